@@ -1,0 +1,75 @@
+"""What can be wrong: each error says what, where, and what to change.
+
+Everything derives from `OrdagError`; what concerns values (data, settings, graphs) is also a `ValueError`,
+so that code which knows nothing of Ordag catches it in the usual way.
+"""
+
+from __future__ import annotations
+
+
+class OrdagError(Exception):
+    """Anything that Ordag refuses to do, with the reason."""
+
+
+class SettingError(OrdagError, ValueError):
+    """A setting has a value it cannot have."""
+
+
+class DataError(OrdagError, ValueError):
+    """The data cannot be used as they are."""
+
+
+class UnreadableError(DataError):
+    """A file or an object could not be read as a table."""
+
+
+class ColumnError(DataError):
+    """The columns are not what was asked for: unknown, duplicated, or not numbers."""
+
+
+class MissingValuesError(DataError):
+    """Rows with missing values, and no instruction to drop them."""
+
+
+class NonFiniteError(DataError):
+    """Infinite values, or values too large to add up in float64."""
+
+
+class ConstantColumnError(DataError):
+    """A column that never changes."""
+
+
+class TooFewRowsError(DataError):
+    """Not enough rows for the number of variables."""
+
+
+class CollinearError(DataError):
+    """A column that is, to the last digit, a linear combination of others."""
+
+
+class CovarianceError(DataError):
+    """A matrix that is not a covariance matrix."""
+
+
+class PrecisionError(DataError):
+    """The numbers are right but float64 does not hold enough digits of them for an answer."""
+
+
+class GraphError(OrdagError, ValueError):
+    """A graph that is not what it should be: cyclic, or with unknown nodes."""
+
+
+class GraphFormatError(GraphError):
+    """Text that cannot be read as a graph, or a graph that a format cannot hold."""
+
+
+class OutputError(OrdagError, OSError):
+    """A file that could not be written. What was there before is still there."""
+
+
+class OrdagWarning(UserWarning):
+    """Something the reader of the answer should know."""
+
+
+class PrecisionWarning(OrdagWarning):
+    """Some decisions rest on digits that float64 does not hold."""

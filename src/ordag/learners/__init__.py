@@ -1,0 +1,1 @@
+"""Settings and a table in, a fitted estimator out: one method, one file."""

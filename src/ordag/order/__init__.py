@@ -1,0 +1,1 @@
+"""Moments in, Ordering out."""

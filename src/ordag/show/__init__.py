@@ -1,0 +1,1 @@
+"""A Fit in, something to look at out."""
