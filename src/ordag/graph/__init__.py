@@ -1,1 +1,34 @@
 """Adjacency in, graphs out: their structure, their text formats, and the distances between them."""
+
+from ordag.graph.cpdag import Cpdag
+from ordag.graph.dag import Dag
+from ordag.graph.distances import hamming, shd
+from ordag.graph.equivalence import (
+    class_size,
+    enumerate_class,
+    extend,
+    is_valid_cpdag,
+    to_cpdag,
+    v_structures,
+)
+from ordag.graph.formats import format_of, read_text, write_text
+from ordag.graph.meek import meek
+from ordag.graph.separation import d_separated
+
+__all__ = [
+    "Cpdag",
+    "Dag",
+    "class_size",
+    "d_separated",
+    "enumerate_class",
+    "extend",
+    "format_of",
+    "hamming",
+    "is_valid_cpdag",
+    "meek",
+    "read_text",
+    "shd",
+    "to_cpdag",
+    "v_structures",
+    "write_text",
+]

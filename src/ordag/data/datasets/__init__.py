@@ -1,0 +1,75 @@
+"""Small real tables that come with Ordag: a name comes in, the table's file and where it is from go out."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib.resources import files
+from pathlib import Path
+
+from ordag.errors import SettingError
+
+__all__ = ["DATASETS", "Dataset", "load"]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A built-in table: what it holds, who published it, and on what terms it may be used."""
+
+    name: str
+    rows: int
+    columns: tuple[str, ...]
+    title: str
+    source: str
+    terms: str
+
+    @property
+    def path(self) -> Path:
+        """The CSV file with the table."""
+        return _file(f"{self.name}.csv")
+
+    @property
+    def consensus(self) -> tuple[tuple[str, str], ...]:
+        """The arrows (cause, effect) that the field agrees on, where such a list comes with the table."""
+        path = _file(f"{self.name}_consensus.csv")
+        if not path.is_file():
+            return ()
+        with path.open(encoding="utf-8", newline="") as lines:
+            return tuple((row["source"], row["target"]) for row in csv.DictReader(lines))
+
+
+DATASETS = {
+    dataset.name: dataset
+    for dataset in (
+        Dataset(
+            name="marks",
+            rows=88,
+            columns=("mechanics", "vectors", "algebra", "analysis", "statistics"),
+            title="Marks of 88 students in five mathematics examinations, from 0 to 100",
+            source="K. V. Mardia, J. T. Kent and J. M. Bibby (1979), Multivariate Analysis, Table 1.2.1",
+            terms="Published data, reprinted in many textbooks and packages",
+        ),
+        Dataset(
+            name="sachs",
+            rows=853,
+            columns=("raf", "mek", "plcg", "pip2", "pip3", "erk", "akt", "pka", "pkc", "p38", "jnk"),
+            title="Amounts of 11 proteins and lipids in 853 single T cells, no intervention, raw units",
+            source="K. Sachs et al. (2005), Science 308, 523–529; taken from the Python package cdt",
+            terms="Published data; the package it was taken from is under the MIT licence",
+        ),
+    )
+}
+
+
+def load(name: str) -> Dataset:
+    """The built-in data set of this name."""
+    if name not in DATASETS:
+        close = get_close_matches(name.lower(), DATASETS, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise SettingError(f"There is no data set {name!r}: the data sets are {', '.join(DATASETS)}.{hint}")
+    return DATASETS[name]
+
+
+def _file(name: str) -> Path:
+    return Path(str(files(__name__).joinpath(name)))

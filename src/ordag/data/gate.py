@@ -1,0 +1,117 @@
+"""The gate: what every table is checked for, once, before anything is computed from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from ordag.arrays import Array
+from ordag.errors import (
+    ColumnError,
+    ConstantColumnError,
+    DataError,
+    MissingValuesError,
+    NonFiniteError,
+    SettingError,
+    TooFewRowsError,
+)
+from ordag.linalg import EPSILON
+
+Missing = Literal["error", "drop"]
+
+
+def listed(words: Sequence[str], most: int = 8) -> str:
+    """'a, b and c', cut short where there are many."""
+    if len(words) > most:
+        return f"{', '.join(words[:most])} and {len(words) - most} more"
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else list(words))
+
+
+def check_names(names: Sequence[str]) -> tuple[str, ...]:
+    doubled = sorted({name for name in names if list(names).count(name) > 1}) if len(set(names)) < len(names) else []
+    if doubled:
+        raise ColumnError(f"Column names must differ, but {listed(doubled)} stands more than once: rename one of them.")
+    return tuple(names)
+
+
+def check_missing(missing: str) -> None:
+    if missing not in ("error", "drop"):
+        raise SettingError(f"missing={missing!r} is not known: use 'error' or 'drop'.")
+
+
+class RowCheck:
+    """Lets clean rows through, counts the others, and at the end says what is wrong with them."""
+
+    def __init__(self, names: tuple[str, ...], missing: Missing) -> None:
+        self.names = names
+        self.missing = missing
+        self.rows = 0
+        self.dropped = 0
+        self.absent = np.zeros(len(names), np.int64)
+        self.infinite = np.zeros(len(names), np.int64)
+
+    def admit(self, block: Array) -> Array:
+        """The rows of `block` that can be used."""
+        self.rows += len(block)
+        with np.errstate(over="ignore", invalid="ignore"):
+            clean = bool(np.isfinite(block.sum()))
+        if clean:
+            return block
+        absent = np.isnan(block)
+        infinite = np.isinf(block)
+        self.absent += absent.sum(axis=0)
+        self.infinite += infinite.sum(axis=0)
+        whole = ~absent.any(axis=1)
+        self.dropped += int(len(block) - whole.sum())
+        return block[whole & ~infinite.any(axis=1)]
+
+    def verdict(self) -> None:
+        if self.infinite.any():
+            raise NonFiniteError(
+                f"Infinite values in {self._counts(self.infinite)}: remove those rows or columns, or correct the values."
+            )
+        if self.dropped and self.missing == "error":
+            raise MissingValuesError(
+                f"{_rows(self.dropped)} of {self.rows} {'has' if self.dropped == 1 else 'have'} missing values, in "
+                f"{self._counts(self.absent)}: fill them in, leave those columns out, or drop the rows with "
+                "missing='drop' (--missing drop)."
+            )
+
+    def _counts(self, counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> str:
+        return listed([f"{self.names[j]} ({_rows(int(counts[j]))})" for j in np.flatnonzero(counts)])
+
+
+def check_moments(n: int, mean: Array, variances: Array, names: tuple[str, ...]) -> None:
+    """What a learner needs of a table: enough columns, enough rows, and columns that vary.
+
+    `variances` are the diagonal of the centred scatter.
+    """
+    p = len(names)
+    if p == 0:
+        raise DataError("There are no columns: a graph needs at least two.")
+    if n == 0:
+        raise TooFewRowsError("There are no rows: nothing can be learned from an empty table.")
+    if p == 1:
+        raise DataError(f"There is only one column, {names[0]}: a graph needs at least two.")
+    if not np.isfinite(variances).all():
+        large = [names[j] for j in np.flatnonzero(~np.isfinite(variances))]
+        raise NonFiniteError(f"The values of {listed(large)} are too large to square in float64: use a larger unit.")
+    if n > 1:
+        constant = variances <= n * (4 * EPSILON * np.abs(mean)) ** 2
+        if constant.any():
+            which = [names[j] for j in np.flatnonzero(constant)]
+            raise ConstantColumnError(
+                f"{'Column' if len(which) == 1 else 'Columns'} {listed(which)} never {'changes' if len(which) == 1 else 'change'}: "
+                "leave out what does not vary (columns=…, --columns)."
+            )
+    if n < p + 2:
+        raise TooFewRowsError(
+            f"{_rows(n)} and {p} variables: the tests need at least {p + 2} rows. "
+            f"Use more rows or at most {max(n - 2, 0)} of the columns (columns=…, --columns)."
+        )
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"

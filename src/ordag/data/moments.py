@@ -1,0 +1,222 @@
+"""`Moments`: everything that the learners need to know of a table of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ordag.arrays import Array
+from ordag.data.gate import Missing, RowCheck, check_missing, check_names, listed
+from ordag.data.scatter import WELL_CONDITIONED, Accumulator, chunk_rows, merge_roots, root_of_scatter, scatter_of
+from ordag.data.sources import Source, open_source
+from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, SettingError
+from ordag.linalg import lengths, triangle
+
+Progress = Callable[[int], None]
+
+
+class Moments:
+    """Number of rows, mean, names, and the triangular root R of the centred scatter: RᵀR = (X − x̄)ᵀ(X − x̄).
+
+    `squared` tells that R was computed from a matrix of squares and products (a covariance matrix) and so holds
+    conditional variances to half as many digits as one that came from the rows.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        mean: Array,
+        names: Sequence[str],
+        *,
+        R: Array | None = None,
+        scatter: Array | None = None,
+        dropped: int = 0,
+    ) -> None:
+        if (R is None) == (scatter is None):
+            raise TypeError("give either R or scatter")
+        self.n = int(n)
+        self.mean = _frozen(mean)
+        self.names = check_names(names)
+        self.squared = R is None
+        self.dropped = dropped
+        self._scatter = scatter
+        if R is not None:
+            self.R = _frozen(R)
+
+    @cached_property
+    def R(self) -> Array:
+        assert self._scatter is not None
+        root = root_of_scatter(self._scatter)
+        if root is None:
+            raise CovarianceError(_not_positive_definite(self._scatter, self.names))
+        return _frozen(root[0])
+
+    @property
+    def p(self) -> int:
+        return len(self.names)
+
+    @property
+    def scatter(self) -> Array | None:
+        """The centred scatter in its lower triangle, where `squared`; else None."""
+        return self._scatter
+
+    @property
+    def variances(self) -> Array:
+        """The diagonal of the centred scatter (not divided by anything)."""
+        return self._scatter.diagonal() if self._scatter is not None else lengths(self.R) ** 2
+
+    def covariance(self) -> Array:
+        """The sample covariance matrix, with divisor n − 1."""
+        return (self.R.T @ self.R) / (self.n - 1)
+
+    def select(self, columns: Sequence[str]) -> Moments:
+        """The same rows with these columns only, in this order."""
+        unknown = [name for name in columns if name not in self.names]
+        if unknown:
+            raise ColumnError(f"There is no column {listed(unknown)}: the columns are {listed(self.names)}.")
+        index = [self.names.index(name) for name in columns]
+        if self._scatter is not None:
+            full = np.tril(self._scatter) + np.tril(self._scatter, -1).T
+            return Moments(self.n, self.mean[index], columns, scatter=full[np.ix_(index, index)], dropped=self.dropped)
+        return Moments(self.n, self.mean[index], columns, R=triangle(self.R[:, index]), dropped=self.dropped)
+
+    def merge(self, *others: Moments) -> Moments:
+        """The moments of all the rows together. Columns are matched by name; any grouping gives the same result."""
+        if not others:
+            return self
+        for other in others:
+            if set(other.names) != set(self.names):
+                odd = sorted(set(other.names) ^ set(self.names))
+                raise ColumnError(f"Moments of different columns cannot be merged: {listed(odd)} is not in both.")
+        aligned = [self, *(o if o.names == self.names else o.select(self.names) for o in others)]
+        n, mean, R = merge_roots([(m.n, m.mean, m.R) for m in aligned if m.n > 0] or [(0, self.mean, self.R)])
+        merged = Moments(n, mean, self.names, R=R, dropped=sum(m.dropped for m in aligned))
+        merged.squared = any(m.squared for m in aligned)
+        return merged
+
+    @classmethod
+    def from_rows(cls, data: Any, names: Sequence[str] | None = None, *, missing: Missing = "error") -> Moments:
+        """From an array or data frame in memory. With `names`: what to call the columns of an array.
+
+        Well-conditioned columns go through a Gram matrix, others through QR: either way R has the digits it needs.
+        """
+        source = open_source(data)
+        if names is not None and len(names) != len(source.names):
+            raise ColumnError(f"{len(names)} names for {len(source.names)} columns.")
+        moments = resolved_moments(source, quick_moments(source), missing=missing)
+        return cls(moments.n, moments.mean, names or moments.names, R=moments.R, dropped=moments.dropped)
+
+    @classmethod
+    def from_covariance(
+        cls, covariance: Any, n: int, *, mean: Any = None, names: Sequence[str] | None = None
+    ) -> Moments:
+        """From a covariance matrix (with divisor n − 1) of n rows. A data frame brings its own names."""
+        if names is None:
+            names = [str(c) for c in covariance.columns] if hasattr(covariance, "columns") else None
+        S = np.array(covariance, dtype=np.float64)
+        if S.ndim != 2 or S.shape[0] != S.shape[1] or not len(S):
+            raise CovarianceError(f"A covariance matrix is square, and this one has shape {S.shape}.")
+        if names is None:
+            names = [f"X{j + 1}" for j in range(len(S))]
+        if len(names) != len(S):
+            raise ColumnError(f"{len(names)} names for {len(S)} columns.")
+        if isinstance(n, bool) or int(n) != n or n < 2:
+            raise SettingError(f"n={n!r}: the number of rows behind the covariance matrix is a whole number from 2 on.")
+        if not np.isfinite(S).all():
+            where = [names[j] for j in np.flatnonzero(~np.isfinite(S).all(axis=0))]
+            raise NonFiniteError(f"The covariance matrix has missing or infinite entries, at {listed(where)}.")
+        spread = np.sqrt(np.abs(np.outer(S.diagonal(), S.diagonal())))
+        skew = np.abs(S - S.T) > 1e-8 * spread
+        if skew.any():
+            i, j = (int(k) for k in np.argwhere(skew)[0])
+            raise CovarianceError(
+                f"The covariance matrix is not symmetric: {S[i, j]:g} at ({names[i]}, {names[j]}) "
+                f"but {S[j, i]:g} at ({names[j]}, {names[i]})."
+            )
+        moments = cls(
+            int(n),
+            np.zeros(len(S)) if mean is None else np.array(mean, dtype=np.float64),
+            names,
+            scatter=np.asfortranarray((S + S.T) * ((n - 1) / 2)),
+        )
+        if moments.mean.shape != (len(S),):
+            raise ColumnError(f"The mean has shape {moments.mean.shape} for {len(S)} columns.")
+        _ = moments.R  # not positive definite: say so here and now
+        return moments
+
+    @classmethod
+    def scan(
+        cls,
+        data: Any,
+        *,
+        columns: Sequence[str] | None = None,
+        missing: Missing = "error",
+        progress: Progress | None = None,
+        **reading: Any,
+    ) -> Moments:
+        """From a file, a folder of Parquet files, a frame or an array, in one pass over batches of rows."""
+        return read_moments(open_source(data, columns=columns, **reading), missing=missing, progress=progress)
+
+    def __repr__(self) -> str:
+        return f"Moments(n={self.n}, p={self.p}, names={listed(self.names)})"
+
+
+def quick_moments(source: Source) -> Moments | None:
+    """Moments through a Gram matrix, for rows in memory; None for files, and where values are missing or infinite."""
+    X = source.array
+    if X is None or not len(X):
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, scatter = scatter_of(X)
+    if not np.isfinite(mean).all():
+        return None
+    return Moments(len(X), mean, source.names, scatter=scatter)
+
+
+def resolved_moments(
+    source: Source, quick: Moments | None, *, missing: Missing = "error", progress: Progress | None = None
+) -> Moments:
+    """Moments with all their digits: from the Gram matrix where its conditioning allows, else from the rows anew."""
+    if quick is not None and quick.n > quick.p and quick.scatter is not None:
+        root = root_of_scatter(quick.scatter)
+        if root is not None and root[1] >= WELL_CONDITIONED:
+            return Moments(quick.n, quick.mean, quick.names, R=root[0])
+    return read_moments(source, missing=missing, progress=progress)
+
+
+def read_moments(source: Source, *, missing: Missing = "error", progress: Progress | None = None) -> Moments:
+    """Moments by orthogonal transformations, in one pass over the rows."""
+    check_missing(missing)
+    p = len(source.names)
+    if p == 0:
+        raise DataError("There are no columns: a graph needs at least two.")
+    rows = RowCheck(source.names, missing)
+    total = Accumulator(p)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for block in source.batches(max(chunk_rows(p), 8192 // p)):
+            total.add(rows.admit(block))
+            if progress is not None:
+                progress(rows.rows)
+        rows.verdict()
+        n, mean, R = total.finish()
+    return Moments(n, mean, source.names, R=R, dropped=rows.dropped)
+
+
+def _frozen(values: Array) -> Array:
+    values = values.view()
+    values.flags.writeable = False
+    return values
+
+
+def _not_positive_definite(scatter: Array, names: tuple[str, ...]) -> str:
+    for k in range(1, len(names) + 1):
+        if root_of_scatter(scatter[:k, :k]) is None:
+            break
+    before = f" given {listed(names[: k - 1], 4)}" if k > 1 else ""
+    return (
+        f"The covariance matrix is not positive definite in float64: {names[k - 1]} has no variance left{before}. "
+        "Leave that column out, or give the rows instead of their covariances."
+    )

@@ -1,0 +1,144 @@
+"""Arrays and rows of Python numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from ordag.arrays import Array
+from ordag.data.sources.columns import (
+    BOOLEANS,
+    COMPLEX,
+    DATES,
+    LARGEST_EXACT,
+    NESTED,
+    TEXT,
+    TIMES,
+    Kind,
+    beyond_exact,
+    select,
+)
+from ordag.data.sources.source import Source
+from ordag.errors import ColumnError, UnreadableError
+
+# By the letter NumPy gives a kind of dtype.
+KINDS = {
+    "b": BOOLEANS,
+    "c": COMPLEX,
+    "U": TEXT,
+    "T": TEXT,
+    "S": TEXT,
+    "M": DATES,
+    "m": TIMES,
+    "V": NESTED,
+    "O": Kind("Python objects", "Convert them with .astype(float), which also says what is not a number."),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ArraySource(Source):
+    """An array of real numbers; masked entries are missing.
+
+    A float64 array with all its columns used is handed on as it is; anything else is converted part by part.
+    """
+
+    table: np.ndarray[Any, Any]
+    positions: tuple[int, ...]
+
+    @property
+    def array(self) -> Array:
+        return self._part(0, len(self.table))
+
+    def batches(self, rows: int) -> Iterator[Array]:
+        for start in range(0, len(self.table), rows):
+            block = np.ascontiguousarray(self._part(start, start + rows)).view()
+            block.flags.writeable = False
+            yield block
+
+    def _part(self, start: int, stop: int) -> Array:
+        whole = start == 0 and stop >= len(self.table)
+        part = self.table if whole else self.table[start:stop]
+        if self.positions != tuple(range(self.table.shape[1])):
+            part = part[:, self.positions]
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, and the gate says so
+            numbers = part.astype(np.float64, copy=False)
+        return numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
+
+
+def open_array(data: Any, wanted: Sequence[str] | None, describe: str = "the array") -> Source:
+    """An (n, p) array as a source, its columns named X1 to Xp."""
+    table = data if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
+    if table.ndim != 2:
+        hint = " For a single variable there is no graph to learn." if table.ndim == 1 else ""
+        raise UnreadableError(f"{describe} has shape {table.shape}: expected two dimensions, (rows, variables).{hint}")
+    kind = KINDS.get(table.dtype.kind)
+    if kind is not None:
+        raise ColumnError(
+            f"{describe} holds {kind.holds} (dtype {table.dtype}): only real numbers can be used."
+            + (f" {kind.remedy}" if kind.remedy else "")
+        )
+    names = tuple(f"X{j + 1}" for j in range(table.shape[1]))
+    positions = select(names, [None] * len(names), wanted, describe)
+    _refuse_inexact(table, names, positions, describe)
+    return ArraySource(
+        names=tuple(names[j] for j in positions),
+        rows=len(table),
+        describe=describe,
+        table=table,
+        positions=positions,
+    )
+
+
+def open_rows(data: Sequence[Any], wanted: Sequence[str] | None) -> Source:
+    """A list of rows as a source; None is a missing value."""
+    describe = "the list"
+    if not len(data):
+        raise UnreadableError("the list is empty: expected a list of rows, each a list of numbers.")
+    rows = []
+    for i, row in enumerate(data, start=1):
+        if isinstance(row, str | bytes | dict) or not hasattr(row, "__len__") or not hasattr(row, "__getitem__"):
+            raise UnreadableError(
+                f"{describe}: row {i} is {_short(row)}: expected a list of rows, each a list of numbers. "
+                "For one list per column give a dict of columns."
+            )
+        if len(row) != len(data[0]):
+            raise UnreadableError(
+                f"{describe}: row 1 has length {len(data[0])} and row {i} length {len(row)}: "
+                "give every row one value for each variable, None where it is missing."
+            )
+        rows.append([_number(value, i, j, describe) for j, value in enumerate(row, start=1)])
+    return open_array(np.array(rows, dtype=np.float64).reshape(len(rows), len(data[0])), wanted, describe)
+
+
+def _number(value: Any, row: int, column: int, describe: str) -> float:
+    if value is None:
+        return np.nan
+    if isinstance(value, bool | np.bool_):
+        remedy = BOOLEANS.remedy
+    elif isinstance(value, Integral) and abs(int(value)) > LARGEST_EXACT:
+        raise beyond_exact(describe, f"X{column}", int(value), row)
+    elif isinstance(value, Real):
+        return float(value)
+    else:
+        remedy = "Convert it to a number, or put None if it is missing."
+    raise ColumnError(
+        f"{describe}: column 'X{column}' holds {_short(value)} in data row {row}, which is not a number. {remedy}"
+    )
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def _refuse_inexact(table: np.ndarray[Any, Any], names: Sequence[str], positions: Sequence[int], describe: str) -> None:
+    if table.dtype.kind not in "iu" or table.dtype.itemsize < 8 or not len(table):
+        return
+    for j in positions:
+        for extreme in (table[:, j].max(), table[:, j].min()):
+            if extreme is not np.ma.masked and abs(int(extreme)) > LARGEST_EXACT:
+                raise beyond_exact(describe, names[j], int(extreme))

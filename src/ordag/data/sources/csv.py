@@ -1,0 +1,234 @@
+"""Text files of numbers: CSV and its relatives, read block by block."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ordag.arrays import Array
+from ordag.data.sources.arrow import kind_of
+from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, beyond_exact, select
+from ordag.data.sources.paths import opened
+from ordag.data.sources.sniff import NUMBER, Layout, not_decodable, sniff
+from ordag.data.sources.source import Source, regroup
+from ordag.errors import ColumnError, DataError, TooFewRowsError, UnreadableError
+
+ABSENT = (
+    *("", "#N/A", "#N/A N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+    *("-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+)
+MISSING = tuple(padded for word in ABSENT for padded in (word, f" {word}", f"{word} ", f" {word} "))
+LONG_INTEGER = r"^\s*[+-]?\d{16,}\s*$"
+COMMA = re.compile(r"\s*[+-]?[\d.]*,\d+(?:e[+-]?\d+)?\s*", re.IGNORECASE)
+NOT_CONVERTED = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", re.DOTALL)
+DECIMAL_COMMA = (
+    'If the comma is a decimal comma, set decimal="," (--decimal , on the command line); '
+    "if it groups thousands, remove it."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class CsvSource(Source):
+    """A text file, of which a few blocks at a time are in memory."""
+
+    layout: Layout
+    columns: Mapping[int, str]  # by position in the file, what pyarrow calls the selected columns
+
+    def batches(self, rows: int) -> Iterator[Array]:
+        return regroup(self._blocks(), rows)
+
+    def _blocks(self) -> Iterator[Array]:
+        import pyarrow as pa
+
+        if self.rows == 0:
+            return
+        checked = False
+        with self._reading(pa.float64()) as reader:
+            for batch in reader:
+                block = np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns])
+                if not checked and bool((np.abs(block) >= LARGEST_EXACT).any()):
+                    self._refuse_long_integers()
+                    checked = True
+                yield block
+
+    def _refuse_long_integers(self) -> None:
+        """One more pass, as text: 1e20 is fine, a whole number that float64 has to round is not."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        row = 1
+        with self._reading(pa.string()) as reader:
+            for batch in reader:
+                for name, column in zip(self.names, batch.columns, strict=True):
+                    long = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(column, LONG_INTEGER), False))
+                    for k in long.to_pylist():
+                        value = int(column[k].as_py())
+                        if abs(value) > LARGEST_EXACT:
+                            raise beyond_exact(self.describe, name, value, row + k)
+                row += batch.num_rows
+
+    @contextmanager
+    def _reading(self, type_: Any) -> Iterator[Any]:
+        names = dict(zip(self.columns, self.names, strict=True))
+        with _reader(self.layout, names, dict.fromkeys(self.columns.values(), type_)) as reader:
+            yield reader
+
+
+def open_csv(
+    path: Path,
+    wanted: Sequence[str] | None,
+    describe: str,
+    *,
+    separator: str | None,
+    encoding: str | None,
+    decimal: str | None,
+    header: bool,
+) -> Source:
+    """A text file as a source; its first block decides which columns hold numbers."""
+    layout = sniff(path, describe, separator=separator, encoding=encoding, decimal=decimal, header=header)
+    if layout.alone and not header:
+        raise TooFewRowsError(f"{describe} holds a single row: give more rows than there are variables.")
+    if layout.alone:
+        written, block = list(layout.first), None
+    else:
+        with _reader(layout, {}, {}) as reader:
+            written = reader.schema.names
+            block = next((batch for batch in reader if batch.num_rows), None)
+    names = [name.strip() if header else f"X{j + 1}" for j, name in enumerate(written)]
+    kinds = [None] * len(names) if block is None else [_kind(column, layout) for column in block.columns]
+    positions = select(names, kinds, wanted, describe)
+    return CsvSource(
+        names=tuple(names[j] for j in positions),
+        rows=0 if block is None else None,
+        describe=describe,
+        layout=layout,
+        columns={j: written[j] for j in positions},
+    )
+
+
+def _kind(column: Any, layout: Layout) -> Kind | None:
+    """What the first block of a column holds. Of a column mostly of numbers, the first other value."""
+    import pyarrow as pa
+
+    if not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
+        return kind_of(column.type)
+    values = [(row, str(value)) for row, value in enumerate(column.to_pylist(), start=1) if value is not None]
+    strange = [(row, value) for row, value in values if not NUMBER.fullmatch(value.replace(layout.decimal, "."))]
+    if not strange:
+        return None
+    row, value = strange[0]
+    if not layout.header and row == 1:
+        return Kind(
+            f"{_short(value)} in its first row",
+            "If the first line holds the names, leave out header=False (--no-header on the command line).",
+        )
+    if layout.decimal == "." and all(COMMA.fullmatch(value) for _, value in strange):
+        return Kind(f"decimal commas ({_short(value)} in data row {row})", DECIMAL_COMMA)
+    if 2 * len(strange) <= len(values):
+        return Kind(
+            f"{_short(value)} in data row {row}",
+            "Correct the value, or leave the cell empty if it is missing.",
+        )
+    return TEXT
+
+
+@contextmanager
+def _reader(layout: Layout, names: Mapping[int, str], types: Mapping[str, Any]) -> Iterator[Any]:
+    """pyarrow's reader of the file; without `types`, of all columns and with the types it finds.
+
+    Reading is serial: that is what numbers the rows, and threads make it no quicker.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    ragged: list[Any] = []
+
+    def remember(row: Any) -> str:
+        ragged.append(row)
+        return "error"
+
+    try:
+        with csv.open_csv(
+            str(layout.path),
+            read_options=csv.ReadOptions(
+                use_threads=False,
+                block_size=layout.block,
+                encoding=layout.encoding,
+                autogenerate_column_names=not layout.header,
+            ),
+            parse_options=csv.ParseOptions(
+                delimiter=layout.separator, newlines_in_values=True, invalid_row_handler=remember
+            ),
+            convert_options=csv.ConvertOptions(
+                null_values=list(MISSING),
+                strings_can_be_null=True,
+                decimal_point=layout.decimal,
+                column_types=dict(types),
+                include_columns=list(types),
+            ),
+        ) as reader:
+            yield reader
+    except UnicodeDecodeError as error:
+        raise not_decodable(layout.describe, layout.encoding, f"byte {error.object[error.start]:#04x}") from error
+    except (pa.ArrowException, OSError) as error:
+        raise (_ragged(ragged[0], layout) if ragged else _explained(str(error), layout, names)) from error
+
+
+def _explained(message: str, layout: Layout, names: Mapping[int, str]) -> DataError:
+    """What pyarrow says, in the words of the user's table."""
+    describe = layout.describe
+    found = NOT_CONVERTED.match(message)
+    if found and int(found[1]) in names:
+        place = f" in data row {int(found[2]) - layout.header}" if found[2] else ""
+        name = names[int(found[1])]
+        problem = f"{describe}: column {name!r} holds {_short(found[3])}{place}, which is not a number."
+        if "\ufffd" in found[3]:
+            return not_decodable(describe, layout.encoding, f"column {name!r}{place}")
+        if layout.decimal == "." and COMMA.fullmatch(found[3]):
+            return ColumnError(f"{problem} {DECIMAL_COMMA}")
+        mark = f" Decimal numbers are expected with {layout.decimal!r}." if layout.decimal != "." else ""
+        return ColumnError(f"{problem}{mark} Correct the value, or leave the cell empty if it is missing.")
+    if "straddl" in message:
+        return UnreadableError(
+            f"{describe} has a row of more than {layout.block >> 10} kB: a quotation mark may be opened and "
+            "never closed. Correct that row."
+        )
+    if "runcated" in message or "ompress" in message or "end of file" in message.lower():
+        return UnreadableError(f"{describe} is cut off ({message}): copy or download it again.")
+    return UnreadableError(f"{describe} could not be read as CSV: {message}. Check the file and its separator.")
+
+
+def _ragged(row: Any, layout: Layout) -> UnreadableError:
+    expected, found = row.expected_columns, row.actual_columns
+    place = "a row" if row.number is None else f"data row {row.number - layout.header}"
+    if row.text.count('"') % 2:
+        remedy = "A quotation mark in it is opened and never closed."
+    elif found < expected and _ends_with(row.text, layout):
+        remedy = "It is the last row: the file seems to be cut off."
+    elif found == expected + 1 and row.number == 2:
+        remedy = "If the first column holds row names, give it a name in the header too."
+    else:
+        remedy = "Correct the row, and quote cells that contain the separator."
+    return UnreadableError(
+        f"{layout.describe}: {place} has {found} field{'s' if found != 1 else ''} where {expected} "
+        f"{'are' if expected != 1 else 'is'} expected ({_short(row.text)}). {remedy}"
+    )
+
+
+def _ends_with(text: str, layout: Layout) -> bool:
+    wanted = text.strip().encode()
+    with opened(layout.path, layout.describe) as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - len(wanted) - 2))
+        return file.read().strip().endswith(wanted)
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 40 else f"{text[:40]}…")

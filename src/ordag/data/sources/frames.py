@@ -1,0 +1,193 @@
+"""Data frames of any make, Arrow tables, and dicts of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ordag.arrays import Array
+from ordag.data.sources.columns import (
+    BOOLEANS,
+    BYTES,
+    COMPLEX,
+    DATES,
+    LARGEST_EXACT,
+    NESTED,
+    TEXT,
+    TIMES,
+    Kind,
+    beyond_exact,
+    select,
+)
+from ordag.data.sources.source import Source, regroup, rows_at_once
+from ordag.errors import UnreadableError
+
+# By the name narwhals gives a type.
+KINDS = {
+    "Boolean": BOOLEANS,
+    "String": TEXT,
+    "Categorical": TEXT,
+    "Enum": TEXT,
+    "Binary": BYTES,
+    "Date": DATES,
+    "Datetime": DATES,
+    "Time": TIMES,
+    "Duration": TIMES,
+    "List": NESTED,
+    "Array": NESTED,
+    "Struct": NESTED,
+}
+MISSING = Kind("no value at all")
+
+
+@dataclass(frozen=True, eq=False)
+class FrameSource(Source):
+    """A data frame in memory, converted part by part; an index, where there is one, is ignored."""
+
+    size: int
+    frame: Any  # narwhals' view of the columns that hold numbers
+    filled: tuple[int, ...]  # where those columns stand among the names; the others have no value at all
+    as_it_is: bool  # every column is float64 already
+
+    @property
+    def array(self) -> Array:
+        return self._part(0, self.size)
+
+    def batches(self, rows: int) -> Iterator[Array]:
+        n, step = self.size, rows_at_once(len(self.names))
+        parts = (self._part(start, min(start + step, n)) for start in range(0, n, step))
+        return regroup((np.ascontiguousarray(part) for part in parts), rows)
+
+    def _part(self, start: int, stop: int) -> Array:
+        import narwhals.stable.v1 as nw
+
+        table = np.full((stop - start, len(self.names)), np.nan) if len(self.filled) < len(self.names) else None
+        if table is not None and not self.filled:
+            return table
+        part = self.frame[start:stop]
+        if not self.as_it_is:
+            part = part.select(nw.all().cast(nw.Float64))
+        numbers: Array = part.to_numpy().astype(np.float64, copy=False)
+        if table is None:
+            return numbers
+        table[:, self.filled] = numbers
+        return table
+
+
+def open_frame(data: Any, wanted: Sequence[str] | None, describe: str = "the data frame") -> Source | None:
+    """A frame as a source, or None if `data` is nothing of the kind."""
+    frame = _narwhals(data, describe)
+    if frame is None:
+        return None
+    names = tuple(str(name) for name in frame.columns)
+    columns = [frame[:, j] for j in range(len(names))]
+    kinds = [_kind(column) for column in columns]
+    positions = select(names, [None if kind is MISSING else kind for kind in kinds], wanted, describe)
+    for j in positions:
+        if kinds[j] is None:
+            _refuse_inexact(columns[j], names[j], describe)
+    numeric = [j for j in positions if kinds[j] is None]
+    return FrameSource(
+        names=tuple(names[j] for j in positions),
+        rows=len(frame),
+        describe=describe,
+        size=len(frame),
+        frame=frame[:, numeric],
+        filled=tuple(k for k, j in enumerate(positions) if kinds[j] is None),
+        as_it_is=all(str(columns[j].dtype) == "Float64" for j in numeric),
+    )
+
+
+def open_columns(data: Mapping[Any, Any], wanted: Sequence[str] | None) -> Source:
+    """A dict of columns as a source; None in a list is a missing value."""
+    import pyarrow as pa
+
+    describe = "the dict of columns"
+    columns = {}
+    for name, values in data.items():
+        try:
+            columns[str(name)] = pa.array(values, from_pandas=False)
+        except OverflowError as error:
+            raise beyond_exact(describe, str(name), max(values, key=abs)) from error
+        except (TypeError, ValueError, pa.ArrowException) as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise UnreadableError(
+                f"{describe}: column {str(name)!r} cannot be read as a list of numbers ({reason}). "
+                "Give each column as one list or one-dimensional array of numbers."
+            ) from error
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        short, long = min(lengths, key=lengths.__getitem__), max(lengths, key=lengths.__getitem__)
+        raise UnreadableError(
+            f"{describe}: column {long!r} has {lengths[long]} values but {short!r} has {lengths[short]}: "
+            "give every column the same number of values, None where one is missing."
+        )
+    names = [str(name) for name in data]
+    source = open_frame(pa.table([columns[name] for name in names], names=names), wanted, describe)
+    assert source is not None
+    return source
+
+
+def _narwhals(data: Any, describe: str) -> Any:
+    """The data as an eager narwhals frame, or None."""
+    import narwhals.stable.v1 as nw
+    from narwhals.dependencies import is_into_dataframe, is_pyarrow_table
+
+    native = data.to_native() if type(data).__module__.startswith("narwhals") else data
+    if not is_into_dataframe(native):
+        viewed = nw.from_native(native, pass_through=True, allow_series=True)
+        if isinstance(viewed, nw.Series):
+            raise UnreadableError(
+                f"A single column ({type(native).__name__}) was given: expected a table, one column for each variable."
+            )
+        if isinstance(viewed, nw.LazyFrame):
+            native = nw.to_native(viewed.collect())
+        elif hasattr(native, "__arrow_c_stream__") or hasattr(native, "__arrow_c_array__"):
+            import pyarrow as pa
+
+            native = pa.table(native)
+        else:
+            return None
+    labels = native.column_names if is_pyarrow_table(native) else list(native.columns)
+    names = [str(label) for label in labels]
+    if len(set(names)) < len(names):  # narwhals refuses these itself, in other words
+        select(
+            names,
+            [None] * len(names),
+            [name for name in dict.fromkeys(names) if names.count(name) > 1],
+            describe,
+        )
+    return nw.from_native(native, eager_only=True)
+
+
+def _kind(column: Any) -> Kind | None:
+    if column.dtype.is_numeric():
+        return None
+    named = KINDS.get(type(column.dtype).__name__)
+    if named is not None:
+        return named
+    if column.null_count() == len(column):
+        return MISSING
+    values = column.drop_nulls().to_numpy()
+    if values.dtype.kind == "c":
+        return COMPLEX
+    if all(isinstance(value, bool) for value in values[:100]):
+        return BOOLEANS
+    if all(isinstance(value, str) for value in values[:100]):
+        return TEXT
+    native = getattr(column.to_native(), "dtype", column.dtype)
+    return Kind(f"values of type {native}", "Convert it with .astype(float) if it is meant as numbers.")
+
+
+def _refuse_inexact(column: Any, name: str, describe: str) -> None:
+    dtype = column.dtype
+    if not (dtype.is_integer() or getattr(dtype, "scale", 1) == 0):
+        return
+    if not len(column) or column.null_count() == len(column):
+        return
+    for extreme in (column.max(), column.min()):
+        if abs(int(extreme)) > LARGEST_EXACT:
+            raise beyond_exact(describe, name, int(extreme))

@@ -1,0 +1,156 @@
+"""Parquet: one file, or a folder of files that together are one table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ordag.arrays import Array
+from ordag.data.sources.arrow import kind_of, to_float
+from ordag.data.sources.columns import Kind, quoted, select
+from ordag.data.sources.paths import opened
+from ordag.data.sources.source import Source, regroup, rows_at_once
+from ordag.errors import ColumnError, UnreadableError
+
+ENDINGS = (".parquet", ".pq")
+MARK = b"PAR1"  # the first and the last four bytes of every Parquet file
+BUFFER = 1 << 16  # bytes read ahead in each column
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetSource(Source):
+    """Files with the same columns, read one after the other, and only the selected columns of them."""
+
+    files: tuple[Path, ...]
+
+    def batches(self, rows: int) -> Iterator[Array]:
+        return regroup(self._blocks(), rows)
+
+    def _blocks(self) -> Iterator[Array]:
+        for path in self.files:
+            describe = self.describe if len(self.files) == 1 else f"{self.describe}, {path.name}"
+            first_row = 1
+            with _opened(path, describe) as file:
+                step = rows_at_once(len(self.names))
+                for batch in file.iter_batches(batch_size=step, columns=list(self.names)):
+                    fields = [batch.schema.get_field_index(name) for name in self.names]
+                    yield np.column_stack(
+                        [
+                            to_float(batch.column(field), name, describe, first_row)
+                            for field, name in zip(fields, self.names, strict=True)
+                        ]
+                    )
+                    first_row += batch.num_rows
+
+
+def open_parquet(path: Path, wanted: Sequence[str] | None, describe: str) -> Source:
+    """One Parquet file as a source. An index that pandas stored in it is used only where it is asked for."""
+    with _opened(path, describe) as file:
+        names = _selected(file.schema_arrow, wanted, describe)
+        return ParquetSource(names=names, rows=file.metadata.num_rows, describe=describe, files=(path,))
+
+
+def open_folder(folder: Path, wanted: Sequence[str] | None, describe: str) -> Source:
+    """All Parquet files in a folder and its subfolders, in the order of their paths, as one source.
+
+    Files and folders whose names start with a dot or an underscore are left out. Names of subfolders such as
+    `year=2020` are not read as columns.
+    """
+    files = tuple(sorted(path for path in folder.rglob("*") if _belongs(path.relative_to(folder))))
+    if not files:
+        raise UnreadableError(
+            f"The folder {describe} holds no Parquet files ({' or '.join(ENDINGS)}): "
+            "give the path of a file, or of a folder of Parquet files."
+        )
+    first: tuple[str, ...] = ()
+    total = 0
+    for path in files:
+        inside = f"{describe}, {path.relative_to(folder).as_posix()}"
+        with _opened(path, inside) as file:
+            if path == files[0]:
+                first = _selected(file.schema_arrow, wanted, inside)
+            else:
+                _refuse_mismatch(file.schema_arrow, wanted, inside, first, files[0].name)
+            total += file.metadata.num_rows
+    return ParquetSource(names=first, rows=total, describe=describe, files=files)
+
+
+def _selected(schema: Any, wanted: Sequence[str] | None, describe: str) -> tuple[str, ...]:
+    fields = _fields(schema, wanted)
+    names = [name for name, _ in fields]
+    return tuple(names[j] for j in select(names, [kind for _, kind in fields], wanted, describe))
+
+
+def _fields(schema: Any, wanted: Sequence[str] | None) -> list[tuple[str, Kind | None]]:
+    index = (schema.pandas_metadata or {}).get("index_columns", []) if wanted is None else []
+    return [(field.name, kind_of(field.type)) for field in schema if field.name not in index]
+
+
+def _refuse_mismatch(
+    schema: Any, wanted: Sequence[str] | None, describe: str, first: tuple[str, ...], first_file: str
+) -> None:
+    names = [name for name, _ in _fields(schema, wanted)]
+    missing = [name for name in first if name not in names]
+    extra = [name for name in names if name not in first] if wanted is None else []
+    if missing or extra:
+        problem = f"lacks {quoted(missing)}, which" if missing else f"has {quoted(extra)}, which"
+        contrast = "has" if missing else "has not"
+        raise ColumnError(
+            f"{describe} {problem} {first_file} {contrast}: give all files of a folder the same columns, "
+            "or select columns that all of them have with columns=… (--columns on the command line)."
+        )
+    _selected(schema, first, describe)
+
+
+def _belongs(path: Path) -> bool:
+    return path.suffix.lower() in ENDINGS and not any(part.startswith((".", "_")) for part in path.parts)
+
+
+@contextmanager
+def _opened(path: Path, describe: str) -> Iterator[Any]:
+    """The open file; what pyarrow or the system has against it becomes one sentence."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        _check_marks(path, describe)
+        with parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER) as file:
+            yield file
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0].strip(" :.")
+        raise UnreadableError(
+            f"{describe} could not be read as Parquet ({reason}): the file is damaged or cut off. "
+            "Write or copy it again."
+        ) from error
+
+
+def is_parquet(path: Path, describe: str) -> bool:
+    """Whether the file starts and ends as a Parquet file does."""
+    start, end, _ = _marks(path, describe)
+    return start == end == MARK
+
+
+def _check_marks(path: Path, describe: str) -> None:
+    start, end, size = _marks(path, describe)
+    if not size:
+        raise UnreadableError(f"{describe} is empty (0 bytes): there is no table in it.")
+    if start != MARK:
+        raise UnreadableError(
+            f"{describe} is not a Parquet file, whatever its name. If it is text, give it the ending .csv."
+        )
+    if end != MARK:
+        raise UnreadableError(f"{describe} is cut off: the end of the Parquet file is missing. Copy it again.")
+
+
+def _marks(path: Path, describe: str) -> tuple[bytes, bytes, int]:
+    with opened(path, describe) as file:
+        start = file.read(len(MARK))
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - len(MARK)))
+        return start, file.read(), size

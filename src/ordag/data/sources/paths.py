@@ -1,0 +1,83 @@
+"""From what the user typed to a file: data-set names, paths, and what may be wrong with them."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from difflib import get_close_matches
+from pathlib import Path
+from typing import BinaryIO
+
+from ordag.data.datasets import DATASETS, load
+from ordag.errors import OrdagWarning, UnreadableError
+
+
+def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:
+    """The file or folder that is meant, and what to call it in messages.
+
+    A text without an ending and without a folder ("marks") is a built-in data set, if there is one of that
+    name: "./marks" and Path("marks") are files.
+    """
+    if isinstance(data, str):
+        _refuse_content(data)
+        if data in DATASETS:
+            if Path(data).exists():
+                warnings.warn(
+                    f"{data!r} is read as the built-in data set, not as the file or folder of that name: "
+                    f"write './{data}' for the file, or move it to be sure.",
+                    OrdagWarning,
+                    stacklevel=4,
+                )
+            return load(data).path, data
+    path = Path(data)
+    if path.parts[:1] == ("~",):
+        path = path.expanduser()
+    if not path.exists():
+        raise UnreadableError(_not_found(data, path))
+    if not (path.is_file() or path.is_dir()):
+        raise UnreadableError(
+            f"{data} is neither a file nor a folder: a pipe cannot be read twice. Save the table to a file."
+        )
+    return path, path.name or str(path)
+
+
+def opened(path: Path, describe: str) -> BinaryIO:
+    """The file, open for reading bytes."""
+    try:
+        return path.open("rb")
+    except PermissionError as error:
+        raise UnreadableError(
+            f"{describe} may not be read: permission denied. Change the file's permissions, or copy it."
+        ) from error
+    except OSError as error:
+        raise UnreadableError(f"{describe} cannot be opened: {error.strerror}. Check the file.") from error
+
+
+def _refuse_content(data: str) -> None:
+    if not data.strip():
+        raise UnreadableError("The path is empty: give the path of a file, or the name of a data set.")
+    if "\n" in data or "\0" in data or len(data) > 4096:
+        raise UnreadableError(
+            "The text given is no path. If it is a table itself, save it to a file and give the file's path."
+        )
+    if "://" in data:
+        raise UnreadableError(f"{data} is an address on a network: download the file, and give its path.")
+
+
+def _not_found(data: str | os.PathLike[str], path: Path) -> str:
+    text = os.fspath(data)
+    bare = isinstance(data, str) and not path.suffix and path.name == text
+    known = ", ".join(DATASETS)
+    if not path.parent.is_dir():
+        return f"There is no folder {str(path.parent)!r}, so no file {text!r}: check the path."
+    files = sorted(file.name for file in path.parent.iterdir() if not file.name.startswith("."))
+    by_stem = [name for name in files if Path(name).stem == path.stem]
+    close = list(dict.fromkeys([*by_stem, *get_close_matches(path.name, files), *_close_datasets(path.stem)]))
+    hint = f" Did you mean {' or '.join(repr(str(name)) for name in close[:3])}?" if close else ""
+    if bare:
+        return f"{text!r} is neither a file nor a built-in data set (the data sets are {known}).{hint}"
+    return f"There is no file {text!r}: check the path.{hint} The built-in data sets are {known}."
+
+
+def _close_datasets(stem: str) -> list[str]:
+    return get_close_matches(stem.lower(), DATASETS, n=1)

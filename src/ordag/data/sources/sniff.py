@@ -1,0 +1,240 @@
+"""A first look at a file of text: is it text, in which encoding, with which separator, with a header?"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from ordag.data.sources.paths import opened
+from ordag.errors import SettingError, UnreadableError
+
+NUMBER = re.compile(r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)\s*", re.IGNORECASE)
+LINE_END = re.compile(r"\r\n|\r|\n")
+COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")  # the endings that pyarrow unpacks while reading
+LOOK = 1 << 18  # bytes
+LONGEST_LINE = 1 << 28  # bytes
+SEPARATORS = {  # in words, in Python, and in a shell
+    ",": ("commas", '","', ","),
+    ";": ("semicolons", '";"', "';'"),
+    "\t": ("tabs", r'"\t"', "tab"),
+    "|": ("vertical bars", '"|"', "'|'"),
+    " ": ("spaces", '" "', "' '"),
+}
+BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+EXPORT = "Save the table as CSV or Parquet"
+SIGNATURES = {
+    b"PK\x03\x04": (
+        "an Excel workbook or another ZIP archive",
+        f"{EXPORT} (from Excel: Save as, CSV UTF-8).",
+    ),
+    b"\xd0\xcf\x11\xe0": ("an old Excel workbook or Office file", f"{EXPORT}."),
+    b"\x89PNG": ("a PNG image", "Give the file that holds the table."),
+    b"\xff\xd8\xff": ("a JPEG image", "Give the file that holds the table."),
+    b"GIF8": ("a GIF image", "Give the file that holds the table."),
+    b"%PDF": ("a PDF document", f"{EXPORT}."),
+    b"PAR1": ("a Parquet file", "Give it the ending .parquet, and unpack it if it is compressed."),
+    b"ARROW1": ("an Arrow or Feather file", "Read it with pyarrow.feather.read_table and pass the table."),
+    b"\x89HDF": ("an HDF5 file", f"{EXPORT}."),
+    b"SQLite format 3": ("an SQLite database", f"{EXPORT}."),
+    b"\x1f\x8b": ("compressed with gzip", "Give it the ending .csv.gz, or unpack it."),
+    b"BZh": ("compressed with bzip2", "Give it the ending .csv.bz2, or unpack it."),
+    b"\x28\xb5\x2f\xfd": ("compressed with zstd", "Give it the ending .csv.zst, or unpack it."),
+    b"\xfd7zXZ": ("compressed with xz", "Unpack it."),
+    b"\x93NUMPY": ("a NumPy array", "Load it with numpy.load and pass the array."),
+    b"RDX": ("an R data file", f"{EXPORT}."),
+}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a text file is to be read."""
+
+    path: Path
+    describe: str
+    separator: str
+    encoding: str
+    decimal: str
+    header: bool
+    block: int  # bytes to parse at once
+    first: tuple[str, ...]  # the cells of the first line
+    alone: bool  # there is no other line
+
+
+def sniff(
+    path: Path,
+    describe: str,
+    *,
+    separator: str | None,
+    encoding: str | None,
+    decimal: str | None,
+    header: bool,
+) -> Layout:
+    """Settle the settings left open, and refuse what cannot be a table of text."""
+    codec = _codec(encoding)
+    head, complete = _head(path, describe)
+    _refuse_binary(head, describe, codec)
+    text = _decoded(head, complete, codec, describe)
+    lines = [line for line in LINE_END.split(text) if line.strip()]
+    if not lines:
+        raise UnreadableError(f"{describe} holds only blank lines: there is no table in it.")
+    chosen = _separator(path, separator, lines[0])
+    point = "." if decimal is None else decimal
+    if point not in (".", ",") or point == chosen:
+        raise SettingError(
+            f"decimal={decimal!r} with separator={chosen!r}: the decimal mark is '.' or ',', and not the separator."
+        )
+    first = _cells(text, chosen)
+    if len(first) == 1:
+        _refuse_other_separator(text, lines, chosen, describe)
+    if header:
+        _refuse_numbers_as_names(first, point, describe)
+    alone = complete and len(lines) == 1 + sum(len(LINE_END.findall(cell)) for cell in first)
+    return Layout(path, describe, chosen, codec, point, header, _block(head), first, alone)
+
+
+def _codec(encoding: str | None) -> str:
+    """The encoding's name as pyarrow wants it: "utf8" is the one it reads without translating."""
+    if encoding is None:
+        return "utf8"
+    try:
+        b"".decode(encoding)
+        name = codecs.lookup(encoding).name
+    except (LookupError, ValueError) as error:
+        raise SettingError(
+            f"encoding={encoding!r} is not known: common ones are 'utf-8', 'latin-1', 'cp1252' and 'utf-16'."
+        ) from error
+    return "utf8" if name in ("utf-8", "utf-8-sig", "ascii") else name
+
+
+def _head(path: Path, describe: str) -> tuple[bytes, bool]:
+    """The first lines, unpacked, at least two if there are two; and whether that is the whole file."""
+    import pyarrow as pa
+
+    with opened(path, describe) as file:
+        start = file.read(1)
+    if not start:
+        raise UnreadableError(f"{describe} is empty (0 bytes): there is no table in it.")
+    head = b""
+    try:
+        with pa.input_stream(str(path), compression="detect") as stream:
+            while head.count(b"\n") + head.count(b"\r") < 3:
+                if len(head) > LONGEST_LINE:
+                    raise UnreadableError(
+                        f"{describe} has no line end in its first {len(head) >> 20} MB: it is not a table in text."
+                    )
+                more = stream.read(max(LOOK, len(head)))
+                head += more
+                if not more:
+                    return head, True
+            return head, not stream.read(1)
+    except (pa.ArrowException, OSError) as error:
+        raise UnreadableError(
+            f"{describe} cannot be unpacked ({error}): it is damaged or cut off. Copy or download it again."
+        ) from error
+
+
+def _refuse_binary(head: bytes, describe: str, codec: str) -> None:
+    for signature, (what, remedy) in SIGNATURES.items():
+        readable = signature.isascii() and b"\0" not in head  # a column may be called PAR1
+        if head.startswith(signature) and not readable:
+            raise UnreadableError(f"{describe} is {what}, not a text file. {remedy}")
+    mark = next((name for bom, name in BYTE_ORDER_MARKS.items() if head.startswith(bom)), None)
+    if mark is not None and codec == "utf8":
+        raise UnreadableError(
+            f'{describe} is encoded in {mark}: set encoding="{mark.lower()}" '
+            f"(--encoding {mark.lower()} on the command line)."
+        )
+    if b"\0" in head and not codec.startswith(("utf-16", "utf-32")):
+        raise UnreadableError(
+            f"{describe} holds zero bytes (the first is byte {head.index(0) + 1}), so it is not plain text. "
+            'If it is text in UTF-16, set encoding="utf-16" (--encoding utf-16); else save the table as CSV.'
+        )
+
+
+def _decoded(head: bytes, complete: bool, codec: str, describe: str) -> str:
+    try:
+        text = codecs.getincrementaldecoder(codec)().decode(head, complete)
+    except UnicodeDecodeError as error:
+        line = head[: error.start].count(b"\n") + 1
+        raise not_decodable(describe, codec, f"byte {error.start + 1}, line {line}") from error
+    return text.removeprefix("\ufeff")
+
+
+def not_decodable(describe: str, codec: str, place: str) -> UnreadableError:
+    """The error for bytes that are no text in the encoding."""
+    if codec == "utf8":
+        return UnreadableError(
+            f"{describe} is not encoded in UTF-8 ({place}). Set the encoding it was saved in, most often "
+            'encoding="latin-1" (--encoding latin-1 on the command line).'
+        )
+    return UnreadableError(
+        f"{describe} is not encoded in {codec} ({place}): set the encoding it was saved in, or none for UTF-8."
+    )
+
+
+def _separator(path: Path, separator: str | None, first: str) -> str:
+    if separator is not None:
+        separator = {"\\t": "\t", "tab": "\t"}.get(separator, separator)
+        if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
+            raise SettingError(f"separator={separator!r}: expected a single character such as ',', ';' or a tab.")
+        return separator
+    endings = [ending.lower() for ending in path.suffixes if ending.lower() not in COMPRESSED]
+    ending = endings[-1] if endings else ""
+    if ending in (".tsv", ".tab") or (ending != ".csv" and "\t" in first):
+        return "\t"
+    return ","
+
+
+def _refuse_other_separator(text: str, lines: list[str], chosen: str, describe: str) -> None:
+    candidates = {mark: len(_cells(text, mark)) for mark in (",", ";", "\t", "|") if mark != chosen}
+    words, second = lines[0].split(), lines[1].split() if len(lines) > 1 else []
+    if len(words) == len(second) and all(NUMBER.fullmatch(word) for word in second):
+        candidates[" "] = len(words)
+    likely = max(candidates, key=candidates.__getitem__)
+    if candidates[likely] < 2:
+        return
+    if likely == " " and len(lines[0].strip().split(" ")) != len(words):
+        raise UnreadableError(
+            f"{describe}: the columns seem to be set apart by several spaces. Replace them by single tabs or commas."
+        )
+    name, value, typed = SEPARATORS[likely]
+    raise UnreadableError(
+        f"{describe} has a single column when it is split at {chosen!r}: it seems to be separated by {name}. "
+        f"Set separator={value} (--separator {typed} on the command line)."
+    )
+
+
+def _refuse_numbers_as_names(first: tuple[str, ...], decimal: str, describe: str) -> None:
+    names = [cell.strip() for cell in first]
+    counted = [str(j) for j in range(len(names))]  # what pandas writes for columns without names
+    if names != counted and all(NUMBER.fullmatch(name.replace(decimal, ".")) for name in names):
+        shown = "; ".join(names[:4]) + ("; …" if len(names) > 4 else "")
+        raise UnreadableError(
+            f"{describe} seems to have no header: its first line holds only numbers ({shown}). If so, set "
+            "header=False (--no-header on the command line); if these are names, begin them with a letter."
+        )
+
+
+def _cells(text: str, separator: str) -> tuple[str, ...]:
+    """The cells of the first line that is not blank; a quoted cell may run over several lines."""
+    try:
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        return tuple(next(row for row in rows if row))
+    except csv.Error:  # a cell longer than the reader takes: no header has that
+        return tuple(LINE_END.split(text.lstrip(), 1)[0].split(separator))
+
+
+def _block(head: bytes) -> int:
+    """Bytes to parse at once: pyarrow reads some thirty such blocks ahead, so no more than the rows need."""
+    lines = head.splitlines()
+    longest = max(len(line) for line in lines)
+    return max(1 << 18, min(64 * len(head) // len(lines), 1 << 24), 4 * longest)

@@ -1,0 +1,65 @@
+"""`Table`: what a learner is given. It asks for moments in the precision that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from ordag.data.gate import Missing, check_missing, check_moments
+from ordag.data.moments import Moments, Progress, quick_moments, read_moments, resolved_moments
+from ordag.data.sources import Source, open_source
+
+
+class Table:
+    """Data of any kind that Ordag takes, opened and checked, not yet computed with."""
+
+    def __init__(
+        self,
+        data: Any,
+        *,
+        columns: Sequence[str] | None = None,
+        missing: Missing = "error",
+        progress: Progress | None = None,
+        **reading: Any,
+    ) -> None:
+        check_missing(missing)
+        self.missing: Missing = missing
+        self.progress = progress
+        self._source: Source | None = None
+        self._given: Moments | None = None
+        if isinstance(data, Moments):
+            self._given = data if columns is None else data.select(columns)
+            self.description = "moments"
+        else:
+            self._source = open_source(data, columns=columns, **reading)
+            self.description = self._source.describe
+
+    @cached_property
+    def quick(self) -> Moments | None:
+        """Moments through a Gram matrix of rows in memory: the fast way, with half the digits. None for other data."""
+        if self._source is None:
+            return None
+        quick = quick_moments(self._source)
+        return None if quick is None else _checked(quick)
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Moments with every digit that the data have."""
+        if self._given is not None:
+            return _checked(self._given)
+        assert self._source is not None
+        return _checked(resolved_moments(self._source, self.quick, missing=self.missing, progress=self.progress))
+
+    @cached_property
+    def exact(self) -> Moments:
+        """Moments by orthogonal transformations of the rows, whatever their conditioning."""
+        if self._given is not None:
+            return self.moments
+        assert self._source is not None
+        return _checked(read_moments(self._source, missing=self.missing, progress=self.progress))
+
+
+def _checked(moments: Moments) -> Moments:
+    check_moments(moments.n, moments.mean, moments.variances, moments.names)
+    return moments

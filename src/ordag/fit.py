@@ -1,0 +1,159 @@
+"""`Fit`: the one answer that every learner gives."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ordag.arrays import Array
+from ordag.data.moments import Moments
+from ordag.graph.dag import Dag
+from ordag.model.refit import Refit, refit
+from ordag.model.sem import LinearSEM
+from ordag.order.ordering import Ordering
+from ordag.parents.select import Selection
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit:
+    """A learned graph with the evidence for it. Weights and tables are computed when first asked for."""
+
+    method: str
+    settings: Mapping[str, Any]
+    moments: Moments
+    graph: Dag
+    ordering: Ordering | None = None
+    selection: Selection | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.moments.names
+
+    @property
+    def n(self) -> int:
+        return self.moments.n
+
+    @property
+    def order(self) -> tuple[str, ...] | None:
+        """The variables, causes first; None for methods without an order."""
+        return None if self.ordering is None else tuple(self.names[j] for j in self.ordering.order)
+
+    @property
+    def expected_false_edges(self) -> float | None:
+        """How many edges chance alone would give: level times pairs tested (see `Selection`)."""
+        return None if self.selection is None else self.selection.expected_false
+
+    @cached_property
+    def _refit(self) -> Refit:
+        return refit(self.moments, self.graph)
+
+    @property
+    def sem(self) -> LinearSEM:
+        """The structural equation model fitted to the rows along the graph."""
+        return self._refit.sem
+
+    @cached_property
+    def edges(self) -> pd.DataFrame:
+        """One row an arrow, by the order of source and target: weight, standard error, and two p-values.
+
+        `p_value` is that of the test for the edge, `direction_p_value` that of equal variances of the two ends given
+        everything before the source: small means that the direction does not rest on a near-tie.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(self._edge_columns)
+
+    @cached_property
+    def steps(self) -> pd.DataFrame:
+        """One row a step of the ordering: the variable, its variance given the earlier ones, the margin of the choice."""
+        import pandas as pd
+
+        return pd.DataFrame(self._step_columns)
+
+    @cached_property
+    def _edge_columns(self) -> dict[str, Any]:
+        source, target = np.nonzero(self.graph.adjacency & ~self.graph.adjacency.T)
+        if self.ordering is not None:
+            place = np.argsort(self.ordering.order)
+            by_place = np.lexsort((place[target], place[source]))
+            source, target = source[by_place], target[by_place]
+        columns: dict[str, Any] = {
+            "source": [self.names[i] for i in source],
+            "target": [self.names[j] for j in target],
+            "weight": self.sem.B[source, target],
+            "std_error": self._refit.std_error[source, target],
+        }
+        if self.ordering is not None and self.selection is not None:
+            columns["p_value"] = self.selection.p_values[place[target], place[source]]
+            columns["direction_p_value"] = self.ordering.direction_p_values(place[source], place[target])
+        return columns
+
+    @cached_property
+    def _step_columns(self) -> dict[str, Any]:
+        if self.ordering is None:
+            return {"node": [], "variance": [], "margin": []}
+        return {"node": list(self.order or ()), "variance": self.ordering.variances, "margin": self.ordering.margins}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole answer in plain Python values."""
+        from ordag import __version__
+
+        document: dict[str, Any] = {
+            "version": __version__,
+            "settings": {"method": self.method, **self.settings},
+            "rows": self.n,
+            "rows_dropped": self.moments.dropped,
+            "nodes": list(self.names),
+            "order": None if self.order is None else list(self.order),
+            "steps": _records(self._step_columns),
+            "edges": _records(self._edge_columns),
+            "undirected": [list(pair) for pair in self.graph.undirected],
+            "error_variances": dict(zip(self.names, _plain(self.sem.omega), strict=True)),
+            "intercepts": dict(zip(self.names, _plain(self.sem.intercept), strict=True)),
+            "warnings": list(self.warnings),
+        }
+        if self.selection is not None:
+            document["pairs_tested"] = self.selection.pairs
+            document["expected_false_edges"] = self.selection.expected_false
+        return document
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The document that the command line prints with --json."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def report(self, path: str | PathLike[str]) -> None:
+        """Write a page for a browser: the graph, the tables, what to be careful about. Needs no network to read."""
+        from ordag.show.files import write_whole
+        from ordag.show.page import page
+
+        write_whole(path, page(self))
+
+    def _repr_html_(self) -> str:
+        from ordag.show.page import fragment
+
+        return fragment(self)
+
+    def __repr__(self) -> str:
+        from ordag.show.text import summary
+
+        return summary(self)
+
+
+def _plain(values: Array) -> list[float | None]:
+    return [value if math.isfinite(value) else None for value in np.asarray(values, dtype=float).tolist()]
+
+
+def _records(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    plain = {name: list(values) if isinstance(values, list) else _plain(values) for name, values in columns.items()}
+    return [dict(zip(plain, row, strict=True)) for row in zip(*plain.values(), strict=True)]

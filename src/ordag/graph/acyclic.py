@@ -1,0 +1,58 @@
+"""Adjacency in, an order of the nodes or a cycle out."""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+
+from ordag.arrays import Mask
+
+
+def topological_order(adjacency: Mask) -> tuple[int, ...]:
+    """Causes before effects; among the nodes that could come next, the smallest index (Kahn 1962).
+
+    A node on a cycle, or behind one, never comes up, so the order holds all p nodes exactly if the graph is
+    acyclic. Cost O(p²) for the matrix, O(log p) a node for the heap.
+    """
+    waiting = adjacency.sum(axis=0)
+    ready = np.flatnonzero(waiting == 0).tolist()
+    heapify(ready)
+    order = []
+    while ready:
+        node = heappop(ready)
+        order.append(node)
+        children = np.flatnonzero(adjacency[node])
+        waiting[children] -= 1
+        for child in children[waiting[children] == 0].tolist():
+            heappush(ready, child)
+    return tuple(order)
+
+
+def find_cycle(adjacency: Mask) -> tuple[int, ...] | None:
+    """The nodes of one cycle, each pointing to the next and the last to the first; None if there is none."""
+    left = np.ones(len(adjacency), dtype=bool)
+    left[list(topological_order(adjacency))] = False
+    if not left.any():
+        return None
+    # Every node that is left has a parent that is left: walking back must come to a node twice.
+    node = int(np.argmax(left))
+    step: dict[int, int] = {}
+    walk: list[int] = []
+    while node not in step:
+        step[node] = len(walk)
+        walk.append(node)
+        node = int(np.argmax(adjacency[:, node] & left))
+    cycle = walk[step[node] :][::-1]
+    start = cycle.index(min(cycle))
+    return tuple(cycle[start:] + cycle[:start])
+
+
+def reachable(adjacency: Mask, start: int) -> Mask:
+    """The nodes at the end of a directed path of one edge or more that begins at `start`."""
+    found: Mask = adjacency[start].copy()
+    frontier = found
+    while frontier.any():
+        frontier = adjacency[frontier].any(axis=0) & ~found
+        found |= frontier
+    return found

@@ -1,0 +1,78 @@
+"""Names and a partly directed adjacency in, a Cpdag out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ordag.arrays import Mask
+from ordag.graph.acyclic import find_cycle
+from ordag.graph.base import arrow, line
+from ordag.graph.exports import ExportedGraph
+from ordag.graph.extension import extension
+from ordag.graph.gate import listed, shown
+from ordag.graph.meek import completed
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Cpdag(ExportedGraph):
+    """A graph with directed and undirected edges, meant as the equivalence class of a DAG.
+
+    In `adjacency` an undirected edge has both entries. A learner may come to a graph that is the class of no
+    DAG; it is kept as it is, and `valid` and `why_invalid` tell.
+    """
+
+    @property
+    def valid(self) -> bool:
+        """Whether this is the CPDAG of some DAG."""
+        return self._fault is None
+
+    def why_invalid(self) -> str | None:
+        """One sentence that says what keeps this from being the CPDAG of a DAG; None if nothing does."""
+        return self._fault
+
+    def why_not_extendable(self) -> str | None:
+        """One sentence on why no DAG has this skeleton, these arrows and no other colliders; or None."""
+        left = self._extension[1]
+        if not left.any():
+            return None
+        cycle = find_cycle(self._arrows)
+        if cycle is not None:
+            names = [shown(self.nodes[node]) for node in (*cycle, cycle[0])]
+            return f"the arrows {' → '.join(names)} form a cycle"
+        return (
+            f"whichever of {listed(self._names(left))} came last among them, there would be a new collider or a cycle"
+        )
+
+    @cached_property
+    def _extension(self) -> tuple[Mask, Mask]:
+        return extension(self.adjacency)
+
+    @cached_property
+    def _fault(self) -> str | None:
+        reason = self.why_not_extendable()
+        if reason is not None:
+            return f"no DAG agrees with it: {reason}"
+        right = completed(self._extension[0])
+        differs = np.argwhere(self.adjacency != right)
+        if not len(differs):
+            return None
+        i, j = differs[0].tolist()
+        edge = (self.nodes[i], self.nodes[j])
+        if self.adjacency[i, j]:
+            return f"{line(edge)} is undirected, though every DAG of the class has {arrow(edge[::-1])}"
+        return f"{arrow(edge[::-1])} is directed, though some DAG of the class has {arrow(edge)}"
+
+    def edge_table(self, weights: ArrayLike | None = None) -> pandas.DataFrame:
+        """A data frame with a row for each edge: `source`, `target`, `undirected`, and `weight` if given."""
+        table = super().edge_table(weights)
+        flags = np.arange(self.edge_count) >= len(self.directed)
+        table.insert(2, "undirected", flags)
+        return table

@@ -1,0 +1,45 @@
+"""Names and an acyclic adjacency in, a Dag out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from numpy.typing import ArrayLike
+
+from ordag.errors import GraphError
+from ordag.graph.acyclic import find_cycle, topological_order
+from ordag.graph.base import line
+from ordag.graph.exports import ExportedGraph
+from ordag.graph.formats import Edge
+from ordag.graph.gate import shown
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Dag(ExportedGraph):
+    """A directed acyclic graph: `Dag(["a", "b"], [[0, 1], [0, 0]])` is a → b.
+
+    Entries of `adjacency` other than zero are edges, the row the source and the column the target, so a
+    weight matrix B serves as it is.
+    """
+
+    def __init__(self, nodes: Sequence[str], adjacency: ArrayLike) -> None:
+        super().__init__(nodes, adjacency)
+        cycle = find_cycle(self.adjacency)
+        if cycle is not None:
+            names = [shown(self.nodes[node]) for node in (*cycle, cycle[0])]
+            if len(names) > 12:
+                names[6:-5] = ["…"]
+            raise GraphError(f"the graph has a cycle: {' → '.join(names)}")
+
+    @classmethod
+    def from_edges(cls, nodes: Sequence[str], edges: Iterable[Edge], undirected: Iterable[Edge] = ()) -> Self:
+        """The graph with these (source, target) pairs; undirected ones are refused."""
+        for edge in undirected:
+            raise GraphError(f"{line(edge)} has no direction, and every edge of a Dag has one; make it a Cpdag")
+        return super().from_edges(nodes, edges)
+
+    def topological_order(self) -> tuple[str, ...]:
+        """The nodes, causes before effects; of those that could come next, the one listed first."""
+        return tuple(self.nodes[node] for node in topological_order(self.adjacency))

@@ -1,0 +1,80 @@
+"""Edges in, text out, and text in, edges out: one file a format, one table of them all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from math import isfinite
+from typing import NamedTuple
+
+from numpy.typing import ArrayLike
+
+from ordag.errors import GraphFormatError
+from ordag.graph.formats import dagitty, dot, gml, graphml, json_text, lavaan, tables
+from ordag.graph.formats.edge_list import Edge, EdgeList, HasEdges, edge_list
+from ordag.graph.gate import shown
+
+__all__ = [
+    "FORMATS",
+    "Edge",
+    "EdgeList",
+    "Format",
+    "HasEdges",
+    "edge_list",
+    "format_of",
+    "read_text",
+    "write_text",
+]
+
+
+class Format(NamedTuple):
+    """The endings of its files, and the pair of functions that write and read its text."""
+
+    endings: tuple[str, ...]
+    write: Callable[[EdgeList], str]
+    read: Callable[[str], EdgeList]
+
+
+FORMATS = {
+    "dot": Format((".dot", ".gv"), dot.write, dot.read),
+    "graphml": Format((".graphml",), graphml.write, graphml.read),
+    "gml": Format((".gml",), gml.write, gml.read),
+    "adjacency.csv": Format((".adjacency.csv",), tables.write_adjacency, tables.read_adjacency),
+    "csv": Format((".csv",), tables.write_edges, tables.read_edges),
+    "json": Format((".json",), json_text.write, json_text.read),
+    "lavaan": Format((".lavaan", ".lav"), lavaan.write, lavaan.read),
+    "dagitty": Format((".dagitty",), dagitty.write, dagitty.read),
+}
+
+
+def format_of(path: str | os.PathLike[str]) -> str:
+    """The name of the format that a file's ending stands for."""
+    name = os.fspath(path).lower()
+    for format, (endings, _, _) in FORMATS.items():
+        if name.endswith(endings):
+            return format
+    known = ", ".join(ending for format in FORMATS.values() for ending in format.endings)
+    raise GraphFormatError(f"{os.fspath(path)!r} does not end like a graph file; known endings: {known}")
+
+
+def write_text(graph: HasEdges, format: str, weights: ArrayLike | None = None) -> str:
+    """The graph as text; `weights[i, j]` is the weight of i → j."""
+    return _known(format).write(edge_list(graph, weights))
+
+
+def read_text(text: str, format: str) -> EdgeList:
+    """What the text says, weights included; `Dag.parse` and `Cpdag.parse` make a graph of it."""
+    try:
+        edges = _known(format).read(text.removeprefix("\ufeff"))
+    except RecursionError:
+        raise GraphFormatError(f"the text is nested too deeply to be a graph in the format {format}") from None
+    for (source, target), weight in edges.weights.items():
+        if not isfinite(weight):
+            raise GraphFormatError(f"the weight of {shown(source)} → {shown(target)} is {weight}, not a number")
+    return edges
+
+
+def _known(format: str) -> Format:
+    if format not in FORMATS:
+        raise GraphFormatError(f"unknown graph format {format!r}; there are {', '.join(FORMATS)}")
+    return FORMATS[format]

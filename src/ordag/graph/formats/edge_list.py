@@ -1,0 +1,52 @@
+"""A graph with or without weights in, what a text format holds of it out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ordag.errors import GraphError
+
+Edge: TypeAlias = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class EdgeList:
+    """Nodes in order, (source, target) pairs, undirected pairs, and the weights that arrows have."""
+
+    nodes: tuple[str, ...]
+    directed: tuple[Edge, ...] = ()
+    undirected: tuple[Edge, ...] = ()
+    weights: Mapping[Edge, float] = field(default_factory=dict)
+
+
+class HasEdges(Protocol):
+    """What a graph has to offer to be written: the names and the two lists of pairs."""
+
+    @property
+    def nodes(self) -> tuple[str, ...]: ...
+    @property
+    def directed(self) -> tuple[Edge, ...]: ...
+    @property
+    def undirected(self) -> tuple[Edge, ...]: ...
+
+
+def edge_list(graph: HasEdges, weights: ArrayLike | None = None) -> EdgeList:
+    """The graph's lists, with `weights[i, j]` for each arrow i → j; undirected edges have no weight."""
+    plain = EdgeList(graph.nodes, graph.directed, graph.undirected)
+    if weights is None:
+        return plain
+    matrix = np.asarray(weights, dtype=np.float64)
+    p = len(graph.nodes)
+    if matrix.shape != (p, p):
+        raise GraphError(f"weights has shape {matrix.shape}; a graph of {p} nodes needs ({p}, {p})")
+    place = {name: index for index, name in enumerate(graph.nodes)}
+    values = {edge: float(matrix[place[edge[0]], place[edge[1]]]) for edge in graph.directed}
+    for edge, value in values.items():
+        if not np.isfinite(value):
+            raise GraphError(f"the weight of {edge[0]!r} → {edge[1]!r} is {value}; weights have to be finite")
+    return EdgeList(plain.nodes, plain.directed, plain.undirected, values)

@@ -1,0 +1,74 @@
+"""Node names and adjacency in, checked copies out; and how names are shown in sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ordag.arrays import Mask
+from ordag.errors import GraphError
+
+
+def shown(name: str) -> str:
+    """The name as a sentence can carry it: quoted and escaped where it would not read as one word of text."""
+    plain = name.isprintable() and name == name.strip() and name != ""
+    return name if plain else repr(name)
+
+
+def listed(names: Iterable[str], limit: int = 6) -> str:
+    """The names with commas between them; past the limit, how many more there are."""
+    words = [shown(name) for name in names]
+    rest = len(words) - limit
+    return ", ".join(words) if rest <= 0 else ", ".join(words[:limit]) + f" and {rest} more"
+
+
+def checked_nodes(nodes: Sequence[str]) -> tuple[str, ...]:
+    """The names as a tuple of plain strings, all different, all text that a file can hold."""
+    if isinstance(nodes, str):
+        raise GraphError(f"nodes is the single text {nodes!r}; give a sequence of names")
+    for position, name in enumerate(nodes):
+        if not isinstance(name, str):
+            raise GraphError(f"node {position} is {name!r}, not a string; give every node a name")
+    names = tuple(str(name) for name in nodes)
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise GraphError(f"node names have to differ; repeated: {listed(repeated)}")
+    broken = [name for name in names if any("\ud800" <= letter <= "\udfff" for letter in name)]
+    if broken:
+        raise GraphError(f"half a surrogate pair is not text; rename {listed(map(ascii, broken))}")
+    return names
+
+
+def checked_adjacency(adjacency: ArrayLike, nodes: Sequence[str] | None = None) -> Mask:
+    """A new mask, True at [i, j] where the entry is not zero; square, and with an empty diagonal."""
+    entries = np.asarray(adjacency)
+    if entries.dtype.kind == "O":
+        try:
+            entries = entries.astype(np.float64)
+        except (TypeError, ValueError):
+            raise GraphError("the adjacency matrix holds something that is not a number") from None
+    if entries.dtype.kind not in "biuf":
+        raise GraphError(f"the adjacency matrix holds {entries.dtype}, not numbers or truth values")
+    if entries.ndim != 2 or entries.shape[0] != entries.shape[1]:
+        raise GraphError(f"an adjacency matrix is square; this one has shape {entries.shape}")
+    if nodes is not None and len(nodes) != len(entries):
+        raise GraphError(f"{len(nodes)} node names for an adjacency matrix of shape {entries.shape}")
+    missing = np.argwhere(np.isnan(entries))
+    if len(missing):
+        row, column = missing[0]
+        raise GraphError(f"the adjacency matrix is NaN at row {row}, column {column}; use 0 for no edge")
+    mask: Mask = entries != 0
+    loops = np.flatnonzero(np.diagonal(mask))
+    if len(loops):
+        first = f"node {loops[0]}" if nodes is None else shown(nodes[loops[0]])
+        raise GraphError(f"{first} has an edge to itself; the diagonal has to be zero")
+    return mask
+
+
+def read_only(mask: Mask) -> Mask:
+    """The same array, locked."""
+    mask.flags.writeable = False
+    return mask

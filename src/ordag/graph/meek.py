@@ -1,0 +1,81 @@
+"""A partly directed adjacency in, its closure under Meek's rules out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ordag.arrays import Mask
+from ordag.graph.gate import checked_adjacency
+
+
+def meek(adjacency: ArrayLike) -> Mask:
+    """Direct every undirected edge that the directed ones leave one way to go (Meek 1995, rules R1 to R4).
+
+    Entry [i, j] alone is i → j, both ways is i — j; a new array comes back.
+
+    - R1: a → b — c with a, c not joined gives b → c, for b ← c would be a new collider.
+    - R2: a → b → c with a — c gives a → c, for a ← c would be a cycle.
+    - R3: a — b, a — c → b, a — d → b with c, d not joined gives a → b.
+    - R4: a — b, a — d → c → b with a, c joined and b, d not joined gives a → b.
+
+    The rules work in rounds: all edges directed in one round are looked at together in the next, each once, so
+    the cost is O(p²) an edge at most and the answer does not depend on the order of the nodes. Where one round
+    asks for both directions of an edge, no DAG agrees with the input; that edge stays undirected.
+    """
+    joined = checked_adjacency(adjacency)
+    arrows: Mask = joined & ~joined.T
+    lines: Mask = joined & joined.T
+    joined |= joined.T
+    apart = ~joined
+    np.fill_diagonal(apart, False)
+    # An arrow between nodes without undirected edges cannot set off a rule.
+    open_nodes: Mask = np.any(lines, axis=1)
+    fresh = [(x, y) for x, y in np.argwhere(arrows & np.logical_or.outer(open_nodes, open_nodes)).tolist()]
+    torn: set[tuple[int, int]] = set()
+    while fresh:
+        asked = {edge for arrow in fresh for edge in _asked(arrow, arrows, lines, joined, apart)}
+        torn |= {(x, y) for x, y in asked if (y, x) in asked}
+        fresh = list(asked - torn)
+        for x, y in fresh:
+            arrows[x, y] = True
+            lines[x, y] = lines[y, x] = False
+    return arrows | lines
+
+
+def _asked(arrow: tuple[int, int], arrows: Mask, lines: Mask, joined: Mask, apart: Mask) -> Iterator[tuple[int, int]]:
+    """Every direction of an undirected edge that a rule gives with x → y as one of its arrows."""
+    x, y = arrow
+    if lines[y].any():
+        # x → y as R1's a → b; then as R2's b → c, as R3's c → b, as R4's c → b
+        yield from ((y, node) for node in np.flatnonzero(lines[y] & apart[x]).tolist())
+        third = lines[x] & lines[arrows[:, y] & apart[x]].any(axis=0)
+        fourth = joined[x] & lines[arrows[:, x] & apart[y]].any(axis=0)
+        into = lines[y] & (arrows[:, x] | third | fourth)
+        yield from ((node, y) for node in np.flatnonzero(into).tolist())
+    if lines[x].any():
+        # x → y as R2's a → b, as R4's d → c
+        yield from ((x, node) for node in np.flatnonzero(lines[x] & arrows[y]).tolist())
+        tails = np.flatnonzero(lines[x] & joined[y])
+        heads = np.flatnonzero(arrows[y] & apart[x])
+        for i, j in np.argwhere(lines[np.ix_(tails, heads)]).tolist():
+            yield int(tails[i]), int(heads[j])
+
+
+def colliders(adjacency: Mask) -> Mask:
+    """The arrows a → b of a DAG for which there is a c → b with a and c not joined."""
+    joined = adjacency | adjacency.T
+    found = np.zeros_like(adjacency)
+    for node in np.flatnonzero(adjacency.sum(axis=0) > 1):
+        parents = np.flatnonzero(adjacency[:, node])
+        # A parent is joined to all others but itself where no collider is.
+        found[parents, node] = joined[np.ix_(parents, parents)].sum(axis=1) < len(parents) - 1
+    return found
+
+
+def completed(adjacency: Mask) -> Mask:
+    """The CPDAG of a DAG: skeleton, colliders, and what follows (Verma & Pearl 1990; Meek 1995)."""
+    fixed = colliders(adjacency)
+    return meek((adjacency | adjacency.T) & ~fixed.T)

@@ -1,0 +1,98 @@
+"""Conditional variance scoring (Park & Kim, Algorithm 1): order by least conditional variance, then test for parents."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from ordag.data.table import Table
+from ordag.errors import PrecisionWarning, SettingError
+from ordag.fit import Fit
+from ordag.graph.dag import Dag
+from ordag.order.ordering import Ordering, backward, forward, quick_forward
+from ordag.parents.select import Selection, check_level, select
+from ordag.parents.tests import Test, named_test
+
+
+def cvs(
+    table: Table,
+    *,
+    alpha: float = 0.01,
+    test: str | Test = "fisher-z",
+    parents: str = "test",
+    correction: str = "none",
+    direction: str = "forward",
+) -> Fit:
+    """Learn a Dag from a table.
+
+    alpha: level of the tests for parents, or the false-discovery rate with correction="bh".
+    test: "fisher-z", "t", "mutual-information", or a function (r, n, k) → p-values.
+    parents: "test", or "bic" for backward elimination by BIC, which needs no level.
+    correction: "none", "bh" (Benjamini–Hochberg) or "bonferroni".
+    direction: "forward" chooses causes first, "backward" effects first.
+    """
+    check_level(alpha)
+    named_test(test)
+    ordering = find_order(table, direction)
+    selection = select(ordering, rule=parents, alpha=alpha, test=test, correction=correction)
+    moments = table.quick if ordering.quick and table.quick is not None else table.moments
+    later, earlier = np.nonzero(selection.parents)
+    adjacency = np.zeros((moments.p, moments.p), dtype=bool)
+    adjacency[ordering.order[earlier], ordering.order[later]] = True
+    return Fit(
+        method="cvs",
+        settings={
+            "alpha": alpha,
+            "test": test if isinstance(test, str) else getattr(test, "__name__", "custom"),
+            "parents": parents,
+            "correction": correction,
+            "direction": direction,
+        },
+        moments=moments,
+        graph=Dag(moments.names, adjacency),
+        ordering=ordering,
+        selection=selection,
+        warnings=tuple(_warnings(ordering, selection, parents, correction)),
+    )
+
+
+def find_order(table: Table, direction: str = "forward") -> Ordering:
+    """The ordering, by way of a Gram matrix where that carries the digits and from R where it does not."""
+    if direction == "backward":
+        ordering = backward(table.moments)
+    elif direction == "forward":
+        quick = None if table.quick is None else quick_forward(table.quick)
+        ordering = quick if quick is not None else forward(table.exact)
+    else:
+        raise SettingError(f"direction={direction!r} is not known: use 'forward' or 'backward'.")
+    if ordering.undecided:
+        warnings.warn(precision_sentence(ordering), PrecisionWarning, stacklevel=4)
+    return ordering
+
+
+def precision_sentence(ordering: Ordering) -> str:
+    steps = len(ordering.undecided)
+    return (
+        f"The data are so close to collinear that float64 does not decide {steps} of {len(ordering.order)} steps of the "
+        f"order; the first is {ordering.undecided[0]}. Do not rely on the order from there on."
+    )
+
+
+def _warnings(ordering: Ordering, selection: Selection, parents: str, correction: str) -> list[str]:
+    sentences = []
+    if ordering.undecided:
+        sentences.append(precision_sentence(ordering))
+    found, expected = selection.edge_count, selection.expected_false
+    if parents == "test" and correction == "none" and expected > 0.1 * found:
+        sentences.append(
+            f"At this level about {expected:.3g} false edges are to be expected among {selection.pairs} pairs tested, and "
+            f"{found} {'edge was' if found == 1 else 'edges were'} found: control the false-discovery rate with "
+            "correction='bh' (--correction bh)."
+        )
+    elif parents == "bic" and expected > 0.1 * found:
+        sentences.append(
+            f"BIC lets about {expected:.3g} false edges through among {selection.pairs} pairs, and {found} "
+            f"{'edge was' if found == 1 else 'edges were'} found: use tests with correction='bh' (--correction bh) instead."
+        )
+    return sentences

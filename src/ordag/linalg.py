@@ -1,0 +1,31 @@
+"""Triangular matrices: the one factorisation and the one inverse that everything rests on."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack, qr
+
+from ordag.arrays import Array
+
+EPSILON = float(np.finfo(np.float64).eps)
+
+
+def triangle(columns: Array) -> Array:
+    """R of a QR factorisation, square, with a diagonal that is not negative."""
+    (R,) = qr(columns, mode="r", check_finite=False)
+    p = R.shape[1]
+    R = R[:p]
+    R[np.diagonal(R) < 0] *= -1.0
+    return np.concatenate([R, np.zeros((p - len(R), p))]) if len(R) < p else R
+
+
+def inverse(L: Array) -> Array:
+    """The inverse of a lower triangular matrix that has no zero on its diagonal."""
+    W, info = lapack.dtrtri(L, lower=1)
+    assert info == 0, "a zero on the diagonal was let through"
+    return W
+
+
+def lengths(columns: Array) -> Array:
+    """The Euclidean length of every column."""
+    return np.sqrt(np.einsum("ij,ij->j", columns, columns))

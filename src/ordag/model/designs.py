@@ -1,0 +1,167 @@
+"""The random models that `simulate` knows by name: one function and one entry each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import signature
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordag.arrays import Array
+from ordag.errors import SettingError
+
+Range: TypeAlias = tuple[float, float]
+Indices: TypeAlias = NDArray[np.intp]
+
+
+class Streams(NamedTuple):
+    """Independent sources of randomness, so that drawing more of one thing leaves the others as they were."""
+
+    labels: np.random.Generator
+    graph: np.random.Generator
+    weights: np.random.Generator
+    variances: np.random.Generator
+    rows: np.random.Generator
+
+
+class Recipe(NamedTuple):
+    """A model whose variables are numbered causes first: causes[i] → effects[i] has the weight weights[i]."""
+
+    causes: Indices
+    effects: Indices
+    weights: Array
+    omega: Array
+
+
+@dataclass(frozen=True)
+class Design:
+    """A way to draw a `Recipe`: a function of p and the streams; its keyword-only arguments are its options.
+
+    A design with a fixed p is one given model, whose columns stay in their order.
+    """
+
+    draw: Callable[..., Recipe]
+    aliases: tuple[str, ...] = ()
+    fixed_p: int | None = None
+
+    @property
+    def options(self) -> frozenset[str]:
+        parameters = signature(self.draw).parameters.values()
+        return frozenset(one.name for one in parameters if one.kind is one.KEYWORD_ONLY)
+
+
+def homogeneous(p: int, streams: Streams) -> Recipe:
+    """Park & Kim, Section 4.1: error variances 1, weights at least 0.25 in size."""
+    return _all_pairs(p, streams, smallest=0.25, omega=np.ones(p))
+
+
+def heterogeneous(p: int, streams: Streams) -> Recipe:
+    """Park & Kim, Section 4.2: error variances uniform on [1, 3], weights at least 1 in size."""
+    return _all_pairs(p, streams, smallest=1.0, omega=streams.variances.uniform(1.0, 3.0, p))
+
+
+def nonfaithful(p: int, streams: Streams) -> Recipe:
+    """Park & Kim, Section 4.3: X₁ and X₂ are adjacent, and independent given X₃."""
+    return Recipe(np.array([0, 0, 1]), np.array([1, 2, 2]), np.ones(3), np.array([2.25, 1.5, 1.5]))
+
+
+def erdos_renyi(
+    p: int,
+    streams: Streams,
+    *,
+    degree: float = 2.0,
+    weights: Range = (0.5, 2.0),
+    variances: str | float | Range = "equal",
+) -> Recipe:
+    """Every pair is joined with probability degree/(p − 1), independently of the others."""
+    _check_degree(degree, p)
+    pairs = p * (p - 1) // 2
+    edges = streams.graph.binomial(pairs, degree / max(p - 1, 1))
+    # the pair i → j has the number i + j(j − 1)/2
+    number = np.sort(streams.graph.choice(pairs, edges, replace=False, shuffle=False)) if edges else np.arange(0)
+    effects = ((1.0 + np.sqrt(8.0 * number + 1.0)) / 2.0).astype(np.intp)
+    causes = number - effects * (effects - 1) // 2
+    return Recipe(causes, effects, _signed(edges, streams, weights), _variances(p, streams, variances))
+
+
+def scale_free(
+    p: int,
+    streams: Streams,
+    *,
+    degree: float = 2.0,
+    weights: Range = (0.5, 2.0),
+    variances: str | float | Range = "equal",
+) -> Recipe:
+    """Each variable takes about degree/2 parents among the earlier ones, by preferential attachment.
+
+    A parent is chosen with a chance proportional to one plus the number of arrows it has.
+    """
+    _check_degree(degree, p)
+    wanted = np.floor(degree / 2.0 + streams.graph.random(p)).astype(np.intp)
+    tickets: list[int] = []  # a variable has one ticket, and one more per arrow
+    causes: list[int] = []
+    effects: list[int] = []
+    for j in range(p):
+        parents = set(range(j)) if wanted[j] >= j else set()
+        while len(parents) < min(wanted[j], j):
+            parents.add(tickets[streams.graph.integers(len(tickets))])
+        causes += sorted(parents)
+        effects += [j] * len(parents)
+        tickets += [*sorted(parents), *[j] * (1 + len(parents))]
+    return Recipe(
+        np.array(causes, dtype=np.intp),
+        np.array(effects, dtype=np.intp),
+        _signed(len(causes), streams, weights),
+        _variances(p, streams, variances),
+    )
+
+
+DESIGNS: dict[str, Design] = {
+    "homogeneous": Design(homogeneous, aliases=("hom", "4.1")),
+    "heterogeneous": Design(heterogeneous, aliases=("het", "4.2")),
+    "nonfaithful": Design(nonfaithful, aliases=("4.3",), fixed_p=3),
+    "erdos-renyi": Design(erdos_renyi),
+    "scale-free": Design(scale_free),
+}
+
+
+def _all_pairs(p: int, streams: Streams, smallest: float, omega: Array) -> Recipe:
+    """Weights uniform on [−2, 2]; a pair whose weight falls within (−smallest, smallest) is not joined."""
+    causes, effects = np.triu_indices(p, 1)
+    weights = streams.weights.uniform(-2.0, 2.0, len(causes))
+    kept = np.abs(weights) >= smallest
+    return Recipe(causes[kept], effects[kept], weights[kept], omega)
+
+
+def _signed(edges: int, streams: Streams, weights: Range) -> Array:
+    low, high = _limits(weights, "weights")
+    magnitudes = streams.weights.uniform(low, high, edges)
+    return np.where(streams.weights.random(edges) < 0.5, -magnitudes, magnitudes)
+
+
+def _variances(p: int, streams: Streams, variances: str | float | Range) -> Array:
+    if isinstance(variances, str):
+        if variances != "equal":
+            raise SettingError(f'variances is "{variances}"; give "equal", a number, or a range (low, high).')
+        variances = 1.0
+    low, high = _limits(variances, "variances")
+    return streams.variances.uniform(low, high, p)
+
+
+def _limits(given: float | Range, what: str) -> Range:
+    """(low, high); a single number is both."""
+    limits = np.array(given, dtype=np.float64)
+    if limits.shape not in ((), (2,)):
+        raise SettingError(f"{what} is {given}; give two numbers, (low, high).")
+    low, high = np.broadcast_to(limits, 2).tolist()
+    if not 0 < low <= high < np.inf:
+        raise SettingError(f"{what} is ({low:g}, {high:g}); both must be positive, the smaller one first.")
+    return low, high
+
+
+def _check_degree(degree: float, p: int) -> None:
+    if not 0 <= degree <= p - 1:
+        raise SettingError(f"degree is {degree:g}; among {p} variables it must be between 0 and {p - 1}.")

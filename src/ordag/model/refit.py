@@ -1,0 +1,88 @@
+"""The weights of a given graph, by least squares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+from ordag.arrays import Array, Mask
+from ordag.errors import CollinearError, GraphError, TooFewRowsError
+from ordag.graph.dag import Dag
+from ordag.model.sem import LinearSEM, MomentsLike
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """A graph's least-squares model, and how well the rows determine it.
+
+    `std_error[i, j]` is the standard error of `sem.B[i, j]`, nan where the graph has no arrow i → j;
+    `residual_df[j]` is the number of rows less one for the mean and one for each parent of j.
+    """
+
+    sem: LinearSEM
+    std_error: Array
+    residual_df: NDArray[np.int64]
+
+
+def refit(moments: MomentsLike, dag: Dag) -> Refit:
+    r"""Regress every variable on its parents in the graph.
+
+    With $r_j$ the columns of R and P the parents of j, the weights are $b = \arg\min \lVert r_j - R_P b
+    \rVert$, those of maximum likelihood too. A QR factorisation of $[R_P \; r_j]$ has it all: with Q its
+    triangular factor, $b = Q_{PP}^{-1} Q_{Pj}$, $\mathrm{RSS}_j = Q_{jj}^2$, and the standard error of $b_i$
+    is $\sqrt{\omega_j}$ times the length of row i of $Q_{PP}^{-1}$. The error variance is the unbiased
+    $\omega_j = \mathrm{RSS}_j / (n - 1 - |P|)$, and the intercept lets the fit pass through the means.
+    """
+    names = moments.names
+    adjacency = _aligned(dag, names)
+    n_parents = adjacency.sum(axis=0, dtype=np.int64)
+    residual_df = moments.n - 1 - n_parents
+    if residual_df.min() < 1:
+        j = int(np.argmin(residual_df))
+        raise TooFewRowsError(
+            f"{names[j]} has {n_parents[j]} parents, which takes at least {n_parents[j] + 2} rows; "
+            f"there are {moments.n}. Bring more rows or remove some of the arrows into {names[j]}."
+        )
+    p = len(names)
+    B = np.zeros((p, p))
+    std_error = np.full((p, p), np.nan)
+    omega = np.empty(p)
+    for j in range(p):
+        P = np.flatnonzero(adjacency[:, j])
+        columns = np.append(P, j)
+        used = moments.R[: columns.max() + 1, columns]  # R is triangular: zeros below
+        Q = np.linalg.qr(used, mode="r")
+        _check_independent(Q, used, [names[column] for column in columns], p)
+        k = len(P)
+        omega[j] = Q[k, k] ** 2 / residual_df[j]
+        if k:
+            B[P, j] = lapack.dtrtrs(Q[:k, :k], Q[:k, k])[0]
+            inverse, _ = lapack.dtrtri(Q[:k, :k])
+            std_error[P, j] = np.sqrt(omega[j]) * np.linalg.norm(inverse, axis=1)
+    std_error.flags.writeable = False
+    residual_df.flags.writeable = False
+    return Refit(LinearSEM(B, omega, moments.mean - moments.mean @ B, names), std_error, residual_df)
+
+
+def _check_independent(Q: Array, used: Array, names: list[str], p: int) -> None:
+    """Refuse a column of which nothing but rounding remains beside those before it."""
+    remains = np.abs(np.diag(Q)) > p * np.finfo(np.float64).eps * np.linalg.norm(used, axis=0)
+    if not remains.all():
+        i = int(np.argmin(remains))
+        of_whom = f"a linear combination of {', '.join(names[:i])}" if i else "constant"
+        raise CollinearError(f"{names[i]} is, as far as float64 can tell, {of_whom}. Take one of the columns out.")
+
+
+def _aligned(dag: Dag, names: tuple[str, ...]) -> Mask:
+    """The adjacency matrix with its rows and columns in the order of the names."""
+    strangers = sorted(set(dag.nodes) ^ set(names))
+    if strangers:
+        raise GraphError(
+            f"The graph's nodes must be the data's columns; only one of the two has {', '.join(strangers)}."
+        )
+    position = {node: i for i, node in enumerate(dag.nodes)}
+    aligned = [position[name] for name in names]
+    return dag.adjacency[np.ix_(aligned, aligned)]

@@ -1,0 +1,243 @@
+"""The linear structural equation model: weights, error variances, intercepts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import lapack, solve_triangular
+
+from ordag import errors
+from ordag.arrays import Array
+from ordag.graph.dag import Dag
+
+Seed: TypeAlias = int | np.random.Generator | np.random.SeedSequence | None
+
+BLOCK = 64  # variables that are generated together
+
+
+@runtime_checkable
+class MomentsLike(Protocol):
+    """What this room needs of data: number of rows, mean, names, and R with RᵀR the centred scatter."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def mean(self) -> Array: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def R(self) -> Array: ...
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class LinearSEM:
+    r"""A Gaussian linear structural equation model: $x = \text{intercept} + xB + e$, x and e row vectors.
+
+    `B[i, j]` is the weight of i → j and the errors are independent, $e_j \sim N(0, \omega_j)$ (Park & Kim,
+    equation 2; their B is the transpose of this one). `omega` and `intercept` may be given as one number for
+    all variables, and `names` are X1, X2, … unless given. The arrays are copies that cannot be written to.
+    """
+
+    B: Array
+    omega: Array
+    intercept: Array
+    names: tuple[str, ...]
+    dag: Dag  # an arrow wherever B is not zero
+
+    def __init__(
+        self,
+        B: ArrayLike,
+        omega: ArrayLike = 1.0,
+        intercept: ArrayLike = 0.0,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        weights = _frozen(B, "B")
+        p = len(weights) if weights.ndim else 0
+        if p == 0 or weights.shape != (p, p):
+            raise errors.DataError(f"B has shape {weights.shape}; it must be square, a row and a column a variable.")
+        dag = Dag([f"X{i}" for i in range(1, p + 1)] if names is None else names, weights != 0)
+        variances = _frozen(omega, "omega", p)
+        if variances.min() <= 0:
+            j = int(np.argmin(variances))
+            raise errors.DataError(f"The error variance of {dag.nodes[j]} is {variances[j]:g}; it must be positive.")
+        for field, value in {
+            "B": weights,
+            "omega": variances,
+            "intercept": _frozen(intercept, "intercept", p),
+            "names": dag.nodes,
+            "dag": dag,
+        }.items():
+            object.__setattr__(self, field, value)
+
+    @classmethod
+    def from_edges(
+        cls,
+        names: Sequence[str],
+        edges: Mapping[tuple[str, str], float],
+        omega: ArrayLike = 1.0,
+        intercept: ArrayLike = 0.0,
+    ) -> LinearSEM:
+        """The model with the weights `edges[source, target]`, and no other arrows."""
+        position = {name: i for i, name in enumerate(names)}
+        B = np.zeros((len(names), len(names)))
+        for (source, target), weight in edges.items():
+            if source not in position or target not in position:
+                raise errors.GraphError(f"The edge {source} → {target} has an end that is not among the names.")
+            B[position[source], position[target]] = weight
+        return cls(B, omega, intercept, names)
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """A topological order of the columns, causes first; the same for the same graph."""
+        return tuple(self.dag.index(name) for name in self.dag.topological_order())
+
+    def total_effects(self) -> Array:
+        r"""$(I - B)^{-1} - I$; entry (i, j) sums over the paths i → … → j the products of their weights.
+
+        In causal order I − B is triangular with a unit diagonal. That of the inverse is left out, so nothing
+        is subtracted from it.
+        """
+        causal = np.ix_(self.order, self.order)
+        inverse, _ = lapack.dtrtri(np.asfortranarray(-self.B[causal]), lower=0, unitdiag=1)
+        effects = np.empty_like(self.B)
+        effects[causal] = inverse
+        np.fill_diagonal(effects, 0.0)
+        return representable(effects, "The total effects")
+
+    def covariance(self) -> Array:
+        r"""$T^\top \operatorname{diag}(\omega)\, T$ with $T = (I - B)^{-1}$."""
+        root = np.sqrt(self.omega)[:, None] * (self.total_effects() + np.eye(len(self.names)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return representable(root.T @ root, "The covariances")
+
+    def precision(self) -> Array:
+        r"""The inverse of the covariance, $(I - B) \operatorname{diag}(1/\omega)\, (I - B)^\top$."""
+        root = (np.eye(len(self.names)) - self.B) / np.sqrt(self.omega)
+        precision: Array = root @ root.T
+        return precision
+
+    def mean(self) -> Array:
+        r"""$\text{intercept}\,(I - B)^{-1}$."""
+        mean: Array = self._propagate(self.intercept[None, :])[0]
+        return mean
+
+    def sample(self, n: int, seed: Seed = None) -> Array:
+        """n independent rows, (n, p): normal errors, then every variable from its parents, causes first."""
+        if n < 1:
+            raise errors.SettingError(f"n is {n}; draw at least one row.")
+        E = np.random.default_rng(seed).standard_normal((n, len(self.names)))
+        E *= np.sqrt(self.omega)
+        E += self.intercept
+        return self._propagate(E)
+
+    def log_likelihood(self, data: MomentsLike | ArrayLike) -> float:
+        r"""$\sum_j -\frac n2 \log(2\pi\omega_j) - \mathrm{RSS}_j / (2\omega_j)$, of all rows together.
+
+        $\mathrm{RSS}_j$ is the sum of squares of column j of $x - xB - \text{intercept}$ over the rows x.
+        From moments it is the squared length of column j of $R(I - B)$ plus n times the square of the mean's
+        error: no covariance matrix is formed or inverted.
+        """
+        if isinstance(data, MomentsLike):
+            if data.names != self.names:
+                raise errors.ColumnError("The moments and the model must have the same names in the same order.")
+            n = data.n
+            shift = data.mean - data.mean @ self.B - self.intercept
+            rss = np.square(data.R - data.R @ self.B).sum(axis=0) + n * np.square(shift)
+        else:
+            X = np.asarray(data, dtype=np.float64)
+            if X.ndim != 2 or X.shape[1] != len(self.names):
+                raise errors.DataError(f"The data have shape {X.shape}; the model has {len(self.names)} columns.")
+            n = len(X)
+            rss = np.square(X - X @ self.B - self.intercept).sum(axis=0)
+        return float(-0.5 * (n * np.log(2 * np.pi * self.omega) + rss / self.omega).sum())
+
+    def to_json(self) -> str:
+        """A JSON document of names, intercept, omega and the edges with their weights, every digit kept."""
+        edges = [
+            {"source": self.names[i], "target": self.names[j], "weight": float(self.B[i, j])}
+            for i, j in np.argwhere(self.B).tolist()
+        ]
+        document = {"names": self.names, "intercept": self.intercept.tolist(), "omega": self.omega.tolist()}
+        return json.dumps({**document, "edges": edges}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> LinearSEM:
+        """The model that `to_json` wrote."""
+        try:
+            document = json.loads(text)
+            edges = {(edge["source"], edge["target"]): float(edge["weight"]) for edge in document["edges"]}
+            return cls.from_edges(document["names"], edges, document["omega"], document["intercept"])
+        except errors.OrdagError:
+            raise
+        except (ValueError, KeyError, TypeError) as problem:
+            raise errors.GraphFormatError(
+                "The text is not a model as LinearSEM.to_json writes it, with names, intercept, omega, and "
+                f"edges that have a source, a target and a weight ({problem!r})."
+            ) from problem
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LinearSEM):
+            return NotImplemented
+        return (
+            self.names == other.names
+            and np.array_equal(self.B, other.B)
+            and np.array_equal(self.omega, other.omega)
+            and np.array_equal(self.intercept, other.intercept)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.names, tuple(self.omega.tolist())))
+
+    def __reduce__(self) -> tuple[type[LinearSEM], tuple[Any, ...]]:
+        # unpickled arrays can be written to; a model made anew is locked
+        return LinearSEM, (self.B, self.omega, self.intercept, self.names)
+
+    def __repr__(self) -> str:
+        return f"LinearSEM({len(self.names)} variables, {np.count_nonzero(self.B)} edges)"
+
+    def _propagate(self, E: Array) -> Array:
+        """X with X(I − B) = E, a block of variables at a time: from the parents before it, then within it."""
+        order = np.array(self.order)
+        Z = np.ascontiguousarray(E[:, order].T)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for start in range(0, len(order), BLOCK):
+                block = order[start : start + BLOCK]
+                incoming = self.B[np.ix_(order[:start], block)]
+                parents = np.flatnonzero(incoming.any(axis=1))
+                known = Z[start : start + BLOCK] + incoming[parents].T @ Z[parents]
+                Z[start : start + BLOCK] = solve_triangular(
+                    -self.B[np.ix_(block, block)], known, trans="T", unit_diagonal=True, check_finite=False
+                )
+        X = np.empty_like(E)
+        X[:, order] = Z.T
+        return representable(X, "The values of this model")
+
+
+def representable(values: Array, what: str) -> Array:
+    """The values, if float64 could hold them all."""
+    if not np.isfinite(values).all():
+        raise errors.PrecisionError(
+            f"{what} exceed the range of float64. Take smaller weights, fewer variables or a sparser graph."
+        )
+    return values
+
+
+def _frozen(values: ArrayLike, what: str, p: int | None = None) -> Array:
+    """A read-only copy; with p, of length p, where one number stands for p equal ones."""
+    array = np.array(values, dtype=np.float64)
+    if p is not None:
+        if array.ndim == 0:
+            array = np.full(p, array)
+        if array.shape != (p,):
+            raise errors.DataError(f"{what} has shape {array.shape}; B has {p} variables, so it needs ({p},).")
+    if not np.isfinite(array).all():
+        where = np.argwhere(~np.isfinite(array))[0].tolist()
+        raise errors.NonFiniteError(f"{what} is not finite at {where}; every entry must be a number.")
+    array.flags.writeable = False
+    return array

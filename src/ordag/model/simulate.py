@@ -1,0 +1,113 @@
+"""Random models by name, and data from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ordag.arrays import Array
+from ordag.errors import SettingError
+from ordag.graph.dag import Dag
+from ordag.model.designs import DESIGNS, Design, Range, Streams
+from ordag.model.sem import LinearSEM, Seed
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """A model and rows drawn from it; `sem, X = simulate(...)` unpacks the two.
+
+    `order` holds the columns in the order in which the model was drawn, causes first.
+    """
+
+    sem: LinearSEM
+    X: Array
+    order: tuple[int, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.sem.names
+
+    @property
+    def dag(self) -> Dag:
+        return self.sem.dag
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.sem, self.X))
+
+
+def simulate(
+    design: str = "homogeneous",
+    p: int | None = None,
+    n: int = 1000,
+    seed: Seed = None,
+    *,
+    degree: float | None = None,
+    weights: Range | None = None,
+    variances: str | float | Range | None = None,
+) -> Simulation:
+    """Draw a random model of p variables, and n rows from it.
+
+    design
+      "homogeneous" (or "hom", "4.1"): Park & Kim, Section 4.1. Every pair of a random order has a weight
+      uniform on [−2, 2], set to 0 within (−0.25, 0.25); the error variances are 1.
+      "heterogeneous" ("het", "4.2"): Section 4.2. Zero within (−1, 1); error variances uniform on [1, 3].
+      "nonfaithful" ("4.3"): Section 4.3. X1 → X2, X1 → X3 and X2 → X3, weights 1, variances 2.25, 1.5, 1.5.
+      "erdos-renyi": every pair of a random order is joined with the same probability.
+      "scale-free": variables arrive in a random order and take parents among the earlier ones, preferring
+      those that already have many arrows.
+    p
+      the number of variables, 20 unless given; "nonfaithful" has 3. They are called X1, …, Xp, and their
+      columns are a random permutation of the causal order (not in "nonfaithful").
+    degree
+      erdos-renyi, scale-free: arrows per variable on average, in and out together; 2 unless given. In a
+      scale-free graph the first variables find few to attach to, and the average is a little lower.
+    weights
+      erdos-renyi, scale-free: range of the weights' sizes, uniform, with random sign; (0.5, 2) unless given.
+    variances
+      erdos-renyi, scale-free: error variances, "equal" (all 1) unless given, a number for all, or a range
+      (low, high) to draw from uniformly.
+    seed
+      an int, a Generator or a SeedSequence. An int or a SeedSequence gives the same model for every n.
+    """
+    name, chosen = _design(design)
+    given = {"degree": degree, "weights": weights, "variances": variances}
+    options = {option: value for option, value in given.items() if value is not None}
+    for option in options.keys() - chosen.options:
+        takers = [f'"{other}"' for other, entry in DESIGNS.items() if option in entry.options]
+        raise SettingError(f'The design "{name}" takes no {option}; {" and ".join(takers)} do.')
+    if p is None:
+        p = chosen.fixed_p or 20
+    if p < 1 or p != (chosen.fixed_p or p):
+        needed = f"exactly {chosen.fixed_p} variables" if chosen.fixed_p else "at least one variable"
+        raise SettingError(f'p is {p}; the design "{name}" has {needed}.')
+
+    streams = _streams(seed)
+    recipe = chosen.draw(p, streams, **options)
+    order = np.arange(p) if chosen.fixed_p else streams.labels.permutation(p)
+    B = np.zeros((p, p))
+    B[order[recipe.causes], order[recipe.effects]] = recipe.weights
+    omega = np.empty(p)
+    omega[order] = recipe.omega
+    sem = LinearSEM(B, omega)
+    return Simulation(sem, sem.sample(n, streams.rows), tuple(order.tolist()))
+
+
+def _design(design: str) -> tuple[str, Design]:
+    for name, entry in DESIGNS.items():
+        if design == name or design in entry.aliases:
+            return name, entry
+    raise SettingError(f'There is no design "{design}". There are {", ".join(DESIGNS)}.')
+
+
+def _streams(seed: Seed) -> Streams:
+    """One stream per purpose. A SeedSequence is not changed, and shares no stream with its own children."""
+    count = len(Streams._fields)
+    if isinstance(seed, np.random.Generator):
+        return Streams(*seed.spawn(count))
+    root = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+    apart = (*root.spawn_key, 2**32 - 1)
+    sequence = np.random.SeedSequence(root.entropy, spawn_key=apart, pool_size=root.pool_size)
+    return Streams(*(np.random.default_rng(child) for child in sequence.spawn(count)))

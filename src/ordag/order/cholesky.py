@@ -1,0 +1,180 @@
+"""The kernel: Cholesky factorisation with the smallest pivot first, blocked, and aware of its own rounding.
+
+A float64 Gram matrix holds conditional variances only down to about 1e-16 of the variances it was formed from.
+The factorisation therefore watches how far each remaining variance has fallen since the Gram matrix was formed,
+stops in time, and goes on from a Gram matrix of residuals, which starts with all its digits again.
+docs/numerics.md derives the bounds used here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas
+
+from ordag.arrays import Array
+from ordag.linalg import triangle
+
+SPENT = 1e-6
+"""A variance that has fallen to this share of its first value leaves about ten of its sixteen digits."""
+
+TIE = 1e-10
+"""Variances this close (relatively) agree in every digit that SPENT guarantees: the earlier column goes first."""
+
+BLOCK = 64
+
+
+@dataclass(frozen=True)
+class Factor:
+    """Columns in the order of their pivots, and the triangular factor in that order.
+
+    `L @ L.T` is the Gram matrix with rows and columns in `order`. `runner_up[k]` is the smallest remaining
+    variance among the columns that were *not* chosen at step k (infinite at the last step).
+    """
+
+    order: NDArray[np.intp]
+    L: Array
+    runner_up: Array
+    refreshes: int
+
+
+@dataclass(frozen=True)
+class Partial:
+    """The first steps of a factorisation: row k of `rows` is column k of L, over the columns as they came."""
+
+    order: NDArray[np.intp]
+    rows: Array
+    runner_up: Array
+
+    @property
+    def complete(self) -> bool:
+        return len(self.order) == self.rows.shape[1]
+
+
+def minimum_pivot(gram: Array, spent: float = SPENT) -> Partial:
+    r"""Factorise `gram` by smallest remaining diagonal entry, as far as its digits go.
+
+    With C the columns chosen so far, the diagonal of the Schur complement
+    $S_{jj} - S_{jC} S_{CC}^{-1} S_{Cj}$ is the variance of column j given C (times n): the smallest goes next
+    (Park & Kim, Algorithm 1, Step 1). Only the lower triangle of `gram` is read. The result stops after the step
+    at which a remaining variance first falls below `spent` times the diagonal entry that it started from.
+    """
+    p = len(gram)
+    A = np.array(gram, order="F")
+    remaining = A.diagonal().copy()
+    limit = spent * remaining
+    columns = np.arange(p)
+    order = np.empty(p, np.intp)
+    runner_up = np.empty(p)
+    rows = np.zeros((p, p))
+    done = 0
+    while done < p:
+        before = remaining.copy()
+        panel, picks, second = _panel(A, remaining, limit, min(BLOCK, p - done))
+        steps = len(picks)
+        exhausted = bool(steps < min(BLOCK, p - done) or (remaining < limit).any())
+        if exhausted:
+            steps = _steps_with_digits(before, limit, panel, picks)
+        order[done : done + steps] = columns[picks[:steps]]
+        runner_up[done : done + steps] = second[:steps]
+        rows[done : done + steps, columns] = panel[:steps]
+        done += steps
+        if exhausted or done == p:
+            break
+        A = blas.dsyrk(-1.0, panel.T, beta=1.0, c=A, lower=1, overwrite_c=1)
+        # Chosen columns stay in A until a fifth of it is dead: copying less often is cheaper than the wasted work.
+        if p - done <= 0.8 * len(columns):
+            alive = np.flatnonzero(np.isfinite(remaining))
+            A = A.T.take(alive, axis=0).take(alive, axis=1).T
+            remaining, limit, columns = remaining[alive], limit[alive], columns[alive]
+    return Partial(order[:done], rows[:done], runner_up[:done])
+
+
+def _panel(A: Array, remaining: Array, limit: Array, steps: int) -> tuple[Array, list[int], list[float]]:
+    """Choose up to `steps` pivots without touching A; `remaining` is brought up to date (infinite where chosen).
+
+    Row t of the panel is the t-th new column of L: the row of A at the pivot, less what the panel's earlier
+    rows explain of it.
+    """
+    q = len(A)
+    panel = np.empty((steps, q))
+    squares = np.empty(q)
+    picks: list[int] = []
+    second: list[float] = []
+    for t in range(steps):
+        j = int(remaining.argmin())
+        pivot = float(remaining[j])
+        remaining[j] = math.inf
+        runner_up = float(remaining.min())
+        if runner_up <= pivot * (1 + TIE):
+            remaining[j] = pivot
+            j = int((remaining <= pivot * (1 + TIE)).argmax())
+            pivot = float(remaining[j])
+            remaining[j] = math.inf
+            runner_up = float(remaining.min())
+        if pivot < limit[j]:
+            remaining[j] = pivot
+            return panel[:t], picks, second
+        row = panel[t]
+        row[:j] = A[j, :j]
+        row[j:] = A[j:, j]
+        if t:
+            np.dot(panel[:t, j], panel[:t], out=squares)
+            row -= squares
+        row *= 1 / math.sqrt(pivot)
+        np.multiply(row, row, out=squares)
+        remaining -= squares
+        picks.append(j)
+        second.append(runner_up)
+    return panel, picks, second
+
+
+def _steps_with_digits(before: Array, limit: Array, panel: Array, picks: list[int]) -> int:
+    """How many of the panel's steps were chosen while every candidate still had its digits."""
+    remaining = before - np.cumsum(panel**2, axis=0)
+    for t, j in enumerate(picks):
+        remaining[t:, j] = math.inf
+    exhausted = (remaining < limit).any(axis=1)
+    return int(exhausted.argmax()) + 1 if exhausted.any() else len(picks)
+
+
+def factorise(root: Array) -> Factor:
+    """Order the columns of `root` by least remaining variance, refreshing the digits as often as it takes.
+
+    `root` is any matrix whose Gram matrix `root.T @ root` is to be factorised. Where the digits of one Gram
+    matrix are spent, the columns left are replaced by their residuals (the trailing block of a QR factorisation)
+    and the factorisation goes on with those. The factor then comes from a QR of the columns in the order found.
+    """
+    p = root.shape[1]
+    order = np.arange(p)
+    runner_up = np.empty(p)
+    residuals = root
+    done = refreshes = 0
+    while True:
+        part = minimum_pivot(residuals.T @ residuals)
+        chosen = np.zeros(p - done, dtype=bool)
+        chosen[part.order] = True
+        sequence = np.concatenate([part.order, np.flatnonzero(~chosen)])
+        order[done:] = order[done:][sequence]
+        runner_up[done : done + len(part.order)] = part.runner_up
+        done += len(part.order)
+        if done == p:
+            break
+        residuals = triangle(residuals[:, sequence])[len(part.order) :, len(part.order) :]
+        refreshes += 1
+    L = triangle(root[:, order]).T if refreshes else lower(part)
+    return Factor(order, L, runner_up, refreshes)
+
+
+def lower(part: Partial) -> Array:
+    """The lower triangular factor of a complete factorisation, in the order of its pivots."""
+    p = len(part.order)
+    U = np.zeros((p, p))
+    for start in range(0, p, BLOCK):
+        stop = min(start + BLOCK, p)
+        U[start:stop, start:] = part.rows[start:stop].take(part.order[start:], axis=1)
+        U[start:stop, start:stop] = np.triu(U[start:stop, start:stop])
+    return U.T

@@ -1,0 +1,88 @@
+"""Tests of zero partial correlation, and all of Step 2's partial correlations from one triangular inverse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from scipy.special import chdtrc, ndtr, stdtr
+
+from ordag.arrays import Array
+from ordag.errors import SettingError
+
+Test: TypeAlias = Callable[[Array, int, Array], Array]
+"""A test takes partial correlations r, the number of rows n, and k, how many variables each r is conditioned on
+(an array that broadcasts against r), and gives p-values. Any function of that form can be used."""
+
+
+def fisher_z(r: Array, n: int, k: Array) -> Array:
+    """Fisher's z: $\\sqrt{n-k-3}\\,\\operatorname{artanh} r$ against the standard normal (the paper's test)."""
+    return np.asarray(2.0 * ndtr(-np.sqrt(n - k - 3.0) * np.arctanh(np.abs(r))))
+
+
+def student_t(r: Array, n: int, k: Array) -> Array:
+    """Exact for Gaussian rows: $r\\sqrt{d/(1-r^2)}$ against Student's t with d = n − k − 2 degrees of freedom."""
+    d = n - k - 2.0
+    with np.errstate(divide="ignore"):
+        return np.asarray(2.0 * stdtr(d, -np.abs(r) * np.sqrt(d / (1.0 - r * r))))
+
+
+def mutual_information(r: Array, n: int, k: Array) -> Array:
+    """Likelihood ratio: 2n times the Gaussian mutual information, $-n \\log(1-r^2)$, against chi-square with one degree."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(chdtrc(1.0, -n * np.log1p(-r * r)))
+
+
+TESTS: dict[str, Test] = {
+    "fisher-z": fisher_z,
+    "t": student_t,
+    "mutual-information": mutual_information,
+}
+
+
+def named_test(test: str | Test) -> Test:
+    """The test of this name, or the caller's own."""
+    if callable(test):
+        return test
+    if test not in TESTS:
+        raise SettingError(f"test={test!r} is not known: use {', '.join(TESTS)}, or a function (r, n, k) → p-values.")
+    return TESTS[test]
+
+
+def partial_correlations(W: Array) -> Array:
+    """Correlation of each variable with each predecessor given all its other predecessors, at [later, earlier].
+
+    With W = L⁻¹ the inverse factor, $r_{mj} = -W_{mj} / \\sqrt{\\sum_{i=j}^{m} W_{ij}^2}$: the precision matrix of the
+    first m + 1 variables is W'ᵀW' with W' the leading rows of W, and its last row and diagonal give r.
+    Entries on and above the diagonal are zero.
+    """
+    p = len(W)
+    r = np.zeros((p, p))
+    step = max(1, 2**16 // p)
+    carried = np.zeros(p)
+    for start in range(0, p, step):
+        stop = min(start + step, p)
+        block = W[start:stop, :stop]
+        squares = np.cumsum(block**2, axis=0) + carried[:stop]
+        carried[:stop] = squares[-1]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            r[start:stop, :stop] = -block / np.sqrt(squares)
+        r[start:stop, start:stop] = np.tril(r[start:stop, start:stop], -1)
+    return r
+
+
+def p_values(W: Array, n: int, test: Test) -> Array:
+    """The p-value of every pair, at [later, earlier]; one on and above the diagonal.
+
+    At position m (from 0) a pair is conditioned on the m − 1 other predecessors.
+    """
+    p = len(W)
+    values = partial_correlations(W)
+    step = max(1, 2**16 // p)
+    for start in range(0, p, step):
+        stop = min(start + step, p)
+        k = np.maximum(np.arange(start, stop) - 1.0, 0.0)[:, None]
+        values[start:stop, :stop] = test(values[start:stop, :stop], n, k)
+        values[start:stop, start:][np.triu_indices(stop - start, m=p - start)] = 1.0
+    return values

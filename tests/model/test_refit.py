@@ -1,0 +1,118 @@
+import numpy as np
+import oracles_model as oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sems import Table, relabelled, sems, table
+
+from ordag.errors import CollinearError, GraphError, TooFewRowsError
+from ordag.graph.dag import Dag
+from ordag.model import refit, simulate
+
+
+@given(sems(), st.integers(0, 2**32 - 1))
+@settings(deadline=None, max_examples=40)
+def test_equals_least_squares_on_the_rows(sem, seed):
+    X = sem.sample(15, seed)
+    result = refit(table(X), sem.dag)
+    for j in range(len(sem.names)):
+        parents = np.flatnonzero(sem.B[:, j])
+        intercept, weights, errors, variance = oracles.regression(X, parents, j)
+        assert np.allclose(result.sem.B[parents, j], weights, rtol=1e-6, atol=1e-8)
+        assert np.allclose(result.std_error[parents, j], errors, rtol=1e-6)
+        assert result.sem.omega[j] == pytest.approx(variance, rel=1e-8)
+        assert result.sem.intercept[j] == pytest.approx(intercept, rel=1e-5, abs=1e-6)
+        assert result.residual_df[j] == 14 - len(parents)
+    assert np.array_equal(np.isnan(result.std_error), sem.B == 0)
+
+
+def test_keeps_its_digits_in_dense_graphs():
+    sem, X = simulate("homogeneous", p=50, n=120, seed=9)
+    assert np.linalg.cond(X) > 1e10
+    result = refit(table(X), sem.dag)
+    for j in np.argsort((sem.B != 0).sum(axis=0))[-4:]:
+        parents = np.flatnonzero(sem.B[:, j])
+        weights, rss = oracles.exact_regression(X, parents, j)
+        assert len(parents) > 35
+        assert (abs(result.sem.B[parents, j] - weights) / result.std_error[parents, j]).max() < 1e-5
+        assert result.sem.omega[j] * result.residual_df[j] == pytest.approx(rss, rel=1e-5)
+
+
+def test_standard_errors_have_the_right_size():
+    sem, _ = simulate("nonfaithful", n=1)
+    scores = []
+    for seed in range(300):
+        result = refit(table(sem.sample(30, seed)), sem.dag)
+        scores.append(((result.sem.B - sem.B) / result.std_error)[sem.B != 0])
+    assert np.std(scores, axis=0) == pytest.approx(1, abs=0.15)
+
+
+def test_finds_the_model_in_its_own_covariance():
+    sem, _ = simulate("scale-free", p=30, n=1, degree=4, variances=(1, 3), seed=5)
+    n = 10**9
+    R = np.linalg.qr(np.sqrt(n * sem.omega)[:, None] * (np.eye(30) + oracles.total_effects(sem.B)), mode="r")
+    result = refit(Table(n, np.zeros(30), sem.names, R), sem.dag)
+    assert np.allclose(result.sem.B, sem.B)
+    assert np.allclose(result.sem.omega, sem.omega)
+
+
+@given(sems(min_p=2), st.randoms(use_true_random=False))
+@settings(deadline=None, max_examples=20)
+def test_relabelling_relabels_the_answer(sem, random):
+    labels = list(range(len(sem.names)))
+    random.shuffle(labels)
+    X = sem.sample(15, 1)
+    result = refit(table(X), sem.dag)
+    other = refit(table(X[:, labels], [sem.names[i] for i in labels]), relabelled(sem, labels).dag)
+    pairs = np.ix_(labels, labels)
+    assert np.allclose(other.sem.B, result.sem.B[pairs], rtol=1e-6, atol=1e-8)
+    assert np.allclose(other.std_error, result.std_error[pairs], rtol=1e-6, equal_nan=True)
+    assert np.array_equal(other.residual_df, result.residual_df[labels])
+
+
+def test_nodes_may_come_in_another_order():
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    straight = refit(table(X, "abc"), Dag.from_edges([*"abc"], [("a", "b"), ("c", "b")]))
+    shuffled = refit(table(X, "abc"), Dag.from_edges([*"cba"], [("a", "b"), ("c", "b")]))
+    assert straight.sem == shuffled.sem
+
+
+def test_more_variables_than_rows_will_do_if_parents_are_few():
+    sem, X = simulate("erdos-renyi", p=60, n=25, degree=2, seed=3)
+    result = refit(table(X), sem.dag)
+    j = int(np.argmax((sem.B != 0).sum(axis=0)))
+    parents = np.flatnonzero(sem.B[:, j])
+    assert np.allclose(result.sem.B[parents, j], oracles.regression(X, parents, j)[1])
+
+
+def test_says_who_has_too_many_parents():
+    X = np.random.default_rng(0).standard_normal((4, 4))
+    graph = Dag.from_edges([*"abcd"], [("a", "d"), ("b", "d"), ("c", "d")])
+    with pytest.raises(TooFewRowsError, match="d has 3 parents, which takes at least 5 rows; there are 4"):
+        refit(table(X, "abcd"), graph)
+
+
+def test_says_which_columns_are_collinear():
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    X[:, 2] = X[:, 0] - 2 * X[:, 1]
+    with pytest.raises(CollinearError, match=r"c is, .* a linear combination of a, b"):
+        refit(table(X, "abc"), Dag.from_edges([*"abc"], [("a", "c"), ("b", "c")]))
+    X[:, 0] = 3.0
+    with pytest.raises(CollinearError, match=r"a is, .* constant"):
+        refit(table(X, "abc"), Dag.from_edges([*"abc"], []))
+
+
+def test_says_which_nodes_are_not_columns():
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    with pytest.raises(GraphError, match="b, z"):
+        refit(table(X, "ab"), Dag.from_edges([*"az"], []))
+
+
+def test_leaves_its_input_alone():
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    moments = table(X, "abc")
+    before = moments.R.copy()
+    result = refit(moments, Dag.from_edges([*"abc"], [("a", "c"), ("b", "c")]))
+    assert np.array_equal(moments.R, before)
+    with pytest.raises(ValueError, match="read-only"):
+        result.std_error[0] = 0

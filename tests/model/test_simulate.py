@@ -1,0 +1,163 @@
+import numpy as np
+import oracles_model as oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ordag.errors import SettingError
+from ordag.model import DESIGNS, simulate
+
+NAMES = sorted(DESIGNS)
+
+
+@pytest.mark.parametrize("design", NAMES)
+def test_every_design_gives_a_model_and_its_rows(design):
+    simulation = simulate(design, n=40, seed=1)
+    sem, X = simulation
+    p = 3 if design == "nonfaithful" else 20
+    assert X.shape == (40, p)
+    assert X.dtype == np.float64
+    assert simulation.names == tuple(f"X{i}" for i in range(1, p + 1)) == sem.names
+    assert simulation.dag is sem.dag
+    assert sorted(simulation.order) == list(range(p))
+    assert oracles.is_causal(sem.B, list(simulation.order))
+
+
+@pytest.mark.parametrize("design", NAMES)
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(deadline=None, max_examples=8)
+def test_a_seed_gives_one_model_whatever_n(design, seed):
+    first, again, longer = (simulate(design, n=n, seed=seed) for n in (5, 5, 9))
+    assert first.sem == again.sem == longer.sem
+    assert np.array_equal(first.X, again.X)
+    assert first.order == longer.order
+
+
+def test_every_kind_of_seed():
+    sequence = np.random.SeedSequence(5)
+    by_sequence = simulate(n=3, seed=sequence)
+    assert by_sequence.sem == simulate(n=3, seed=sequence).sem == simulate(n=3, seed=5).sem
+    assert sequence.n_children_spawned == 0
+    generator = np.random.default_rng(5)
+    by_generator = simulate(n=3, seed=generator)
+    assert by_generator.sem == simulate(n=4, seed=np.random.default_rng(5)).sem
+    assert by_generator.sem != simulate(n=3, seed=generator).sem
+    assert simulate(n=3).sem != simulate(n=3).sem
+
+
+def test_children_of_a_seed_sequence_are_other_streams():
+    parent = np.random.SeedSequence(5)
+    models = [simulate(n=1, seed=seed).sem for seed in (parent, *parent.spawn(3))]
+    assert len({model.B.tobytes() for model in models}) == 4
+
+
+def test_homogeneous_weights():
+    sem, _ = simulate("4.1", p=100, n=1, seed=1)
+    sizes = abs(sem.B[sem.B != 0])
+    assert sizes.min() >= 0.25
+    assert sizes.max() <= 2
+    assert len(sizes) / (100 * 99 / 2) == pytest.approx(0.875, abs=0.02)
+    assert (sem.B > 0).sum() / len(sizes) == pytest.approx(0.5, abs=0.03)
+    assert (sem.omega == 1).all()
+    assert sem == simulate("hom", p=100, n=1, seed=1).sem == simulate("homogeneous", p=100, n=1, seed=1).sem
+
+
+def test_heterogeneous_weights_and_variances():
+    sem, _ = simulate("4.2", p=100, n=1, seed=1)
+    sizes = abs(sem.B[sem.B != 0])
+    assert sizes.min() >= 1
+    assert len(sizes) / (100 * 99 / 2) == pytest.approx(0.5, abs=0.03)
+    assert sem.omega.min() >= 1
+    assert sem.omega.max() <= 3
+    assert sem.omega.mean() == pytest.approx(2, abs=0.2)
+    assert sem == simulate("het", p=100, n=1, seed=1).sem
+
+
+def test_nonfaithful_model():
+    sem, _ = simulate("4.3", n=1)
+    precision = sem.precision()
+    assert precision[0, 1] == pytest.approx(0, abs=1e-12)
+    assert abs(precision[0, 2]) > 0.1
+    assert abs(precision[1, 2]) > 0.1
+    assert sem.B[0, 1] == sem.B[0, 2] == sem.B[1, 2] == 1
+    assert sem.omega.tolist() == [2.25, 1.5, 1.5]
+
+
+def test_labels_are_a_random_permutation():
+    first = [simulate(p=4, n=1, seed=seed).order[0] for seed in range(200)]
+    assert np.bincount(first, minlength=4).min() > 30
+
+
+@pytest.mark.parametrize("design", ["erdos-renyi", "scale-free"])
+@pytest.mark.parametrize("degree", [1.0, 3.0, 8.0])
+def test_sparse_designs_have_the_degree_asked_for(design, degree):
+    sem, _ = simulate(design, p=1000, n=1, degree=degree, weights=(0.1, 0.2), seed=1)
+    edges = np.count_nonzero(sem.B)
+    assert 2 * edges / 1000 == pytest.approx(degree, rel=0.1)
+    assert abs(sem.B[sem.B != 0]).min() >= 0.1
+    assert abs(sem.B).max() <= 0.2
+    assert (sem.B > 0).sum() / edges == pytest.approx(0.5, abs=0.06)
+
+
+def test_scale_free_graphs_have_hubs():
+    largest = {}
+    for design in ("erdos-renyi", "scale-free"):
+        sem, _ = simulate(design, p=2000, n=1, degree=4, weights=(0.1, 0.2), seed=1)
+        largest[design] = ((sem.B != 0).sum(axis=0) + (sem.B != 0).sum(axis=1)).max()
+    assert largest["erdos-renyi"] < 20
+    assert largest["scale-free"] > 50
+
+
+def test_erdos_renyi_reaches_every_pair_alike():
+    counts = np.zeros((5, 5))
+    for seed in range(400):
+        simulation = simulate("erdos-renyi", p=5, n=1, degree=2, seed=seed)
+        order = list(simulation.order)
+        counts += simulation.sem.B[np.ix_(order, order)] != 0
+    share = counts[np.triu_indices(5, 1)] / 400
+    assert share == pytest.approx(0.5, abs=0.1)
+    assert np.count_nonzero(simulate("erdos-renyi", p=5, n=1, degree=4, seed=0).sem.B) == 10
+
+
+def test_variances():
+    assert (simulate("scale-free", n=1, variances="equal").sem.omega == 1).all()
+    assert (simulate("scale-free", n=1, variances=2.5).sem.omega == 2.5).all()
+    omega = simulate("erdos-renyi", n=1, p=50, variances=(2, 4)).sem.omega
+    assert omega.min() >= 2
+    assert omega.max() <= 4
+    assert len(set(omega)) == 50
+
+
+def test_weights_do_not_depend_on_how_variances_are_drawn():
+    equal, varied = (simulate("scale-free", n=1, seed=2, variances=v).sem for v in ("equal", (1, 2)))
+    assert np.array_equal(equal.B, varied.B)
+
+
+def test_a_single_variable():
+    for design in ("homogeneous", "heterogeneous"):
+        assert simulate(design, p=1, n=2).X.shape == (2, 1)
+    for design in ("erdos-renyi", "scale-free"):
+        assert simulate(design, p=1, n=2, degree=0).X.shape == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"design": "4.4"}, 'no design "4.4".*homogeneous.*scale-free'),
+        ({"degree": 3}, '"homogeneous" takes no degree; "erdos-renyi" and "scale-free" do'),
+        ({"design": "het", "weights": (1, 2)}, '"heterogeneous" takes no weights'),
+        ({"design": "nonfaithful", "p": 4}, "exactly 3 variables"),
+        ({"p": 0}, "at least one variable"),
+        ({"n": 0}, "at least one row"),
+        ({"design": "erdos-renyi", "degree": 30}, "between 0 and 19"),
+        ({"design": "scale-free", "degree": -1}, "between 0 and 19"),
+        ({"design": "scale-free", "weights": (2, 1)}, "smaller one first"),
+        ({"design": "scale-free", "weights": (0, 1)}, "positive"),
+        ({"design": "scale-free", "weights": (1, 2, 3)}, "two numbers"),
+        ({"design": "scale-free", "variances": "unequal"}, '"equal", a number, or a range'),
+        ({"design": "scale-free", "variances": -1}, "positive"),
+    ],
+)
+def test_refuses_settings(arguments, words):
+    with pytest.raises(SettingError, match=words):
+        simulate(**arguments)
