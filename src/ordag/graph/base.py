@@ -40,18 +40,16 @@ class Graph:
         names = checked_nodes(nodes)
         position = {name: index for index, name in enumerate(names)}
         adjacency = np.zeros((len(names), len(names)), dtype=bool)
-        tied = np.zeros_like(adjacency)
         for pairs, both in ((edges, False), (undirected, True)):
             for source, target in pairs:
                 unknown = [name for name in (source, target) if name not in position]
                 if unknown:
                     raise GraphError(f"the edge {arrow((source, target))} uses unknown nodes: {listed(unknown)}")
                 i, j = position[source], position[target]
-                if adjacency[i, j] or (both and adjacency[j, i]) or tied[i, j]:
+                if adjacency[i, j] or (both and adjacency[j, i]):
                     raise GraphError(f"the edge between {shown(source)} and {shown(target)} is listed twice")
                 adjacency[i, j] = True
-                if both:
-                    adjacency[j, i] = tied[i, j] = tied[j, i] = True
+                adjacency[j, i] |= both
         return cls(names, adjacency)
 
     @classmethod

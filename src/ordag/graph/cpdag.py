@@ -67,7 +67,7 @@ class Cpdag(ExportedGraph):
         i, j = differs[0].tolist()
         edge = (self.nodes[i], self.nodes[j])
         if self.adjacency[i, j]:
-            return f"{line(edge)} is undirected, though every DAG of the class has {arrow(edge[::-1])}"
+            return f"{line(edge[::-1])} is undirected, though every DAG of the class has {arrow(edge[::-1])}"
         return f"{arrow(edge[::-1])} is directed, though some DAG of the class has {arrow(edge)}"
 
     def edge_table(self, weights: ArrayLike | None = None) -> pandas.DataFrame:

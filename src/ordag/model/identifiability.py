@@ -155,7 +155,7 @@ def _causal_order(sem: LinearSEM, order: Sequence[int]) -> NDArray[np.intp]:
 
 def _descendants(sem: LinearSEM) -> Mask:
     """Entry (j, k): a directed path leads from j to k, even if the paths' effects cancel."""
-    reached = sem.B != 0
+    reached: Mask = sem.B != 0
     for j in reversed(sem.order):
         reached[j] |= reached[reached[j]].any(axis=0)
     return reached

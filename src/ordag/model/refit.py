@@ -11,6 +11,8 @@ from scipy.linalg import lapack
 from ordag.arrays import Array, Mask
 from ordag.errors import CollinearError, GraphError, TooFewRowsError
 from ordag.graph.dag import Dag
+from ordag.graph.gate import listed
+from ordag.linalg import EPSILON, lengths, triangle
 from ordag.model.sem import LinearSEM, MomentsLike
 
 
@@ -54,7 +56,7 @@ def refit(moments: MomentsLike, dag: Dag) -> Refit:
         P = np.flatnonzero(adjacency[:, j])
         columns = np.append(P, j)
         used = moments.R[: columns.max() + 1, columns]  # R is triangular: zeros below
-        Q = np.linalg.qr(used, mode="r")
+        Q = triangle(used)
         _check_independent(Q, used, [names[column] for column in columns], p)
         k = len(P)
         omega[j] = Q[k, k] ** 2 / residual_df[j]
@@ -69,10 +71,10 @@ def refit(moments: MomentsLike, dag: Dag) -> Refit:
 
 def _check_independent(Q: Array, used: Array, names: list[str], p: int) -> None:
     """Refuse a column of which nothing but rounding remains beside those before it."""
-    remains = np.abs(np.diag(Q)) > p * np.finfo(np.float64).eps * np.linalg.norm(used, axis=0)
+    remains = np.abs(np.diag(Q)) > p * EPSILON * lengths(used)
     if not remains.all():
         i = int(np.argmin(remains))
-        of_whom = f"a linear combination of {', '.join(names[:i])}" if i else "constant"
+        of_whom = f"a linear combination of {listed(names[:i])}" if i else "constant"
         raise CollinearError(f"{names[i]} is, as far as float64 can tell, {of_whom}. Take one of the columns out.")
 
 
@@ -81,7 +83,7 @@ def _aligned(dag: Dag, names: tuple[str, ...]) -> Mask:
     strangers = sorted(set(dag.nodes) ^ set(names))
     if strangers:
         raise GraphError(
-            f"The graph's nodes must be the data's columns; only one of the two has {', '.join(strangers)}."
+            f"The graph's nodes must be the data's columns; only one of the two has {listed(strangers)}."
         )
     position = {node: i for i, node in enumerate(dag.nodes)}
     aligned = [position[name] for name in names]

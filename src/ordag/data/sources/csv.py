@@ -20,11 +20,11 @@ from ordag.data.sources.sniff import NUMBER, Layout, not_decodable, sniff
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import ColumnError, DataError, TooFewRowsError, UnreadableError
 
-ABSENT = (
+MISSING = (
     *("", "#N/A", "#N/A N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
     *("-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+    *(" ", " NA", " NaN", " nan", " NULL", " null", " None", " N/A"),  # after a comma and a space
 )
-MISSING = tuple(padded for word in ABSENT for padded in (word, f" {word}", f"{word} ", f" {word} "))
 LONG_INTEGER = r"^\s*[+-]?\d{16,}\s*$"
 COMMA = re.compile(r"\s*[+-]?[\d.]*,\d+(?:e[+-]?\d+)?\s*", re.IGNORECASE)
 NOT_CONVERTED = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", re.DOTALL)

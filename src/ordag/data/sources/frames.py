@@ -83,7 +83,7 @@ def open_frame(data: Any, wanted: Sequence[str] | None, describe: str = "the dat
     if frame is None:
         return None
     names = tuple(str(name) for name in frame.columns)
-    columns = [frame[:, j] for j in range(len(names))]
+    columns = list(frame.iter_columns())
     kinds = [_kind(column) for column in columns]
     positions = select(names, [None if kind is MISSING else kind for kind in kinds], wanted, describe)
     for j in positions:
@@ -95,7 +95,7 @@ def open_frame(data: Any, wanted: Sequence[str] | None, describe: str = "the dat
         rows=len(frame),
         describe=describe,
         size=len(frame),
-        frame=frame[:, numeric],
+        frame=frame if numeric == list(range(len(names))) else frame[:, numeric],
         filled=tuple(k for k, j in enumerate(positions) if kinds[j] is None),
         as_it_is=all(str(columns[j].dtype) == "Float64" for j in numeric),
     )

@@ -1,0 +1,190 @@
+"""Residual sums of squares of every variable on any set of others, from the triangular root of the scatter."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.linalg import lapack
+
+from ordag.arrays import Array
+from ordag.linalg import EPSILON
+
+COLLINEAR = 64 * EPSILON
+"""A column of which no more than this share of its length is left beside the parents adds nothing but rounding."""
+
+SPENT = 1e-6
+"""Where less than this share of a sum of squares remains, it is computed from the residual and not by a difference."""
+
+MEMORY = 2**27
+"""Bytes of factors that are kept, the least recently used given up first."""
+
+
+class Regressions:
+    """Residual sums of squares (RSS) of every variable on any set of others, from the root R.
+
+    A set of variables is a Python int with bit k set for variable k. For a set S of size m an orthogonal matrix Q is
+    applied to all columns of R so that the parents become triangular in the first m coordinates (Householder): the
+    other coordinates of every column are its residual on S, whichever variable it is. The factor is therefore shared by
+    all nodes with the same parents, and one more parent costs one reflection of a factor that is already there.
+    Nothing is computed from products RᵀR, so a residual keeps the digits that a QR of the rows would give it.
+
+    Every RSS is finite and positive: it is never put below (ε‖x‖)², the rounding of the column itself. A parent that is
+    collinear with the others (see `COLLINEAR`) explains nothing more, and is left out of the factor.
+    Arrays that are returned are read-only.
+    """
+
+    def __init__(self, R: Array, n: int) -> None:
+        self.R = np.asarray(R, dtype=np.float64)
+        self.n = n
+        self.p = self.R.shape[1]
+        columns = np.ascontiguousarray(self.R.T)
+        squares = np.einsum("kj,kj->k", columns, columns)
+        self._floor = np.maximum(EPSILON**2 * squares, np.finfo(np.float64).tiny)
+        self._collinear = COLLINEAR**2 * squares
+        self._bare = _Factor(columns, (), (), self._floor)
+        self._factors: dict[int, _Factor] = {}
+        self._capacity = max(16, MEMORY // (16 * self.p**2 + 1024))
+
+    def rss(self, node: int, parents: int) -> float:
+        """RSS of `node` on `parents`."""
+        return float(self._factor(parents).squares[node])
+
+    def rss_adding(self, node: int, parents: int) -> Array:
+        r"""RSS of `node` on parents ∪ {k}, at every k; the RSS on `parents` itself at `node` and at k in `parents`.
+
+        With residuals $e$ on the parents it is $\|e_j\|^2 - (e_j \cdot e_k)^2 / \|e_k\|^2$.
+        """
+        factor = self._factor(parents)
+        known = factor.adding.get(node)
+        return self._add(factor, node) if known is None else known
+
+    def rss_dropping(self, node: int, parents: int) -> Array:
+        r"""RSS of `node` on parents \\ {k}, at every k in `parents`; nan elsewhere.
+
+        With $\beta$ the coefficients and $d$ the diagonal of the inverse Gram matrix of the parents, it is the RSS on
+        all of them plus $\beta_k^2 / d_k$.
+        """
+        factor = self._factor(parents)
+        known = factor.dropping.get(node)
+        return self._drop(factor, node, parents) if known is None else known
+
+    def _add(self, factor: _Factor, node: int) -> Array:
+        residuals = factor.coordinates[:, len(factor.kept) :]
+        own = residuals[node]
+        rss = factor.squares[node]
+        products = residuals @ own
+        useful = factor.squares > self._collinear
+        useful[list(factor.kept)] = False
+        useful[node] = False
+        slope = np.divide(products, factor.squares, out=np.zeros(self.p), where=useful)
+        result = rss - slope * products
+        spent = np.flatnonzero(result < SPENT * rss)
+        if len(spent):
+            left = own - slope[spent, None] * residuals[spent]
+            result[spent] = np.einsum("kj,kj->k", left, left)
+        np.maximum(result, self._floor[node], out=result)
+        factor.adding[node] = _frozen(result)
+        return result
+
+    def _drop(self, factor: _Factor, node: int, parents: int) -> Array:
+        result = np.full(self.p, np.nan)
+        kept = list(factor.kept)
+        if factor.left_out:
+            # One that was left out can stand in for one that is dropped: only a factor without that one can tell.
+            for k in members(parents):
+                result[k] = self.rss(node, parents & ~(1 << k))
+        elif kept:
+            T = factor.coordinates[kept, : len(kept)].T
+            if factor.inverse_diagonal is None:
+                inverse, _ = lapack.dtrtri(T)
+                factor.inverse_diagonal = np.einsum("ij,ij->i", inverse, inverse)
+            beta, _ = lapack.dtrtrs(T, factor.coordinates[node, : len(kept)])
+            result[kept] = factor.squares[node] + beta * beta / factor.inverse_diagonal
+        factor.dropping[node] = _frozen(result)
+        return result
+
+    def _factor(self, parents: int) -> _Factor:
+        if not parents:
+            return self._bare
+        # Taken out and put back, so that the first entry is always the one unused for longest.
+        factor = self._factors.pop(parents, None) or self._make(parents)
+        self._factors[parents] = factor
+        if len(self._factors) > self._capacity:
+            del self._factors[next(iter(self._factors))]
+        return factor
+
+    def _make(self, parents: int) -> _Factor:
+        nodes = members(parents)
+        if len(nodes) == 1:
+            return self._extend(self._bare, nodes[0])
+        for k in nodes:
+            smaller = self._factors.get(parents & ~(1 << k))
+            if smaller is not None:
+                return self._extend(smaller, k)
+        factor = self._factorise(nodes)
+        if factor is None:
+            factor = self._bare
+            for k in nodes:
+                factor = self._extend(factor, k)
+        return factor
+
+    def _extend(self, factor: _Factor, k: int) -> _Factor:
+        """The factor with one more parent: a reflection that turns the residual of k onto the next coordinate."""
+        if factor.squares[k] <= self._collinear[k]:
+            return _Factor(factor.coordinates, factor.kept, (*factor.left_out, k), self._floor)
+        m = len(factor.kept)
+        coordinates = factor.coordinates.copy()
+        residuals = coordinates[:, m:]
+        v = residuals[k].copy()
+        length = math.sqrt(v @ v)
+        image = -math.copysign(length, v[0])
+        v[0] -= image
+        v *= math.sqrt(1.0 / (length * abs(v[0])))
+        residuals -= np.outer(residuals @ v, v)
+        residuals[k] = 0.0
+        residuals[k, 0] = image
+        return _Factor(coordinates, (*factor.kept, k), factor.left_out, self._floor)
+
+    def _factorise(self, nodes: list[int]) -> _Factor | None:
+        """The factor from scratch, or None where parents are collinear."""
+        m = len(nodes)
+        reflectors, tau, _, _ = lapack.dgeqrf(self.R[:, nodes])
+        if (reflectors.diagonal()[:m] ** 2 <= self._collinear[nodes[: len(tau)]]).any() or len(tau) < m:
+            return None
+        turned, _, info = lapack.dormqr("L", "T", reflectors, tau, self.R, 64 * self.p)
+        assert info == 0
+        coordinates = turned.T
+        coordinates[nodes, m:] = 0.0
+        return _Factor(coordinates, tuple(nodes), (), self._floor)
+
+
+class _Factor:
+    """All columns in the coordinates of one set of parents: `coordinates[k]` is Qᵀx_k, its residual from m on."""
+
+    __slots__ = ("adding", "coordinates", "dropping", "inverse_diagonal", "kept", "left_out", "squares")
+
+    def __init__(self, coordinates: Array, kept: tuple[int, ...], left_out: tuple[int, ...], floor: Array) -> None:
+        self.coordinates = coordinates
+        self.kept = kept
+        self.left_out = left_out
+        residuals = coordinates[:, len(kept) :]
+        self.squares = np.maximum(np.einsum("kj,kj->k", residuals, residuals), floor)
+        self.inverse_diagonal: Array | None = None
+        self.adding: dict[int, Array] = {}
+        self.dropping: dict[int, Array] = {}
+
+
+def members(nodes: int) -> list[int]:
+    """The variables in a bitmask, in increasing order."""
+    found = []
+    while nodes:
+        lowest = nodes & -nodes
+        found.append(lowest.bit_length() - 1)
+        nodes ^= lowest
+    return found
+
+
+def _frozen(values: Array) -> Array:
+    values.flags.writeable = False
+    return values

@@ -1,0 +1,83 @@
+"""A Fit in, HTML out: a fragment for notebooks, and a page that stands alone. All text from data is escaped."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from ordag.show.drawing import MOST_NODES, draw
+from ordag.show.text import chance, heading, number, percent, probability
+
+if TYPE_CHECKING:
+    from ordag.fit import Fit
+
+MOST_ROWS = 500
+
+STYLE = """
+.ordag { font-family: system-ui, sans-serif; color: #16283c; max-width: 60rem; }
+.ordag table { border-collapse: collapse; margin: .5rem 0 1rem; }
+.ordag th, .ordag td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #d8e0ea; }
+.ordag th:first-child, .ordag td:first-child, .ordag .name { text-align: left; }
+.ordag .warning { border-left: 4px solid #c77d0a; padding: .3rem .8rem; background: #fdf5e6; }
+.ordag figure { margin: 1rem 0; overflow-x: auto; }
+.ordag .note { color: #51657a; }
+"""
+
+
+def fragment(fit: Fit) -> str:
+    """The graph, the arrows and the order, for a notebook."""
+    picture = draw(fit)
+    note = f"<p class='note'>{len(fit.names)} variables: graphs of more than {MOST_NODES} are not drawn.</p>"
+    parts = [
+        f"<style>{STYLE}</style><div class='ordag'>",
+        f"<p><strong>Ordag</strong> · {escape(heading(fit))}</p>",
+        *(f"<p class='warning'>{escape(sentence)}</p>" for sentence in fit.warnings),
+        f"<figure>{picture}</figure>" if picture else note,
+        _edges(fit),
+        f"<p class='note'>{escape(chance(fit))}</p>" if fit.selection is not None else "",
+        _steps(fit),
+        "</div>",
+    ]
+    return "\n".join(parts)
+
+
+def page(fit: Fit) -> str:
+    """A whole document."""
+    return (
+        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<title>Causal graph of {len(fit.names)} variables</title></head>\n<body>\n{fragment(fit)}\n</body></html>\n"
+    )
+
+
+def _edges(fit: Fit) -> str:
+    columns = fit._edge_columns
+    tested = "p_value" in columns
+    head = "<th>weight</th><th>std. error</th>" + ("<th>p (edge)</th><th>p (direction)</th>" if tested else "")
+    rows = []
+    for k in range(min(len(columns["source"]), MOST_ROWS)):
+        cells = [number(columns["weight"][k]), number(columns["std_error"][k], 2)]
+        if tested:
+            cells += [probability(columns["p_value"][k]), probability(columns["direction_p_value"][k])]
+        arrow = f"{escape(columns['source'][k])} → {escape(columns['target'][k])}"
+        rows.append(f"<tr><td class='name'>{arrow}</td>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
+    more = len(columns["source"]) - len(rows)
+    cut = f"<p class='note'>… and {more} more arrows.</p>" if more else ""
+    return f"<table><thead><tr><th>arrow</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{cut}"
+
+
+def _steps(fit: Fit) -> str:
+    if fit.ordering is None:
+        return ""
+    columns = fit._step_columns
+    rows = [
+        f"<tr><td class='name'>{k + 1}. {escape(node)}</td><td>{number(variance)}</td><td>{percent(margin)}</td></tr>"
+        for k, (node, variance, margin) in enumerate(
+            zip(columns["node"][:MOST_ROWS], columns["variance"], columns["margin"], strict=False)
+        )
+    ]
+    return (
+        "<table><thead><tr><th>order, causes first</th><th>variance given earlier</th><th>margin to runner-up</th></tr>"
+        f"</thead><tbody>{''.join(rows)}</tbody></table>"
+    )

@@ -1,0 +1,91 @@
+"""A Fit in, coloured lines on a terminal out. Names are printed as they are, never read as markup."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ordag.show.text import arrows, chance, heading, number, percent, probability
+
+if TYPE_CHECKING:
+    from ordag.fit import Fit
+
+MOST_ROWS = 40
+
+
+def print_fit(fit: Fit, console: Console, description: str = "") -> None:
+    """The order, the graph as arrows, the table of arrows, and what to be careful about."""
+    console.print(Text.assemble(("Ordag", "bold"), f" · {description} · " if description else " · ", heading(fit)))
+    if fit.ordering is not None:
+        _section(console, "Order, causes first")
+        _steps(fit, console)
+    _section(console, "Graph")
+    _arrows(fit, console)
+    _section(console, "Arrows")
+    _edges(fit, console)
+    console.print()
+    if fit.selection is not None:
+        console.print(Text(f"{chance(fit)}.", style="dim"))
+    for sentence in fit.warnings:
+        console.print(Text.assemble(("Warning ", "bold yellow"), sentence))
+
+
+def _section(console: Console, title: str) -> None:
+    console.print()
+    console.print(Text(title, style="bold"))
+
+
+def _plain(text: str) -> Text:
+    return Text(" ".join(text.split()), overflow="fold")
+
+
+def _show(console: Console, table: Table, left: int, what: str) -> None:
+    console.print(Padding(table, (0, 0, 0, 2)))
+    if left > 0:
+        console.print(Text(f"  … and {left} more {what}: see them all with --json or --out", style="dim"))
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in columns:
+        left = name in ("variable", "source", "target", "")
+        table.add_column(name, justify="left" if left else "right", no_wrap=not left)
+    return table
+
+
+def _steps(fit: Fit, console: Console) -> None:
+    table = _table("step", "variable", "variance given earlier", "margin to runner-up")
+    columns = fit._step_columns
+    for k, node in enumerate(columns["node"][:MOST_ROWS]):
+        table.add_row(str(k + 1), _plain(node), number(columns["variance"][k]), percent(columns["margin"][k]))
+    _show(console, table, len(columns["node"]) - MOST_ROWS, "steps")
+
+
+def _arrows(fit: Fit, console: Console) -> None:
+    lines = arrows(fit)
+    if len(lines) > MOST_ROWS:
+        lines = [line for line in lines if line[1]]
+    table = _table("", "")
+    table.show_header = False
+    for name, line in lines[:MOST_ROWS]:
+        table.add_row(Text(" ".join(name.split()), style="cyan", overflow="fold"), _plain(line))
+    _show(console, table, len(lines) - MOST_ROWS, "variables")
+
+
+def _edges(fit: Fit, console: Console) -> None:
+    columns = fit._edge_columns
+    tested = "p_value" in columns
+    table = _table("source", "", "target", "weight", "std. error", *(("p (edge)", "p (direction)") if tested else ()))
+    for k in range(min(len(columns["source"]), MOST_ROWS)):
+        cells = [number(columns["weight"][k]), number(columns["std_error"][k], 2)]
+        if tested:
+            cells += [probability(columns["p_value"][k]), probability(columns["direction_p_value"][k])]
+        table.add_row(_plain(columns["source"][k]), "→", _plain(columns["target"][k]), *cells)
+    if columns["source"]:
+        _show(console, table, len(columns["source"]) - MOST_ROWS, "arrows")
+    else:
+        console.print("  none")

@@ -1,0 +1,77 @@
+"""A Fit in, plain lines out: what `print(fit)` shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ordag.fit import Fit
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number as a person would write it."""
+    return "" if value is None or value != value else f"{value:.{digits}g}"
+
+
+def probability(value: float | None) -> str:
+    if value is None or value != value:
+        return ""
+    return "< 1e-16" if value < 1e-16 else f"{value:.2g}"
+
+
+def percent(value: float) -> str:
+    """A margin: by how much larger in percent, or from twice on how many times as large."""
+    if value != value:
+        return ""
+    return f"{100 * value:.1f} %" if value < 1 else f"{value + 1:.3g} ×"
+
+
+def arrows(fit: Fit) -> list[tuple[str, str]]:
+    """Every variable in order with what it points to, and its undirected neighbours."""
+    lines = []
+    for name in fit.order or fit.names:
+        order = {node: place for place, node in enumerate(fit.order or fit.names)}
+        children = sorted(fit.graph.children(name), key=order.__getitem__)
+        line = f"→ {', '.join(children)}" if children else ""
+        neighbours = [b if a == name else a for a, b in fit.graph.undirected if name in (a, b)]
+        if neighbours:
+            line += f"{'   ' if line else ''}— {', '.join(neighbours)}"
+        lines.append((name, line))
+    return lines
+
+
+def chance(fit: Fit) -> str:
+    """One sentence on how many edges chance alone would give."""
+    if fit.selection is None:
+        return ""
+    expected, pairs = fit.selection.expected_false, fit.selection.pairs
+    amount = f"about {expected:.2g} false {'edge' if expected == 1 else 'edges'} to expect"
+    if fit.settings.get("parents") == "bic":
+        return f"{amount} (BIC at {fit.n} rows, {pairs} pairs)"
+    level = f"{fit.settings['alpha']:g}"
+    return {
+        "bh": f"{amount} (a false-discovery rate of {level} over {pairs} pairs)",
+        "bonferroni": f"{amount} (Bonferroni at {level} over {pairs} pairs)",
+    }.get(str(fit.settings.get("correction")), f"{amount} by chance alone (level {level} × {pairs} pairs tested)")
+
+
+def heading(fit: Fit) -> str:
+    dropped = f", {fit.moments.dropped} rows with missing values dropped" if fit.moments.dropped else ""
+    return f"{fit.method} · {fit.n} rows{dropped} · {len(fit.names)} variables · {fit.graph.edge_count} edges"
+
+
+def summary(fit: Fit, most: int = 30) -> str:
+    """A short description: at most `most` variables are listed."""
+    lines = [f"Fit: {heading(fit)}"]
+    if fit.order is not None:
+        shown = fit.order[:most]
+        lines.append(f"order  {' < '.join(shown)}{' < …' if len(fit.order) > most else ''}")
+    pointing = [(name, line) for name, line in arrows(fit) if line] if len(fit.names) <= 2000 else []
+    width = max((len(name) for name, _ in pointing[:most]), default=0)
+    lines += [f"  {name:<{width}} {line}" for name, line in pointing[:most]]
+    if len(pointing) > most:
+        lines.append(f"  … and {len(pointing) - most} more: see .edges")
+    if fit.selection is not None:
+        lines.append(chance(fit))
+    lines += [f"warning: {sentence}" for sentence in fit.warnings]
+    return "\n".join(lines)

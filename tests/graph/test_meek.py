@@ -1,0 +1,66 @@
+import numpy as np
+import oracles_graph as oracles
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from strategies_graph import dags, partly_directed
+
+from ordag.graph import Cpdag, meek, to_cpdag
+
+
+@pytest.mark.parametrize(
+    ("arrows", "lines", "result"),
+    [
+        pytest.param(["ab"], ["bc"], "bc", id="R1"),
+        pytest.param(["ab", "bc"], ["ac"], "ac", id="R2"),
+        pytest.param(["cb", "db"], ["ab", "ac", "ad"], "ab", id="R3"),
+        pytest.param(["dc", "cb"], ["ab", "ad", "ac"], "ab", id="R4"),
+    ],
+)
+def test_each_rule_by_itself(arrows, lines, result):
+    graph = Cpdag.from_edges(list("abcd"), map(tuple, arrows), map(tuple, lines))
+    closed = Cpdag(graph.nodes, meek(graph.adjacency))
+    assert set(closed.directed) == set(map(tuple, [*arrows, result]))
+    assert set(closed.undirected) == set(map(tuple, lines)) - {tuple(result)}
+
+
+@given(dags(max_size=5), st.data())
+@settings(deadline=None, max_examples=150)
+def test_knowledge_is_carried_all_the_way(dag, data):
+    """What Meek's rules give with some arrows known is the union of the DAGs that have them: no more, no less."""
+    assume(dag.edge_count)
+    members = oracles.equivalent_dags(dag.adjacency)
+    truth = data.draw(st.sampled_from(members))
+    start = to_cpdag(dag).adjacency.copy()
+    for i, j in np.argwhere(np.array(truth)).tolist():
+        if data.draw(st.booleans()):
+            start[j, i] = False
+    agreeing = [member for member in members if not (np.array(member) & ~start).any()]
+    assert np.array_equal(meek(start), oracles.union(agreeing))
+
+
+@given(partly_directed(max_size=6), st.data())
+@settings(deadline=None, max_examples=100)
+def test_any_input(graph, data):
+    before = graph.adjacency.copy()
+    closed = meek(graph.adjacency)
+    assert np.array_equal(graph.adjacency, before)
+    assert np.array_equal(closed | closed.T, graph.skeleton)
+    assert not (closed & ~graph.adjacency).any()
+    assert np.array_equal(meek(closed), closed)
+    shuffle = data.draw(st.permutations(range(len(graph.nodes))))
+    assert np.array_equal(meek(before[np.ix_(shuffle, shuffle)]), closed[np.ix_(shuffle, shuffle)])
+    if oracles.extensions(before):
+        assert oracles.closed_under_meek(closed)
+
+
+def test_an_edge_pulled_both_ways_stays_undirected():
+    graph = Cpdag.from_edges(list("abcd"), [("a", "b"), ("d", "c")], [("b", "c")])
+    assert np.array_equal(meek(graph.adjacency), graph.adjacency)
+
+
+def test_a_long_way_to_go():
+    p = 1500
+    adjacency = np.eye(p, k=1, dtype=bool) | np.eye(p, k=-1, dtype=bool)
+    adjacency[1, 0] = False
+    assert np.array_equal(meek(adjacency), np.eye(p, k=1, dtype=bool))
