@@ -43,7 +43,11 @@ def extensions(adjacency):
     """All DAGs with the skeleton, the arrows and exactly the colliders of a partly directed graph."""
     p = len(adjacency)
     arrows, wanted = arrows_of(adjacency), collider_triples(adjacency)
-    free = [tuple(sorted(pair)) for pair in joined_pairs(adjacency) if adjacency[min(pair)][max(pair)] and adjacency[max(pair)][min(pair)]]
+    free = [
+        tuple(sorted(pair))
+        for pair in joined_pairs(adjacency)
+        if adjacency[min(pair)][max(pair)] and adjacency[max(pair)][min(pair)]
+    ]
     found = []
     for turns in product((False, True), repeat=len(free)):
         edges = arrows | {pair[::-1] if turn else pair for pair, turn in zip(free, turns, strict=True)}

@@ -16,10 +16,9 @@ def total_effects(B):
     """Sum over all directed paths, by their length: B + B² + B³ + …"""
     effects = np.zeros_like(B)
     paths = B.copy()
-    for _ in range(len(B)):
+    while paths.any():
         effects += paths
         paths = paths @ B
-    assert not paths.any()
     return effects
 
 

@@ -18,7 +18,7 @@ CONTROL_NAMES = ["\x00", "a\x00b", "\x01", "\x1b[31m", "\x7f", "\x1f"]
 PLAIN_NAMES = [f"x{i}" for i in range(1, 9)]
 
 anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
-special = st.text(st.sampled_from('ab\\"&<>{}|;,:=-+*[]()#%~ \t\n\r\'é'), max_size=6)
+special = st.text(st.sampled_from("ab\\\"&<>{}|;,:=-+*[]()#%~ \t\n\r'é"), max_size=6)
 xml_text = st.text(
     st.one_of(
         st.sampled_from("\t\n\r"),

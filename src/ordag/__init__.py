@@ -7,41 +7,53 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ordag.data.moments import Moments
-from ordag.errors import OrdagError, OrdagWarning, PrecisionWarning
-from ordag.fit import Fit
-from ordag.graph import Dag, hamming, shd
-from ordag.learning import learn
-from ordag.model import LinearSEM, identifiability, simulate
-
 if TYPE_CHECKING:
-    from ordag.learners.estimators import CVS
+    from ordag.data.moments import Moments as Moments
+    from ordag.errors import OrdagError as OrdagError
+    from ordag.errors import OrdagWarning as OrdagWarning
+    from ordag.errors import PrecisionWarning as PrecisionWarning
+    from ordag.fit import Fit as Fit
+    from ordag.graph import Dag as Dag
+    from ordag.graph import hamming as hamming
+    from ordag.graph import shd as shd
+    from ordag.learners.estimators import CVS as CVS
+    from ordag.learning import learn as learn
+    from ordag.model import LinearSEM as LinearSEM
+    from ordag.model import identifiability as identifiability
+    from ordag.model import simulate as simulate
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "CVS",
-    "Dag",
-    "Fit",
-    "LinearSEM",
-    "Moments",
-    "OrdagError",
-    "OrdagWarning",
-    "PrecisionWarning",
-    "hamming",
-    "identifiability",
-    "learn",
-    "shd",
-    "simulate",
-]
+_HOME = {
+    "CVS": "ordag.learners.estimators",
+    "Dag": "ordag.graph",
+    "Fit": "ordag.fit",
+    "LinearSEM": "ordag.model",
+    "Moments": "ordag.data.moments",
+    "OrdagError": "ordag.errors",
+    "OrdagWarning": "ordag.errors",
+    "PrecisionWarning": "ordag.errors",
+    "hamming": "ordag.graph",
+    "identifiability": "ordag.model",
+    "learn": "ordag.learning",
+    "shd": "ordag.graph",
+    "simulate": "ordag.model",
+}
+
+__all__ = list(_HOME)  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:
-    """The estimators bring scikit-learn with them, so they are imported when first asked for."""
-    if name == "CVS":
-        from ordag.learners import estimators
+    """A public name is imported when first used: SciPy and scikit-learn take longer to load than most answers."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'ordag' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
 
-        return getattr(estimators, name)
-    raise AttributeError(f"module 'ordag' has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

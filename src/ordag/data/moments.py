@@ -66,7 +66,8 @@ class Moments:
     @property
     def variances(self) -> Array:
         """The diagonal of the centred scatter (not divided by anything)."""
-        return self._scatter.diagonal() if self._scatter is not None else lengths(self.R) ** 2
+        with np.errstate(over="ignore"):
+            return self._scatter.diagonal() if self._scatter is not None else lengths(self.R) ** 2
 
     def covariance(self) -> Array:
         """The sample covariance matrix, with divisor n − 1."""

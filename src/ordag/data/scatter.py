@@ -43,6 +43,8 @@ def root_of_scatter(scatter: Array) -> tuple[Array, float] | None:
     The second number is the reciprocal condition of the correlation matrix (LAPACK's estimate in the 1-norm).
     None where the scatter is not numerically positive definite.
     """
+    if not np.isfinite(scatter.diagonal()).all():
+        return None
     L, info = lapack.dpotrf(scatter, lower=1, clean=1)
     if info != 0:
         return None

@@ -1,4 +1,4 @@
-"""Adjacency in, graphs out: their structure, their text formats, and the distances between them."""
+"""Adjacency in, graphs out: their structure, their classes, their text formats, and the distances between them."""
 
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag

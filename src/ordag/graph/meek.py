@@ -22,13 +22,24 @@ def meek(adjacency: ArrayLike) -> Mask:
     - R4: a — b, a — d → c → b with a, c joined and b, d not joined gives a → b.
 
     The rules work in rounds: all edges directed in one round are looked at together in the next, each once, so
-    the cost is O(p²) an edge at most and the answer does not depend on the order of the nodes. Where one round
-    asks for both directions of an edge, no DAG agrees with the input; that edge stays undirected.
+    the cost is O(p²) an edge at most and the answer does not depend on the order of the nodes. Where the rules
+    ask for both directions of an edge at once, no DAG agrees with the input, and the edge is left undirected;
+    the rules then start over on what came out, until no edge is asked for in one direction only.
     """
-    joined = checked_adjacency(adjacency)
-    arrows: Mask = joined & ~joined.T
-    lines: Mask = joined & joined.T
-    joined |= joined.T
+    current = checked_adjacency(adjacency)
+    torn = True
+    while torn:
+        before = current
+        current, torn = _directed_further(before)
+        torn = torn and not np.array_equal(current, before)
+    return current
+
+
+def _directed_further(adjacency: Mask) -> tuple[Mask, bool]:
+    """What the rules give, and whether they asked for both directions of some edge."""
+    joined = adjacency | adjacency.T
+    arrows: Mask = adjacency & ~adjacency.T
+    lines: Mask = adjacency & adjacency.T
     apart = ~joined
     np.fill_diagonal(apart, False)
     # An arrow between nodes without undirected edges cannot set off a rule.
@@ -42,7 +53,7 @@ def meek(adjacency: ArrayLike) -> Mask:
         for x, y in fresh:
             arrows[x, y] = True
             lines[x, y] = lines[y, x] = False
-    return arrows | lines
+    return arrows | lines, bool(torn)
 
 
 def _asked(arrow: tuple[int, int], arrows: Mask, lines: Mask, joined: Mask, apart: Mask) -> Iterator[tuple[int, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from ordag.arrays import Array
 from ordag.linalg import EPSILON
@@ -35,13 +35,12 @@ class Regressions:
     """
 
     def __init__(self, R: Array, n: int) -> None:
-        self.R = np.asarray(R, dtype=np.float64)
         self.n = n
-        self.p = self.R.shape[1]
-        columns = np.ascontiguousarray(self.R.T)
+        self.p = R.shape[1]
+        columns = np.array(R.T, dtype=np.float64, order="C")
         squares = np.einsum("kj,kj->k", columns, columns)
         self._floor = np.maximum(EPSILON**2 * squares, np.finfo(np.float64).tiny)
-        self._collinear = COLLINEAR**2 * squares
+        self._collinear = np.maximum(COLLINEAR**2 * squares, np.finfo(np.float64).tiny)
         self._bare = _Factor(columns, (), (), self._floor)
         self._factors: dict[int, _Factor] = {}
         self._capacity = max(16, MEMORY // (16 * self.p**2 + 1024))
@@ -74,11 +73,11 @@ class Regressions:
         own = residuals[node]
         rss = factor.squares[node]
         products = residuals @ own
+        # False for the parents themselves too: nothing is left of them.
         useful = factor.squares > self._collinear
-        useful[list(factor.kept)] = False
         useful[node] = False
         slope = np.divide(products, factor.squares, out=np.zeros(self.p), where=useful)
-        result = rss - slope * products
+        result: Array = rss - slope * products
         spent = np.flatnonzero(result < SPENT * rss)
         if len(spent):
             left = own - slope[spent, None] * residuals[spent]
@@ -134,26 +133,26 @@ class Regressions:
         if factor.squares[k] <= self._collinear[k]:
             return _Factor(factor.coordinates, factor.kept, (*factor.left_out, k), self._floor)
         m = len(factor.kept)
-        coordinates = factor.coordinates.copy()
-        residuals = coordinates[:, m:]
-        v = residuals[k].copy()
+        v = factor.coordinates[k].copy()
+        v[:m] = 0.0
         length = math.sqrt(v @ v)
-        image = -math.copysign(length, v[0])
-        v[0] -= image
-        v *= math.sqrt(1.0 / (length * abs(v[0])))
-        residuals -= np.outer(residuals @ v, v)
-        residuals[k] = 0.0
-        residuals[k, 0] = image
+        image = -math.copysign(length, v[m])
+        v[m] -= image
+        v *= math.sqrt(1.0 / (length * abs(v[m])))
+        coordinates = blas.dger(-1.0, v, factor.coordinates @ v, a=factor.coordinates.T).T
+        coordinates[k, m:] = 0.0
+        coordinates[k, m] = image
         return _Factor(coordinates, (*factor.kept, k), factor.left_out, self._floor)
 
     def _factorise(self, nodes: list[int]) -> _Factor | None:
         """The factor from scratch, or None where parents are collinear."""
         m = len(nodes)
-        reflectors, tau, _, _ = lapack.dgeqrf(self.R[:, nodes])
-        if (reflectors.diagonal()[:m] ** 2 <= self._collinear[nodes[: len(tau)]]).any() or len(tau) < m:
+        columns = self._bare.coordinates
+        reflectors, tau, _, _ = lapack.dgeqrf(columns[nodes].T, overwrite_a=1)
+        if (reflectors.diagonal() ** 2 <= self._collinear[nodes]).any():
             return None
-        turned, _, info = lapack.dormqr("L", "T", reflectors, tau, self.R, 64 * self.p)
-        assert info == 0
+        turned, _, info = lapack.dormqr("L", "T", reflectors, tau, columns.T, 64 * self.p)
+        assert info == 0, "LAPACK refused a reflection"
         coordinates = turned.T
         coordinates[nodes, m:] = 0.0
         return _Factor(coordinates, tuple(nodes), (), self._floor)

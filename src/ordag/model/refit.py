@@ -12,8 +12,10 @@ from ordag.arrays import Array, Mask
 from ordag.errors import CollinearError, GraphError, TooFewRowsError
 from ordag.graph.dag import Dag
 from ordag.graph.gate import listed
-from ordag.linalg import EPSILON, lengths, triangle
+from ordag.linalg import EPSILON, triangle
 from ordag.model.sem import LinearSEM, MomentsLike
+
+CHOLESKY_DOWN_TO = 1e-4  # share of a column's variance that must remain for squares to hold enough digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +35,9 @@ def refit(moments: MomentsLike, dag: Dag) -> Refit:
     r"""Regress every variable on its parents in the graph.
 
     With $r_j$ the columns of R and P the parents of j, the weights are $b = \arg\min \lVert r_j - R_P b
-    \rVert$, those of maximum likelihood too. A QR factorisation of $[R_P \; r_j]$ has it all: with Q its
-    triangular factor, $b = Q_{PP}^{-1} Q_{Pj}$, $\mathrm{RSS}_j = Q_{jj}^2$, and the standard error of $b_i$
-    is $\sqrt{\omega_j}$ times the length of row i of $Q_{PP}^{-1}$. The error variance is the unbiased
+    \rVert$, those of maximum likelihood too. The triangular factor U of $[R_P \; r_j]$ has it all:
+    $b = U_{PP}^{-1} U_{Pj}$, $\mathrm{RSS}_j = U_{jj}^2$, and the standard error of $b_i$ is
+    $\sqrt{\omega_j}$ times the length of row i of $U_{PP}^{-1}$. The error variance is the unbiased
     $\omega_j = \mathrm{RSS}_j / (n - 1 - |P|)$, and the intercept lets the fit pass through the means.
     """
     names = moments.names
@@ -49,42 +51,50 @@ def refit(moments: MomentsLike, dag: Dag) -> Refit:
             f"there are {moments.n}. Bring more rows or remove some of the arrows into {names[j]}."
         )
     p = len(names)
+    S = moments.R.T @ moments.R
     B = np.zeros((p, p))
     std_error = np.full((p, p), np.nan)
     omega = np.empty(p)
     for j in range(p):
         P = np.flatnonzero(adjacency[:, j])
-        columns = np.append(P, j)
-        used = moments.R[: columns.max() + 1, columns]  # R is triangular: zeros below
-        Q = triangle(used)
-        _check_independent(Q, used, [names[column] for column in columns], p)
+        U = _factor(moments, S, np.append(P, j))
         k = len(P)
-        omega[j] = Q[k, k] ** 2 / residual_df[j]
+        omega[j] = U[k, k] ** 2 / residual_df[j]
         if k:
-            B[P, j] = lapack.dtrtrs(Q[:k, :k], Q[:k, k])[0]
-            inverse, _ = lapack.dtrtri(Q[:k, :k])
+            B[P, j] = lapack.dtrtrs(U[:k, :k], U[:k, k])[0]
+            inverse, _ = lapack.dtrtri(U[:k, :k])
             std_error[P, j] = np.sqrt(omega[j]) * np.linalg.norm(inverse, axis=1)
     std_error.flags.writeable = False
     residual_df.flags.writeable = False
     return Refit(LinearSEM(B, omega, moments.mean - moments.mean @ B, names), std_error, residual_df)
 
 
-def _check_independent(Q: Array, used: Array, names: list[str], p: int) -> None:
-    """Refuse a column of which nothing but rounding remains beside those before it."""
-    remains = np.abs(np.diag(Q)) > p * EPSILON * lengths(used)
+def _factor(moments: MomentsLike, S: Array, columns: NDArray[np.intp]) -> Array:
+    """The triangular factor of these columns of R, with S = RᵀR.
+
+    Cholesky of S is fast, and enough where no column is nearly a combination of those before it; else the QR of
+    the columns keeps the digits that squares lose.
+    """
+    G = S[np.ix_(columns, columns)]
+    U: Array
+    U, info = lapack.dpotrf(G)
+    if info == 0 and (np.square(U.diagonal()) > CHOLESKY_DOWN_TO * G.diagonal()).all():
+        return U
+    U = triangle(moments.R[: columns.max() + 1, columns])  # R is triangular: zeros below
+    remains = U.diagonal() > len(S) * EPSILON * np.sqrt(G.diagonal())
     if not remains.all():
         i = int(np.argmin(remains))
+        names = [moments.names[column] for column in columns[: i + 1]]
         of_whom = f"a linear combination of {listed(names[:i])}" if i else "constant"
         raise CollinearError(f"{names[i]} is, as far as float64 can tell, {of_whom}. Take one of the columns out.")
+    return U
 
 
 def _aligned(dag: Dag, names: tuple[str, ...]) -> Mask:
     """The adjacency matrix with its rows and columns in the order of the names."""
     strangers = sorted(set(dag.nodes) ^ set(names))
     if strangers:
-        raise GraphError(
-            f"The graph's nodes must be the data's columns; only one of the two has {listed(strangers)}."
-        )
+        raise GraphError(f"The graph's nodes must be the data's columns; only one of the two has {listed(strangers)}.")
     position = {node: i for i, node in enumerate(dag.nodes)}
     aligned = [position[name] for name in names]
     return dag.adjacency[np.ix_(aligned, aligned)]

@@ -49,11 +49,13 @@ def select(
     return positions
 
 
-def beyond_exact(describe: str, name: str, value: int, row: int | None = None) -> PrecisionError:
+def beyond_exact(describe: str, name: str, value: int | str, row: int | None = None) -> PrecisionError:
     """The error for an integer that float64 may have to round."""
     place = "" if row is None else f" in data row {row}"
+    digits = str(value)
+    shown = digits if len(digits) <= 40 else f"{digits[:40]}…"
     return PrecisionError(
-        f"{describe}: column {name!r} holds the integer {value}{place}, but float64 is exact only up to "
+        f"{describe}: column {name!r} holds the integer {shown}{place}, but float64 is exact only up to "
         "±2^53 = 9007199254740992. Leave the column out if it numbers things; if it measures something, "
         "subtract an offset, or store it as floating-point numbers."
     )

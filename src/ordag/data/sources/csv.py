@@ -69,9 +69,9 @@ class CsvSource(Source):
                 for name, column in zip(self.names, batch.columns, strict=True):
                     long = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(column, LONG_INTEGER), False))
                     for k in long.to_pylist():
-                        value = int(column[k].as_py())
-                        if abs(value) > LARGEST_EXACT:
-                            raise beyond_exact(self.describe, name, value, row + k)
+                        digits = column[k].as_py().strip()
+                        if len(digits) > 40 or abs(int(digits)) > LARGEST_EXACT:
+                            raise beyond_exact(self.describe, name, digits, row + k)
                 row += batch.num_rows
 
     @contextmanager
@@ -124,13 +124,13 @@ def _kind(column: Any, layout: Layout) -> Kind | None:
     if not strange:
         return None
     row, value = strange[0]
-    if not layout.header and row == 1:
+    if layout.decimal == "." and all(COMMA.fullmatch(value) for _, value in strange):
+        return Kind(f"decimal commas ({_short(value)} in data row {row})", DECIMAL_COMMA)
+    if not layout.header and row == 1 and len(strange) == 1:
         return Kind(
             f"{_short(value)} in its first row",
             "If the first line holds the names, leave out header=False (--no-header on the command line).",
         )
-    if layout.decimal == "." and all(COMMA.fullmatch(value) for _, value in strange):
-        return Kind(f"decimal commas ({_short(value)} in data row {row})", DECIMAL_COMMA)
     if 2 * len(strange) <= len(values):
         return Kind(
             f"{_short(value)} in data row {row}",
@@ -202,7 +202,8 @@ def _explained(message: str, layout: Layout, names: Mapping[int, str]) -> DataEr
         )
     if "runcated" in message or "ompress" in message or "end of file" in message.lower():
         return UnreadableError(f"{describe} is cut off ({message}): copy or download it again.")
-    return UnreadableError(f"{describe} could not be read as CSV: {message}. Check the file and its separator.")
+    reason = message.splitlines()[0] if message else "no reason given"
+    return UnreadableError(f"{describe} could not be read as CSV ({reason}). Check the file and its separator.")
 
 
 def _ragged(row: Any, layout: Layout) -> UnreadableError:

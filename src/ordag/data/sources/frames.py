@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +41,14 @@ KINDS = {
     "Array": NESTED,
     "Struct": NESTED,
 }
+OBJECTS = {
+    bool: BOOLEANS,
+    str: TEXT,
+    bytes: BYTES,
+    datetime.date: DATES,
+    datetime.time: TIMES,
+    datetime.timedelta: TIMES,
+}
 MISSING = Kind("no value at all")
 
 
@@ -50,7 +59,7 @@ class FrameSource(Source):
     size: int
     frame: Any  # narwhals' view of the columns that hold numbers
     filled: tuple[int, ...]  # where those columns stand among the names; the others have no value at all
-    as_it_is: bool  # every column is float64 already
+    as_it_is: bool  # all columns are float64 already
 
     @property
     def array(self) -> Array:
@@ -62,18 +71,14 @@ class FrameSource(Source):
         return regroup((np.ascontiguousarray(part) for part in parts), rows)
 
     def _part(self, start: int, stop: int) -> Array:
-        import narwhals.stable.v1 as nw
-
-        table = np.full((stop - start, len(self.names)), np.nan) if len(self.filled) < len(self.names) else None
-        if table is not None and not self.filled:
-            return table
         part = self.frame[start:stop]
-        if not self.as_it_is:
-            part = part.select(nw.all().cast(nw.Float64))
-        numbers: Array = part.to_numpy().astype(np.float64, copy=False)
-        if table is None:
-            return numbers
-        table[:, self.filled] = numbers
+        if self.as_it_is:
+            numbers: Array = part.to_numpy()
+            if numbers.dtype == np.float64:
+                return numbers
+        table = np.full((stop - start, len(self.names)), np.nan)
+        for k, name in zip(self.filled, part.columns, strict=True):
+            table[:, k] = _floats(part.get_column(name))
         return table
 
 
@@ -83,7 +88,7 @@ def open_frame(data: Any, wanted: Sequence[str] | None, describe: str = "the dat
     if frame is None:
         return None
     names = tuple(str(name) for name in frame.columns)
-    columns = list(frame.iter_columns())
+    columns = [frame.get_column(name) for name in frame.columns]
     kinds = [_kind(column) for column in columns]
     positions = select(names, [None if kind is MISSING else kind for kind in kinds], wanted, describe)
     for j in positions:
@@ -97,7 +102,7 @@ def open_frame(data: Any, wanted: Sequence[str] | None, describe: str = "the dat
         size=len(frame),
         frame=frame if numeric == list(range(len(names))) else frame[:, numeric],
         filled=tuple(k for k, j in enumerate(positions) if kinds[j] is None),
-        as_it_is=all(str(columns[j].dtype) == "Float64" for j in numeric),
+        as_it_is=all(kinds[j] is None and str(columns[j].dtype) == "Float64" for j in positions),
     )
 
 
@@ -172,22 +177,41 @@ def _kind(column: Any) -> Kind | None:
     if column.null_count() == len(column):
         return MISSING
     values = column.drop_nulls().to_numpy()
+    if values.dtype.kind in "iuf":  # a sparse column, or numbers of a size that narwhals has no name for
+        return None
     if values.dtype.kind == "c":
         return COMPLEX
-    if all(isinstance(value, bool) for value in values[:100]):
-        return BOOLEANS
-    if all(isinstance(value, str) for value in values[:100]):
-        return TEXT
+    for type_, kind in OBJECTS.items():
+        if all(isinstance(value, type_) for value in values[:100]):
+            return kind
     native = getattr(column.to_native(), "dtype", column.dtype)
     return Kind(f"values of type {native}", "Convert it with .astype(float) if it is meant as numbers.")
 
 
+def _floats(column: Any) -> Array:
+    import narwhals.stable.v1 as nw
+
+    values: Array = column.to_numpy()  # NaN for missing integers: the exact ones all fit
+    if values.dtype.kind in "iuf":
+        return values
+    numbers = np.full(len(column), np.nan)
+    present = column.drop_nulls().cast(nw.Float64).to_numpy()
+    numbers[~column.is_null().to_numpy().astype(bool)] = present
+    return numbers
+
+
 def _refuse_inexact(column: Any, name: str, describe: str) -> None:
-    dtype = column.dtype
-    if not (dtype.is_integer() or getattr(dtype, "scale", 1) == 0):
-        return
-    if not len(column) or column.null_count() == len(column):
+    if not _whole(column) or not len(column) or column.null_count() == len(column):
         return
     for extreme in (column.max(), column.min()):
         if abs(int(extreme)) > LARGEST_EXACT:
             raise beyond_exact(describe, name, int(extreme))
+
+
+def _whole(column: Any) -> bool:
+    """Whether the column is of integers, or of decimals without decimal places."""
+    kind = type(column.dtype).__name__
+    native = column.to_native()
+    type_ = getattr(native, "type", None) or getattr(native, "dtype", None)
+    scale = getattr(getattr(type_, "pyarrow_dtype", type_), "scale", 1)
+    return kind.startswith(("Int", "UInt")) or (kind == "Decimal" and scale == 0)

@@ -32,7 +32,11 @@ def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:
     path = Path(data)
     if path.parts[:1] == ("~",):
         path = path.expanduser()
-    if not path.exists():
+    try:
+        found = path.exists()
+    except OSError as error:
+        raise UnreadableError(f"{data} cannot be opened: {error.strerror}. Check the path.") from error
+    if not found:
         raise UnreadableError(_not_found(data, path))
     if not (path.is_file() or path.is_dir()):
         raise UnreadableError(
@@ -70,7 +74,10 @@ def _not_found(data: str | os.PathLike[str], path: Path) -> str:
     known = ", ".join(DATASETS)
     if not path.parent.is_dir():
         return f"There is no folder {str(path.parent)!r}, so no file {text!r}: check the path."
-    files = sorted(file.name for file in path.parent.iterdir() if not file.name.startswith("."))
+    try:
+        files = sorted(file.name for file in path.parent.iterdir() if not file.name.startswith("."))
+    except OSError:  # no right to list the folder: then without a hint
+        files = []
     by_stem = [name for name in files if Path(name).stem == path.stem]
     close = list(dict.fromkeys([*by_stem, *get_close_matches(path.name, files), *_close_datasets(path.stem)]))
     hint = f" Did you mean {' or '.join(repr(str(name)) for name in close[:3])}?" if close else ""

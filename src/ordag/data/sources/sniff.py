@@ -106,7 +106,7 @@ def _codec(encoding: str | None) -> str:
     if encoding is None:
         return "utf8"
     try:
-        b"".decode(encoding)
+        "a".encode(encoding)  # refuses what is no encoding of text
         name = codecs.lookup(encoding).name
     except (LookupError, ValueError) as error:
         raise SettingError(

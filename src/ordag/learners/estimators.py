@@ -1,0 +1,72 @@
+"""The learners as scikit-learn estimators: settings in the constructor, a table in `fit`, results with a trailing _."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ordag.data.moments import Moments
+from ordag.fit import Fit
+from ordag.learning import learn
+from ordag.parents.tests import Test
+
+
+class GraphLearner(BaseEstimator):  # type: ignore[misc]
+    """What the estimators share. After `fit`:
+
+    fit_ is the whole answer (`ordag.Fit`), graph_ the graph, order_ the column indices with causes first,
+    adjacency_[i, j] whether i → j, weights_[i, j] its weight, and error_variances_ those of the equations.
+    """
+
+    method = ""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from an array or data frame, or from anything else that `ordag.learn` takes. `y` is ignored."""
+        if isinstance(X, Moments | str) or hasattr(X, "__fspath__"):
+            self._learn(X)
+            self.n_features_in_ = len(self.fit_.names)
+            self.feature_names_in_ = np.asarray(self.fit_.names, dtype=object)
+            return self
+        checked = validate_data(self, X, dtype=np.float64, ensure_min_features=2, ensure_min_samples=2)
+        names = getattr(self, "feature_names_in_", None)
+        self._learn({str(name): checked[:, j] for j, name in enumerate(names)} if names is not None else checked)
+        return self
+
+    def _learn(self, data: Any) -> None:
+        fit = learn(data, method=self.method, **self.get_params(deep=False))
+        self.fit_: Fit = fit
+        self.graph_ = fit.graph
+        self.adjacency_ = fit.graph.adjacency
+        self.order_ = None if fit.ordering is None else tuple(fit.ordering.order.tolist())
+        self.weights_ = fit.sem.B
+        self.error_variances_ = fit.sem.omega
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood of rows under the fitted model: higher is better, for cross-validation."""
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        return self.fit_.sem.log_likelihood(rows) / len(rows)
+
+
+class CVS(GraphLearner):
+    """Conditional variance scoring (Park & Kim): see `ordag.learners.cvs.cvs` for the settings."""
+
+    method = "cvs"
+
+    def __init__(
+        self,
+        alpha: float = 0.01,
+        *,
+        test: str | Test = "fisher-z",
+        parents: str = "test",
+        correction: str = "none",
+        direction: str = "forward",
+    ) -> None:
+        self.alpha = alpha
+        self.test = test
+        self.parents = parents
+        self.correction = correction
+        self.direction = direction

@@ -1,0 +1,215 @@
+"""Greedy search over DAGs with the Gaussian likelihood of equal error variances (GDS, Peters & Bühlmann 2014)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordag.arrays import Array
+from ordag.data.gate import check_moments
+from ordag.data.moments import Moments
+from ordag.errors import SettingError
+from ordag.graph.dag import Dag
+from ordag.learners.gds_moves import Position
+from ordag.learners.regressions import Regressions
+from ordag.model.sem import Seed
+from ordag.order.ordering import forward
+
+Strategy = Literal["random", "steepest"]
+Progress = Callable[[int, float], None]
+
+EXCHANGES = 3
+"""Edges that a kick turns round."""
+
+WORTHWHILE = 1e-6
+"""A score that is lower by less than this is no reason to go on."""
+
+
+@dataclass(frozen=True)
+class GdsResult:
+    """The best graph of a greedy search, and how it was reached. Scores are lower for better graphs."""
+
+    graph: Dag
+    score: float
+    score_empty: float
+    restarts: tuple[float, ...]
+    """The score at the end of each restart, before any kick."""
+    moves: int
+    checked: int
+    """Neighbours that were looked at, as the search one by one would have done."""
+    kicks: int
+
+
+def gds_score(moments: Moments, graph: Dag, *, penalty: float = 1.0) -> float:
+    """The score of a graph whose nodes are the variables of the moments; see `gds_search`."""
+    adjacency = graph.reorder(moments.names).adjacency
+    regressions = Regressions(moments.R, moments.n)
+    total = sum(
+        regressions.rss(j, sum(1 << int(i) for i in np.flatnonzero(adjacency[:, j]))) for j in range(moments.p)
+    )
+    return _score(total, graph.edge_count, moments.n, moments.p, penalty)
+
+
+def gds_search(
+    moments: Moments,
+    *,
+    start: Dag | None = None,
+    restarts: Sequence[int] | None = None,
+    strategy: Strategy = "random",
+    kicks: int | None = None,
+    penalty: float = 1.0,
+    seed: Seed = None,
+    progress: Progress | None = None,
+) -> GdsResult:
+    r"""Look for the DAG with the lowest score, one edge at a time (Peters & Bühlmann 2014, Biometrika 101, 219).
+
+    With $\hat\sigma^2 = \sum_j \mathrm{RSS}_j / (np - 1)$ the common error variance, the score is
+
+        $\frac{np}{2} \log(2\pi\hat\sigma^2) + \frac{n(np-1)}{2(n-1)}
+         + \lambda \frac{\log n}{2} (|E| + 1)$,
+
+    which is BIC with a divisor np − 1 for the variance and n − 1 for the covariance matrix, as in the authors' own
+    programme; the second term is the same for all graphs. Neighbours are the DAGs with one edge more, one less, or one
+    turned round.
+
+    The random search goes through the neighbours in a random order and moves to the best of those it has seen as soon
+    as there are k of them and one is an improvement. The order has the moves into one node after the other, and a node
+    comes early the more its residual variance exceeds the smallest: a large one has probably a parent missing. Here
+    the outcome of every move is kept in a table, of which a move changes one column or two. Drawing the order and
+    reading off where a walk along it would have stopped gives a step the same distribution as the walk, without
+    fitting any neighbour.
+
+    Such searches end in local optima, most of them far from the best. So the best of the restarts is kicked: three of
+    its edges are turned round, together with the parents of their ends (`Position.exchange`), and the search goes on
+    from there; the result is kept if it is better. This ends with `kicks` fruitless kicks in a row.
+
+    start: the graph to begin with, the empty one if not given.
+    restarts: k for each restart, (p, 2p, 3p, 5p, 300) if not given.
+    strategy: "random", or "steepest" to move to the best of all neighbours, which has no restarts.
+    kicks: 2p if not given, none for "steepest"; 0 gives the search as published.
+    penalty: λ, 1 for BIC.
+    seed: an int, a Generator or a SeedSequence; the same seed gives the same result.
+    progress: called after every move with the number of moves made and the lowest score so far.
+    """
+    check_moments(moments.n, moments.mean, moments.variances, moments.names)
+    n, p = moments.n, moments.p
+    rounds = _checked_rounds(strategy, restarts, p)
+    kicks = _checked_kicks(kicks, 0 if strategy == "steepest" else 2 * p)
+    if not (math.isfinite(penalty) and penalty >= 0):
+        raise SettingError(f"penalty={penalty!r}: the factor of the BIC penalty is a number from 0 on.")
+    forward(moments)  # refuses data of which float64 leaves nothing but rounding
+    begin = Dag.empty(moments.names) if start is None else start.reorder(moments.names)
+
+    regressions = Regressions(moments.R, n)
+    search = _Search(n, p, penalty, np.random.default_rng(seed), progress)
+    price = math.exp(penalty * math.log(n) / (n * p))
+    ends = [search.descend(Position(regressions, begin.adjacency, price), k) for k in rounds]
+    scores = [search.score(end) for end in ends]
+    best, lowest = ends[int(np.argmin(scores))], min(scores)
+    made = fruitless = 0
+    while fruitless < kicks:
+        trial = best.copy()
+        search.kick(trial)
+        search.descend(trial, p if strategy == "random" else None)
+        score = search.score(trial)
+        made += 1
+        fruitless += 1
+        if score < lowest - WORTHWHILE:
+            best, lowest, fruitless = trial, score, 0
+    return GdsResult(
+        graph=Dag(moments.names, best.adjacency),
+        score=lowest,
+        score_empty=_score(float((moments.R**2).sum()), 0, n, p, penalty),
+        restarts=tuple(scores),
+        moves=search.moves,
+        checked=search.checked,
+        kicks=made,
+    )
+
+
+class _Search:
+    """What the restarts and the kicks share: the source of chance, the counts, and whom to tell."""
+
+    def __init__(self, n: int, p: int, penalty: float, random: np.random.Generator, progress: Progress | None) -> None:
+        self.n, self.p, self.penalty = n, p, penalty
+        self.random = random
+        self.progress = progress
+        self.moves = 0
+        self.checked = 0
+        self.lowest = math.inf
+
+    def score(self, position: Position) -> float:
+        return _score(position.total, position.edge_count, self.n, self.p, self.penalty)
+
+    def descend(self, position: Position, k: int | None) -> Position:
+        """Move until no neighbour is better: to the best of the first k and more, or of all of them for None."""
+        p = self.p
+        while True:
+            order = np.arange(p) if k is None else target_order(position.rss, self.random)
+            outcomes = position.outcomes().T.take(order, axis=0).take(order, axis=1).ravel()
+            seen = np.isfinite(outcomes).cumsum()
+            better = outcomes < position.bar
+            first = int(better.argmax())
+            if not better[first]:
+                self.checked += int(seen[-1])
+                return position
+            stop = len(seen) if k is None else max(first, int(seen.searchsorted(k))) + 1
+            target, source = divmod(int(outcomes[:stop].argmin()), p)
+            self.checked += int(seen[min(stop, len(seen)) - 1])
+            if position.move(int(order[source]), int(order[target])):
+                self.moves += 1
+                if self.progress is not None:
+                    self.lowest = min(self.lowest, self.score(position))
+                    self.progress(self.moves, self.lowest)
+
+    def kick(self, position: Position) -> None:
+        """Exchange the ends of a few edges drawn at random, each among those that can be turned round."""
+        for _ in range(EXCHANGES):
+            edges = np.argwhere(position.adjacency & ~position.detours())
+            if len(edges):
+                i, j = self.random.choice(edges).tolist()
+                position.exchange(i, j)
+
+
+def target_order(rss: Array, random: np.random.Generator) -> NDArray[np.intp]:
+    """The nodes in a random order, drawn one after the other with weights that grow with their residual variance.
+
+    The weight is what the variance exceeds the smallest by, plus the smallest such excess that is not zero, so that no
+    node has none. To sort exponential times over the weights is to draw without replacement in proportion to them.
+    """
+    excess = rss - rss.min()
+    positive = excess[excess > 0]
+    weights = excess + (positive.min() if len(positive) else 1.0)
+    return np.argsort(random.exponential(size=len(rss)) / weights)
+
+
+def _score(total: float, edges: int, n: int, p: int, penalty: float) -> float:
+    rows = n * p
+    fit = rows / 2 * math.log(2 * math.pi * total / (rows - 1)) + n * (rows - 1) / (2 * (n - 1))
+    return fit + penalty * math.log(n) / 2 * (edges + 1)
+
+
+def _checked_rounds(strategy: str, restarts: Sequence[int] | None, p: int) -> tuple[int | None, ...]:
+    if strategy == "steepest":
+        if restarts is not None:
+            raise SettingError('restarts belong to strategy="random": the steepest descent has one run only.')
+        return (None,)
+    if strategy != "random":
+        raise SettingError(f'strategy={strategy!r} is not known: use "random" or "steepest".')
+    rounds = (p, 2 * p, 3 * p, 5 * p, 300) if restarts is None else tuple(restarts)
+    if not rounds or any(isinstance(k, bool) or int(k) != k or k < 1 for k in rounds):
+        raise SettingError(f"restarts={restarts!r}: give for each restart how many neighbours to check, from 1 on.")
+    return rounds
+
+
+def _checked_kicks(kicks: int | None, usual: int) -> int:
+    if kicks is None:
+        return usual
+    if isinstance(kicks, bool) or int(kicks) != kicks or kicks < 0:
+        raise SettingError(f"kicks={kicks!r}: the number of fruitless kicks that ends the search is a whole number.")
+    return int(kicks)

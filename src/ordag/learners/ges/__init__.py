@@ -1,0 +1,5 @@
+"""Moments in, an equivalence class out: greedy equivalence search over classes of DAGs."""
+
+from ordag.learners.ges.search import GesResult, GesStep, ges_search
+
+__all__ = ["GesResult", "GesStep", "ges_search"]

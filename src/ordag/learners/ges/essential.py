@@ -1,0 +1,191 @@
+"""A DAG in, the CPDAG of its class out, as sets of bits: the graph that the operators read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ordag.arrays import Mask
+from ordag.learners.regressions import members
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Essential:
+    """The CPDAG of a class, and one DAG of the class. Every set of nodes is an int, with bit k for node k.
+
+    `parents`, `children` and `neighbours` are a node's i → j, j → i and i — j in the CPDAG, `adjacent` all of them
+    together, `below` is where its paths of arrows lead; `dag` are a node's parents in the DAG, `order` is a
+    topological order of that DAG.
+    """
+
+    dag: tuple[int, ...]
+    order: tuple[int, ...]
+    parents: tuple[int, ...]
+    children: tuple[int, ...]
+    neighbours: tuple[int, ...]
+    adjacent: tuple[int, ...]
+    below: tuple[int, ...]
+    _beyond: dict[tuple[int, int], int] = field(default_factory=dict, repr=False)
+
+    def beyond(self, node: int, neighbours: int) -> int:
+        """All at the end of a path from the node along i → j and i — j on which none of these neighbours lies.
+
+        In a CPDAG, i → j — k comes with i → k. So a path may as well take all its lines before its first arrow, and
+        after that it never comes back to the neighbours.
+        """
+        known = self._beyond.get((node, neighbours))
+        if known is None:
+            known = 0
+            for other in members(self.lined(1 << node, ~neighbours)):
+                known |= self.below[other] | 1 << other
+            self._beyond[node, neighbours] = known
+        return known
+
+    def lined(self, start: int, within: int) -> int:
+        """The nodes of `start`, and all at the end of a path from it along i — j that stays within."""
+        found = waiting = start
+        while waiting:
+            lowest = waiting & -waiting
+            fresh = self.neighbours[lowest.bit_length() - 1] & within & ~found
+            found |= fresh
+            waiting = (waiting ^ lowest) | fresh
+        return found
+
+    def leads(self, start: int, end: int, avoiding: int) -> bool:
+        """Whether a path along i → j and i — j outside `avoiding` leads from one of `start` to one of `end`."""
+        found = waiting = start
+        while waiting and not found & end:
+            lowest = waiting & -waiting
+            node = lowest.bit_length() - 1
+            fresh = (self.children[node] | self.neighbours[node]) & ~(found | avoiding)
+            found |= fresh
+            waiting = (waiting ^ lowest) | fresh
+        return bool(found & end)
+
+    def cliques(self, containing: int, within: int) -> Iterator[int]:
+        """All sets K of pairwise adjacent nodes, containing ⊆ K ⊆ within; none if `containing` is not such a set.
+
+        A set that is not a clique has no superset that is one, so the search never goes past it.
+        """
+        common = within & ~containing
+        for node in members(containing):
+            if containing & ~self.adjacent[node] != 1 << node:
+                return
+            common &= self.adjacent[node]
+        waiting = [(containing, common)]
+        while waiting:
+            clique, common = waiting.pop()
+            yield clique
+            while common:
+                lowest = common & -common
+                common ^= lowest
+                waiting.append((clique | lowest, common & self.adjacent[lowest.bit_length() - 1]))
+
+    def clique_count(self, node: int) -> int:
+        """How many cliques there are among the neighbours of a node, the empty one included.
+
+        Directed as in the DAG, the lines make no collider, so every clique is a last node and some of its parents.
+        """
+        within = self.neighbours[node]
+        return 1 + sum(1 << (self.dag[last] & within).bit_count() for last in members(within))
+
+    def member(self, first: Sequence[int], dag: Sequence[int] | None = None) -> list[int]:
+        """Parents in a DAG of the class in which `first` precede the other nodes of their undirected component.
+
+        Maximum cardinality search (Tarjan & Yannakakis 1984): the next node is one with most neighbours already
+        passed; directing every edge from earlier to later then makes no collider. It may begin with any clique,
+        and with more: it is enough that what the search meets outside `first` never hangs on two of `first` that
+        are not adjacent. Other components stay as they are in `dag` (the graph's own by default).
+        """
+        directed = list(self.dag if dag is None else dag)
+        component = members(self.lined(1 << first[0], -1))
+        passed = dict.fromkeys(component, 0)
+        before = 0
+        for place in range(len(component)):
+            node = first[place] if place < len(first) else max(passed, key=passed.__getitem__)
+            del passed[node]
+            directed[node] = self.parents[node] | (self.neighbours[node] & before)
+            before |= 1 << node
+            for other in members(self.neighbours[node] & ~before):
+                passed[other] += 1
+        return directed
+
+    def changed(self, since: Essential) -> int:
+        """The nodes whose parents or neighbours are other than they were."""
+        return sum(
+            1 << node
+            for node, now in enumerate(zip(self.parents, self.neighbours, strict=True))
+            if now != (since.parents[node], since.neighbours[node])
+        )
+
+    def adjacency(self) -> Mask:
+        """Entry [i, j] alone for i → j, both ways for i — j."""
+        p = len(self.dag)
+        joined = np.zeros((p, p), dtype=bool)
+        for j in range(p):
+            joined[members(self.parents[j] | self.neighbours[j]), j] = True
+        return joined
+
+
+def essential(dag: Sequence[int], order: Sequence[int] | None = None) -> Essential:
+    r"""The class of the DAG in which the nodes of bit set dag[j] are the parents of j (Chickering 1995, Label-Edges).
+
+    Take the nodes y in a topological order, and let x be the last of y's parents $P_y$ in it, with compelled parents
+    $C_x$. If $C_x \not\subseteq P_y$ or $P_y \not\subseteq P_x \cup \{x\}$, every arrow into y is compelled;
+    otherwise those from $C_x$ are. `order` may be an order that was topological for a similar graph: it saves time.
+    """
+    p = len(dag)
+    order = _topological(dag, range(p) if order is None else order)
+    place = [0] * p
+    for position, node in enumerate(order):
+        place[node] = position
+    parents = [0] * p
+    children = [0] * p
+    neighbours = [0] * p
+    for y in order:
+        if not dag[y]:
+            continue
+        nodes = members(dag[y])
+        x = max(nodes, key=place.__getitem__)
+        new_collider = parents[x] & ~dag[y] or dag[y] & ~(dag[x] | 1 << x)
+        parents[y] = dag[y] if new_collider else parents[x]
+        for node in nodes:
+            if parents[y] >> node & 1:
+                children[node] |= 1 << y
+            else:
+                neighbours[node] |= 1 << y
+                neighbours[y] |= 1 << node
+    below = [0] * p
+    for y in reversed(order):
+        for node in members(parents[y]):
+            below[node] |= below[y] | 1 << y
+    adjacent = [into | out | beside for into, out, beside in zip(parents, children, neighbours, strict=True)]
+    return Essential(
+        dag=tuple(dag),
+        order=tuple(order),
+        parents=tuple(parents),
+        children=tuple(children),
+        neighbours=tuple(neighbours),
+        adjacent=tuple(adjacent),
+        below=tuple(below),
+    )
+
+
+def _topological(dag: Sequence[int], hint: Sequence[int]) -> list[int]:
+    """Nodes after their parents: over and over all that are left, in the order of the hint, until none is."""
+    order: list[int] = []
+    before = 0
+    left = list(hint)
+    while left:
+        late = []
+        for node in left:
+            if dag[node] & ~before:
+                late.append(node)
+            else:
+                order.append(node)
+                before |= 1 << node
+        assert len(late) < len(left), "an operator made a cycle"
+        left = late
+    return order

@@ -1,0 +1,101 @@
+"""The root R and batches of (i, j, S) in, partial correlations out, with their digits."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordag.arrays import Array
+from ordag.data.gate import listed
+from ordag.data.moments import Moments
+from ordag.errors import CollinearError
+from ordag.linalg import lengths
+from ordag.order.cholesky import SPENT
+from ordag.order.digits import HOPELESS, noise
+
+Indices = NDArray[np.intp]
+
+LARGEST = float(np.nextafter(1.0, 0.0))
+"""The largest correlation returned: tests take artanh of it, or divide by 1 − r²."""
+
+WORKSPACE = 2**17
+"""How many numbers the columns of one batch may take in the orthogonal route: they should stay in the cache."""
+
+
+class PartialCorrelations:
+    r"""The correlation of columns i and j of the data given the columns S, for many (i, j, S) at a time.
+
+    With A the correlation matrix of the columns S, i, j in this order, k steps of Cholesky's factorisation leave the
+    Schur complement of S in the last two rows, and $r = A_{ij} / \sqrt{A_{ii} A_{jj}}$. That is quick, and good as
+    long as the diagonal has not fallen too far below its start of one. Where it has, the columns of R themselves are
+    orthogonalised instead, which loses half as many digits.
+    """
+
+    def __init__(self, moments: Moments) -> None:
+        size = lengths(moments.R)
+        self._moments = moments
+        self._columns = np.ascontiguousarray((moments.R / size).T)
+        self._correlations = self._columns @ self._columns.T
+        # Rounding is relative to the columns as the rows hold them, their means included.
+        self._blur = np.hypot(1.0, np.sqrt(moments.n) * np.abs(moments.mean) / size)
+
+    def __call__(self, i: Indices, j: Indices, S: Indices) -> Array:
+        """r for every row of S, which holds as many different indices as it has columns, none of them i or j."""
+        nodes = np.concatenate([S.T, i[None], j[None]])
+        r, share = _eliminated(self._correlations[nodes[:, None], nodes[None]])
+        spent = np.flatnonzero(share < SPENT)
+        step = max(1, WORKSPACE // (len(nodes) * len(self._columns)))
+        for start in range(0, len(spent), step):
+            few = spent[start : start + step]
+            r[few] = self._orthogonalised(nodes[:, few])
+        return np.clip(r, -LARGEST, LARGEST)
+
+    def _orthogonalised(self, nodes: Indices) -> Array:
+        """Modified Gram–Schmidt on the columns S, i, j; its triangle is as good as Householder's (Björck 1967).
+
+        The last two columns of that triangle end in $\\rho_i$, the length of i given S, and in $(a, b)$: what j given S
+        has along i, and what it has besides. So $r = a / \\sqrt{a^2 + b^2}$, which no rounding takes beyond one.
+        """
+        columns = self._columns[nodes.T]
+        blur = np.cumsum(self._blur[nodes], axis=0)
+        along = np.empty(nodes.shape[1])
+        for t in range(len(nodes) - 1):
+            length = np.sqrt(np.einsum("mp,mp->m", columns[:, t], columns[:, t]))
+            self._check(nodes, t, length, blur[t])
+            direction = columns[:, t] / length[:, None]
+            along = np.einsum("mp,mcp->mc", direction, columns[:, t + 1 :])
+            columns[:, t + 1 :] -= along[:, :, None] * direction[:, None]
+        a = along[:, 0]
+        b = np.sqrt(np.einsum("mp,mp->m", columns[:, -1], columns[:, -1]))
+        length = np.hypot(a, b)
+        self._check(np.delete(nodes, -2, axis=0), len(nodes) - 2, length, blur[-1])
+        return np.asarray(a / length)
+
+    def _check(self, nodes: Indices, t: int, length: Array, blur: Array) -> None:
+        """Refuse where the column at t, given those before it, is rounding noise (see `ordag.order.digits`)."""
+        with np.errstate(divide="ignore"):
+            uncertainty = noise(blur / length, squared=self._moments.squared)
+        hopeless = np.flatnonzero(uncertainty >= HOPELESS)
+        if len(hopeless):
+            name, *others = [self._moments.names[node] for node in nodes[t::-1, hopeless[0]]]
+            what = f"a copy of {others[0]}" if len(others) == 1 else f"a linear combination of {listed(others)}"
+            raise CollinearError(
+                f"Column {name} is {what}, to the last digit that float64 holds: leave one of these columns out."
+            )
+
+
+def _eliminated(A: Array) -> tuple[Array, Array]:
+    """r from correlation matrices A[:, :, m], and what share of its digits each r has kept.
+
+    A pivot d within S lets rounding errors grow by 1/d, and a variance v left of i or j by another 1/v: the share is
+    the smallest d times the smaller v.
+    """
+    k = len(A) - 2
+    pivot = np.ones(A.shape[2])
+    for t in range(k):
+        np.minimum(pivot, A[t, t], out=pivot)
+        row = A[t, t + 1 :] / np.sqrt(np.maximum(A[t, t], SPENT))
+        A[t + 1 :, t + 1 :] -= row[:, None] * row[None]
+    one, other = np.maximum(A[k, k], SPENT), np.maximum(A[k + 1, k + 1], SPENT)
+    r = A[k, k + 1] / np.sqrt(one * other)
+    return r, np.minimum(pivot * np.minimum(A[k, k], A[k + 1, k + 1]), pivot)

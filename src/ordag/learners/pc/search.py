@@ -1,0 +1,153 @@
+"""`pc_search`: Moments in, `PcResult` out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ordag.arrays import Array, Mask
+from ordag.data.moments import Moments
+from ordag.errors import SettingError, TooFewRowsError
+from ordag.graph.cpdag import Cpdag
+from ordag.learners.pc.orientation import Orientation, orient
+from ordag.learners.pc.skeleton import find_skeleton
+from ordag.learners.pc.tester import Progress, Tester
+from ordag.learners.pc.triples import Triples, by_separating_set, by_vote
+from ordag.parents.select import check_level
+from ordag.parents.tests import Test, named_test
+
+RULES = ("largest", "first", "majority", "conservative")
+
+
+@dataclass(frozen=True, eq=False)
+class PcResult:
+    """What PC has found, and the evidence for it.
+
+    separating_sets: for every pair that is not joined, the set given which it tested independent.
+    p_values: symmetric; for a pair that is not joined that of the test that separated it, for one that is the largest
+        met; one on the diagonal.
+    levels: the size of the largest sets conditioned on. tests: how many tests were made.
+    ambiguous: triples a — b — c that the majority or conservative rule could not decide.
+    conflicts: edges that the tests want directed both ways.
+    valid: whether there are no conflicts and the graph is the CPDAG of some DAG; `warnings` say what is the matter.
+    """
+
+    graph: Cpdag
+    separating_sets: Mapping[frozenset[str], tuple[str, ...]]
+    p_values: Array
+    levels: int
+    tests: int
+    ambiguous: tuple[tuple[str, str, str], ...]
+    conflicts: tuple[tuple[str, str], ...]
+    valid: bool
+    warnings: tuple[str, ...]
+
+
+def pc_search(
+    moments: Moments,
+    *,
+    alpha: float = 0.01,
+    test: str | Test = "fisher-z",
+    colliders: str = "largest",
+    max_level: int | None = None,
+    progress: Progress | None = None,
+) -> PcResult:
+    """Learn an equivalence class of DAGs by tests of conditional independence (Spirtes & Glymour 1991).
+
+    alpha: level of the tests; a pair with a p-value above it, given some set of neighbours, is not joined.
+    test: "fisher-z", "t", "mutual-information", or a function (r, n, k) → p-values.
+    colliders: how to tell a → b ← c from other triples whose ends are not joined. "largest" asks whether b is in the
+        set with the largest p-value of those that separated a and c; "first" asks the first set found, and lets the
+        later of two contradicting colliders win, as the R package pcalg does; "majority" and "conservative" ask all
+        sets of neighbours. The answer depends on the order of the columns with "first" only.
+    max_level: the largest number of variables to condition on, by default as many as there are neighbours.
+    progress: called with the sets gone through and those planned so far.
+    """
+    alpha = check_level(alpha)
+    if colliders not in RULES:
+        raise SettingError(f"colliders={colliders!r} is not known: use {', '.join(RULES)}.")
+    limit = _limit(moments, max_level)
+    tester = Tester(moments, named_test(test), alpha, progress)
+    skeleton = find_skeleton(tester, moments.p, first=colliders == "first", limit=limit)
+    if colliders in ("first", "largest"):
+        triples = by_separating_set(skeleton)
+    else:
+        triples = by_vote(skeleton, tester, unanimous=colliders == "conservative", limit=limit)
+    tester.plan(0)
+    orientation = orient(skeleton.adjacency, triples, overwrite=colliders == "first")
+    names = moments.names
+    graph = Cpdag(names, orientation.adjacency)
+    in_conflict = np.triu(orientation.contested | orientation.torn)
+    return PcResult(
+        graph=graph,
+        separating_sets={
+            frozenset((names[i], names[j])): tuple(names[s] for s in S) for (i, j), S in skeleton.separating.items()
+        },
+        p_values=_frozen(skeleton.p_values),
+        levels=skeleton.level,
+        tests=tester.tests,
+        ambiguous=_named(names, triples, triples.ambiguous),
+        conflicts=tuple((names[i], names[j]) for i, j in np.argwhere(in_conflict).tolist()),
+        valid=graph.valid and not in_conflict.any(),
+        warnings=tuple(_warnings(graph, moments.n, triples, orientation, colliders, max_level)),
+    )
+
+
+def _limit(moments: Moments, max_level: int | None) -> int:
+    """The largest set to condition on: Fisher's z needs n − k − 3 to be positive."""
+    if moments.n < 4:
+        raise TooFewRowsError(f"There are {moments.n} rows: a test of independence needs at least four.")
+    if max_level is None:
+        return moments.n - 4
+    if isinstance(max_level, bool) or int(max_level) != max_level or max_level < 0:
+        raise SettingError(f"max_level={max_level!r}: give a whole number from 0 on, or None for no limit.")
+    return min(int(max_level), moments.n - 4)
+
+
+def _frozen(values: Array) -> Array:
+    values.flags.writeable = False
+    return values
+
+
+def _named(names: tuple[str, ...], triples: Triples, chosen: Mask) -> tuple[tuple[str, str, str], ...]:
+    columns = (triples.a[chosen].tolist(), triples.b[chosen].tolist(), triples.c[chosen].tolist())
+    return tuple((names[a], names[b], names[c]) for a, b, c in zip(*columns, strict=True))
+
+
+def _warnings(
+    graph: Cpdag, n: int, triples: Triples, orientation: Orientation, colliders: str, max_level: int | None
+) -> Iterator[str]:
+    names = graph.nodes
+    most = int(graph.skeleton.sum(axis=1).max(initial=0)) - 1
+    if most > n - 4 and (max_level is None or max_level > n - 4):
+        yield (
+            f"With {n} rows no test could condition on more than {n - 4} variables, though there are nodes with "
+            f"{most + 1} neighbours: some edges have not had all their tests."
+        )
+    for i, j in np.argwhere(np.triu(orientation.contested)).tolist():
+        into = [_named(names, triples, triples.collider & _holds(triples, *ends)) for ends in ((i, j), (j, i))]
+        kept = f"as {names[i]} → {names[j]}" if colliders == "first" else "undirected"
+        yield (
+            f"The tests contradict each other: {' and '.join(_collider(found) for found in into)} want the edge "
+            f"between {names[i]} and {names[j]} directed both ways. It was left {kept}."
+        )
+    for i, j in np.argwhere(np.triu(orientation.torn)).tolist():
+        yield (
+            f"The edge between {names[i]} and {names[j]} was left undirected: either direction would make a collider "
+            "that the tests deny, or a cycle."
+        )
+    if not graph.valid:
+        undecided = int(triples.ambiguous.sum())
+        why = f" The tests left {undecided} triples undecided, which may be the reason." if undecided else ""
+        yield f"The graph is not the CPDAG of a DAG: {graph.why_invalid()}.{why}"
+
+
+def _holds(triples: Triples, end: int, middle: int) -> Mask:
+    return np.asarray((triples.b == middle) & ((triples.a == end) | (triples.c == end)))
+
+
+def _collider(found: tuple[tuple[str, str, str], ...]) -> str:
+    a, b, c = found[0]
+    return f"{a} → {b} ← {c}"

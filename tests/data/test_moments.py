@@ -1,0 +1,146 @@
+"""Moments: one pass, any grouping, all digits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import tables
+
+from ordag import Moments, simulate
+from ordag.data.scatter import Accumulator, root_of_rows
+from ordag.errors import ColumnError, CovarianceError, DataError, MissingValuesError, NonFiniteError, SettingError
+
+
+def scatter(X):
+    Z = X - X.mean(axis=0)
+    return Z.T @ Z
+
+
+@given(tables())
+@settings(max_examples=50, deadline=None)
+def test_from_rows_is_the_centred_scatter(X):
+    before = X.copy()
+    moments = Moments.from_rows(X)
+    assert moments.n == len(X)
+    np.testing.assert_allclose(moments.mean, X.mean(axis=0), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(moments.R.T @ moments.R, scatter(X), rtol=1e-9, atol=1e-9)
+    assert (np.tril(moments.R, -1) == 0).all()
+    np.testing.assert_allclose(moments.covariance(), np.cov(X.T), rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(X, before)
+
+
+@given(tables(), st.data())
+@settings(max_examples=50, deadline=None)
+def test_merging_in_any_order_and_grouping_is_the_whole(X, data):
+    whole = Moments.from_rows(X)
+    cuts = sorted(data.draw(st.lists(st.integers(1, len(X) - 1), max_size=4, unique=True)))
+    parts = [Moments.from_rows(block) for block in np.split(X, cuts)]
+    parts = [parts[i] for i in data.draw(st.permutations(range(len(parts))))]
+    while len(parts) > 1:
+        i = data.draw(st.integers(0, len(parts) - 2))
+        parts[i : i + 2] = [parts[i].merge(parts[i + 1])]
+    assert parts[0].n == whole.n
+    np.testing.assert_allclose(parts[0].mean, whole.mean, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(parts[0].R, whole.R, rtol=1e-8, atol=1e-9)
+
+
+def test_streaming_keeps_the_digits_of_ill_conditioned_rows():
+    X = simulate("homogeneous", 60, 5000, 1).X
+    total = Accumulator(60)
+    for block in np.array_split(X, 37):
+        total.add(block)
+    n, mean, R = total.finish()
+    expected = root_of_rows(X)
+    assert n == 5000
+    np.testing.assert_allclose(mean, expected[1], rtol=1e-10, atol=1e-9 * np.abs(expected[1]).max())
+    assert np.abs(R / np.diagonal(expected[2])[:, None] - expected[2] / np.diagonal(expected[2])[:, None]).max() < 1e3
+    np.testing.assert_allclose(np.diagonal(R), np.diagonal(expected[2]), rtol=1e-5)
+
+
+def test_streaming_notices_when_later_rows_do_not_resemble_the_first():
+    rng = np.random.default_rng(0)
+    first = rng.standard_normal((3000, 4)) * [1, 1e-9, 1, 1]
+    later = rng.standard_normal((4000, 1)) * np.ones(4) * 1e6 + rng.standard_normal((4000, 4)) * 1e-3
+    X = np.concatenate([first, later])
+    total = Accumulator(4)
+    for block in np.array_split(X, 13):
+        total.add(block)
+    _, _, R = total.finish()
+    np.testing.assert_allclose(R, root_of_rows(X)[2], rtol=1e-6, atol=1e-9)
+
+
+def test_a_long_column_far_from_zero_keeps_its_spread():
+    x = 1e8 + np.random.default_rng(0).standard_normal((200_000, 2))
+    moments = Moments.from_rows(x)
+    np.testing.assert_allclose(moments.covariance(), np.cov((x - 1e8).T), rtol=1e-7, atol=1e-7)
+
+
+def test_scan_reads_files_frames_and_arrays_alike(tmp_path):
+    frame = pd.DataFrame(simulate("heterogeneous", 6, 3000, 0).X, columns=list("abcdef"))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    whole = Moments.from_rows(frame)
+    counted = []
+    for data in (tmp_path / "t.csv", str(tmp_path / "t.parquet"), frame, frame.to_numpy()):
+        moments = Moments.scan(data, progress=counted.append)
+        np.testing.assert_allclose(moments.R, whole.R, rtol=1e-8, atol=1e-8)
+    assert counted[-1] == 3000
+    some = Moments.scan(tmp_path / "t.csv", columns=["d", "a"])
+    assert some.names == ("d", "a")
+    np.testing.assert_allclose(some.R, whole.select(["d", "a"]).R, rtol=1e-8)
+
+
+def test_merge_aligns_columns_by_name_and_refuses_others():
+    X = np.random.default_rng(0).standard_normal((50, 3))
+    a = Moments.from_rows(X[:20], names=["a", "b", "c"])
+    b = Moments.from_rows(X[20:, ::-1], names=["c", "b", "a"])
+    np.testing.assert_allclose(a.merge(b).R, Moments.from_rows(X).R, rtol=1e-9, atol=1e-9)
+    with pytest.raises(ColumnError, match="d"):
+        a.merge(Moments.from_rows(X, names=["a", "b", "d"]))
+
+
+def test_missing_values_are_counted_by_column_or_dropped():
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    X[[3, 5], 0] = np.nan
+    X[5, 2] = np.nan
+    with pytest.raises(MissingValuesError, match=r"2 rows of 40 have missing values, in X1 \(2 rows\) and X3 \(1 row\)"):
+        Moments.from_rows(X)
+    moments = Moments.from_rows(X, missing="drop")
+    assert (moments.n, moments.dropped) == (38, 2)
+    np.testing.assert_allclose(moments.R, Moments.from_rows(np.delete(X, [3, 5], axis=0)).R, rtol=1e-9, atol=1e-12)
+    X[7, 1] = np.inf
+    with pytest.raises(NonFiniteError, match=r"X2 \(1 row\)"):
+        Moments.from_rows(X, missing="drop")
+    with pytest.raises(SettingError, match="drop"):
+        Moments.from_rows(X, missing="impute")
+
+
+def test_from_covariance_checks_what_it_is_given():
+    S = np.array([[2.0, 1.0], [1.0, 3.0]])
+    moments = Moments.from_covariance(pd.DataFrame(S, columns=["u", "v"]), 11)
+    assert moments.names == ("u", "v")
+    np.testing.assert_allclose(moments.R.T @ moments.R, 10 * S)
+    with pytest.raises(CovarianceError, match=r"not symmetric: 1 at \(X1, X2\) but 2 at \(X2, X1\)"):
+        Moments.from_covariance([[2, 1], [2, 3]], 11)
+    with pytest.raises(CovarianceError, match="not positive definite.*X2"):
+        Moments.from_covariance([[1, 1], [1, 1]], 11)
+    with pytest.raises(CovarianceError, match="X1"):
+        Moments.from_covariance([[-1, 0], [0, 1]], 11)
+    with pytest.raises(CovarianceError, match="square"):
+        Moments.from_covariance([[1, 2, 3], [4, 5, 6]], 11)
+    with pytest.raises(NonFiniteError, match="X2"):
+        Moments.from_covariance([[1, np.nan], [np.nan, 1]], 11)
+    with pytest.raises(SettingError, match="n=1"):
+        Moments.from_covariance(S, 1)
+    with pytest.raises(ColumnError, match="3 names"):
+        Moments.from_covariance(S, 11, names=["a", "b", "c"])
+
+
+def test_no_columns_and_values_too_large():
+    with pytest.raises(DataError):
+        Moments.from_rows(np.empty((5, 0)))
+    with np.errstate(over="ignore"):
+        assert np.isinf(Moments.from_rows(np.array([[1e200, 1.0], [-1e200, 2.0], [0.0, 3.0]])).variances[0])

@@ -1,0 +1,269 @@
+"""Orderings against literal regressions, exact arithmetic, and stored values from R."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import tables
+
+from ordag import Moments, simulate
+from ordag.data.table import Table
+from ordag.errors import CollinearError, CovarianceError, PrecisionError
+from ordag.learners.cvs import find_order
+from ordag.order.cholesky import BLOCK, factorise, minimum_pivot
+from ordag.order.ordering import backward, forward, quick_forward
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+SETS = sorted(path.stem for path in (REFERENCE / "data").glob("*.csv"))
+
+
+def reference(name, method):
+    return json.loads((REFERENCE / "ordering" / f"{name}__{method}.json").read_text())
+
+
+def rows(name):
+    return np.loadtxt(REFERENCE / "data" / f"{name}.csv", delimiter=",", skiprows=1)
+
+
+@given(tables())
+@settings(max_examples=60, deadline=None)
+def test_forward_is_algorithm_1(X):
+    order, variances = oracles.algorithm_1_order(X)
+    ordering = forward(Moments.from_rows(X))
+    assert ordering.order.tolist() == order
+    np.testing.assert_allclose(ordering.variances, variances, rtol=1e-9)
+
+
+@given(tables())
+@settings(max_examples=60, deadline=None)
+def test_backward_is_the_largest_variance_given_all_others_last(X):
+    assert backward(Moments.from_rows(X)).order.tolist() == oracles.backward_order(X)
+
+
+@pytest.mark.parametrize("p", [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5])
+def test_blocks_do_not_matter(p):
+    X = np.random.default_rng(p).standard_normal((2 * p + 5, p)) * np.linspace(1, 3, p)
+    gram = X.T @ X
+    part = minimum_pivot(gram)
+    remaining, order = gram.copy(), []
+    alive = np.ones(p, dtype=bool)
+    for k in range(p):
+        diagonal = np.where(alive, remaining.diagonal(), np.inf)
+        j = int(diagonal.argmin())
+        assert part.order[k] == j
+        np.testing.assert_allclose(part.rows[k, alive], remaining[j, alive] / np.sqrt(remaining[j, j]), rtol=1e-8, atol=1e-8)
+        alive[j] = False
+        expected = np.where(alive, remaining.diagonal() - remaining[j] ** 2 / remaining[j, j], np.inf).min()
+        runner_up = np.where(alive, diagonal, np.inf).min()
+        assert np.isclose(part.runner_up[k], runner_up, rtol=1e-9) or (np.isinf(runner_up) and np.isinf(part.runner_up[k]))
+        remaining = remaining - np.outer(remaining[j], remaining[j]) / remaining[j, j]
+        order.append(j)
+        assert np.isfinite(expected) or k == p - 1
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_order_and_variances_equal_those_of_r(name):
+    ordering = forward(Moments.from_rows(rows(name)))
+    for method in ("alg1_exact", "alg1_lm", "EqVarDAG_TD_ztest"):
+        assert (ordering.order + 1).tolist() == reference(name, method)["ordering"]
+    exact = reference(name, "alg1_exact")
+    np.testing.assert_allclose(ordering.variances, exact["condvar_RSS_over_n_minus_S"], rtol=1e-9)
+    ratios = np.array([r if r is not None else np.nan for r in exact["ratio_second_to_best"]])
+    np.testing.assert_allclose(ordering.margins + 1, ratios, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_backward_order_equals_the_bottom_up_order_of_r(name):
+    assert (backward(Moments.from_rows(rows(name))).order + 1).tolist() == reference(name, "EqVarDAG_BU_ztest")["ordering"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", ["homogeneous", "heterogeneous"])
+@pytest.mark.parametrize("p", [20, 50, 80, 90])
+def test_dense_designs_are_ordered_as_by_regressions_on_the_rows(design, p):
+    """20 seeds at n = 200 and n = 1000 each: the same order, unless float64 cannot tell, which is then said."""
+    lost = 0
+    for seed in range(20):
+        for n in (200, 1000):
+            X = simulate(design, p, n, seed).X
+            try:
+                ordering = _quiet_order(X)
+            except PrecisionError:
+                lost += 1
+                continue
+            if ordering.order.tolist() != oracles.stepwise_order(X):
+                assert ordering.undecided, (design, p, n, seed)
+                lost += 1
+    assert lost <= {20: 0, 50: 0, 80: 0, 90: 1}[p]
+
+
+def _quiet_order(X):
+    """As `learn` finds it, without its warning."""
+    table = Table(X)
+    quick = quick_forward(table.quick)
+    return quick if quick is not None else forward(table.exact)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("p", [50, 80])
+def test_order_is_that_of_exact_arithmetic(p):
+    for seed in (0, 1):
+        X = simulate("homogeneous", p, 200, seed).X
+        order, L = oracles.exact_factor(X)
+        ordering = forward(Moments.from_rows(X))
+        assert ordering.order.tolist() == order
+        exact = np.array([float(L[m][m]) for m in range(p)]) ** 2 / len(X)
+        error = np.abs(np.diagonal(ordering.L) ** 2 / exact - 1)
+        assert (error <= ordering.uncertainty).all()
+
+
+@pytest.mark.parametrize(("p", "seeds"), [(100, range(12)), (120, range(6))])
+def test_past_float64_there_is_a_warning_or_an_error_and_never_a_silent_guess(p, seeds):
+    spoken = 0
+    for seed in seeds:
+        X = simulate("homogeneous", p, 1000, seed).X
+        try:
+            ordering = _quiet_order(X)
+        except PrecisionError as error:
+            assert "At step" in str(error)
+            assert "digit" in str(error)
+            spoken += 1
+            continue
+        if ordering.undecided:
+            assert "digits are left" in ordering.undecided[0]
+            spoken += 1
+        else:
+            assert ordering.order.tolist() == oracles.stepwise_order(X)
+    assert spoken >= len(seeds) // 3
+
+
+@pytest.mark.parametrize("n", [200, 1000])
+@pytest.mark.parametrize("p", [20, 50, 80, 90])
+def test_streamed_and_merged_moments_give_the_same_order(p, n):
+    rng = np.random.default_rng(p + n)
+    for seed in range(4):
+        X = simulate("homogeneous", p, n, seed).X
+        cuts = np.sort(rng.choice(np.arange(1, n), size=6, replace=False))
+        parts = [Moments.from_rows(block) for block in np.split(X, cuts)]
+        parts = [parts[i] for i in rng.permutation(len(parts))]
+        while len(parts) > 1:
+            i = int(rng.integers(len(parts) - 1))
+            parts[i : i + 2] = [parts[i].merge(parts[i + 1])]
+        try:
+            ordering = forward(parts[0])
+        except PrecisionError:
+            assert p == 90
+            continue
+        if not ordering.undecided:
+            assert ordering.order.tolist() == oracles.stepwise_order(X)
+
+
+@given(tables(), st.data())
+@settings(max_examples=50, deadline=None)
+def test_relabelling_the_columns_relabels_the_order(X, data):
+    permutation = np.array(data.draw(st.permutations(range(X.shape[1]))))
+    order = forward(Moments.from_rows(X)).order
+    permuted = forward(Moments.from_rows(X[:, permutation])).order
+    assert permutation[permuted].tolist() == order.tolist()
+
+
+@given(tables(), st.floats(1e-6, 1e6), st.floats(-100, 100))
+@settings(max_examples=50, deadline=None)
+def test_common_scale_and_shift_do_not_matter(X, scale, shift):
+    a = forward(Moments.from_rows(X))
+    b = forward(Moments.from_rows(X * scale + shift * scale))
+    assert a.order.tolist() == b.order.tolist()
+    np.testing.assert_allclose(b.variances, a.variances * scale**2, rtol=1e-7)
+    np.testing.assert_allclose(b.margins, a.margins, rtol=1e-6, atol=1e-7)
+
+
+def test_exact_ties_go_to_the_earlier_column_whatever_the_rounding():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(200)
+    X = np.column_stack([rng.permutation(x) for _ in range(6)])  # equal variances, up to the rounding of sums
+    for _ in range(5):
+        permuted = X[rng.permutation(200)]
+        assert forward(Moments.from_rows(permuted)).order[0] == 0
+        assert forward(Moments.from_rows(permuted[:, ::-1])).order[0] == 0
+
+
+def test_pairs_hold_what_the_direction_test_needs():
+    X = simulate("homogeneous", 8, 300, 3).X
+    ordering = forward(Moments.from_rows(X))
+    order = ordering.order.tolist()
+    for a in range(7):
+        for b in range(a + 1, 8):
+            v_a, v_b, c = (float(x[0]) for x in ordering.pair(np.array([a]), np.array([b])))
+            u = oracles.residuals(X, order[a], order[:a])
+            v = oracles.residuals(X, order[b], order[:a])
+            np.testing.assert_allclose([v_a, v_b, c], [u @ u, v @ v, u @ v], rtol=1e-7, atol=1e-7 * (u @ u))
+            p_value = float(ordering.direction_p_values(np.array([a]), np.array([b]))[0])
+            expected = oracles.direction_p_value(X, order[a], order[b], order[:a])
+            assert p_value == pytest.approx(expected, rel=1e-6, abs=1e-300)
+
+
+@pytest.mark.parametrize("batches", [1, 7])
+@pytest.mark.parametrize("n", [60, 20_000])
+def test_collinear_columns_are_named(n, batches):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((n, 6)) + 10 ** rng.uniform(0, 3, 6)
+    cases = {
+        "copy of X2": np.column_stack([X, X[:, 1]]),
+        "copy of X1": np.column_stack([X, 3 * X[:, 0] + 7]),
+        "linear combination": np.column_stack([X, X[:, 0] + X[:, 1]]),
+    }
+    for words, Y in cases.items():
+        parts = [Moments.from_rows(block) for block in np.array_split(Y, batches)]
+        with pytest.raises(CollinearError, match=words):
+            forward(parts[0].merge(*parts[1:]))
+        with pytest.raises(CollinearError):
+            backward(parts[0].merge(*parts[1:]))
+        with pytest.raises(CollinearError, match=words):
+            find_order(Table(Y))
+
+
+@pytest.mark.parametrize("p", [30, 50, 80])
+def test_a_covariance_is_refused_or_warned_about_where_it_does_not_carry_the_answer(p):
+    spoken = 0
+    for seed in range(8):
+        X = simulate("homogeneous", p, 500, seed).X
+        try:
+            ordering = forward(Moments.from_covariance(np.cov(X.T), 500))
+        except (PrecisionError, CovarianceError) as error:
+            assert "give the rows instead" in str(error)
+            spoken += 1
+            continue
+        if ordering.undecided:
+            spoken += 1
+        else:
+            assert ordering.order.tolist() == oracles.stepwise_order(X)
+    assert spoken >= {30: 0, 50: 3, 80: 8}[p]
+
+
+def test_a_covariance_that_carries_the_answer_gives_it():
+    X = simulate("homogeneous", 12, 500, 0).X
+    ordering = forward(Moments.from_covariance(np.cov(X.T), 500))
+    assert ordering.order.tolist() == oracles.stepwise_order(X)
+    np.testing.assert_allclose(ordering.variances, forward(Moments.from_rows(X)).variances, rtol=1e-5)
+
+
+def test_population_order_is_right():
+    for seed in range(10):
+        sem = simulate("homogeneous", 12, 10, seed).sem
+        ordering = forward(Moments.from_covariance(sem.covariance(), 10**6))
+        place = np.argsort(ordering.order)
+        source, target = np.nonzero(sem.B)
+        assert (place[source] < place[target]).all()
+
+
+def test_refreshes_happen_where_digits_run_out_and_nowhere_else():
+    well = np.random.default_rng(0).standard_normal((300, 40))
+    assert factorise(np.linalg.qr(well)[1]).refreshes == 0
+    ill = simulate("homogeneous", 50, 300, 0).X
+    assert factorise(np.linalg.qr(ill - ill.mean(axis=0))[1]).refreshes >= 1

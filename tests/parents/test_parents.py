@@ -1,0 +1,152 @@
+"""Step 2 against regressions, exact arithmetic, definitions, and stored values from R."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given, settings
+from strategies import tables
+
+from ordag import Moments, learn, simulate
+from ordag.errors import SettingError
+from ordag.order.ordering import forward
+from ordag.parents.bic import backward_elimination
+from ordag.parents.select import select
+from ordag.parents.tests import TESTS, fisher_z, p_values, partial_correlations
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+SETS = sorted(path.stem for path in (REFERENCE / "data").glob("*.csv"))
+
+
+@given(tables(max_p=6))
+@settings(max_examples=40, deadline=None)
+def test_every_p_value_is_that_of_a_regression(X):
+    ordering = forward(Moments.from_rows(X))
+    order = ordering.order.tolist()
+    for name, test in TESTS.items():
+        values = p_values(ordering.W, ordering.n, test)
+        for m in range(1, len(order)):
+            for j in range(m):
+                expected = oracles.edge_p_value(X, order, m, j, name)
+                if expected > 1e-12:
+                    assert values[m, j] == pytest.approx(expected, rel=1e-6)
+        assert (values[np.triu_indices(len(order))] == 1).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("p", "n"), [(20, 200), (50, 200), (50, 1000), (80, 200)])
+def test_p_values_of_dense_designs_agree_with_exact_arithmetic(p, n):
+    """To 1e-6 where the data carry the digits (the step's own bound says so), and to that bound elsewhere."""
+    X = simulate("homogeneous", p, n, 5).X
+    order, L = oracles.exact_factor(X)
+    r = oracles.exact_partial_correlations(L)
+    ordering = forward(Moments.from_rows(X))
+    assert ordering.order.tolist() == order
+    ours = p_values(ordering.W, n, fisher_z)
+    exact = fisher_z(r, n, np.maximum(np.arange(p) - 1.0, 0.0)[:, None])
+    seen = np.tril(np.ones((p, p), dtype=bool), -1) & (exact > 1e-12)
+    error = np.abs(ours / np.where(seen, exact, 1.0) - 1)
+    allowed = np.maximum(1e-6, 200 * ordering.uncertainty)[:, None]
+    assert (error <= allowed)[seen].all()
+    assert seen[ordering.uncertainty < 1e-9].sum() > 20
+    assert ((ours <= 0.01) == (exact <= 0.01)).all()
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_p_values_and_graph_equal_those_of_r(name):
+    exact = json.loads((REFERENCE / "ordering" / f"{name}__alg1_exact.json").read_text())
+    fit = learn(REFERENCE / "data" / f"{name}.csv", alpha=0.01)
+    np.testing.assert_array_equal(fit.graph.adjacency, np.array(exact["adjacency"], dtype=bool))
+    place = np.argsort(fit.ordering.order)
+    for i, row in enumerate(exact["pvalue"]):
+        for j, expected in enumerate(row):
+            if expected is not None and expected > 1e-12:
+                assert fit.selection.p_values[place[j], place[i]] == pytest.approx(expected, rel=1e-6)
+
+
+def test_partial_correlations_over_several_blocks():
+    X = np.random.default_rng(0).standard_normal((900, 300))
+    W = forward(Moments.from_rows(X)).W
+    K = np.linalg.inv(np.linalg.inv(W[:300]) @ np.linalg.inv(W[:300]).T)
+    r = partial_correlations(W)
+    np.testing.assert_allclose(r[-1, :-1], -K[-1, :-1] / np.sqrt(K[-1, -1] * K.diagonal()[:-1]), rtol=1e-8, atol=1e-10)
+
+
+@given(tables(max_p=6))
+@settings(max_examples=40, deadline=None)
+def test_bic_is_literal_backward_elimination(X):
+    ordering = forward(Moments.from_rows(X))
+    order = ordering.order.tolist()
+    kept = backward_elimination(ordering.L, ordering.W, ordering.n)
+    for m in range(1, len(order)):
+        assert [order[j] for j in np.flatnonzero(kept[m])] == sorted(
+            oracles.bic_parents(X, order[m], order[:m]), key=order.index
+        )
+
+
+def test_bic_of_an_ill_conditioned_design_is_literal_backward_elimination():
+    X = simulate("homogeneous", 30, 300, 2).X
+    ordering = forward(Moments.from_rows(X))
+    order = ordering.order.tolist()
+    kept = backward_elimination(ordering.L, ordering.W, ordering.n)
+    for m in (5, 12, 20, 29):
+        assert {order[j] for j in np.flatnonzero(kept[m])} == set(oracles.bic_parents(X, order[m], order[:m]))
+
+
+def test_corrections_are_what_they_say():
+    X = simulate("erdos-renyi", 15, 300, 4).X
+    ordering = forward(Moments.from_rows(X))
+    tested = np.tril_indices(15, -1)
+    plain = select(ordering, alpha=0.05)
+    values = plain.p_values[tested]
+    assert plain.expected_false == pytest.approx(0.05 * math.comb(15, 2))
+    assert (plain.parents[tested] == (values <= 0.05)).all()
+    bonferroni = select(ordering, alpha=0.05, correction="bonferroni")
+    assert (bonferroni.parents[tested] == (values <= 0.05 / 105)).all()
+    bh = select(ordering, alpha=0.05, correction="bh")
+    assert set(np.flatnonzero(bh.parents[tested])) == oracles.benjamini_hochberg(list(values), 0.05)
+    assert bh.expected_false == pytest.approx(0.05 * bh.edge_count)
+    assert bonferroni.edge_count <= bh.edge_count <= plain.edge_count
+
+
+def test_benjamini_hochberg_without_any_edge():
+    X = np.random.default_rng(3).standard_normal((200, 4))
+    assert learn(X, correction="bh", alpha=1e-9).graph.edge_count == 0
+
+
+def test_a_test_of_ones_own():
+    seen = []
+
+    def sign_only(r, n, k):
+        seen.append((r.shape, n, k.shape))
+        return np.where(r > 0.3, 0.0, 1.0)
+
+    fit = learn("marks", test=sign_only)
+    assert seen[0][1] == 88
+    assert fit.settings["test"] == "sign_only"
+    assert fit.graph.directed == learn("marks", test=lambda r, n, k: 1.0 * (r <= 0.3)).graph.directed
+
+
+@pytest.mark.parametrize("alpha", [0, 1, -0.1, 2, float("nan"), "much", None, True])
+def test_a_level_lies_between_0_and_1(alpha):
+    with pytest.raises(SettingError, match="between 0 and 1"):
+        learn("marks", alpha=alpha)
+
+
+def test_level_of_the_tests_under_the_true_order():
+    """Under independence every test rejects about alpha of the pairs (binomial error over 20,000 pairs)."""
+    rng = np.random.default_rng(0)
+    shares = {name: 0 for name in TESTS}
+    for _ in range(40):
+        ordering = forward(Moments.from_rows(rng.standard_normal((400, 32))))
+        for name, test in TESTS.items():
+            shares[name] += int((p_values(ordering.W, 400, test) <= 0.05).sum())
+    pairs = 40 * math.comb(32, 2)
+    for name in ("fisher-z", "t"):
+        assert shares[name] / pairs == pytest.approx(0.05, abs=4 * math.sqrt(0.05 * 0.95 / pairs) + 0.001)
+    assert 0.045 < shares["mutual-information"] / pairs < 0.075

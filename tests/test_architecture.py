@@ -1,0 +1,56 @@
+"""Imports point one way, `import ordag` is light, and every room says what it is for."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import ordag
+
+ROOT = Path(ordag.__file__).parent
+ROOMS = ["data", "order", "parents", "graph", "model", "learners", "show"]
+MAY_USE = {
+    "data": set(),
+    "order": {"data"},
+    "parents": {"order", "data"},
+    "graph": set(),
+    "model": {"graph", "data"},
+    "learners": {"data", "order", "parents", "graph", "model"},
+    "show": {"data", "order", "parents", "graph", "model", "learners"},
+}
+
+
+def imported(path):
+    """Modules imported at the top of a file, outside `if TYPE_CHECKING` and functions."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+
+
+def test_imports_point_one_way():
+    for room in ROOMS:
+        for path in (ROOT / room).rglob("*.py"):
+            for module in imported(path):
+                parts = module.split(".")
+                if parts[0] == "ordag" and len(parts) > 1 and parts[1] in ROOMS and parts[1] != room:
+                    assert parts[1] in MAY_USE[room], f"{path.relative_to(ROOT)} imports {module}"
+
+
+def test_every_room_opens_with_what_comes_in_and_what_goes_out():
+    for room in ROOMS:
+        sentence = ast.get_docstring(ast.parse((ROOT / room / "__init__.py").read_text(encoding="utf-8"))) or ""
+        assert " in, " in sentence
+        assert " out" in sentence
+
+
+def test_import_brings_no_heavy_library():
+    code = "import sys, ordag; print([m for m in ('scipy', 'sklearn', 'pandas', 'pyarrow', 'rich') if m in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert result.stdout.strip() == "[]"
+    code = "import sys, ordag; ordag.learn('marks').to_json(); print([m for m in ('sklearn', 'pandas', 'networkx') if m in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert result.stdout.strip() == "[]"

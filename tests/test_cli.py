@@ -1,0 +1,205 @@
+"""The command line as a person uses it: in its own process, or through main()."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordag import Dag, LinearSEM
+from ordag.cli import main
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Run `ordag` with these words in an empty folder; gives status, output, messages."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["ordag", *map(str, words)])
+        status = 0
+        try:
+            main()
+        except SystemExit as stop:
+            status = stop.code or 0
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call
+
+
+def refused(result, *words):
+    """Status 2, nothing on standard output, one message with these words and no traceback."""
+    status, out, err = result
+    assert status == 2
+    assert out == ""
+    assert "Traceback" not in err
+    for word in words:
+        assert word in err
+    return True
+
+
+def test_marks_on_the_terminal(run):
+    status, out, _ = run("learn", "marks", "--alpha", "0.05")
+    assert status == 0
+    assert "algebra     → vectors, analysis, statistics, mechanics" in out
+    assert "vectors     → mechanics" in out
+    assert "111.6" in out
+    assert "6.5e-11" in out
+    assert "level 0.05 × 10 pairs tested" in out
+
+
+def test_json_is_alone_on_standard_output(run):
+    status, out, err = run("learn", "marks", "--json", "--alpha", "0.05")
+    assert status == 0
+    assert json.loads(out)["order"][0] == "algebra"
+    assert err == ""
+
+
+def test_a_process_of_its_own_prints_json():
+    result = subprocess.run(
+        [sys.executable, "-m", "ordag", "learn", "marks", "--json"], capture_output=True, check=True, timeout=120
+    )
+    assert json.loads(result.stdout)["rows"] == 88
+
+
+def test_a_closed_pipe_is_no_error():
+    command = f'"{sys.executable}" -m ordag simulate homogeneous -n 20000 | head -n 1'
+    result = subprocess.run(command, shell=True, capture_output=True, timeout=120, env={**os.environ})
+    assert result.stdout.startswith(b'"X1"')
+    assert b"Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("ending", ["dot", "gv", "graphml", "gml", "lavaan", "dagitty"])
+def test_exports_by_ending_can_be_read_back(run, tmp_path, ending):
+    from ordag.graph import format_of
+
+    assert run("learn", "marks", "--alpha", "0.05", "--out", f"g.{ending}")[0] == 0
+    text = (tmp_path / f"g.{ending}").read_text(encoding="utf-8")
+    graph = Dag.parse(text, format_of(f"g.{ending}"))
+    assert ("analysis", "statistics") in graph.directed
+    assert graph.edge_count == 6
+
+
+def test_tables_pictures_pages_and_json(run, tmp_path):
+    words = [word for name in ("e.csv", "f.json", "p.svg", "q.html", "a.adjacency.csv") for word in ("--out", name)]
+    status, _, err = run("learn", "marks", "--alpha", "0.05", *words, "--report", "r.html")
+    assert status == 0
+    assert "written: e.csv" in err
+    assert list(pd.read_csv(tmp_path / "e.csv").columns[:3]) == ["source", "target", "weight"]
+    assert len(json.loads((tmp_path / "f.json").read_text())["edges"]) == 6
+    assert (tmp_path / "p.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert (tmp_path / "q.html").read_text(encoding="utf-8") == (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert pd.read_csv(tmp_path / "a.adjacency.csv", index_col=0).to_numpy().sum() == 6
+    assert sorted(os.listdir(tmp_path)) == ["a.adjacency.csv", "e.csv", "f.json", "p.svg", "q.html", "r.html"]
+
+
+def test_an_unknown_ending_writes_nothing_and_changes_nothing(run, tmp_path):
+    (tmp_path / "keep.dot").write_text("mine")
+    result = run("learn", "marks", "--out", "keep.dot", "--out", "g.docx")
+    assert refused(result, ".dot", ".graphml")
+    assert (tmp_path / "keep.dot").read_text() == "mine"
+    assert refused(run("learn", "marks", "--out", "nowhere/g.dot"), "There is no folder")
+    (tmp_path / "d.dot").mkdir()
+    assert refused(run("learn", "marks", "--out", "d.dot"), "d.dot")
+    assert sorted(os.listdir(tmp_path)) == ["d.dot", "keep.dot"]
+
+
+def test_columns_alpha_test_parents_direction(run):
+    document = json.loads(
+        run("learn", "marks", "--columns", "algebra, vectors,mechanics", "--test", "t", "--parents", "bic", "--json")[1]
+    )
+    assert document["nodes"] == ["algebra", "vectors", "mechanics"]
+    assert document["settings"]["test"] == "t"
+    assert document["settings"]["parents"] == "bic"
+    backward = json.loads(run("learn", "marks", "--direction", "backward", "--json")[1])
+    assert backward["settings"]["direction"] == "backward"
+    corrected = json.loads(run("learn", "marks", "--correction", "bonferroni", "--json")[1])
+    assert corrected["expected_false_edges"] == pytest.approx(0.01)
+
+
+def test_names_with_commas_and_markup(run, tmp_path):
+    X = np.random.default_rng(0).standard_normal((50, 3))
+    pd.DataFrame(X, columns=["a,b", "[bold]c[/bold]", "d\te"]).to_csv(tmp_path / "t.csv", index=False)
+    status, out, _ = run("learn", "t.csv", "--columns", "a,b", "--columns", "[bold]c[/bold]")
+    assert status == 0
+    assert "[bold]c[/bold]" in out
+    assert "a,b" in out
+
+
+def test_simulate_then_learn(run, tmp_path):
+    words = ["simulate", "heterogeneous", "-p", "6", "-n", "2000", "--seed", "3"]
+    assert run(*words, "--out", "d.csv", "--truth", "t.json")[0] == 0
+    assert run(*words, "--out", "d.parquet", "--truth", "t.dot")[0] == 0
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "d.csv"), pd.read_parquet(tmp_path / "d.parquet"))
+    truth = LinearSEM.from_json((tmp_path / "t.json").read_text())
+    assert Dag.parse((tmp_path / "t.dot").read_text(), "dot") == truth.dag
+    document = json.loads(run("learn", "d.csv", "--correction", "bonferroni", "--json")[1])
+    assert {(e["source"], e["target"]) for e in document["edges"]} == set(truth.dag.directed)
+    status, out, _ = run(*words)
+    assert status == 0
+    assert out == (tmp_path / "d.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["simulate", "heterogenous"], "heterogeneous"),
+        (["simulate", "nonfaithful", "-p", "5"], "3"),
+        (["simulate", "homogeneous", "--degree", "3"], "erdos-renyi"),
+        (["simulate", "-n", "0"], "at least one row"),
+        (["simulate", "erdos-renyi", "--variances", "a,b"], "a range"),
+        (["simulate", "--out", "d.xlsx"], ".parquet"),
+        (["learn", "marks", "--alpha", "1.5"], "between 0 and 1"),
+        (["learn", "marks", "--alpha", "much"], "--alpha"),
+        (["learn", "marks", "--columns", "algebra,vectros"], "vectors"),
+        (["learn", "marks", "--test", "z"], "fisher-z"),
+        (["learn", "marks", "--colums", "a"], "--columns"),
+        (["learn", "nothing.csv"], "nothing.csv"),
+        (["learn", "markss"], "marks"),
+        (["learn", "marks", "--columns", "algebra"], "only one column"),
+        (["learn"], "DATA"),
+        (["teach"], "teach"),
+    ],
+)
+def test_bad_usage_says_what_to_change(run, words, said):
+    assert refused(run(*words), said)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", ["empty"]),
+        ("a,b,c\n", ["no rows"]),
+        ("a,b,c\n1,2,x\n2,3,y\n3,4,z\n", ["c", "text", "--columns"]),
+        ("a,b,c\n1,2,2020-01-01\n2,3,2020-01-02\n", ["c", "--columns"]),
+        ("a,b\n1,2\n3,4,5\n", ["row"]),
+        ("a,a\n1,2\n3,4\n", ["'a' (2 times)"]),
+        ("1.5,2\n3,4\n5,6\n", ["--no-header"]),
+        ("a;b\n1;2\n3;4\n", ["--separator"]),
+        ("a,b\n1,2\n,4\n5,6\n1,8\n2,9\n", ["missing values", "a (1 row)", "--missing drop"]),
+        ("a,b\n1,2\ninf,4\n5,6\n1,8\n", ["Infinite", "a (1 row)"]),
+        ("a,b\n1,2\n1,4\n1,6\n1,8\n", ["a never changes"]),
+        ("a,b,c\n1,1,5\n2,2,1\n4,4,3\n7,7,9\n3,3,4\n", ["copy"]),
+        ("a,b\n1,2\n2,5\n", ["2 rows and 2 variables"]),
+        ("a,b\n9007199254740993,2\n3,4\n5,6\n7,1\n", ["9007199254740993"]),
+        ("a,b\ntrue,2\nfalse,4\ntrue,6\nfalse,1\n", ["a", "true/false"]),
+    ],
+)
+def test_bad_files_say_what_to_change(run, tmp_path, content, said):
+    (tmp_path / "t.csv").write_text(content)
+    assert refused(run("learn", "t.csv"), *said)
+    assert (tmp_path / "t.csv").read_text() == content
+
+
+def test_help_has_examples(run):
+    for words in (["--help"], ["learn", "--help"], ["simulate", "-h"]):
+        status, out, _ = run(*words)
+        assert status == 0
+        assert "ordag learn" in out or "ordag simulate" in out
+    assert "ordag, version" in run("--version")[1]

@@ -1,0 +1,249 @@
+"""The one call and the one answer."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import networkx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import tables
+
+import ordag
+from ordag import Moments, learn, simulate
+from ordag.errors import (
+    CollinearError,
+    ColumnError,
+    ConstantColumnError,
+    DataError,
+    MissingValuesError,
+    NonFiniteError,
+    PrecisionWarning,
+    SettingError,
+    TooFewRowsError,
+)
+
+SIX = {
+    ("algebra", "vectors"),
+    ("algebra", "analysis"),
+    ("algebra", "statistics"),
+    ("algebra", "mechanics"),
+    ("analysis", "statistics"),
+    ("vectors", "mechanics"),
+}
+
+
+def test_marks():
+    fit = learn("marks", alpha=0.05)
+    assert fit.order == ("algebra", "vectors", "analysis", "statistics", "mechanics")
+    assert set(fit.graph.directed) == SIX
+    assert fit.n == 88
+    assert fit.expected_false_edges == pytest.approx(0.5)
+    edges = fit.edges.set_index(["source", "target"])
+    assert set(edges.index) == SIX
+    rows = pd.read_csv(ordag.data.datasets.load("marks").path)
+    y, x = rows["mechanics"], np.column_stack([np.ones(88), rows["vectors"], rows["algebra"]])
+    weights, rss, *_ = np.linalg.lstsq(x, y, rcond=None)
+    assert edges.loc[("vectors", "mechanics"), "weight"] == pytest.approx(weights[1])
+    error = np.sqrt(rss[0] / 85 * np.linalg.inv(x.T @ x)[1, 1])
+    assert edges.loc[("vectors", "mechanics"), "std_error"] == pytest.approx(error)
+    assert fit.sem.intercept[fit.names.index("mechanics")] == pytest.approx(weights[0])
+    assert fit.steps["variance"].round(2).tolist()[:2] == [111.60, 108.60]
+
+
+def test_every_kind_of_table_gives_the_same_answer(tmp_path):
+    X = simulate("heterogeneous", 8, 500, 0).X
+    names = [f"v{j}" for j in range(8)]
+    frame = pd.DataFrame(X, columns=names)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    (tmp_path / "folder").mkdir()
+    frame[:300].to_parquet(tmp_path / "folder" / "a.parquet")
+    frame[300:].to_parquet(tmp_path / "folder" / "b.parquet")
+    expected = learn(frame)
+    sources = [
+        tmp_path / "t.csv",
+        str(tmp_path / "t.parquet"),
+        tmp_path / "folder",
+        pl.DataFrame(frame.to_dict("list")),
+        pa.Table.from_pandas(frame),
+        Moments.from_rows(X, names=names),
+        Moments.from_rows(X[:100], names=names).merge(Moments.from_rows(X[100:], names=names)),
+        Moments.from_covariance(frame.cov(), 500, mean=frame.mean()),
+    ]
+    for source in sources:
+        fit = learn(source)
+        assert fit.order == expected.order
+        assert fit.graph == expected.graph
+        np.testing.assert_allclose(fit.edges["p_value"], expected.edges["p_value"], rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(fit.sem.B, expected.sem.B, rtol=1e-6, atol=1e-9)
+
+
+@given(tables(min_p=3), st.data())
+@settings(max_examples=30, deadline=None)
+def test_relabelling_shifting_and_untouched_input(X, data):
+    before = X.copy()
+    permutation = np.array(data.draw(st.permutations(range(X.shape[1]))))
+    a = learn(X, alpha=0.2)
+    b = learn(X[:, permutation] + 5.0, alpha=0.2)
+    np.testing.assert_array_equal(b.graph.adjacency, a.graph.adjacency[np.ix_(permutation, permutation)])
+    np.testing.assert_allclose(b.sem.B, a.sem.B[np.ix_(permutation, permutation)], rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_the_truth_is_recovered_from_population_moments(direction):
+    for seed in range(8):
+        sem = simulate("homogeneous", 10, 5, seed).sem
+        fit = learn(Moments.from_covariance(sem.covariance(), 10**7, names=sem.names), alpha=1e-6, direction=direction)
+        assert ordag.hamming(fit.graph, sem.dag) == 0
+        np.testing.assert_allclose(fit.sem.B, sem.B, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_recovery_gets_better_with_n():
+    distances = []
+    for n in (100, 400, 1600):
+        fits = [(learn(s.X), s) for s in (simulate("homogeneous", 20, n, seed) for seed in range(15))]
+        distances.append(np.mean([ordag.hamming(fit.graph, s.dag) for fit, s in fits]))
+    assert distances[0] > distances[1] > distances[2]
+    assert distances[2] < 5
+
+
+@pytest.mark.slow
+def test_bic_beats_one_percent_at_few_rows():
+    one_percent, bic = [], []
+    for seed in range(10):
+        drawn = simulate("homogeneous", 20, 100, seed)
+        one_percent.append(ordag.hamming(learn(drawn.X).graph, drawn.dag))
+        bic.append(ordag.hamming(learn(drawn.X, parents="bic").graph, drawn.dag))
+    assert np.mean(bic) < np.mean(one_percent)
+
+
+def test_many_pairs_bring_advice_and_the_advice_works():
+    drawn = simulate("erdos-renyi", 150, 750, 1, degree=4)
+    plain = learn(drawn.X)
+    assert plain.expected_false_edges == pytest.approx(111.75)
+    assert "correction='bh' (--correction bh)" in plain.warnings[0]
+    better = learn(drawn.X, correction="bh")
+    assert not better.warnings
+    assert ordag.hamming(better.graph, drawn.dag) < ordag.hamming(plain.graph, drawn.dag) / 3
+
+
+def test_what_float64_cannot_decide_is_said():
+    X = simulate("homogeneous", 90, 1000, 8).X
+    with pytest.warns(PrecisionWarning, match=r"float64 does not decide .* digits are left"):
+        fit = learn(X)
+    assert "digits are left" in fit.warnings[0]
+
+
+def test_json_is_the_whole_answer_in_plain_values():
+    fit = learn("marks", alpha=0.05)
+    document = json.loads(fit.to_json())
+    assert document["version"] == ordag.__version__
+    assert document["settings"] == {
+        "method": "cvs",
+        "alpha": 0.05,
+        "test": "fisher-z",
+        "parents": "test",
+        "correction": "none",
+        "direction": "forward",
+    }
+    assert document["order"] == list(fit.order)
+    assert document["nodes"] == ["mechanics", "vectors", "algebra", "analysis", "statistics"]
+    assert {(e["source"], e["target"]) for e in document["edges"]} == SIX
+    assert set(document["edges"][0]) == {"source", "target", "weight", "std_error", "p_value", "direction_p_value"}
+    assert document["undirected"] == []
+    assert document["steps"][-1]["margin"] is None
+    assert document["expected_false_edges"] == pytest.approx(0.5)
+
+
+def test_repr_html_and_report_escape_names(tmp_path):
+    evil = "<script>alert(1)</script>"
+    frame = pd.DataFrame(simulate("4.3", n=200, seed=0).X, columns=[evil, 'b"&', "[red]c[/red]"])
+    fit = learn(frame)
+    page = fit._repr_html_()
+    assert "<svg" in page
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    fit.report(tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert "<script" not in text
+    assert evil in repr(fit)
+    assert re.search(r"cvs · 200 rows · 3 variables · 3 edges", repr(fit))
+
+
+def test_the_graph_goes_to_networkx_with_weights():
+    fit = learn("marks", alpha=0.05)
+    graph = fit.graph.to_networkx(fit.sem.B)
+    assert networkx.is_directed_acyclic_graph(graph)
+    assert graph["algebra"]["vectors"]["weight"] == pytest.approx(fit.sem.B[2, 1])
+
+
+def test_misspelt_settings_are_refused():
+    with pytest.raises(SettingError, match="alhpa is not a setting of 'cvs': it takes alpha, test"):
+        learn("marks", alhpa=0.9)
+    with pytest.raises(SettingError, match="use cvs"):
+        learn("marks", method="cvss")
+    for name, value in (("test", "z"), ("parents", "aic"), ("correction", "by"), ("direction", "up")):
+        with pytest.raises(SettingError, match=re.escape(f"{name}={value!r}")):
+            learn("marks", **{name: value})
+
+
+def test_bad_tables_are_refused_with_what_to_change():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 4))
+    with_nan, with_inf, constant = X.copy(), X.copy(), X.copy()
+    with_nan[4, 1] = np.nan
+    with_inf[[2, 3], 3] = np.inf
+    constant[:, 2] = 0.1
+    with pytest.raises(MissingValuesError, match=r"X2 \(1 row\).*missing='drop'"):
+        learn(with_nan)
+    assert learn(with_nan, missing="drop").n == 29
+    with pytest.raises(NonFiniteError, match=r"X4 \(2 rows\)"):
+        learn(with_inf)
+    with pytest.raises(ConstantColumnError, match="Column X3 never changes"):
+        learn(constant)
+    with pytest.raises(CollinearError, match=r"X[15] is a copy of X[15]"):
+        learn(np.column_stack([X, X[:, 0]]))
+    with pytest.raises(CollinearError, match="linear combination"):
+        learn(np.column_stack([X, X[:, 0] - 2 * X[:, 1]]))
+    with pytest.raises(TooFewRowsError, match="4 rows and 4 variables: the tests need at least 6 rows"):
+        learn(X[:4])
+    with pytest.raises(DataError, match="only one column, X1"):
+        learn(X[:, :1])
+    with pytest.raises(TooFewRowsError, match="no rows"):
+        learn(X[:0])
+    with pytest.raises(NonFiniteError, match="too large"):
+        learn(X * [1, 1e200, 1, 1])
+    with pytest.raises(ColumnError, match="d"):
+        learn(pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(d="text"))
+
+
+def test_the_public_names_are_these():
+    assert sorted(ordag.__all__) == [
+        "CVS",
+        "Dag",
+        "Fit",
+        "LinearSEM",
+        "Moments",
+        "OrdagError",
+        "OrdagWarning",
+        "PrecisionWarning",
+        "hamming",
+        "identifiability",
+        "learn",
+        "shd",
+        "simulate",
+    ]
+    assert all(getattr(ordag, name) is not None for name in ordag.__all__)
+    assert "learn" in dir(ordag)
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = ordag.nothing
