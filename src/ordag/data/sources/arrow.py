@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+import numpy as np
 
 from ordag.arrays import Array
 from ordag.data.sources.columns import (
@@ -49,8 +52,24 @@ def to_float(column: Any, name: str, describe: str, first_row: int) -> Array:
     whole = pa.types.is_integer(type_) or (pa.types.is_decimal(type_) and type_.scale <= 0)
     if whole and type_.bit_width >= 64:
         _refuse_inexact(column, name, describe, first_row)
-    numbers: Array = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return numbers
+    return floats(column.cast(pa.float64()))
+
+
+def floats(column: Any) -> Array:
+    """The values of a float64 Arrow array, NaN where it has none.
+
+    Read from its buffer: the array's own `to_numpy` would import pandas, which takes longer than most files.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(column, pa.ChunkedArray):
+        return np.concatenate([floats(chunk) for chunk in column.chunks]) if column.num_chunks else np.empty(0)
+    filled = pc.fill_null(column, math.nan) if column.null_count else column
+    buffer = filled.buffers()[1]
+    if buffer is None or not len(filled):
+        return np.empty(0)
+    return np.frombuffer(buffer, dtype=np.float64, count=len(filled), offset=8 * filled.offset)
 
 
 def _refuse_inexact(column: Any, name: str, describe: str, first_row: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.data.sources.arrow import kind_of
+from ordag.data.sources.arrow import kind_of, floats
 from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, beyond_exact, select
 from ordag.data.sources.paths import opened
 from ordag.data.sources.sniff import NUMBER, Layout, not_decodable, sniff
@@ -52,7 +52,7 @@ class CsvSource(Source):
         checked = False
         with self._reading(pa.float64()) as reader:
             for batch in reader:
-                block = np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns])
+                block = np.column_stack([floats(column) for column in batch.columns])
                 if not checked and bool((np.abs(block) >= LARGEST_EXACT).any()):
                     self._refuse_long_integers()
                     checked = True
