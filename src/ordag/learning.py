@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from ordag.data.gate import Missing
@@ -47,9 +48,15 @@ def learn(
     if method not in METHODS:
         raise SettingError(f"method={method!r} is not known: use {', '.join(METHODS)}.")
     function = METHODS[method]
-    known = list(inspect.signature(function).parameters)[1:]
+    known = _settings(function)
     reading = {name: settings.pop(name) for name in READING if name in settings}
     unknown = [name for name in settings if name not in known]
     if unknown:
         raise SettingError(f"{', '.join(unknown)} is not a setting of {method!r}: it takes {', '.join(known)}.")
     return function(Table(data, columns=columns, missing=missing, progress=progress, **reading), **settings)
+
+
+@cache
+def _settings(function: Callable[..., Fit]) -> tuple[str, ...]:
+    """What a method takes besides the table."""
+    return tuple(inspect.signature(function).parameters)[1:]

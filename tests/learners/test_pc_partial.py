@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import tables
 
 from ordag import Moments, simulate
-from ordag.errors import CollinearError
+from ordag.errors import CollinearError, DataError
 from ordag.learners.pc import partial, pc_search
 from ordag.learners.pc.partial import PartialCorrelations
 
@@ -27,7 +27,7 @@ def random_tests(p, k, count, rng):
 
 
 @given(tables(min_p=3, max_p=6))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=30)
 def test_equal_regressions_on_the_rows(X):
     correlation = PartialCorrelations(Moments.from_rows(X))
     for k in range(X.shape[1] - 1):
@@ -37,7 +37,7 @@ def test_equal_regressions_on_the_rows(X):
 
 
 @given(tables(min_p=3, max_p=6), st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=30)
 def test_the_orthogonal_route_agrees_with_the_quick_one(X, seed):
     correlation = PartialCorrelations(Moments.from_rows(X))
     i, j, S = random_tests(X.shape[1], 1, 20, np.random.default_rng(seed))
@@ -101,6 +101,23 @@ def test_a_copied_column_is_named():
     X = rng.standard_normal((80, 4)) @ rng.standard_normal((4, 4))
     with pytest.raises(CollinearError, match=r"Column (b is a copy of e|e is a copy of b), .* leave one"):
         pc_search(Moments.from_rows(np.column_stack([X, 1000 - 7 * X[:, 1]]), list("abcde")))
+
+
+def test_from_a_covariance_matrix():
+    _, X = simulate("erdos-renyi", p=8, n=300, seed=5, degree=3.0)
+    from_rows = pc_search(Moments.from_rows(X))
+    from_covariance = pc_search(Moments.from_covariance(np.cov(X.T), 300, mean=X.mean(axis=0) + 1e5))
+    assert from_covariance.graph == from_rows.graph
+    assert np.allclose(from_covariance.p_values, from_rows.p_values, rtol=1e-6, atol=1e-12)
+
+
+def test_a_covariance_matrix_holds_half_the_digits_and_is_refused_where_they_are_spent():
+    rng = np.random.default_rng(7)
+    a, b, c = rng.standard_normal((3, 500))
+    X = np.column_stack([a, a + 2.5e-8 * b, a + b + c, a + b - c])
+    pc_search(Moments.from_rows(X))
+    with pytest.raises(DataError, match=r"Column X[12] is a|not positive definite"):
+        pc_search(Moments.from_covariance(np.cov(X.T), 500))
 
 
 def test_a_sum_of_columns_is_named():

@@ -197,7 +197,7 @@ def read_moments(source: Source, *, missing: Missing = "error", progress: Progre
     rows = RowCheck(source.names, missing)
     total = Accumulator(p)
     with np.errstate(over="ignore", invalid="ignore"):
-        for block in source.batches(max(chunk_rows(p), 8192 // p)):
+        for block in source.batches(chunk_rows(p)):
             total.add(rows.admit(block))
             if progress is not None:
                 progress(rows.rows)

@@ -28,17 +28,12 @@ def d_separated(dag: Dag, a: str | Iterable[str], b: str | Iterable[str], given:
 
 
 def _open_from(adjacency: Mask, start: Mask, block: Mask) -> Mask:
-    # A collider lets through if it or something behind it is known: if it is known or an ancestor of the known.
-    lets_through = block.copy()
-    frontier = block
-    while frontier.any():
-        frontier = adjacency[:, frontier].any(axis=1) & ~lets_through
-        lets_through |= frontier
     up, down = start.copy(), np.zeros_like(start)
     new_up, new_down = up, down
     while new_up.any() or new_down.any():
         # `up`: reached against an arrow, from a child (or the start); `down`: reached along one, from a parent.
-        to_parents = (new_up & ~block) | (new_down & lets_through)
+        # A walk that comes down to a node of `block` turns back up, and so passes the colliders above it.
+        to_parents = (new_up & ~block) | (new_down & block)
         to_children = (new_up | new_down) & ~block
         new_up = adjacency[:, to_parents].any(axis=1) & ~up
         new_down = adjacency[to_children].any(axis=0) & ~down

@@ -50,7 +50,7 @@ def cvs(
             "direction": direction,
         },
         moments=moments,
-        graph=Dag(moments.names, adjacency),
+        graph=Dag.known_acyclic(moments.names, adjacency),
         ordering=ordering,
         selection=selection,
         warnings=tuple(_warnings(ordering, selection, parents, correction)),

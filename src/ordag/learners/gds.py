@@ -148,29 +148,41 @@ class _Search:
 
     def descend(self, position: Position, k: int | None) -> Position:
         """Move until no neighbour is better: to the best of the first k and more, or of all of them for None."""
-        p = self.p
-        while True:
-            order = np.arange(p) if k is None else target_order(position.rss, self.random)
-            outcomes = position.outcomes().T.take(order, axis=0).take(order, axis=1).ravel()
-            seen = np.isfinite(outcomes).cumsum()
-            better = outcomes < position.bar
-            first = int(better.argmax())
-            if not better[first]:
-                self.checked += int(seen[-1])
-                return position
-            stop = len(seen) if k is None else max(first, int(seen.searchsorted(k))) + 1
-            target, source = divmod(int(outcomes[:stop].argmin()), p)
-            self.checked += int(seen[min(stop, len(seen)) - 1])
-            if position.move(int(order[source]), int(order[target])):
+        while (choice := self._choose(position, k)) is not None:
+            if position.move(*choice):
                 self.moves += 1
                 if self.progress is not None:
                     self.lowest = min(self.lowest, self.score(position))
                     self.progress(self.moves, self.lowest)
+        return position
+
+    def _choose(self, position: Position, k: int | None) -> tuple[int, int] | None:
+        """The next move, or None where none is an improvement.
+
+        The walk along the order is read off the table, of which no more is worked out than it is likely to need.
+        """
+        p = self.p
+        order = np.arange(p) if k is None else target_order(position.rss, self.random)
+        size = p if k is None else min(p, k // p + 2)
+        while True:
+            outcomes = position.outcomes(order[:size]).take(order, axis=1).ravel()
+            seen = np.isfinite(outcomes).cumsum()
+            better = outcomes < position.bar
+            first = int(better.argmax())
+            stop = len(seen) if k is None else max(first, int(seen.searchsorted(k)))
+            if size == p or (better[first] and stop < len(seen)):
+                break
+            size = min(p, 4 * size)
+        self.checked += int(seen[min(stop, len(seen) - 1)] if better[first] else seen[-1])
+        if not better[first]:
+            return None
+        target, source = divmod(int(outcomes[: stop + 1].argmin()), p)
+        return int(order[source]), int(order[target])
 
     def kick(self, position: Position) -> None:
         """Exchange the ends of a few edges drawn at random, each among those that can be turned round."""
         for _ in range(EXCHANGES):
-            edges = np.argwhere(position.adjacency & ~position.detours())
+            edges = np.argwhere(position.turnable())
             if len(edges):
                 i, j = self.random.choice(edges).tolist()
                 position.exchange(i, j)

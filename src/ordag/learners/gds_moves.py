@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
 from ordag.learners.regressions import Regressions, members
+
+Nodes: TypeAlias = NDArray[np.intp]
+Paths: TypeAlias = NDArray[np.float32]
+"""1.0 where there is a path, 0.0 elsewhere: products of these count paths."""
 
 TIE = 1e-12
 """A move has to lower the objective by more than this share of it: less is rounding."""
@@ -17,17 +23,18 @@ TIE = 1e-12
 class Position:
     r"""A DAG in a greedy search, with all its neighbours looked at beforehand.
 
-    Each ordered pair (i, j) stands for one move, the one after which i → j is there or is no longer: add it where the
-    two are not joined, take it away where it is there, turn it round where j → i is. The objective is
+    Each ordered pair i, j stands for one move, the one after which i → j is there or is no longer: add it where the
+    two are not joined, take it away where it is there, turn j → i round where that is there. The objective is
 
         $V(G) = c^{|E|} \sum_j \mathrm{RSS}_j$
 
     with c the price of an edge, so that (np/2) log V is the penalised likelihood up to a constant. A move changes the
-    regression of j, and that of i if it turns an edge round: only those two columns of `after` are computed anew.
+    regression of j, and that of i if it turns an edge round: only these rows of `after` are computed anew.
 
     adjacency   [i, j] True for i → j
+    parents     of every node, as a bitmask
     rss         residual sum of squares of every node on its parents
-    after       [i, j] the same of node j with i as one more parent, or without i where i is one
+    after       [j, i] the same for node j with i as one more parent, or without i where i is one
     """
 
     def __init__(self, regressions: Regressions, adjacency: Mask, price: float) -> None:
@@ -39,6 +46,7 @@ class Position:
         self.rss = np.empty(p)
         self.after = np.empty((p, p))
         self._others = 1.0 - np.eye(p)
+        self._arrows: Paths = np.zeros((p, p), dtype=np.float32)
         self._set_parents({j: sum(1 << int(i) for i in np.flatnonzero(adjacency[:, j])) for j in range(p)})
         self._reach = reachability(self._arrows)
 
@@ -65,44 +73,40 @@ class Position:
             setattr(twin, name, getattr(self, name).copy())
         return twin
 
-    def detours(self) -> Mask:
-        """[i, j] True where a path of two edges or more leads from i to j."""
-        return np.asarray(self._arrows @ self._reach > 0)
+    def turnable(self) -> Mask:
+        """[i, j] True for the edges i → j that can be turned round: those with no second path from i to j."""
+        return self.adjacency & (self._arrows @ self._reach == 0)
 
-    def outcomes(self) -> Array:
-        """[i, j] the objective after the move (i, j), over the price of the edges there are; infinite where cyclic.
+    def outcomes(self, targets: Nodes) -> Array:
+        """[t, i] the objective after the move i → targets[t], over the price of the edges there are now.
 
-        A move ends with i → j at most, so it closes a cycle exactly if a path of two edges or more leads from j to i.
-        What the other nodes leave unexplained is added up anew and not by subtraction from the total, in which one
-        node of very large variance would drown the rest.
+        It is infinite where a cycle would close: with i → j as the only edge between the two, this needs a path of two
+        edges or more from j to i. What the other nodes leave unexplained is added up anew and not by subtraction from
+        the total, in which one node of very large variance would drown the rest.
         """
+        present, turning = self.adjacency.T[targets], self.adjacency[targets]
+        after = self.after[targets]
         without = self._others @ self.rss
-        single = without + self.after
-        single *= np.where(self.adjacency, 1 / self.price, self.price)
-        turned = self._without_two(without)
-        turned += self.after
-        turned += self.after.T
-        result: Array = np.where(self.adjacency.T, turned, single)
-        result[self.detours().T] = math.inf
-        np.fill_diagonal(result, math.inf)
+        result: Array = (without[targets, None] + after) * np.where(present, 1 / self.price, self.price)
+        np.copyto(result, self._without_two(without, targets) + after + self.after.T[targets], where=turning)
+        result[self._arrows[targets] @ self._reach > 0] = math.inf
+        result[np.arange(len(targets)), targets] = math.inf
         return result
 
-    def _without_two(self, without: Array) -> Array:
-        """[i, j] Σ RSS over all nodes but i and j, from the sums without one: the larger of the two is left out first.
+    def _without_two(self, without: Array, targets: Nodes) -> Array:
+        """[t, i] Σ RSS over all nodes but targets[t] and i, from the sums without one.
 
-        Nothing cancels as long as a node at least as large as the second one remains, that is for every pair but the
-        two largest nodes, which are summed directly.
+        The larger of the two is left out first. Then nothing cancels as long as a node at least as large as the second
+        remains, that is for every pair but the two largest nodes, which is summed directly.
         """
-        rss = self.rss
-        rest = without[:, None] - rss
-        rest = np.where(rss[:, None] >= rss, rest, rest.T)
-        if len(rss) > 1:
-            *smaller, second, first = np.argsort(rss).tolist()
-            rest[first, second] = rest[second, first] = rss[smaller].sum()
+        rss, own = self.rss, self.rss[targets, None]
+        rest = np.where(own >= rss, without[targets, None] - rss, without - own)
+        *smaller, second, first = np.argsort(rss).tolist()
+        rest[targets == first, second] = rest[targets == second, first] = rss[smaller].sum()
         return rest
 
     def move(self, i: int, j: int) -> bool:
-        """Make the move (i, j) if the regressions themselves confirm the gain.
+        """Make the move i → j if the regressions themselves confirm the gain.
 
         They may not where the table is short of digits; then the true values are put into it, so that the move is not
         proposed again, and nothing else happens.
@@ -116,25 +120,24 @@ class Position:
             rss[node] = self.regressions.rss(node, parents)
         price = 1.0 if turned else 1 / self.price if present else self.price
         if not rss.sum() * price < self.total * (1 - TIE):
-            self.after[i, j] = rss[j]
+            self.after[j, i] = rss[j]
             if turned:
-                self.after[j, i] = rss[i]
+                self.after[i, j] = rss[i]
             return False
-        lost = turned or (present and not self.detours()[i, j])
         self._set_parents(changes)
-        if lost:
-            self._reach = reachability(self._arrows)
-        elif not present:
-            before, behind = self._reach[:, i].copy(), self._reach[j].copy()
-            before[i] = behind[j] = 1.0
-            np.maximum(self._reach, np.outer(before, behind), out=self._reach)
+        if turned:
+            self._cut(j)
+        if not present:
+            self._join(i, j)
+        elif not (self._arrows[i] @ self._reach)[j]:
+            self._cut(i)
         return True
 
     def exchange(self, i: int, j: int) -> None:
-        """Turn round an edge i → j that has no detour, after joining the parents of its two ends.
+        """Turn round an edge i → j that is `turnable`, after joining the parents of its two ends.
 
-        Both then regress on the same others, as if i and j had been drawn the other way round from the start, so the
-        fit gets no worse by more than the direction costs; parents that are not needed are left to the search.
+        Both then have the same other parents, as they would have if j had come before i from the start. Those that are
+        not needed are left to the search.
         """
         common = (self.parents[i] | self.parents[j]) & ~(1 << i)
         self._set_parents({i: common | 1 << j, j: common})
@@ -146,15 +149,29 @@ class Position:
             self.parents[j] = parents
             self.adjacency[:, j] = False
             self.adjacency[chosen, j] = True
+            self._arrows[:, j] = self.adjacency[:, j]
             self.rss[j] = self.regressions.rss(j, parents)
-            self.after[:, j] = self.regressions.rss_adding(j, parents)
-            self.after[chosen, j] = self.regressions.rss_dropping(j, parents)[chosen]
-        self._arrows = self.adjacency.astype(np.float32)
+            self.after[j] = self.regressions.rss_adding(j, parents)
+            self.after[j, chosen] = self.regressions.rss_dropping(j, parents)[chosen]
+
+    def _join(self, i: int, j: int) -> None:
+        """A new edge i → j: whatever leads to i now also leads to j and beyond."""
+        before, behind = self._reach[:, i].copy(), self._reach[j].copy()
+        before[i] = behind[j] = 1.0
+        np.maximum(self._reach, np.outer(before, behind), out=self._reach)
+
+    def _cut(self, i: int) -> None:
+        """An edge that left i is gone: i and its ancestors have to find anew what they lead to, the others do not."""
+        lost = self._reach[:, i] > 0
+        lost[i] = True
+        arrows = self._arrows[lost]
+        reach = self._reach.copy()
+        reach[lost] = 0.0
+        outward = arrows + arrows @ reach
+        self._reach[lost] = outward + reachability(arrows[:, lost]) @ outward > 0
 
 
-def reachability(arrows: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> np.ndarray[
-    tuple[int, ...], np.dtype[np.float32]
-]:
+def reachability(arrows: Paths) -> Paths:
     """[i, j] 1.0 where a directed path leads from i to j: paths of up to 1, 2, 4, … edges until nothing is new."""
     reach = arrows
     known = -1

@@ -100,6 +100,7 @@ def _panel(A: Array, remaining: Array, limit: Array, steps: int) -> tuple[Array,
     rows explain of it.
     """
     q = len(A)
+    least = np.minimum.reduce  # what remaining.min() calls, without the call
     panel = np.empty((steps, q))
     squares = np.empty(q)
     picks: list[int] = []
@@ -108,13 +109,13 @@ def _panel(A: Array, remaining: Array, limit: Array, steps: int) -> tuple[Array,
         j = int(remaining.argmin())
         pivot = float(remaining[j])
         remaining[j] = math.inf
-        runner_up = float(remaining.min())
+        runner_up = float(least(remaining))
         if runner_up <= pivot * (1 + TIE):
             remaining[j] = pivot
             j = int((remaining <= pivot * (1 + TIE)).argmax())
             pivot = float(remaining[j])
             remaining[j] = math.inf
-            runner_up = float(remaining.min())
+            runner_up = float(least(remaining))
         if pivot < limit[j]:
             remaining[j] = pivot
             return panel[:t], picks, second

@@ -44,7 +44,7 @@ def _plain(text: str) -> Text:
 
 
 def _show(console: Console, table: Table, left: int, what: str) -> None:
-    console.print(Padding(table, (0, 0, 0, 2)))
+    console.print(Padding(table, (0, 0, 0, 2), expand=False))
     if left > 0:
         console.print(Text(f"  … and {left} more {what}: see them all with --json or --out", style="dim"))
 

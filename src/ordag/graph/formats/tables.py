@@ -107,7 +107,7 @@ def _text(rows: Iterable[list[str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    quoted = any(mark in text for mark in ',"\r\n') or text != text.strip()
+    quoted = any(mark in text for mark in ',"\r\n')
     return '"' + text.replace('"', '""') + '"' if quoted else text
 
 

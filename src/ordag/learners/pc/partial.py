@@ -74,7 +74,9 @@ class PartialCorrelations:
     def _check(self, nodes: Indices, t: int, length: Array, blur: Array) -> None:
         """Refuse where the column at t, given those before it, is rounding noise (see `ordag.order.digits`)."""
         with np.errstate(divide="ignore"):
-            uncertainty = noise(blur / length, squared=self._moments.squared)
+            uncertainty = noise(blur / length, squared=False)
+            if self._moments.squared:
+                uncertainty += noise((t + 1) / length, squared=True)
         hopeless = np.flatnonzero(uncertainty >= HOPELESS)
         if len(hopeless):
             name, *others = [self._moments.names[node] for node in nodes[t::-1, hopeless[0]]]

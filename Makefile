@@ -1,0 +1,50 @@
+# Everything here works in a virtual environment of its own, .venv, made with the first command.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: demo test lint types bench wheel clean help
+
+help:
+	@echo "make demo    install, and learn the graph of the exam marks"
+	@echo "make test    install with the test tools, and run the tests"
+	@echo "make lint    ruff: style and format"
+	@echo "make types   mypy --strict on the source"
+	@echo "make bench   measure, and write docs/benchmarks.md"
+	@echo "make wheel   build the wheel into dist/"
+	@echo "make clean   remove .venv and what was built"
+
+demo: $(VENV)/.installed
+	@$(BIN)/ordag learn marks --alpha 0.05
+
+test: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed-dev
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python -m benchmarks
+
+wheel: $(VENV)/.installed-dev
+	$(BIN)/python -m build --wheel
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Ordag needs Python 3.11 or later; this is " + sys.version.split()[0] + ". Name another with: make PYTHON=python3.12 …")'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) dist build
