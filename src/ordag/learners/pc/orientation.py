@@ -13,11 +13,12 @@ from ordag.learners.pc.triples import Triples
 @dataclass(frozen=True)
 class Orientation:
     """`adjacency` as in `Cpdag`; `contested` (symmetric) marks edges that colliders want directed both ways, `torn`
-    (symmetric) those for which Meek's rules do."""
+    (symmetric) those for which Meek's rules do; `denied` the triples that became colliders and are known to be none."""
 
     adjacency: Mask
     contested: Mask
     torn: Mask
+    denied: Mask
 
 
 def orient(skeleton: Mask, triples: Triples, *, overwrite: bool) -> Orientation:
@@ -34,7 +35,8 @@ def orient(skeleton: Mask, triples: Triples, *, overwrite: bool) -> Orientation:
     lines = skeleton & ~claimed & ~claimed.T
     torn = follow(arrows, lines, triples)
     undirected = lines | torn if overwrite else lines | torn | contested
-    return Orientation(arrows | undirected, contested, torn)
+    into = arrows[triples.a, triples.b] & arrows[triples.c, triples.b]
+    return Orientation(arrows | undirected, contested, torn, into & ~triples.collider & ~triples.ambiguous)
 
 
 def follow(arrows: Mask, lines: Mask, triples: Triples) -> Mask:

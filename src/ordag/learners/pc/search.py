@@ -30,8 +30,10 @@ class PcResult:
         met; one on the diagonal.
     levels: the size of the largest sets conditioned on. tests: how many tests were made.
     ambiguous: triples a — b — c that the majority or conservative rule could not decide.
-    conflicts: edges that the tests want directed both ways.
-    valid: whether there are no conflicts and the graph is the CPDAG of some DAG; `warnings` say what is the matter.
+    conflicts: edges that the tests want directed both ways. denied: colliders of the graph that the tests deny; other
+        colliders share their edges.
+    valid: whether there are no conflicts, none denied, and the graph is the CPDAG of some DAG; if not, `warnings` say
+        what is the matter.
     """
 
     graph: Cpdag
@@ -41,6 +43,7 @@ class PcResult:
     tests: int
     ambiguous: tuple[tuple[str, str, str], ...]
     conflicts: tuple[tuple[str, str], ...]
+    denied: tuple[tuple[str, str, str], ...]
     valid: bool
     warnings: tuple[str, ...]
 
@@ -90,7 +93,8 @@ def pc_search(
         tests=tester.tests,
         ambiguous=_named(names, triples, triples.ambiguous),
         conflicts=tuple((names[i], names[j]) for i, j in np.argwhere(in_conflict).tolist()),
-        valid=graph.valid and not in_conflict.any(),
+        denied=_named(names, triples, orientation.denied),
+        valid=graph.valid and not in_conflict.any() and not orientation.denied.any(),
         warnings=tuple(_warnings(graph, moments.n, triples, orientation, colliders, max_level)),
     )
 
@@ -137,6 +141,11 @@ def _warnings(
         yield (
             f"The edge between {names[i]} and {names[j]} was left undirected: either direction would make a collider "
             "that the tests deny, or a cycle."
+        )
+    for a, b, c in _named(names, triples, orientation.denied):
+        yield (
+            f"The graph has {a} → {b} ← {c}, for other tests want both arrows, though {a} and {c} tested independent "
+            f"given a set with {b}, which denies it."
         )
     if not graph.valid:
         undecided = int(triples.ambiguous.sum())

@@ -1,0 +1,59 @@
+"""`make bench`: run every measurement (or those named) and write docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import re
+import sys
+from datetime import date
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import scipy
+
+SECTIONS = ["literal", "floor", "growth", "startup", "digits"]
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+
+HEAD = """# Benchmarks
+
+Written by `make bench`; one section alone is measured again with `python -m benchmarks NAME`. Times are the best of several
+runs, ratios are of times measured in the same run on the same data. Speed is never asserted in a test.
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sections", nargs="*", help=f"of {', '.join(SECTIONS)}; all unless named")
+    chosen = parser.parse_args().sections or SECTIONS
+    unknown = [name for name in chosen if name not in SECTIONS]
+    if unknown:
+        parser.error(f"no section {', '.join(unknown)}: there are {', '.join(SECTIONS)}")
+    parts = _sections(PAGE.read_text(encoding="utf-8")) if PAGE.exists() else {}
+    for name in chosen:
+        print(f"measuring: {name} …", file=sys.stderr)
+        text = import_module(f"benchmarks.{name}").run().strip()
+        parts[name] = f"<!-- {name} -->\n{text}\n\n*{_machine()}*\n"
+        print(text)
+        PAGE.write_text("\n".join([HEAD, *(parts[s] for s in SECTIONS if s in parts)]), encoding="utf-8")
+
+
+def _sections(page: str) -> dict[str, str]:
+    pieces = re.split(r"^<!-- (\w+) -->\n", page, flags=re.MULTILINE)
+    return {name: f"<!-- {name} -->\n{text.rstrip()}\n" for name, text in zip(pieces[1::2], pieces[2::2], strict=True)}
+
+
+def _machine() -> str:
+    try:
+        info = Path("/proc/cpuinfo").read_text()
+        cpu = re.findall(r"model name\s*:\s*(.*)", info)
+        processor = f"{len(cpu)} × {cpu[0]}"
+    except (OSError, IndexError):
+        processor = platform.processor() or platform.machine()
+    versions = f"Python {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}"
+    return f"Measured {date.today().isoformat()} on {processor}; {versions}."
+
+
+if __name__ == "__main__":
+    main()

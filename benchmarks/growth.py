@@ -1,0 +1,58 @@
+"""How do time and memory grow with the number of variables?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+
+from benchmarks.timing import duration, table
+
+SIZES = [250, 500, 1000, 2000, 4000]
+
+CHILD = """
+import json, resource, sys, time
+import numpy as np
+from threadpoolctl import threadpool_limits
+import ordag
+p, threads = int(sys.argv[1]), int(sys.argv[2])
+X = np.random.default_rng(0).standard_normal((2 * p, p))
+with threadpool_limits(threads):
+    ordag.learn(X[: 40, :10])
+    scale = 1 if sys.platform == "darwin" else 1024
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale
+    times = []
+    for _ in range(5 if p <= 1000 else 2):
+        start = time.perf_counter()
+        fit = ordag.learn(X)
+        times.append(time.perf_counter() - start)
+        del fit
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale
+print(json.dumps({"seconds": min(times), "matrices": (peak - before) / (8 * p * p)}))
+"""
+
+
+def measure(p: int, threads: int) -> dict[str, float]:
+    result = subprocess.run([sys.executable, "-c", CHILD, str(p), str(threads)], capture_output=True, text=True, check=True)
+    measured: dict[str, float] = json.loads(result.stdout)
+    return measured
+
+
+def run() -> str:
+    rows, slopes = [], []
+    for threads in (1, 2):
+        results = [measure(p, threads) for p in SIZES]
+        seconds = [r["seconds"] for r in results]
+        slopes.append(float(np.polyfit(np.log(SIZES[1:]), np.log(seconds[1:]), 1)[0]))
+        for p, r in zip(SIZES, results, strict=True):
+            rows.append([threads, p, duration(r["seconds"]), f"{r['matrices']:.1f}"])
+    return f"""## Growth
+
+`ordag.learn` on p well-conditioned variables, n = 2p, each size in a process of its own. Memory is the peak beyond the input, in
+p × p matrices of float64.
+
+{table(["threads", "p", "time", "memory, p × p matrices"], rows)}
+
+Fitted over p = 500 to 4000, the time grows as p to the power {slopes[0]:.2f} on one thread and {slopes[1]:.2f} on two."""
