@@ -35,7 +35,9 @@ print(json.dumps({"seconds": min(times), "matrices": (peak - before) / (8 * p * 
 
 
 def measure(p: int, threads: int) -> dict[str, float]:
-    result = subprocess.run([sys.executable, "-c", CHILD, str(p), str(threads)], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", CHILD, str(p), str(threads)], capture_output=True, text=True, check=True
+    )
     measured: dict[str, float] = json.loads(result.stdout)
     return measured
 

@@ -53,7 +53,15 @@ def run() -> str:
                 step_2 = best(lambda Z=Z, order=order: literal_tests(Z, order), seconds=0, least=1)
                 both = step_1 + step_2
                 rows.append(
-                    [threads, p, duration(ours), duration(step_1), f"{step_1 / ours:,.0f} ×", duration(both), f"{both / ours:,.0f} ×"]
+                    [
+                        threads,
+                        p,
+                        duration(ours),
+                        duration(step_1),
+                        f"{step_1 / ours:,.0f} ×",
+                        duration(both),
+                        f"{both / ours:,.0f} ×",
+                    ]
                 )
     return f"""## Against the algorithm taken literally
 

@@ -85,8 +85,8 @@ def all_dags(p):
             yield matrix(p, edges)
 
 
-def closed_under_meek(adjacency):
-    """Whether no rule of Meek's applies anywhere, each written out over all choices of nodes."""
+def meek_demands(adjacency):
+    """Every (i, j) for which a rule of Meek's asks i → j, each written out over all choices of nodes."""
     p = range(len(adjacency))
 
     def arrow(i, j):
@@ -98,17 +98,38 @@ def closed_under_meek(adjacency):
     def apart(i, j):
         return i != j and not adjacency[i][j] and not adjacency[j][i]
 
-    first = any(arrow(a, b) and line(b, c) and apart(a, c) for a in p for b in p for c in p)
-    second = any(arrow(a, b) and arrow(b, c) and line(a, c) for a in p for b in p for c in p)
-    third = any(
-        line(a, b) and line(a, c) and line(a, d) and arrow(c, b) and arrow(d, b) and apart(c, d)
-        for a in p for b in p for c in p for d in p
-    )  # fmt: skip
-    fourth = any(
-        line(a, b) and line(a, d) and arrow(d, c) and arrow(c, b) and line(a, c) and apart(b, d)
-        for a in p for b in p for c in p for d in p
-    )  # fmt: skip
-    return not (first or second or third or fourth)
+    demands = set()
+    for a, b, c in product(p, repeat=3):
+        if arrow(a, b) and line(b, c) and apart(a, c):
+            demands.add((b, c))
+        if arrow(a, b) and arrow(b, c) and line(a, c):
+            demands.add((a, c))
+        if not line(a, b) or not arrow(c, b) or c == a or apart(a, c):
+            continue
+        for d in p:
+            if line(a, c) and line(a, d) and arrow(d, b) and apart(c, d):
+                demands.add((a, b))
+            if line(a, d) and arrow(d, c) and apart(b, d):
+                demands.add((a, b))
+    return demands
+
+
+def meek_by_rounds(adjacency):
+    """Round after round of all demands at once; what is asked both ways is left, and then all starts over."""
+    current = [[int(bool(entry)) for entry in row] for row in adjacency]
+    while True:
+        before = [list(row) for row in current]
+        torn = set()
+        while True:
+            demands = meek_demands(current)
+            torn |= {(i, j) for i, j in demands if (j, i) in demands}
+            fresh = demands - torn
+            for i, j in fresh:
+                current[j][i] = 0
+            if not fresh:
+                break
+        if not torn or current == before:
+            return current
 
 
 def descendants(adjacency, node):

@@ -48,7 +48,9 @@ def test_every_room_opens_with_what_comes_in_and_what_goes_out():
 
 
 def test_import_brings_no_heavy_library():
-    code = "import sys, ordag; print([m for m in ('scipy', 'sklearn', 'pandas', 'pyarrow', 'rich') if m in sys.modules])"
+    code = (
+        "import sys, ordag; print([m for m in ('scipy', 'sklearn', 'pandas', 'pyarrow', 'rich') if m in sys.modules])"
+    )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert result.stdout.strip() == "[]"
     code = "import sys, ordag; ordag.learn('marks').to_json(); print([m for m in ('sklearn', 'pandas', 'networkx') if m in sys.modules])"

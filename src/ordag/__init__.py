@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ordag.graph import shd as shd
     from ordag.learners.estimators import CVS as CVS
     from ordag.learning import learn as learn
-    from ordag.model import LinearSEM as LinearSEM
-    from ordag.model import identifiability as identifiability
-    from ordag.model import simulate as simulate
+    from ordag.model.identifiability import identifiability as identifiability
+    from ordag.model.sem import LinearSEM as LinearSEM
+    from ordag.model.simulate import simulate as simulate
 
 __version__ = "0.1.0"
 
@@ -31,19 +31,19 @@ _HOME = {
     "CVS": "ordag.learners.estimators",
     "Dag": "ordag.graph",
     "Fit": "ordag.fit",
-    "LinearSEM": "ordag.model",
+    "LinearSEM": "ordag.model.sem",
     "Moments": "ordag.data.moments",
     "OrdagError": "ordag.errors",
     "OrdagWarning": "ordag.errors",
     "PrecisionWarning": "ordag.errors",
     "hamming": "ordag.graph",
-    "identifiability": "ordag.model",
+    "identifiability": "ordag.model.identifiability",
     "learn": "ordag.learning",
     "shd": "ordag.graph",
-    "simulate": "ordag.model",
+    "simulate": "ordag.model.simulate",
 }
 
-__all__ = list(_HOME)  # noqa: PLE0605
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:

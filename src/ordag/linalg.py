@@ -12,20 +12,19 @@ EPSILON = float(np.finfo(np.float64).eps)
 
 def triangle(columns: Array) -> Array:
     """R of a QR factorisation, square, with a diagonal that is not negative."""
-    (R,) = qr(columns, mode="r", check_finite=False)
-    p = R.shape[1]
-    R = R[:p]
+    p = columns.shape[1]
+    R: Array = np.asarray(qr(columns, mode="r", check_finite=False)[0][:p], dtype=np.float64)
     R[np.diagonal(R) < 0] *= -1.0
     return np.concatenate([R, np.zeros((p - len(R), p))]) if len(R) < p else R
 
 
 def inverse(L: Array) -> Array:
     """The inverse of a lower triangular matrix that has no zero on its diagonal."""
-    W, info = lapack.dtrtri(L, lower=1)
-    assert info == 0, "a zero on the diagonal was let through"
-    return W
+    inverted: tuple[Array, int] = lapack.dtrtri(L, lower=1)
+    assert inverted[1] == 0, "a zero on the diagonal was let through"
+    return inverted[0]
 
 
 def lengths(columns: Array) -> Array:
     """The Euclidean length of every column."""
-    return np.sqrt(np.einsum("ij,ij->j", columns, columns))
+    return np.asarray(np.sqrt(np.einsum("ij,ij->j", columns, columns)))

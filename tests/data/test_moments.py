@@ -106,7 +106,9 @@ def test_missing_values_are_counted_by_column_or_dropped():
     X = np.random.default_rng(0).standard_normal((40, 3))
     X[[3, 5], 0] = np.nan
     X[5, 2] = np.nan
-    with pytest.raises(MissingValuesError, match=r"2 rows of 40 have missing values, in X1 \(2 rows\) and X3 \(1 row\)"):
+    with pytest.raises(
+        MissingValuesError, match=r"2 rows of 40 have missing values, in X1 \(2 rows\) and X3 \(1 row\)"
+    ):
         Moments.from_rows(X)
     moments = Moments.from_rows(X, missing="drop")
     assert (moments.n, moments.dropped) == (38, 2)
@@ -125,7 +127,7 @@ def test_from_covariance_checks_what_it_is_given():
     np.testing.assert_allclose(moments.R.T @ moments.R, 10 * S)
     with pytest.raises(CovarianceError, match=r"not symmetric: 1 at \(X1, X2\) but 2 at \(X2, X1\)"):
         Moments.from_covariance([[2, 1], [2, 3]], 11)
-    with pytest.raises(CovarianceError, match="not positive definite.*X2"):
+    with pytest.raises(CovarianceError, match=r"not positive definite.*X2"):
         Moments.from_covariance([[1, 1], [1, 1]], 11)
     with pytest.raises(CovarianceError, match="X1"):
         Moments.from_covariance([[-1, 0], [0, 1]], 11)

@@ -37,7 +37,7 @@ def test_names_paths_and_moments():
     assert list(estimator.feature_names_in_) == ["a", "b", "c"]
     assert estimator.graph_.nodes == ("a", "b", "c")
     assert CVS().fit(Moments.from_rows(frame)).graph_ == estimator.graph_
-    assert list(CVS(alpha=0.05).fit("marks").feature_names_in_)[0] == "mechanics"
+    assert next(iter(CVS(alpha=0.05).fit("marks").feature_names_in_)) == "mechanics"
 
 
 def test_pipelines_and_searches():

@@ -9,7 +9,7 @@ from strategies import tables
 
 from ordag import Moments
 from ordag.errors import SettingError
-from ordag.graph import Dag, meek, to_cpdag
+from ordag.graph import Dag, extend, meek, to_cpdag, v_structures
 from ordag.learners.pc import pc_search, triples
 from ordag.learners.pc.orientation import orient
 from ordag.learners.pc.triples import Triples
@@ -79,6 +79,9 @@ def test_any_colliders_at_all(A, seed):
     assert np.array_equal(found.adjacency, expected)
     assert {frozenset(edge) for edge in np.argwhere(found.contested | found.torn).tolist()} == conflict
     assert np.array_equal(found.adjacency | found.adjacency.T, A | A.T)
+    arrows = expected & ~expected.T
+    denied = {(a, b, c) for a, b, c in fate if arrows[a, b] and arrows[c, b]} - colliders - ambiguous
+    assert [triple in denied for triple in fate] == found.denied.tolist()
 
 
 def test_contested_edges_stay_open_or_point_at_the_later_column():
@@ -92,6 +95,17 @@ def test_contested_edges_stay_open_or_point_at_the_later_column():
     bold = orient(skeleton, both, overwrite=True)
     assert np.argwhere(bold.adjacency).tolist() == [[0, 1], [1, 2], [3, 2]]
     assert np.array_equal(bold.adjacency, oracles.later_overwrites(around, {(0, 1, 2), (1, 2, 3)}))
+
+
+def test_colliders_that_come_about_against_the_tests_are_noticed():
+    """0 → 2 ← 1 and 2 ← 3 from 1 → 2 ← 3; that 0 — 2 — 3 is no collider no longer holds."""
+    around = {0: {2}, 1: {2}, 2: {0, 1, 3}, 3: {2}}
+    made_of = made(around, {(0, 2, 1), (1, 2, 3)})
+    found = orient(oracles.undirected(around).astype(bool), made_of, overwrite=False)
+    assert [(int(made_of.a[m]), int(made_of.b[m]), int(made_of.c[m])) for m in np.flatnonzero(found.denied)] == [
+        (0, 2, 3)
+    ]
+    assert not found.contested.any()
 
 
 def test_rules_that_pull_both_ways_leave_the_edge_open():
@@ -144,8 +158,10 @@ def test_separating_sets_decide(rule, X, alpha):
     elif not conflict:
         assert np.array_equal(result.graph.adjacency, oracles.later_overwrites(around, colliders))
         assert not found
-    assert result.valid == (result.graph.valid and not result.conflicts)
+    assert result.valid == (result.graph.valid and not result.conflicts and not result.denied)
     assert bool(result.warnings) >= (not result.valid)
+    if result.valid:
+        assert {tuple(map(place, triple)) for triple in v_structures(extend(result.graph))} == colliders
 
 
 def test_too_many_sets_are_refused_with_a_way_out(monkeypatch):

@@ -28,7 +28,7 @@ def test_recovers_the_class_of_the_truth(rule, p):
         result = pc_search(population(sem), alpha=1e-6, colliders=rule)
         assert result.graph == to_cpdag(sem.dag)
         assert result.valid
-        assert result.ambiguous == result.conflicts == result.warnings == ()
+        assert result.ambiguous == result.conflicts == result.denied == result.warnings == ()
 
 
 @pytest.mark.parametrize("seed", range(12))

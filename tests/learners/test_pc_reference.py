@@ -37,8 +37,8 @@ def test_pcalg_with_its_defaults(name):
     assert result.graph.valid == document["valid_cpdag"]
     assert len(result.conflicts) == CONTRADICTIONS.get(name, 0)
     assert result.valid == (name not in CONTRADICTIONS)
-    for edge in result.conflicts:
-        assert any(all(node in text for node in edge) for text in result.warnings)
+    for nodes in (*result.conflicts, *result.denied):
+        assert any(all(node in text for node in nodes) for text in result.warnings)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -57,11 +57,15 @@ def test_blocks_do_not_matter(p):
         diagonal = np.where(alive, remaining.diagonal(), np.inf)
         j = int(diagonal.argmin())
         assert part.order[k] == j
-        np.testing.assert_allclose(part.rows[k, alive], remaining[j, alive] / np.sqrt(remaining[j, j]), rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(
+            part.rows[k, alive], remaining[j, alive] / np.sqrt(remaining[j, j]), rtol=1e-8, atol=1e-8
+        )
         alive[j] = False
         expected = np.where(alive, remaining.diagonal() - remaining[j] ** 2 / remaining[j, j], np.inf).min()
         runner_up = np.where(alive, diagonal, np.inf).min()
-        assert np.isclose(part.runner_up[k], runner_up, rtol=1e-9) or (np.isinf(runner_up) and np.isinf(part.runner_up[k]))
+        assert np.isclose(part.runner_up[k], runner_up, rtol=1e-9) or (
+            np.isinf(runner_up) and np.isinf(part.runner_up[k])
+        )
         remaining = remaining - np.outer(remaining[j], remaining[j]) / remaining[j, j]
         order.append(j)
         assert np.isfinite(expected) or k == p - 1
@@ -80,7 +84,9 @@ def test_order_and_variances_equal_those_of_r(name):
 
 @pytest.mark.parametrize("name", SETS)
 def test_backward_order_equals_the_bottom_up_order_of_r(name):
-    assert (backward(Moments.from_rows(rows(name))).order + 1).tolist() == reference(name, "EqVarDAG_BU_ztest")["ordering"]
+    assert (backward(Moments.from_rows(rows(name))).order + 1).tolist() == reference(name, "EqVarDAG_BU_ztest")[
+        "ordering"
+    ]
 
 
 @pytest.mark.slow

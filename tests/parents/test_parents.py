@@ -141,7 +141,7 @@ def test_a_level_lies_between_0_and_1(alpha):
 def test_level_of_the_tests_under_the_true_order():
     """Under independence every test rejects about alpha of the pairs (binomial error over 20,000 pairs)."""
     rng = np.random.default_rng(0)
-    shares = {name: 0 for name in TESTS}
+    shares = dict.fromkeys(TESTS, 0)
     for _ in range(40):
         ordering = forward(Moments.from_rows(rng.standard_normal((400, 32))))
         for name, test in TESTS.items():

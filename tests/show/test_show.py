@@ -26,7 +26,7 @@ def test_a_failed_write_leaves_what_was_there(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OutputError, match="No space left on device.*unchanged"):
+    with pytest.raises(OutputError, match=r"No space left on device.*unchanged"):
         write_whole(path, "theirs")
     assert path.read_text() == "mine"
     assert os.listdir(tmp_path) == ["f.txt"]
@@ -53,7 +53,9 @@ def test_writing_keeps_the_mode_and_follows_links(tmp_path):
     assert real.stat().st_mode & 0o777 == 0o640
 
 
-names = st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1), min_size=1, max_size=7, unique=True)
+names = st.lists(
+    st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1), min_size=1, max_size=7, unique=True
+)
 
 
 @given(names, st.integers(0, 2**32 - 1))
@@ -63,7 +65,9 @@ def test_pictures_are_well_formed_for_any_names(names, seed):
     dag = Dag(names, np.triu(rng.random((len(names), len(names))) < 0.5, 1))
     root = ET.fromstring(svg(dag))
     space = "{http://www.w3.org/2000/svg}"
-    assert {child.tag for child in root.iter()} <= {space + t for t in ("svg", "g", "path", "polygon", "rect", "text", "title")}
+    assert {child.tag for child in root.iter()} <= {
+        space + t for t in ("svg", "g", "path", "polygon", "rect", "text", "title")
+    }
     assert len(root.findall(f".//{space}rect")) == len(names)
     assert len(root.findall(f".//{space}polygon")) == dag.edge_count
 

@@ -127,7 +127,7 @@ class Moments:
         if isinstance(n, bool) or int(n) != n or n < 2:
             raise SettingError(f"n={n!r}: the number of rows behind the covariance matrix is a whole number from 2 on.")
         if not np.isfinite(S).all():
-            where = [names[j] for j in np.flatnonzero(~np.isfinite(S).all(axis=0))]
+            where = [names[j] for j in np.flatnonzero(~np.isfinite(S).all(axis=0)).tolist()]
             raise NonFiniteError(f"The covariance matrix has missing or infinite entries, at {listed(where)}.")
         spread = np.sqrt(np.abs(np.outer(S.diagonal(), S.diagonal())))
         skew = np.abs(S - S.T) > 1e-8 * spread

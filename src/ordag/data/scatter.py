@@ -103,7 +103,7 @@ class Accumulator:
         if self.base is None:
             self.base = root_of_rows(chunk)
             return
-        n, mean, R = self.base
+        _n, mean, R = self.base
         if not _resolved(R):
             self.base = merge_roots([self.base, root_of_rows(chunk)])
             return

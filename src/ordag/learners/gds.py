@@ -26,22 +26,27 @@ Progress = Callable[[int, float], None]
 EXCHANGES = 3
 """Edges that a kick turns round."""
 
+AFTER_KICK = 5
+"""Neighbours, in multiples of p, that the random search checks for each move after a kick."""
+
 WORTHWHILE = 1e-6
 """A score that is lower by less than this is no reason to go on."""
 
 
 @dataclass(frozen=True)
 class GdsResult:
-    """The best graph of a greedy search, and how it was reached. Scores are lower for better graphs."""
+    """The best graph of a greedy search, and how it was reached; a lower score is a better one.
+
+    `restarts` has the score at the end of each restart, before any kick. `checked` counts the neighbours that a search
+    fitting them one by one would have looked at.
+    """
 
     graph: Dag
     score: float
     score_empty: float
     restarts: tuple[float, ...]
-    """The score at the end of each restart, before any kick."""
     moves: int
     checked: int
-    """Neighbours that were looked at, as the search one by one would have done."""
     kicks: int
 
 
@@ -49,9 +54,7 @@ def gds_score(moments: Moments, graph: Dag, *, penalty: float = 1.0) -> float:
     """The score of a graph whose nodes are the variables of the moments; see `gds_search`."""
     adjacency = graph.reorder(moments.names).adjacency
     regressions = Regressions(moments.R, moments.n)
-    total = sum(
-        regressions.rss(j, sum(1 << int(i) for i in np.flatnonzero(adjacency[:, j]))) for j in range(moments.p)
-    )
+    total = sum(regressions.rss(j, sum(1 << int(i) for i in np.flatnonzero(adjacency[:, j]))) for j in range(moments.p))
     return _score(total, graph.edge_count, moments.n, moments.p, penalty)
 
 
@@ -84,14 +87,15 @@ def gds_search(
     reading off where a walk along it would have stopped gives a step the same distribution as the walk, without
     fitting any neighbour.
 
-    Such searches end in local optima, most of them far from the best. So the best of the restarts is kicked: three of
-    its edges are turned round, together with the parents of their ends (`Position.exchange`), and the search goes on
-    from there; the result is kept if it is better. This ends with `kicks` fruitless kicks in a row.
+    Such searches end in local optima, with many variables far from the best. So the best of the restarts is kicked:
+    three of its edges are turned round, with the parents of their ends joined (`Position.exchange`), and the search
+    goes on from there with k = 5p; the result is kept if it is better. `kicks` fruitless ones in a row are the end.
+    Kicks are not part of the published search.
 
     start: the graph to begin with, the empty one if not given.
     restarts: k for each restart, (p, 2p, 3p, 5p, 300) if not given.
     strategy: "random", or "steepest" to move to the best of all neighbours, which has no restarts.
-    kicks: 2p if not given, none for "steepest"; 0 gives the search as published.
+    kicks: 2p but at least 20 if not given, none for "steepest"; 0 gives the search as published.
     penalty: λ, 1 for BIC.
     seed: an int, a Generator or a SeedSequence; the same seed gives the same result.
     progress: called after every move with the number of moves made and the lowest score so far.
@@ -99,7 +103,7 @@ def gds_search(
     check_moments(moments.n, moments.mean, moments.variances, moments.names)
     n, p = moments.n, moments.p
     rounds = _checked_rounds(strategy, restarts, p)
-    kicks = _checked_kicks(kicks, 0 if strategy == "steepest" else 2 * p)
+    kicks = _checked_kicks(kicks, 0 if strategy == "steepest" else max(20, 2 * p))
     if not (math.isfinite(penalty) and penalty >= 0):
         raise SettingError(f"penalty={penalty!r}: the factor of the BIC penalty is a number from 0 on.")
     forward(moments)  # refuses data of which float64 leaves nothing but rounding
@@ -115,7 +119,7 @@ def gds_search(
     while fruitless < kicks:
         trial = best.copy()
         search.kick(trial)
-        search.descend(trial, p if strategy == "random" else None)
+        search.descend(trial, AFTER_KICK * p if strategy == "random" else None)
         score = search.score(trial)
         made += 1
         fruitless += 1
@@ -214,7 +218,7 @@ def _checked_rounds(strategy: str, restarts: Sequence[int] | None, p: int) -> tu
     if strategy != "random":
         raise SettingError(f'strategy={strategy!r} is not known: use "random" or "steepest".')
     rounds = (p, 2 * p, 3 * p, 5 * p, 300) if restarts is None else tuple(restarts)
-    if not rounds or any(isinstance(k, bool) or int(k) != k or k < 1 for k in rounds):
+    if not rounds or not all(_is_count(k) and k > 0 for k in rounds):
         raise SettingError(f"restarts={restarts!r}: give for each restart how many neighbours to check, from 1 on.")
     return rounds
 
@@ -222,6 +226,12 @@ def _checked_rounds(strategy: str, restarts: Sequence[int] | None, p: int) -> tu
 def _checked_kicks(kicks: int | None, usual: int) -> int:
     if kicks is None:
         return usual
-    if isinstance(kicks, bool) or int(kicks) != kicks or kicks < 0:
-        raise SettingError(f"kicks={kicks!r}: the number of fruitless kicks that ends the search is a whole number.")
+    if not _is_count(kicks):
+        raise SettingError(
+            f"kicks={kicks!r}: how many fruitless kicks end the search is a whole number, 0 for no kick."
+        )
     return int(kicks)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 0

@@ -75,7 +75,8 @@ class Position:
 
     def turnable(self) -> Mask:
         """[i, j] True for the edges i → j that can be turned round: those with no second path from i to j."""
-        return self.adjacency & (self._arrows @ self._reach == 0)
+        single: Mask = self._arrows @ self._reach == 0
+        return self.adjacency & single
 
     def outcomes(self, targets: Nodes) -> Array:
         """[t, i] the objective after the move i → targets[t], over the price of the edges there are now.
@@ -175,7 +176,7 @@ def reachability(arrows: Paths) -> Paths:
     """[i, j] 1.0 where a directed path leads from i to j: paths of up to 1, 2, 4, … edges until nothing is new."""
     reach = arrows
     known = -1
-    while (found := np.count_nonzero(reach)) > known:
+    while (found := int(np.count_nonzero(reach))) > known:
         known = found
         reach = np.asarray(reach + reach @ reach > 0, dtype=np.float32)
     return reach

@@ -51,7 +51,7 @@ class Partial:
 
     @property
     def complete(self) -> bool:
-        return len(self.order) == self.rows.shape[1]
+        return len(self.order) == int(self.rows.shape[1])
 
 
 def minimum_pivot(gram: Array, spent: float = SPENT) -> Partial:

@@ -110,7 +110,7 @@ def _undecided(L: Array, W: Array, scale: Array, direction: str, names: list[str
         return
     rivals = _rivals_forward(L, W, scale) if direction == "forward" else _rivals_backward(W, scale)
     for m, b, gap, rival in rivals:
-        uncertainty = own[m] + float(noise(np.float64(rival), squared=squared))
+        uncertainty = own[m] + float(noise(np.asarray(rival), squared=squared))
         if gap < uncertainty:
             yield (
                 f"step {m + 1}: {names[m]} {'before' if direction == 'forward' else 'after'} {names[b]} rests on a "
@@ -127,8 +127,8 @@ def _rivals_forward(L: Array, W: Array, scale: Array) -> Iterator[tuple[int, int
     for m in range(len(L) - 1):
         b = m + 1 + int(tails[m + 1 :, m].argmin())
         coefficients = L[b, :m] @ W[:m, :m]
-        rival = (scale[b] + np.abs(coefficients) @ scale[:m]) / math.sqrt(tails[b, m])
-        yield m, b, tails[b, m] / L[m, m] ** 2 - 1, rival
+        rival = float(scale[b] + np.abs(coefficients) @ scale[:m]) / math.sqrt(tails[b, m])
+        yield m, b, float(tails[b, m] / L[m, m] ** 2 - 1), rival
 
 
 def _rivals_backward(W: Array, scale: Array) -> Iterator[tuple[int, int, float, float]]:
@@ -141,4 +141,5 @@ def _rivals_backward(W: Array, scale: Array) -> Iterator[tuple[int, int, float, 
     for m in range(1, len(W)):
         b = int(heads[m, :m].argmin())
         coefficients = W[: m + 1, b] @ W[: m + 1, : m + 1]
-        yield m, b, heads[m, b] / W[m, m] ** 2 - 1, np.abs(coefficients) @ scale[: m + 1] / math.sqrt(heads[m, b])
+        rival = float(np.abs(coefficients) @ scale[: m + 1]) / math.sqrt(heads[m, b])
+        yield m, b, float(heads[m, b] / W[m, m] ** 2 - 1), rival

@@ -153,5 +153,5 @@ def _checked(
 def _scale(moments: Moments) -> Array:
     """The length of every column as the rows hold it, its mean included: rounding is relative to that."""
     if moments.scatter is not None:
-        return np.sqrt(moments.scatter.diagonal() + moments.n * moments.mean**2)
-    return np.hypot(lengths(moments.R), np.sqrt(moments.n) * moments.mean)
+        return np.asarray(np.sqrt(moments.scatter.diagonal() + moments.n * moments.mean**2))
+    return np.asarray(np.hypot(lengths(moments.R), np.sqrt(moments.n) * moments.mean))

@@ -29,7 +29,7 @@ def student_t(r: Array, n: int, k: Array) -> Array:
 
 
 def mutual_information(r: Array, n: int, k: Array) -> Array:
-    """Likelihood ratio: 2n times the Gaussian mutual information, $-n \\log(1-r^2)$, against chi-square with one degree."""
+    """Likelihood ratio: 2n times the Gaussian mutual information, $-n \\log(1-r^2)$, against chi-square, one degree."""
     with np.errstate(divide="ignore"):
         return np.asarray(chdtrc(1.0, -n * np.log1p(-r * r)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -30,10 +31,8 @@ def layered(graph: Graph, order: tuple[str, ...] | None = None, across: float = 
     """
     rank = {name: place for place, name in enumerate(order or graph.nodes)}
     p = len(graph.nodes)
-    edges = [(graph.index(a), graph.index(b)) for a, b in graph.directed]
-    for a, b in graph.undirected:
-        first, second = sorted((a, b), key=rank.__getitem__)
-        edges.append((graph.index(first), graph.index(second)))
+    pairs = [*graph.directed, *(tuple(sorted(pair, key=rank.__getitem__)) for pair in graph.undirected)]
+    edges = [(graph.index(pair[0]), graph.index(pair[1])) for pair in pairs]
     layer = _layers(p, edges, [graph.index(name) for name in sorted(graph.nodes, key=rank.__getitem__)])
 
     members: list[list[int]] = [[] for _ in range(max(layer, default=0) + 1)]
@@ -50,7 +49,7 @@ def layered(graph: Graph, order: tuple[str, ...] | None = None, across: float = 
             next_point += 1
         chain.append(b)
         chains[a, b] = chain
-        links += zip(chain, chain[1:], strict=False)
+        links += pairwise(chain)
     place = _sweep(members, links, next_point)
 
     widest = max(len(row) for row in members)
@@ -94,7 +93,7 @@ def _sweep(members: list[list[int]], links: list[tuple[int, int]], total: int, r
         rows = members if turn % 2 == 0 else members[::-1]
         near = above if turn % 2 == 0 else below
         for row in rows:
-            row.sort(key=lambda i: float(np.mean([share[j] for j in near[i]])) if near[i] else share[i])  # noqa: B023
+            row.sort(key=lambda i: float(np.mean([share[j] for j in near[i]])) if near[i] else share[i])
             _settle(row, place, share)
     return place
 

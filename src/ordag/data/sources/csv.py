@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.data.sources.arrow import kind_of, floats
+from ordag.data.sources.arrow import floats, kind_of
 from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, beyond_exact, select
 from ordag.data.sources.paths import opened
 from ordag.data.sources.sniff import NUMBER, Layout, not_decodable, sniff

@@ -144,8 +144,8 @@ def _warnings(
         )
     for a, b, c in _named(names, triples, orientation.denied):
         yield (
-            f"The graph has {a} → {b} ← {c}, for other tests want both arrows, though {a} and {c} tested independent "
-            f"given a set with {b}, which denies it."
+            f"The graph has the collider {a} → {b} ← {c}, for other colliders want its two arrows, but the tests of "
+            f"{a} and {c} speak against it."
         )
     if not graph.valid:
         undecided = int(triples.ambiguous.sum())
