@@ -10,7 +10,7 @@ from pathlib import Path
 import ordag
 
 ROOT = Path(ordag.__file__).parent
-ROOMS = ["data", "order", "parents", "graph", "model", "learners", "show"]
+ROOMS = ["data", "order", "parents", "graph", "model", "learners", "show", "cli"]
 MAY_USE = {
     "data": set(),
     "order": {"data"},
@@ -19,6 +19,7 @@ MAY_USE = {
     "model": {"graph", "data"},
     "learners": {"data", "order", "parents", "graph", "model"},
     "show": {"data", "order", "parents", "graph", "model", "learners"},
+    "cli": {"data", "order", "parents", "graph", "model", "learners", "show"},
 }
 
 

@@ -190,7 +190,7 @@ def test_the_graph_goes_to_networkx_with_weights():
 def test_misspelt_settings_are_refused():
     with pytest.raises(SettingError, match="alhpa is not a setting of 'cvs': it takes alpha, test"):
         learn("marks", alhpa=0.9)
-    with pytest.raises(SettingError, match="use cvs"):
+    with pytest.raises(SettingError, match="use cvs, pc, ges, gds"):
         learn("marks", method="cvss")
     for name, value in (("test", "z"), ("parents", "aic"), ("correction", "by"), ("direction", "up")):
         with pytest.raises(SettingError, match=re.escape(f"{name}={value!r}")):
@@ -230,13 +230,18 @@ def test_bad_tables_are_refused_with_what_to_change():
 def test_the_public_names_are_these():
     assert sorted(ordag.__all__) == [
         "CVS",
+        "Cpdag",
         "Dag",
         "Fit",
+        "GDS",
+        "GES",
         "LinearSEM",
         "Moments",
         "OrdagError",
         "OrdagWarning",
+        "PC",
         "PrecisionWarning",
+        "compare",
         "hamming",
         "identifiability",
         "learn",

@@ -11,15 +11,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ordag.comparison import compare as compare
     from ordag.data.moments import Moments as Moments
     from ordag.errors import OrdagError as OrdagError
     from ordag.errors import OrdagWarning as OrdagWarning
     from ordag.errors import PrecisionWarning as PrecisionWarning
     from ordag.fit import Fit as Fit
+    from ordag.graph import Cpdag as Cpdag
     from ordag.graph import Dag as Dag
     from ordag.graph import hamming as hamming
     from ordag.graph import shd as shd
     from ordag.learners.estimators import CVS as CVS
+    from ordag.learners.estimators import GDS as GDS
+    from ordag.learners.estimators import GES as GES
+    from ordag.learners.estimators import PC as PC
     from ordag.learning import learn as learn
     from ordag.model.identifiability import identifiability as identifiability
     from ordag.model.sem import LinearSEM as LinearSEM
@@ -29,13 +34,18 @@ __version__ = "0.1.0"
 
 _HOME = {
     "CVS": "ordag.learners.estimators",
+    "Cpdag": "ordag.graph",
     "Dag": "ordag.graph",
     "Fit": "ordag.fit",
+    "GDS": "ordag.learners.estimators",
+    "GES": "ordag.learners.estimators",
     "LinearSEM": "ordag.model.sem",
     "Moments": "ordag.data.moments",
     "OrdagError": "ordag.errors",
     "OrdagWarning": "ordag.errors",
+    "PC": "ordag.learners.estimators",
     "PrecisionWarning": "ordag.errors",
+    "compare": "ordag.comparison",
     "hamming": "ordag.graph",
     "identifiability": "ordag.model.identifiability",
     "learn": "ordag.learning",

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import stdtr
 
 from ordag.arrays import Array
 from ordag.data.moments import Moments
+from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
+from ordag.graph.equivalence import extend
 from ordag.model.refit import Refit, refit
 from ordag.model.sem import LinearSEM
 from ordag.order.ordering import Ordering
@@ -26,15 +29,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit:
-    """A learned graph with the evidence for it. Weights and tables are computed when first asked for."""
+    """A learned graph with the evidence for it. Weights and tables are computed when first asked for.
+
+    What a method has beside its graph: an `ordering` and the `selection` of parents along it, a `score`, the
+    `pair_p_values` of its tests for joined and separated pairs with their `separating_sets`, and `details` in plain
+    values.
+    """
 
     method: str
     settings: Mapping[str, Any]
     moments: Moments
-    graph: Dag
+    graph: Dag | Cpdag
     ordering: Ordering | None = None
     selection: Selection | None = None
     warnings: tuple[str, ...] = ()
+    score: float | None = None
+    pair_p_values: Array | None = None
+    separating_sets: Mapping[frozenset[str], tuple[str, ...]] | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -55,13 +67,23 @@ class Fit:
         return None if self.selection is None else self.selection.expected_false
 
     @cached_property
-    def _refit(self) -> Refit:
-        return refit(self.moments, self.graph)
+    def _refit(self) -> Refit | None:
+        return refit(self.moments, self.graph) if isinstance(self.graph, Dag) else None
 
     @property
-    def sem(self) -> LinearSEM:
-        """The structural equation model fitted to the rows along the graph."""
-        return self._refit.sem
+    def sem(self) -> LinearSEM | None:
+        """The structural equation model fitted to the rows along the graph; None for a Cpdag, which has many."""
+        return None if self._refit is None else self._refit.sem
+
+    @property
+    def any_sem(self) -> LinearSEM:
+        """The fitted model or, for a Cpdag, that of any DAG of the class: they have the same likelihood."""
+        return self.sem or refit(self.moments, extend(self.graph)).sem  # type: ignore[arg-type]
+
+    @property
+    def weights(self) -> Array | None:
+        """B of the fitted model: the weight of i → j at [i, j]. None for a Cpdag."""
+        return None if self.sem is None else self.sem.B
 
     @cached_property
     def edges(self) -> pd.DataFrame:
@@ -91,12 +113,21 @@ class Fit:
         columns: dict[str, Any] = {
             "source": [self.names[i] for i in source],
             "target": [self.names[j] for j in target],
-            "weight": self.sem.B[source, target],
-            "std_error": self._refit.std_error[source, target],
         }
-        if self.ordering is not None and self.selection is not None:
+        if self._refit is not None:
+            columns["weight"] = self._refit.sem.B[source, target]
+            columns["std_error"] = self._refit.std_error[source, target]
+        if self.selection is not None and self.ordering is not None:
             columns["p_value"] = self.selection.p_values[place[target], place[source]]
-            columns["direction_p_value"] = self.ordering.direction_p_values(place[source], place[target])
+        elif self.pair_p_values is not None:
+            columns["p_value"] = self.pair_p_values[source, target]
+        elif self._refit is not None:
+            t = np.abs(columns["weight"] / columns["std_error"])
+            columns["p_value"] = 2.0 * stdtr(self._refit.residual_df[target].astype(float), -t)
+        if self.ordering is not None:
+            earlier = np.minimum(place[source], place[target])
+            later = np.maximum(place[source], place[target])
+            columns["direction_p_value"] = self.ordering.direction_p_values(earlier, later)
         return columns
 
     @cached_property
@@ -119,14 +150,29 @@ class Fit:
             "steps": _records(self._step_columns),
             "edges": _records(self._edge_columns),
             "undirected": [list(pair) for pair in self.graph.undirected],
-            "error_variances": dict(zip(self.names, _plain(self.sem.omega), strict=True)),
-            "intercepts": dict(zip(self.names, _plain(self.sem.intercept), strict=True)),
             "warnings": list(self.warnings),
         }
+        if self.sem is not None:
+            document["error_variances"] = dict(zip(self.names, _plain(self.sem.omega), strict=True))
+            document["intercepts"] = dict(zip(self.names, _plain(self.sem.intercept), strict=True))
+        if self.score is not None:
+            document["score"] = self.score
+        if self.separating_sets is not None and self.pair_p_values is not None:
+            document["separated"] = self._separated(self.pair_p_values, self.separating_sets)
+        if self.details:
+            document["details"] = dict(self.details)
         if self.selection is not None:
             document["pairs_tested"] = self.selection.pairs
             document["expected_false_edges"] = self.selection.expected_false
         return document
+
+    def _separated(self, p_values: Array, sets: Mapping[frozenset[str], tuple[str, ...]]) -> list[dict[str, Any]]:
+        place = {name: index for index, name in enumerate(self.names)}
+        pairs = {tuple(sorted(place[name] for name in pair)): given for pair, given in sets.items()}
+        return [
+            {"pair": [self.names[i] for i in pair], "given": list(pairs[pair]), "p_value": float(p_values[pair])}
+            for pair in sorted(pairs)
+        ]
 
     def to_json(self, indent: int | None = 2) -> str:
         """The document that the command line prints with --json."""

@@ -8,13 +8,13 @@ from functools import cache
 from typing import Any
 
 from ordag.data.gate import Missing
-from ordag.data.moments import Progress
 from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.learners.cvs import cvs
+from ordag.learners.methods import gds, ges, pc
 
-METHODS: dict[str, Callable[..., Fit]] = {"cvs": cvs}
+METHODS: dict[str, Callable[..., Fit]] = {"cvs": cvs, "pc": pc, "ges": ges, "gds": gds}
 """Every method by name: a function of a Table and its own settings."""
 
 READING = ("separator", "encoding", "header", "decimal")
@@ -26,19 +26,19 @@ def learn(
     *,
     columns: Sequence[str] | None = None,
     missing: Missing = "error",
-    progress: Progress | None = None,
+    progress: Callable[[str], None] | None = None,
     **settings: Any,
 ) -> Fit:
     """Learn the causal graph behind a table of continuous measurements.
 
     data: a file (CSV, Parquet) or a folder of Parquet files, a data frame, an array, `Moments`, or the name of a
         built-in data set ("marks", "sachs").
-    method: "cvs" (conditional variance scoring).
+    method: "cvs" (conditional variance scoring), "pc", "ges" or "gds".
     columns: names of the columns to use, all by default.
     missing: "error" refuses rows with missing values, "drop" leaves them out.
-    progress: called with the number of rows read so far.
-    settings: those of the method (for "cvs": alpha, test, parents, correction, direction) and of reading text files
-        (separator, encoding, header, decimal).
+    progress: called now and then with a few words on how far things are.
+    settings: those of the method (for "cvs": alpha, test, parents, correction, direction; for the others see
+        `ordag.learners.methods`) and of reading text files (separator, encoding, header, decimal).
 
     >>> import ordag
     >>> fit = ordag.learn("marks", alpha=0.05)
@@ -47,16 +47,15 @@ def learn(
     """
     if method not in METHODS:
         raise SettingError(f"method={method!r} is not known: use {', '.join(METHODS)}.")
-    function = METHODS[method]
-    known = _settings(function)
+    known = method_settings(method)
     reading = {name: settings.pop(name) for name in READING if name in settings}
     unknown = [name for name in settings if name not in known]
     if unknown:
         raise SettingError(f"{', '.join(unknown)} is not a setting of {method!r}: it takes {', '.join(known)}.")
-    return function(Table(data, columns=columns, missing=missing, progress=progress, **reading), **settings)
+    return METHODS[method](Table(data, columns=columns, missing=missing, progress=progress, **reading), **settings)
 
 
 @cache
-def _settings(function: Callable[..., Fit]) -> tuple[str, ...]:
+def method_settings(method: str) -> tuple[str, ...]:
     """What a method takes besides the table."""
-    return tuple(inspect.signature(function).parameters)[1:]
+    return tuple(inspect.signature(METHODS[method]).parameters)[1:]

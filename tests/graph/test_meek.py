@@ -50,13 +50,13 @@ def test_any_input(graph, data):
     assert np.array_equal(meek(closed), closed)
     shuffle = data.draw(st.permutations(range(len(graph.nodes))))
     assert np.array_equal(meek(before[np.ix_(shuffle, shuffle)]), closed[np.ix_(shuffle, shuffle)])
-    assert np.array_equal(closed, oracles.meek_by_rounds(before))
+    assert closed.astype(int).tolist() == oracles.meek_by_rounds(before)
     if oracles.extensions(before):
         assert not oracles.meek_demands(closed)
 
 
-def test_the_fourth_rule_waits_for_its_first_arrow():
-    """d → c is found only after c → b was looked at."""
+def test_the_fourth_rule_after_the_first():
+    """R1 finds d → c, R4 then a → c, and R2 then a → b."""
     lines = [("d", "c"), ("a", "b"), ("a", "c"), ("a", "d"), ("a", "e")]
     graph = Cpdag.from_edges(list("abcde"), [("e", "d"), ("c", "b")], lines)
     closed = meek(graph.adjacency)

@@ -160,7 +160,8 @@ def test_a_test_that_gives_no_p_values_is_refused():
 
 
 @pytest.mark.parametrize(
-    "settings", [{"alpha": 0}, {"alpha": 1.5}, {"colliders": "last"}, {"test": "z"}, {"max_level": -1}]
+    "settings",
+    [{"alpha": 0}, {"alpha": 1.5}, {"colliders": "last"}, {"test": "z"}, {"max_level": -1}, {"max_level": 1.5}],
 )
 def test_settings_are_checked(settings):
     with pytest.raises(SettingError, match=next(iter(settings))):

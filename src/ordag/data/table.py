@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
 from ordag.data.gate import Missing, check_missing, check_moments
-from ordag.data.moments import Moments, Progress, quick_moments, read_moments, resolved_moments
+from ordag.data.moments import Moments, quick_moments, read_moments, resolved_moments
 from ordag.data.sources import Source, open_source
 
 
@@ -20,12 +20,12 @@ class Table:
         *,
         columns: Sequence[str] | None = None,
         missing: Missing = "error",
-        progress: Progress | None = None,
+        progress: Callable[[str], None] | None = None,
         **reading: Any,
     ) -> None:
         check_missing(missing)
         self.missing: Missing = missing
-        self.progress = progress
+        self._progress = progress
         self._source: Source | None = None
         self._given: Moments | None = None
         if isinstance(data, Moments):
@@ -34,6 +34,14 @@ class Table:
         else:
             self._source = open_source(data, columns=columns, **reading)
             self.description = self._source.describe
+
+    def tell(self, news: str) -> None:
+        """Pass on how far things are."""
+        if self._progress is not None:
+            self._progress(news)
+
+    def _rows_read(self, rows: int) -> None:
+        self.tell(f"{rows:,} rows read")
 
     @cached_property
     def quick(self) -> Moments | None:
@@ -49,7 +57,7 @@ class Table:
         if self._given is not None:
             return _checked(self._given)
         assert self._source is not None
-        return _checked(resolved_moments(self._source, self.quick, missing=self.missing, progress=self.progress))
+        return _checked(resolved_moments(self._source, self.quick, missing=self.missing, progress=self._rows_read))
 
     @cached_property
     def exact(self) -> Moments:
@@ -57,7 +65,7 @@ class Table:
         if self._given is not None:
             return self.moments
         assert self._source is not None
-        return _checked(read_moments(self._source, missing=self.missing, progress=self.progress))
+        return _checked(read_moments(self._source, missing=self.missing, progress=self._rows_read))
 
 
 def _checked(moments: Moments) -> Moments:

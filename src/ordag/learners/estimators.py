@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +11,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordag.data.moments import Moments
 from ordag.fit import Fit
+from ordag.graph.dag import Dag
 from ordag.learning import learn
+from ordag.model.sem import Seed
 from ordag.parents.tests import Test
 
 
@@ -41,14 +44,14 @@ class GraphLearner(BaseEstimator):  # type: ignore[misc]
         self.graph_ = fit.graph
         self.adjacency_ = fit.graph.adjacency
         self.order_ = None if fit.ordering is None else tuple(fit.ordering.order.tolist())
-        self.weights_ = fit.sem.B
-        self.error_variances_ = fit.sem.omega
+        self.weights_ = fit.weights
+        self.error_variances_ = None if fit.sem is None else fit.sem.omega
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-likelihood of rows under the fitted model: higher is better, for cross-validation."""
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=np.float64, reset=False)
-        return self.fit_.sem.log_likelihood(rows) / len(rows)
+        return self.fit_.any_sem.log_likelihood(rows) / len(rows)
 
 
 class CVS(GraphLearner):
@@ -70,3 +73,68 @@ class CVS(GraphLearner):
         self.parents = parents
         self.correction = correction
         self.direction = direction
+
+
+class PC(GraphLearner):
+    """The PC algorithm: see `ordag.learners.methods.pc`. weights_ is None unless `orient_by_order` makes a Dag."""
+
+    method = "pc"
+
+    def __init__(
+        self,
+        alpha: float = 0.01,
+        *,
+        test: str | Test = "fisher-z",
+        colliders: str = "largest",
+        max_level: int | None = None,
+        orient_by_order: str | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.test = test
+        self.colliders = colliders
+        self.max_level = max_level
+        self.orient_by_order = orient_by_order
+
+
+class GES(GraphLearner):
+    """Greedy equivalence search: see `ordag.learners.methods.ges`. weights_ as for PC."""
+
+    method = "ges"
+
+    def __init__(
+        self,
+        penalty: float = 1.0,
+        *,
+        phases: Sequence[str] = ("forward", "backward", "turning"),
+        iterate: bool = True,
+        max_degree: int | None = None,
+        orient_by_order: str | None = None,
+    ) -> None:
+        self.penalty = penalty
+        self.phases = phases
+        self.iterate = iterate
+        self.max_degree = max_degree
+        self.orient_by_order = orient_by_order
+
+
+class GDS(GraphLearner):
+    """Greedy DAG search with equal error variances: see `ordag.learners.methods.gds`."""
+
+    method = "gds"
+
+    def __init__(
+        self,
+        penalty: float = 1.0,
+        *,
+        start: Dag | None = None,
+        restarts: Sequence[int] | None = None,
+        strategy: str = "random",
+        kicks: int | None = None,
+        seed: Seed = None,
+    ) -> None:
+        self.penalty = penalty
+        self.start = start
+        self.restarts = restarts
+        self.strategy = strategy
+        self.kicks = kicks
+        self.seed = seed

@@ -29,6 +29,9 @@ EXCHANGES = 3
 AFTER_KICK = 5
 """Neighbours, in multiples of p, that the random search checks for each move after a kick."""
 
+UNAFFORDABLE = 100.0
+"""A price above the exponential of this is one that no edge is worth: float64 holds no sum of squares that falls so far."""
+
 WORTHWHILE = 1e-6
 """A score that is lower by less than this is no reason to go on."""
 
@@ -83,7 +86,7 @@ def gds_search(
     The random search goes through the neighbours in a random order and moves to the best of those it has seen as soon
     as there are k of them and one is an improvement. The order has the moves into one node after the other, and a node
     comes early the more its residual variance exceeds the smallest: a large one has probably a parent missing. Here
-    the outcome of every move is kept in a table, of which a move changes one column or two. Drawing the order and
+    the outcome of every move is kept in a table, of which a move changes one row or two. Drawing the order and
     reading off where a walk along it would have stopped gives a step the same distribution as the walk, without
     fitting any neighbour.
 
@@ -111,7 +114,7 @@ def gds_search(
 
     regressions = Regressions(moments.R, n)
     search = _Search(n, p, penalty, np.random.default_rng(seed), progress)
-    price = math.exp(penalty * math.log(n) / (n * p))
+    price = math.exp(min(penalty * math.log(n) / (n * p), UNAFFORDABLE))
     ends = [search.descend(Position(regressions, begin.adjacency, price), k) for k in rounds]
     scores = [search.score(end) for end in ends]
     best, lowest = ends[int(np.argmin(scores))], min(scores)

@@ -82,29 +82,18 @@ class Position:
         """[t, i] the objective after the move i → targets[t], over the price of the edges there are now.
 
         It is infinite where a cycle would close: with i → j as the only edge between the two, this needs a path of two
-        edges or more from j to i. What the other nodes leave unexplained is added up anew and not by subtraction from
-        the total, in which one node of very large variance would drown the rest.
+        edges or more from j to i. The sum over the nodes other than j is added up anew and not by subtracting from the
+        total, in which a very large variance of j would drown them. A source that loses j as its parent can only
+        have more unexplained than before, so there a difference is safe.
         """
         present, turning = self.adjacency.T[targets], self.adjacency[targets]
-        after = self.after[targets]
-        without = self._others @ self.rss
-        result: Array = (without[targets, None] + after) * np.where(present, 1 / self.price, self.price)
-        np.copyto(result, self._without_two(without, targets) + after + self.after.T[targets], where=turning)
+        without = self._others[targets] @ self.rss
+        result: Array = without[:, None] + self.after[targets]
+        np.add(result, self.after.T[targets] - self.rss, out=result, where=turning)
+        result *= np.where(present, 1 / self.price, np.where(turning, 1.0, self.price))
         result[self._arrows[targets] @ self._reach > 0] = math.inf
         result[np.arange(len(targets)), targets] = math.inf
         return result
-
-    def _without_two(self, without: Array, targets: Nodes) -> Array:
-        """[t, i] Σ RSS over all nodes but targets[t] and i, from the sums without one.
-
-        The larger of the two is left out first. Then nothing cancels as long as a node at least as large as the second
-        remains, that is for every pair but the two largest nodes, which is summed directly.
-        """
-        rss, own = self.rss, self.rss[targets, None]
-        rest = np.where(own >= rss, without[targets, None] - rss, without - own)
-        *smaller, second, first = np.argsort(rss).tolist()
-        rest[targets == first, second] = rest[targets == second, first] = rss[smaller].sum()
-        return rest
 
     def move(self, i: int, j: int) -> bool:
         """Make the move i → j if the regressions themselves confirm the gain.

@@ -92,7 +92,7 @@ class Regressions:
         if factor.left_out:
             # One that was left out can stand in for one that is dropped: only a factor without that one can tell.
             for k in members(parents):
-                result[k] = self.rss(node, parents & ~(1 << k))
+                result[k] = max(self.rss(node, parents & ~(1 << k)), factor.squares[node])
         elif kept:
             T = factor.coordinates[kept, : len(kept)].T
             if factor.inverse_diagonal is None:

@@ -22,6 +22,8 @@ def draw(fit: Fit) -> str | None:
     """The graph of a fit with its weights: thicker arrows are larger effects in standard units of the target."""
     if len(fit.names) > MOST_NODES:
         return None
+    if fit.sem is None:
+        return svg(fit.graph, fit.order)
     labels = {}
     widths = {}
     spread = fit.sem.covariance().diagonal() ** 0.5

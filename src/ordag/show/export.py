@@ -43,4 +43,4 @@ def content(fit: Fit, path: str | PathLike[str]) -> str:
                 f"{path}: graphs of more than {MOST_NODES} variables are not drawn; export to .dot instead."
             )
         return picture + "\n"
-    return write_text(fit.graph, format_of(path), fit.sem.B)
+    return write_text(fit.graph, format_of(path), fit.weights)

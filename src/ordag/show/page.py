@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ordag.show.drawing import MOST_NODES, draw
-from ordag.show.text import chance, heading, number, percent, probability
+from ordag.show.text import chance, edge_cells, heading, lines_without_direction, number, percent
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -53,18 +53,18 @@ def page(fit: Fit) -> str:
 
 def _edges(fit: Fit) -> str:
     columns = fit._edge_columns
-    tested = "p_value" in columns
-    head = "<th>weight</th><th>std. error</th>" + ("<th>p (edge)</th><th>p (direction)</th>" if tested else "")
+    shown = edge_cells(columns)
+    head = "".join(f"<th>{escape(name)}</th>" for name in shown)
     rows = []
     for k in range(min(len(columns["source"]), MOST_ROWS)):
-        cells = [number(columns["weight"][k]), number(columns["std_error"][k], 2)]
-        if tested:
-            cells += [probability(columns["p_value"][k]), probability(columns["direction_p_value"][k])]
+        cells = [cell(columns, k) for cell in shown.values()]
         arrow = f"{escape(columns['source'][k])} → {escape(columns['target'][k])}"
         rows.append(f"<tr><td class='name'>{arrow}</td>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
     more = len(columns["source"]) - len(rows)
     cut = f"<p class='note'>… and {more} more arrows.</p>" if more else ""
-    return f"<table><thead><tr><th>arrow</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{cut}"
+    lines = "".join(f"<li>{escape(line)}</li>" for line in lines_without_direction(fit)[:MOST_ROWS])
+    undirected = f"<p>Without direction:</p><ul>{lines}</ul>" if lines else ""
+    return f"<table><thead><tr><th>arrow</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{cut}{undirected}"
 
 
 def _steps(fit: Fit) -> str:

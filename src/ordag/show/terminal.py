@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ordag.show.text import arrows, chance, heading, number, percent, probability
+from ordag.show.text import arrows, chance, edge_cells, heading, lines_without_direction, number, percent, scored
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -28,8 +28,9 @@ def print_fit(fit: Fit, console: Console, description: str = "") -> None:
     _section(console, "Arrows")
     _edges(fit, console)
     console.print()
-    if fit.selection is not None:
-        console.print(Text(f"{chance(fit)}.", style="dim"))
+    for sentence in (chance(fit), scored(fit)):
+        if sentence:
+            console.print(Text(f"{sentence}.", style="dim"))
     for sentence in fit.warnings:
         console.print(Text.assemble(("Warning ", "bold yellow"), sentence))
 
@@ -78,14 +79,19 @@ def _arrows(fit: Fit, console: Console) -> None:
 
 def _edges(fit: Fit, console: Console) -> None:
     columns = fit._edge_columns
-    tested = "p_value" in columns
-    table = _table("source", "", "target", "weight", "std. error", *(("p (edge)", "p (direction)") if tested else ()))
+    shown = edge_cells(columns)
+    table = _table("source", "", "target", *shown)
     for k in range(min(len(columns["source"]), MOST_ROWS)):
-        cells = [number(columns["weight"][k]), number(columns["std_error"][k], 2)]
-        if tested:
-            cells += [probability(columns["p_value"][k]), probability(columns["direction_p_value"][k])]
+        cells = [cell(columns, k) for cell in shown.values()]
         table.add_row(_plain(columns["source"][k]), "→", _plain(columns["target"][k]), *cells)
     if columns["source"]:
         _show(console, table, len(columns["source"]) - MOST_ROWS, "arrows")
     else:
         console.print("  none")
+    lines = lines_without_direction(fit)
+    if lines:
+        _section(console, "Without direction")
+        for line in lines[:MOST_ROWS]:
+            console.print(Text(f"  {' '.join(line.split())}"))
+        if len(lines) > MOST_ROWS:
+            console.print(Text(f"  … and {len(lines) - MOST_ROWS} more", style="dim"))

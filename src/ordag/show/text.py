@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -38,6 +39,38 @@ def arrows(fit: Fit) -> list[tuple[str, str]]:
             line += f"{'   ' if line else ''}— {', '.join(neighbours)}"
         lines.append((name, line))
     return lines
+
+
+def edge_cells(columns: Mapping[str, Any]) -> dict[str, Callable[[Mapping[str, Any], int], str]]:
+    """The columns of the table of arrows that this fit has, each with how to write its k-th entry."""
+    known: dict[str, tuple[str, Callable[[Any], str]]] = {
+        "weight": ("weight", number),
+        "std_error": ("std. error", lambda value: number(value, 2)),
+        "p_value": ("p (edge)", probability),
+        "direction_p_value": ("p (direction)", probability),
+    }
+    return {
+        title: lambda table, k, key=key, write=write: write(table[key][k])  # type: ignore[misc]
+        for key, (title, write) in known.items()
+        if key in columns
+    }
+
+
+def lines_without_direction(fit: Fit) -> list[str]:
+    """The undirected edges of an equivalence class, with their p-values where there are tests."""
+    lines = []
+    for a, b in fit.graph.undirected:
+        line = f"{a} — {b}"
+        if fit.pair_p_values is not None:
+            p_value = fit.pair_p_values[fit.names.index(a), fit.names.index(b)]
+            line += f"   p (edge) {probability(float(p_value))}"
+        lines.append(line)
+    return lines
+
+
+def scored(fit: Fit) -> str:
+    """One sentence on the score that a search has reached."""
+    return "" if fit.score is None else f"score {fit.score:.6g}"
 
 
 def chance(fit: Fit) -> str:

@@ -105,7 +105,7 @@ def _limit(moments: Moments, max_level: int | None) -> int:
         raise TooFewRowsError(f"There are {moments.n} rows: a test of independence needs at least four.")
     if max_level is None:
         return moments.n - 4
-    if isinstance(max_level, bool) or int(max_level) != max_level or max_level < 0:
+    if isinstance(max_level, bool) or not isinstance(max_level, int | np.integer) or max_level < 0:
         raise SettingError(f"max_level={max_level!r}: give a whole number from 0 on, or None for no limit.")
     return min(int(max_level), moments.n - 4)
 

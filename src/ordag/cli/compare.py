@@ -1,0 +1,103 @@
+"""`ordag compare`: methods side by side."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ordag.cli.options import METHODS, READING, SETTINGS, Progress, given, take_reading, with_options
+from ordag.errors import PrecisionWarning, SettingError, UnreadableError
+
+if TYPE_CHECKING:
+    from ordag.graph.dag import Dag
+
+
+@click.command()
+@click.argument("data", required=False)
+@click.option("--methods", default=",".join(METHODS), show_default=True, help="Which, separated by commas.")
+@click.option(
+    "--truth", type=click.Path(), help="The true graph: a file in a graph format, or a model from ordag simulate."
+)
+@click.option("--simulate", "design", help="Instead of DATA: rows drawn from this design, whose truth is known.")
+@click.option("-p", "--variables", "p", type=int, help="With --simulate: number of variables.")
+@click.option("-n", "--rows", "n", default=1000, show_default=True, type=int, help="With --simulate: number of rows.")
+@with_options(SETTINGS)
+@with_options(READING)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.pass_context
+def compare(
+    context: click.Context,
+    /,
+    data: str | None,
+    methods: str,
+    truth: str | None,
+    design: str | None,
+    p: int | None,
+    n: int,
+    as_json: bool,
+    **values: Any,
+) -> None:
+    """Learn from DATA with several methods: edges, scores, times, agreements, and distances to the truth if given.
+
+    The distance to the DAG counts the entries in which the directed adjacency matrices differ (a reversed arrow is
+    two), the distance to the class does so for equivalence classes (an undirected edge is two entries).
+
+    \b
+    Examples
+      ordag compare marks --alpha 0.05
+      ordag compare data.csv --methods cvs,ges --truth truth.dot
+      ordag compare --simulate homogeneous -p 20 -n 1000 --seed 1
+    """
+    from ordag.comparison import compare as compare_methods
+    from ordag.model.simulate import simulate
+
+    reading = take_reading(values)
+    settings = given(context, values)
+    source: Any
+    if (data is None) == (design is None):
+        raise SettingError("Give either DATA or --simulate DESIGN.")
+    if design is not None:
+        if truth is not None:
+            raise SettingError("--simulate brings its own truth: leave --truth out.")
+        drawn = simulate(design, p, n, settings.get("seed"))
+        graph: Dag | None = drawn.dag
+        source, description = drawn.X, f"{design} design"
+    else:
+        graph = None if truth is None else read_truth(Path(truth))
+        source, description = data, Path(data or "").name
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    if "gds" not in names:
+        settings.pop("seed", None)
+    with warnings.catch_warnings(), Progress() as progress:
+        warnings.simplefilter("ignore", PrecisionWarning)
+        comparison = compare_methods(source, names, truth=graph, progress=progress, **reading, **settings)
+    if as_json:
+        click.echo(comparison.to_json())
+    else:
+        from rich.console import Console
+
+        from ordag.show.comparison import print_comparison
+
+        print_comparison(comparison, Console(highlight=False, markup=False), description)
+
+
+def read_truth(path: Path) -> Dag:
+    """The graph in a file: any graph format by its ending, or the JSON that `ordag simulate --truth` writes."""
+    from ordag.errors import OrdagError
+    from ordag.graph.dag import Dag
+    from ordag.graph.formats import format_of
+    from ordag.model.sem import LinearSEM
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableError(f"The true graph cannot be read from {path}: {error}.") from error
+    if path.suffix.lower() == ".json":
+        try:
+            return LinearSEM.from_json(text).dag
+        except OrdagError:
+            pass
+    return Dag.parse(text, format_of(path))

@@ -1,0 +1,88 @@
+"""`ordag learn`: the graph behind a table."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ordag.cli.options import METHODS, READING, SETTINGS, Progress, given, take_reading, with_options
+from ordag.errors import PrecisionWarning
+
+if TYPE_CHECKING:
+    from ordag.fit import Fit
+
+
+@click.command()
+@click.argument("data")
+@click.option("--method", default="cvs", show_default=True, type=click.Choice(METHODS), help="How to learn.")
+@with_options(SETTINGS)
+@with_options(READING)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.option(
+    "--out",
+    multiple=True,
+    type=click.Path(dir_okay=False),
+    help="Also write a file, by its ending: .json .csv .dot .graphml .gml .lavaan .dagitty .svg .html. May be repeated.",
+)
+@click.option("--report", type=click.Path(dir_okay=False), help="Also write a page for a browser.")
+@click.pass_context
+def learn(
+    context: click.Context,
+    /,
+    data: str,
+    method: str,
+    as_json: bool,
+    out: tuple[str, ...],
+    report: str | None,
+    **values: Any,
+) -> None:
+    """Learn the causal graph behind DATA.
+
+    DATA is a CSV or Parquet file, a folder of Parquet files, or the name of a built-in data set: marks (88 students,
+    5 exams) or sachs (853 cells, 11 proteins).
+
+    Methods: cvs orders the variables by conditional variance and tests for parents; pc and ges look for the equivalence
+    class, by tests and by score; gds searches DAGs with equal error variances.
+
+    \b
+    Examples
+      ordag learn marks --alpha 0.05
+      ordag learn data.csv --columns height,weight,age --json
+      ordag learn wide.parquet --correction bh --out graph.graphml
+      ordag learn export.csv --separator ";" --decimal "," --missing drop
+      ordag learn data.csv --method ges --orient-by-order
+    """
+    from ordag.learning import learn as learn_graph
+
+    reading = take_reading(values)
+    with warnings.catch_warnings(), Progress() as progress:
+        warnings.simplefilter("ignore", PrecisionWarning)  # the fit says it too, in its own place
+        fit = learn_graph(data, method, progress=progress, **reading, **given(context, values))
+    paths = [*out, *([report] if report else [])]
+    _write(fit, paths, report)
+    if as_json:
+        click.echo(fit.to_json())
+        for sentence in fit.warnings:
+            click.echo(f"ordag: warning: {sentence}", err=True)
+    else:
+        from rich.console import Console
+
+        from ordag.show.terminal import print_fit
+
+        print_fit(fit, Console(highlight=False, markup=False), Path(data).name or data)
+        for path in paths:
+            click.echo(f"written: {path}", err=True)
+
+
+def _write(fit: Fit, paths: list[str], report: str | None) -> None:
+    """Make the content of every file before writing the first."""
+    from ordag.show.export import content
+    from ordag.show.files import write_whole
+    from ordag.show.page import page
+
+    contents = [(path, page(fit) if path == report else content(fit, path)) for path in paths]
+    for path, text in contents:
+        write_whole(path, text)

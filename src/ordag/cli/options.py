@@ -1,0 +1,151 @@
+"""What the commands that read a table have in common."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+METHODS = ["cvs", "pc", "ges", "gds"]
+
+READING = [
+    click.option(
+        "--columns", multiple=True, help="Columns to use, separated by commas. Repeat the option for names with commas."
+    ),
+    click.option(
+        "--missing",
+        default="error",
+        show_default=True,
+        type=click.Choice(["error", "drop"]),
+        help="Rows with missing values: refuse, or leave out.",
+    ),
+    click.option("--separator", help="Between the fields of a text file: , ; tab or another character."),
+    click.option("--encoding", help="Of a text file; UTF-8 unless said otherwise."),
+    click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of a text file."),
+    click.option("--no-header", is_flag=True, help="The first line of a text file is data already."),
+]
+
+SETTINGS = [
+    click.option(
+        "--alpha", default=0.01, show_default=True, type=float, help="cvs, pc: level of the tests, between 0 and 1."
+    ),
+    click.option(
+        "--test",
+        default="fisher-z",
+        show_default=True,
+        type=click.Choice(["fisher-z", "t", "mutual-information"]),
+        help="cvs, pc: test of zero partial correlation.",
+    ),
+    click.option(
+        "--parents",
+        default="test",
+        show_default=True,
+        type=click.Choice(["test", "bic"]),
+        help="cvs: choose parents by tests, or by BIC backward elimination (no level to set).",
+    ),
+    click.option(
+        "--correction",
+        default="none",
+        show_default=True,
+        type=click.Choice(["none", "bh", "bonferroni"]),
+        help="cvs, many variables: bh controls the false-discovery rate at alpha, bonferroni any false edge.",
+    ),
+    click.option(
+        "--direction",
+        default="forward",
+        show_default=True,
+        type=click.Choice(["forward", "backward"]),
+        help="cvs: find causes first, or effects first.",
+    ),
+    click.option(
+        "--colliders",
+        default="largest",
+        show_default=True,
+        type=click.Choice(["largest", "first", "majority", "conservative"]),
+        help="pc: how to tell colliders from other triples.",
+    ),
+    click.option("--max-level", type=int, help="pc: the most variables to condition on."),
+    click.option("--penalty", default=1.0, show_default=True, type=float, help="ges, gds: weight of the BIC penalty."),
+    click.option("--max-degree", type=int, help="ges: the most edges at one variable."),
+    click.option(
+        "--strategy",
+        default="random",
+        show_default=True,
+        type=click.Choice(["random", "steepest"]),
+        help="gds: the published random search with restarts, or steepest descent.",
+    ),
+    click.option("--kicks", type=int, help="gds: fruitless kicks before it stops; 0 is the search as published."),
+    click.option("--seed", type=int, help="gds: for the same random search again."),
+    click.option(
+        "--orient-by-order",
+        is_flag=False,
+        flag_value="class",
+        type=click.Choice(["class", "skeleton"]),
+        help="pc, ges: direct the edges along the order that cvs finds, within the class, or whatever it says.",
+    ),
+]
+
+
+def with_options(options: list[Callable[[Command], Command]]) -> Callable[[Command], Command]:
+    """Decorate a command with several options, listed in the order in which the help shows them."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def take_reading(values: dict[str, Any]) -> dict[str, Any]:
+    """Move the options on how to read a table out of `values`, as keyword arguments of `learn`."""
+    separator = values.pop("separator")
+    reading = {
+        "columns": _column_list(values.pop("columns")),
+        "missing": values.pop("missing"),
+        "separator": {"tab": "\t", "\\t": "\t"}.get(separator or "", separator),
+        "encoding": values.pop("encoding"),
+        "decimal": values.pop("decimal"),
+        "header": False if values.pop("no_header") else None,
+    }
+    return {name: value for name, value in reading.items() if value is not None}
+
+
+def given(context: click.Context, values: dict[str, Any]) -> dict[str, Any]:
+    """Those of the settings that stand on the command line: a method's own defaults hold for the others."""
+    said = click.core.ParameterSource.COMMANDLINE
+    return {name: value for name, value in values.items() if context.get_parameter_source(name) == said}
+
+
+def _column_list(columns: tuple[str, ...]) -> list[str] | None:
+    """`--columns a,b --columns "c, d"`: with one use of the option commas separate names, with several they do not."""
+    if not columns:
+        return None
+    names = columns[0].split(",") if len(columns) == 1 else columns
+    return [name.strip() for name in names if name.strip()]
+
+
+class Progress:
+    """Says on standard error how far things are, once they have taken a second and if someone is there to see it."""
+
+    def __enter__(self) -> Progress:
+        self.start = time.monotonic()
+        self.last = 0.0
+        self.visible = sys.stderr.isatty()
+        self.shown = False
+        return self
+
+    def __call__(self, news: str) -> None:
+        now = time.monotonic() - self.start
+        if self.visible and now > 1.0 and now - self.last > 0.2:
+            click.echo(f"\r{f'{news}, {now:.0f} s':<78.78}", nl=False, err=True)
+            self.last, self.shown = now, True
+
+    def __exit__(self, *_: object) -> None:
+        if self.shown:
+            click.echo("\r" + " " * 78 + "\r", nl=False, err=True)

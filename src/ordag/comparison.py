@@ -1,0 +1,225 @@
+"""`compare`: several methods on one table, side by side, and against the truth where it is known."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ordag.data.table import Table
+from ordag.errors import GraphError, OrdagError, SettingError
+from ordag.fit import Fit
+from ordag.graph.base import Graph
+from ordag.graph.cpdag import Cpdag
+from ordag.graph.dag import Dag
+from ordag.graph.distances import hamming
+from ordag.graph.equivalence import extend, to_cpdag
+from ordag.learners.regressions import Regressions
+from ordag.learning import METHODS, READING, method_settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ordag.model.sem import LinearSEM
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one method made of the table: its fit, or why there is none; CPU and wall-clock seconds; Gaussian BIC.
+
+    `bic` is n Σ_j log(RSS_j / n) + log(n) · edges, lower for better graphs; for a class, that of any of its DAGs.
+    `hamming` counts the entries in which the adjacency differs from the true DAG's, `class_hamming` those in which
+    its equivalence class differs from the true one.
+    """
+
+    method: str
+    fit: Fit | None
+    problem: str
+    seconds: float
+    cpu_seconds: float
+    bic: float
+    hamming: int | None
+    class_hamming: int | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """The outcomes in the order asked for, and the truth where there is one."""
+
+    names: tuple[str, ...]
+    rows: int
+    outcomes: tuple[Outcome, ...]
+    truth: Dag | None
+
+    def __getitem__(self, method: str) -> Fit:
+        """The fit of a method."""
+        for outcome in self.outcomes:
+            if outcome.method == method and outcome.fit is not None:
+                return outcome.fit
+        raise KeyError(method)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row a method: how many edges, scores, times, and distances to the truth."""
+        import pandas as pd
+
+        return pd.DataFrame(self._rows())
+
+    @property
+    def agreement(self) -> pd.DataFrame:
+        """For every two methods, how many adjacent pairs they share; on the diagonal, how many each has."""
+        import pandas as pd
+
+        names = [outcome.method for outcome in self.outcomes if outcome.fit is not None]
+        return pd.DataFrame(self._shared(), index=names, columns=names)
+
+    @property
+    def edges(self) -> pd.DataFrame:
+        """One row a pair that some method joins, with the mark that each method gives it: →, ←, — or nothing."""
+        import pandas as pd
+
+        return pd.DataFrame(self._edge_rows())
+
+    def _rows(self) -> list[dict[str, Any]]:
+        rows = []
+        for outcome in self.outcomes:
+            graph = None if outcome.fit is None else outcome.fit.graph
+            row: dict[str, Any] = {
+                "method": outcome.method,
+                "directed": None if graph is None else len(graph.directed),
+                "undirected": None if graph is None else len(graph.undirected),
+                "bic": outcome.bic if math.isfinite(outcome.bic) else None,
+                "seconds": outcome.seconds,
+                "cpu_seconds": outcome.cpu_seconds,
+            }
+            if self.truth is not None:
+                row |= {"hamming": outcome.hamming, "class_hamming": outcome.class_hamming}
+            rows.append(row | ({"problem": outcome.problem} if outcome.problem else {}))
+        return rows
+
+    def _shared(self) -> list[list[int]]:
+        skeletons = [outcome.fit.graph.skeleton for outcome in self.outcomes if outcome.fit is not None]
+        return [[int((a & b).sum()) // 2 for b in skeletons] for a in skeletons]
+
+    def _edge_rows(self) -> list[dict[str, Any]]:
+        graphs: dict[str, Graph] = {o.method: o.fit.graph for o in self.outcomes if o.fit is not None}
+        if self.truth is not None:
+            graphs = {"truth": self.truth, **graphs}
+        joined = [
+            (i, j)
+            for i in range(len(self.names))
+            for j in range(i + 1, len(self.names))
+            if any(graph.skeleton[i, j] for graph in graphs.values())
+        ]
+        return [
+            {"first": self.names[i], "second": self.names[j]}
+            | {name: _mark(graph, i, j) for name, graph in graphs.items()}
+            for i, j in joined
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in plain values."""
+        return {
+            "rows": self.rows,
+            "nodes": list(self.names),
+            "methods": self._rows(),
+            "shared_edges": {
+                "methods": [outcome.method for outcome in self.outcomes if outcome.fit is not None],
+                "counts": self._shared(),
+            },
+            "edges": self._edge_rows(),
+            "fits": {o.method: o.fit.to_dict() for o in self.outcomes if o.fit is not None},
+            "truth": None if self.truth is None else [list(edge) for edge in self.truth.directed],
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def __repr__(self) -> str:
+        from ordag.show.comparison import plain
+
+        return plain(self)
+
+
+def compare(
+    data: Any,
+    methods: Sequence[str] = ("cvs", "pc", "ges", "gds"),
+    *,
+    truth: Dag | LinearSEM | None = None,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    progress: Callable[[str], None] | None = None,
+    **common: Any,
+) -> Comparison:
+    """Learn from one table with several methods.
+
+    data, columns and the like: as for `learn`; the table is read once.
+    truth: the true graph or model, for distances.
+    settings: for single methods, such as {"gds": {"seed": 1}}. Other settings given here, such as alpha or seed, go to
+        every method that has them.
+    """
+    unknown = [name for name in methods if name not in METHODS]
+    if unknown or not methods:
+        raise SettingError(f"methods={', '.join(unknown) or 'none'}: choose among {', '.join(METHODS)}.")
+    own = {name: dict(values) for name, values in (settings or {}).items()}
+    stray = [name for name in own if name not in methods]
+    if stray:
+        raise SettingError(f"settings for {', '.join(stray)}, which {'is' if len(stray) == 1 else 'are'} not compared.")
+    reading = {name: common.pop(name) for name in ("columns", "missing", *READING) if name in common}
+    takers = {name: [m for m in methods if name in method_settings(m)] for name in common}
+    for name in [name for name, found in takers.items() if not found]:
+        raise SettingError(f"{name} is a setting of none of {', '.join(methods)}.")
+    table = Table(data, progress=progress, **reading)
+    graph = truth if truth is None or isinstance(truth, Dag) else truth.dag
+    outcomes = []
+    for name in methods:
+        given = {key: value for key, value in common.items() if name in takers[key]} | own.get(name, {})
+        outcomes.append(_outcome(name, Table(table.moments, progress=progress), given, graph))
+    return Comparison(table.moments.names, table.moments.n, tuple(outcomes), graph)
+
+
+def _outcome(method: str, table: Table, settings: Mapping[str, Any], truth: Dag | None) -> Outcome:
+    """One method; what it refuses is part of the answer, and the others go on."""
+    fit, problem = None, ""
+    start, cpu = time.perf_counter(), time.process_time()
+    try:
+        fit = METHODS[method](table, **settings)
+    except SettingError:
+        raise
+    except OrdagError as error:
+        problem = str(error)
+    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
+    if fit is None:
+        return Outcome(method, None, problem, seconds, cpu_seconds, math.nan, None, None)
+    directed = class_distance = None
+    if truth is not None:
+        directed = hamming(fit.graph, truth)
+        class_distance = hamming(_class(fit.graph), to_cpdag(truth))
+    return Outcome(method, fit, problem, seconds, cpu_seconds, _bic(fit), directed, class_distance)
+
+
+def _class(graph: Graph) -> Cpdag:
+    """The class of a DAG; a class as it was found, valid or not."""
+    return to_cpdag(graph) if isinstance(graph, Dag) else Cpdag(graph.nodes, graph.adjacency)
+
+
+def _bic(fit: Fit) -> float:
+    """Gaussian BIC of the graph, nan for a class without a DAG."""
+    try:
+        dag = fit.graph if isinstance(fit.graph, Dag) else extend(fit.graph)
+    except GraphError:
+        return math.nan
+    regressions = Regressions(fit.moments.R, fit.n)
+    total = 0.0
+    for j in range(len(fit.names)):
+        parents = sum(1 << int(i) for i in dag.adjacency[:, j].nonzero()[0])
+        total += fit.n * math.log(regressions.rss(j, parents) / fit.n)
+    return total + math.log(fit.n) * dag.edge_count
+
+
+def _mark(graph: Graph, i: int, j: int) -> str:
+    return {(True, True): "—", (True, False): "→", (False, True): "←"}.get(
+        (bool(graph.adjacency[i, j]), bool(graph.adjacency[j, i])), ""
+    )

@@ -1,0 +1,333 @@
+import json
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import oracles_gds as oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import tables
+
+from ordag.data.datasets import load
+from ordag.data.moments import Moments
+from ordag.errors import CollinearError, GraphError, SettingError, TooFewRowsError
+from ordag.graph.dag import Dag
+from ordag.learners.gds import gds_score, gds_search, target_order
+from ordag.learners.gds_moves import Position
+from ordag.learners.regressions import Regressions
+from ordag.model import simulate
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+SETS = ["hom_p5_n200", "het_p5_n1000", "hom_p10_n1000", "het_p10_n200", "hom_p20_n200", "het_p20_n1000", "marks"]
+
+
+def stored(name, method="GDS"):
+    return json.loads((REFERENCE / "gds" / f"{name}__{method}.json").read_text(encoding="utf-8"))
+
+
+def moments_of(name):
+    return Moments.scan(load(name).path if name == "marks" else REFERENCE / "data" / f"{name}.csv")
+
+
+def random_dag(p, rng, density=0.5):
+    A = np.triu(rng.random((p, p)) < density, 1)
+    order = rng.permutation(p)
+    return A[np.ix_(order, order)]
+
+
+def position_of(X, A):
+    n, p = X.shape
+    return Position(Regressions(Moments.from_rows(X).R, n), A, float(np.exp(np.log(n) / (n * p))))
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("method", ["GDS", "GDS_checkAll1"])
+def test_the_score_is_that_of_r(name, method):
+    moments, r = moments_of(name), stored(name, method)
+    found = Dag(moments.names, r["adjacency"])
+    assert gds_score(moments, found) == pytest.approx(r["score"], rel=1e-9)
+    if name != "marks":
+        truth = json.loads((REFERENCE / "data" / f"{name}.truth.json").read_text(encoding="utf-8"))
+        assert gds_score(moments, Dag(moments.names, np.array(truth["B"]).T)) == pytest.approx(
+            r["score_true_dag"], rel=1e-9
+        )
+        assert gds_score(moments, Dag.empty(moments.names)) == pytest.approx(r["score_empty"], rel=1e-9)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_steepest_descent_ends_where_r_ends(name):
+    moments, r = moments_of(name), stored(name, "GDS_checkAll1")
+    result = gds_search(moments, strategy="steepest")
+    np.testing.assert_array_equal(result.graph.adjacency, np.array(r["adjacency"], dtype=bool))
+    assert result.score == pytest.approx(r["score"], rel=1e-9)
+    assert result.kicks == 0
+    assert result.restarts == (result.score,)
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("seed", range(5))
+def test_the_score_reached_is_at_least_as_good_as_that_of_r(name, seed):
+    moments, r = moments_of(name), stored(name)
+    result = gds_search(moments, seed=seed)
+    assert result.score <= r["score"] * (1 + 1e-9)
+    assert result.score <= r.get("score_true_dag", r["score"]) * (1 + 1e-9)
+    assert result.score == pytest.approx(gds_score(moments, result.graph), rel=1e-9)
+    assert result.score <= min(result.restarts)
+    assert len(result.restarts) == 5
+
+
+@given(X=tables(max_p=5), seed=st.integers(0, 2**32 - 1), penalty=st.floats(0, 3))
+@settings(deadline=None, max_examples=40)
+def test_the_score_is_the_literal_one(X, seed, penalty):
+    A = random_dag(X.shape[1], np.random.default_rng(seed))
+    moments = Moments.from_rows(X)
+    ours = gds_score(moments, Dag(moments.names, A), penalty=penalty)
+    assert ours == pytest.approx(oracles.score(X, A, penalty), rel=1e-9, abs=1e-7)
+
+
+@given(X=tables(max_p=6), seed=st.integers(0, 2**32 - 1))
+@settings(deadline=None, max_examples=40)
+def test_the_table_holds_every_neighbour(X, seed):
+    n, p = X.shape
+    A = random_dag(p, np.random.default_rng(seed))
+    position = position_of(X, A)
+    outcomes = position.outcomes(np.arange(p))
+    here = oracles.score(X, A)
+    for i, j in permutations(range(p), 2):
+        after = oracles.neighbour(A, i, j)
+        if after is None:
+            assert np.isinf(outcomes[j, i])
+        else:
+            gain = n * p / 2 * np.log(outcomes[j, i] / position.total)
+            assert gain == pytest.approx(oracles.score(X, after) - here, rel=1e-6, abs=1e-6)
+    assert np.isinf(outcomes.diagonal()).all()
+
+
+@given(X=tables(min_p=3, max_p=7), seed=st.integers(0, 2**32 - 1))
+@settings(deadline=None, max_examples=40)
+def test_the_table_stays_true_along_the_way(X, seed):
+    rng = np.random.default_rng(seed)
+    p = X.shape[1]
+    position = position_of(X, random_dag(p, rng))
+    for _ in range(12):
+        edges = np.argwhere(position.turnable())
+        better = np.argwhere(position.outcomes(np.arange(p)) < position.bar)
+        if len(edges) and (rng.random() < 0.4 or not len(better)):
+            position.exchange(*rng.choice(edges).tolist())
+        elif len(better):
+            j, i = rng.choice(better).tolist()
+            assert position.move(i, j)
+        assert oracles.is_acyclic(position.adjacency)
+        fresh = position_of(X, position.adjacency)
+        targets = rng.permutation(p)[: p - 1]
+        np.testing.assert_allclose(position.outcomes(targets), fresh.outcomes(targets), rtol=1e-9)
+
+
+@pytest.mark.parametrize("A", [[(1, 0)], [(0, 1), (2, 3)], [(3, 0), (1, 0)], [(1, 0), (3, 1), (2, 3)]])
+def test_one_variable_of_enormous_variance_does_not_drown_the_others(A):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 4)) * [1e8, 1.0, 1e3, 1.0]
+    X[:, 1] += X[:, 0]
+    X[:, 3] += X[:, 2]
+    graph = np.zeros((4, 4), dtype=bool)
+    graph[tuple(zip(*A, strict=True))] = True
+    position = position_of(X, graph)
+    outcomes = position.outcomes(np.arange(4))
+    for i, j in permutations(range(4), 2):
+        after = oracles.neighbour(graph, i, j)
+        if after is not None:
+            total = sum(oracles.rss(X, k, np.flatnonzero(after[:, k])) for k in range(4))
+            price = position.price ** (int(after.sum()) - int(graph.sum()))
+            assert outcomes[j, i] == pytest.approx(total * price, rel=1e-7)
+
+
+def test_a_promised_gain_that_is_not_there_is_put_right():
+    X = simulate("homogeneous", p=5, n=100, seed=0).X
+    position = position_of(X, np.zeros((5, 5), dtype=bool))
+    lookup = position.outcomes(np.arange(5))
+    position.after[:] = position.regressions.rss(0, 0) * 1e-3
+    honest = position_of(X, np.zeros((5, 5), dtype=bool))
+    worse = [(i, j) for i, j in permutations(range(5), 2) if not lookup[j, i] < honest.bar]
+    for i, j in worse:
+        assert not position.move(i, j)
+        assert position.outcomes(np.arange(5))[j, i] == pytest.approx(lookup[j, i], rel=1e-12)
+    assert not position.adjacency.any()
+
+
+@pytest.mark.parametrize("k", [1, 4, 9, 100])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_published_search_is_the_walk_neighbour_by_neighbour(k, seed):
+    X = simulate("heterogeneous", p=5, n=40, seed=seed).X
+    generator = np.random.default_rng(seed)
+    A, moves, checked = oracles.walk(X, k, lambda rss: target_order(rss, generator))
+    result = gds_search(Moments.from_rows(X), restarts=[k], kicks=0, seed=seed)
+    np.testing.assert_array_equal(result.graph.adjacency, A)
+    assert (result.moves, result.checked) == (moves, checked)
+
+
+def test_nodes_are_drawn_in_proportion_to_their_excess():
+    rss = np.array([5.0, 2.0, 3.0])
+    weights = [4.0, 1.0, 2.0]  # 3, 0 and 1 above the smallest, and the smallest positive excess more
+    generator = np.random.default_rng(0)
+    draws = [tuple(target_order(rss, generator).tolist()) for _ in range(20_000)]
+    for order in permutations(range(3)):
+        expected = oracles.order_probability(order, weights)
+        assert draws.count(order) / len(draws) == pytest.approx(expected, abs=0.015)
+    assert sorted(target_order(np.ones(4), generator).tolist()) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("p", [2, 3, 4])
+@pytest.mark.parametrize("design", ["homogeneous", "heterogeneous"])
+def test_no_dag_is_better_than_the_one_found(p, design):
+    dags = list(oracles.all_dags(p))
+    assert len(dags) == {2: 3, 3: 25, 4: 543}[p]
+    for seed in range(3):
+        X = simulate(design, p=p, n=30, seed=seed).X
+        best = min(oracles.score(X, A) for A in dags)
+        assert gds_search(Moments.from_rows(X), seed=seed).score == pytest.approx(best, rel=1e-9)
+        assert gds_search(Moments.from_rows(X), strategy="steepest").score >= best - 1e-6
+
+
+@given(X=tables(min_p=3, max_p=5))
+@settings(deadline=None, max_examples=15)
+def test_every_step_of_the_steepest_descent_is_the_best_there_is(X):
+    p = X.shape[1]
+    moments = Moments.from_rows(X)
+    A = np.zeros((p, p), dtype=bool)
+    scores = []
+    result = gds_search(moments, strategy="steepest", progress=lambda moves, score: scores.append(score))
+    for score in scores:
+        neighbours = [oracles.neighbour(A, i, j) for i, j in permutations(range(p), 2)]
+        A = min((B for B in neighbours if B is not None), key=lambda B: oracles.score(X, B))
+        assert oracles.score(X, A) == pytest.approx(score, rel=1e-9, abs=1e-7)
+    np.testing.assert_array_equal(result.graph.adjacency, A)
+    assert result.moves == len(scores)
+
+
+@given(X=tables(min_p=3, max_p=6), data=st.data())
+@settings(deadline=None, max_examples=25)
+def test_relabelling_relabels(X, data):
+    p = X.shape[1]
+    order = data.draw(st.permutations(range(p)))
+    moments = Moments.from_rows(X, names=[f"v{k}" for k in range(p)])
+    other = Moments.from_rows(X[:, order], names=[f"v{k}" for k in order])
+    ours, theirs = (gds_search(m, strategy="steepest") for m in (moments, other))
+    assert theirs.graph.reorder(moments.names) == ours.graph
+    assert theirs.score == pytest.approx(ours.score, rel=1e-9)
+    assert gds_score(other, ours.graph) == pytest.approx(gds_score(moments, ours.graph), rel=1e-9)
+
+
+@pytest.mark.parametrize("p", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_truth_is_found_in_the_population(p, seed):
+    sem = simulate("erdos-renyi", p=p, n=1, seed=seed, degree=min(3, p - 1)).sem
+    population = Moments.from_covariance(sem.covariance(), n=10_000, names=sem.names)
+    assert gds_search(population, seed=seed).graph == sem.dag
+
+
+def test_a_dense_model_is_fitted_better_than_by_the_truth():
+    simulation = simulate("homogeneous", p=30, n=1000, seed=0)
+    moments = Moments.from_rows(simulation.X)
+    result = gds_search(moments, seed=0)
+    assert result.score <= gds_score(moments, simulation.dag)
+    assert result.score < min(result.restarts)
+    assert result.kicks >= 60
+
+
+def test_the_same_seed_gives_the_same_result():
+    moments = Moments.from_rows(simulate("homogeneous", p=8, n=100, seed=0).X)
+    result = gds_search(moments, seed=3)
+    assert gds_search(moments, seed=3) == result
+    assert gds_search(moments, seed=np.random.default_rng(3)) == result
+    sequence = np.random.SeedSequence(3)
+    assert gds_search(moments, seed=sequence) == result == gds_search(moments, seed=sequence)
+    assert gds_search(moments).score <= result.score_empty
+
+
+def test_a_search_begins_where_it_is_told_to():
+    moments = moments_of("hom_p10_n1000")
+    best = Dag(moments.names, stored("hom_p10_n1000")["adjacency"])
+    shuffled = best.reorder(moments.names[::-1])
+    for strategy in ("steepest", "random"):
+        result = gds_search(moments, start=shuffled, strategy=strategy, kicks=0, seed=0)
+        assert result.graph == best
+        assert result.moves == 0
+        assert result.score_empty == pytest.approx(stored("hom_p10_n1000")["score_empty"], rel=1e-9)
+
+
+def test_kicks_help_the_steepest_descent_too():
+    moments = moments_of("hom_p5_n200")
+    kicked = gds_search(moments, strategy="steepest", kicks=20, seed=0)
+    assert kicked.score == pytest.approx(stored("hom_p5_n200")["score"], rel=1e-9)
+    assert kicked.score < kicked.restarts[0]
+
+
+def test_the_penalty_prices_edges():
+    moments = moments_of("marks")
+    counts = [gds_search(moments, penalty=penalty, seed=0).graph.edge_count for penalty in (0.0, 1.0, 5.0, 1e6)]
+    assert counts[0] == 10
+    assert counts[3] == 0
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_nothing_that_was_given_is_changed():
+    moments = moments_of("marks")
+    start = Dag(moments.names, np.triu(np.ones((5, 5)), 1))
+    before = moments.R.copy(), moments.mean.copy(), start.adjacency.copy(), moments.names
+    gds_search(moments, start=start, seed=0)
+    after = moments.R, moments.mean, start.adjacency, moments.names
+    for old, new in zip(before, after, strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+def test_progress_tells_moves_and_the_lowest_score():
+    told = []
+    result = gds_search(moments_of("marks"), seed=0, progress=lambda *news: told.append(news))
+    assert [moves for moves, _ in told] == list(range(1, result.moves + 1))
+    scores = [score for _, score in told]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[-1] == pytest.approx(result.score, rel=1e-12)
+
+
+def test_an_interrupt_ends_the_search_and_leaves_nothing_behind():
+    moments = moments_of("hom_p5_n200")
+    expected = gds_search(moments, seed=1)
+
+    def interrupt(moves, score):
+        if moves == 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        gds_search(moments, seed=1, progress=interrupt)
+    assert gds_search(moments, seed=1) == expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        ({"strategy": "lazy"}, "steepest"),
+        ({"strategy": "steepest", "restarts": [5]}, "one run"),
+        ({"restarts": []}, "restart"),
+        ({"restarts": [5, 0]}, "from 1 on"),
+        ({"restarts": [2.5]}, "from 1 on"),
+        ({"kicks": -1}, "kicks"),
+        ({"kicks": True}, "kicks"),
+        ({"penalty": -1.0}, "penalty"),
+        ({"penalty": float("nan")}, "penalty"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, word):
+    with pytest.raises(SettingError, match=word):
+        gds_search(moments_of("marks"), **settings)
+
+
+def test_data_and_graphs_that_cannot_be_used_are_refused():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 3))
+    with pytest.raises(CollinearError, match="X3"):
+        gds_search(Moments.from_rows(np.column_stack([X[:, 0], X[:, 1], X[:, 0]])))
+    with pytest.raises(TooFewRowsError):
+        gds_search(Moments.from_rows(X[:4]))
+    with pytest.raises(GraphError, match="different nodes"):
+        gds_search(Moments.from_rows(X), start=Dag.empty(["a", "b", "c"]))
