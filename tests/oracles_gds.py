@@ -111,3 +111,9 @@ def order_probability(order, weights):
         probability *= weights[node] / left
         left -= weights[node]
     return probability
+
+
+def random_dag(p, rng, density=0.5):
+    A = np.triu(rng.random((p, p)) < density, 1)
+    order = rng.permutation(p)
+    return A[np.ix_(order, order)]

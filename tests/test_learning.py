@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import tables
+from strategies.tables import tables
 
 import ordag
 from ordag import Moments, learn, simulate

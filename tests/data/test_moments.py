@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import tables
+from strategies.tables import tables
 
 from ordag import Moments, simulate
 from ordag.data.scatter import Accumulator, root_of_rows

@@ -1,10 +1,10 @@
 import pickle
 
 import numpy as np
-import oracles_graph as oracles
 import pytest
 from hypothesis import given, settings
-from strategies_graph import classes, names, partly_directed
+from oracles import graph as oracles
+from strategies.graphs import classes, names, partly_directed
 
 from ordag.errors import GraphError
 from ordag.graph import Cpdag, Dag, extend, is_valid_cpdag

@@ -1,8 +1,8 @@
-import oracles_graph as oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies_graph import dags
+from oracles import graph as oracles
+from strategies.graphs import dags
 
 from ordag.errors import GraphError
 from ordag.graph import Dag, d_separated

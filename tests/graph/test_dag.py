@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import networkx
 import numpy as np
-import oracles_graph as oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies_graph import acyclic, dags, names
+from oracles import graph as oracles
+from strategies.graphs import acyclic, dags, names
 
 from ordag.errors import GraphError
 from ordag.graph import Dag

@@ -1,9 +1,9 @@
 import numpy as np
-import oracles_graph as oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies_graph import names, partly_directed
+from oracles import graph as oracles
+from strategies.graphs import names, partly_directed
 
 from ordag.errors import GraphError
 from ordag.graph import Cpdag, Dag, hamming, shd

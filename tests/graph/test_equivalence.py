@@ -1,11 +1,11 @@
 from math import factorial
 
 import numpy as np
-import oracles_graph as oracles
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from strategies_graph import classes, dags
+from oracles import graph as oracles
+from strategies.graphs import classes, dags
 
 from ordag.errors import GraphError
 from ordag.graph import Cpdag, Dag, class_size, enumerate_class, extend, to_cpdag, v_structures

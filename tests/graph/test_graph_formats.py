@@ -5,12 +5,12 @@ from xml.etree import ElementTree
 
 import networkx
 import numpy as np
-import oracles_graph as oracles
 import pandas
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from strategies_graph import CONTROL_NAMES, NASTY_NAMES, PLAIN_NAMES, dags, names, partly_directed, with_weights
+from oracles import graph as oracles
+from strategies.graphs import CONTROL_NAMES, NASTY_NAMES, PLAIN_NAMES, dags, names, partly_directed, with_weights
 
 from ordag.errors import GraphError, GraphFormatError
 from ordag.graph import Cpdag, Dag, format_of, read_text, write_text

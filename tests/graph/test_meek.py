@@ -1,9 +1,9 @@
 import numpy as np
-import oracles_graph as oracles
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from strategies_graph import dags, partly_directed
+from oracles import graph as oracles
+from strategies.graphs import dags, partly_directed
 
 from ordag.graph import Cpdag, meek, to_cpdag
 

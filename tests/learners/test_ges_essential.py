@@ -1,7 +1,7 @@
 import numpy as np
-import oracles_ges as oracles
 import pytest
 from ges_cases import as_cpdag, as_essential, as_pairs, random_dag
+from oracles import ges as oracles
 
 from ordag.learners.ges.essential import essential
 

@@ -1,9 +1,9 @@
 """Dense models whose covariance matrix float64 cannot hold: cond(S) near 1e20."""
 
 import numpy as np
-import oracles_ges as oracles
 import pytest
 from ges_cases import moments
+from oracles import ges as oracles
 
 from ordag.graph import extend
 from ordag.learners.ges import ges_search

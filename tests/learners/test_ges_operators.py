@@ -1,9 +1,9 @@
 """The three operators against all classes that one edge leads to."""
 
 import numpy as np
-import oracles_ges as oracles
 import pytest
 from ges_cases import as_essential, as_pairs, moments, random_dag, rows
+from oracles import ges as oracles
 
 from ordag.learners.ges.candidates import Candidates
 from ordag.learners.ges.essential import essential

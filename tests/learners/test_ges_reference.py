@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import numpy as np
-import oracles_ges as oracles
 import pytest
 from ges_cases import moments
+from oracles import ges as oracles
 
 from ordag.data.datasets import load
 from ordag.graph import Cpdag, extend

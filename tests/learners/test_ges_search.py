@@ -1,7 +1,7 @@
 import numpy as np
-import oracles_ges as oracles
 import pytest
 from ges_cases import as_cpdag, moments, random_dag, rows
+from oracles import ges as oracles
 
 from ordag.data.moments import Moments
 from ordag.errors import CollinearError, OrdagWarning, PrecisionError, PrecisionWarning, SettingError, TooFewRowsError

@@ -1,11 +1,11 @@
 """From skeleton to class: which triples are colliders, what follows, and what if they contradict each other."""
 
 import numpy as np
-import oracles_pc as oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import tables
+from oracles import pc as oracles
+from strategies.tables import tables
 
 from ordag import Moments
 from ordag.errors import SettingError

@@ -3,11 +3,11 @@
 from itertools import combinations
 
 import numpy as np
-import oracles_pc as oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import tables
+from oracles import pc as oracles
+from strategies.tables import tables
 
 from ordag import Moments, simulate
 from ordag.errors import CollinearError, DataError

@@ -1,8 +1,8 @@
 """PC finds the truth from population moments, step for step as with a graph in place of the tests."""
 
 import numpy as np
-import oracles_pc as oracles
 import pytest
+from oracles import pc as oracles
 
 from ordag import Moments, simulate
 from ordag.graph import Cpdag, d_separated, to_cpdag

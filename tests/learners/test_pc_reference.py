@@ -6,8 +6,8 @@ from itertools import permutations
 from pathlib import Path
 
 import numpy as np
-import oracles_pc as oracles
 import pytest
+from oracles import pc as oracles
 
 from ordag import Moments
 from ordag.data.datasets import load

@@ -1,11 +1,11 @@
 """The skeleton of PC: against the literal algorithm, and what it may not depend on."""
 
 import numpy as np
-import oracles_pc as oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import tables
+from oracles import pc as oracles
+from strategies.tables import tables
 
 from ordag import Moments, simulate
 from ordag.errors import SettingError, TooFewRowsError

@@ -3,7 +3,7 @@ import oracles_gds as oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import tables
+from strategies.tables import tables
 
 from ordag.data.moments import Moments
 from ordag.learners import regressions as module

@@ -1,8 +1,8 @@
 import numpy as np
-import oracles_model as oracles
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from oracles import model as oracles
 from sems import relabelled, sems
 
 from ordag.errors import GraphError, PrecisionError, SettingError

@@ -2,10 +2,10 @@ import json
 import pickle
 
 import numpy as np
-import oracles_model as oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import model as oracles
 from sems import relabelled, sems, table
 
 from ordag.errors import ColumnError, DataError, GraphError, GraphFormatError, PrecisionError, SettingError

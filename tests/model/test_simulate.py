@@ -1,8 +1,8 @@
 import numpy as np
-import oracles_model as oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import model as oracles
 
 from ordag.errors import SettingError
 from ordag.model import DESIGNS, simulate

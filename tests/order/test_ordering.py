@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import tables
+from oracles import ordering as oracles
+from strategies.tables import tables
 
 from ordag import Moments, simulate
 from ordag.data.table import Table

@@ -7,10 +7,10 @@ import math
 from pathlib import Path
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given, settings
-from strategies import tables
+from oracles import ordering as oracles
+from strategies.tables import tables
 
 from ordag import Moments, learn, simulate
 from ordag.errors import SettingError
