@@ -118,7 +118,7 @@ class Fit:
             columns["weight"] = self._refit.sem.B[source, target]
             columns["std_error"] = self._refit.std_error[source, target]
         if self.selection is not None and self.ordering is not None:
-            columns["p_value"] = self.selection.p_values[place[target], place[source]]
+            columns["p_value"] = self.selection.p_values_of(place[target], place[source])
         elif self.pair_p_values is not None:
             columns["p_value"] = self.pair_p_values[source, target]
         elif self._refit is not None:

@@ -3,10 +3,10 @@ from itertools import permutations
 from pathlib import Path
 
 import numpy as np
-import oracles_gds as oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import gds as oracles
 from strategies.tables import tables
 
 from ordag.data.datasets import load

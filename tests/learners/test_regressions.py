@@ -1,8 +1,8 @@
 import numpy as np
-import oracles_gds as oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import gds as oracles
 from strategies.tables import tables
 
 from ordag.data.moments import Moments

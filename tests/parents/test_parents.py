@@ -29,7 +29,7 @@ def test_every_p_value_is_that_of_a_regression(X):
     ordering = forward(Moments.from_rows(X))
     order = ordering.order.tolist()
     for name, test in TESTS.items():
-        values = p_values(ordering.W, ordering.n, test)
+        values = p_values(partial_correlations(ordering.W), ordering.n, test)
         for m in range(1, len(order)):
             for j in range(m):
                 expected = oracles.edge_p_value(X, order, m, j, name)
@@ -47,7 +47,7 @@ def test_p_values_of_dense_designs_agree_with_exact_arithmetic(p, n):
     r = oracles.exact_partial_correlations(L)
     ordering = forward(Moments.from_rows(X))
     assert ordering.order.tolist() == order
-    ours = p_values(ordering.W, n, fisher_z)
+    ours = p_values(partial_correlations(ordering.W), n, fisher_z)
     exact = fisher_z(r, n, np.maximum(np.arange(p) - 1.0, 0.0)[:, None])
     seen = np.tril(np.ones((p, p), dtype=bool), -1) & (exact > 1e-12)
     error = np.abs(ours / np.where(seen, exact, 1.0) - 1)
@@ -105,7 +105,11 @@ def test_corrections_are_what_they_say():
     plain = select(ordering, alpha=0.05)
     values = plain.p_values[tested]
     assert plain.expected_false == pytest.approx(0.05 * math.comb(15, 2))
-    assert (plain.parents[tested] == (values <= 0.05)).all()
+    for name in TESTS:
+        chosen = select(ordering, alpha=0.05, test=name)
+        assert (chosen.parents == (chosen.p_values <= 0.05)).all()
+        later, earlier = np.nonzero(chosen.parents)
+        np.testing.assert_allclose(chosen.p_values_of(later, earlier), chosen.p_values[later, earlier])
     bonferroni = select(ordering, alpha=0.05, correction="bonferroni")
     assert (bonferroni.parents[tested] == (values <= 0.05 / 105)).all()
     bh = select(ordering, alpha=0.05, correction="bh")
@@ -145,7 +149,7 @@ def test_level_of_the_tests_under_the_true_order():
     for _ in range(40):
         ordering = forward(Moments.from_rows(rng.standard_normal((400, 32))))
         for name, test in TESTS.items():
-            shares[name] += int((p_values(ordering.W, 400, test) <= 0.05).sum())
+            shares[name] += int((p_values(partial_correlations(ordering.W), 400, test) <= 0.05).sum())
     pairs = 40 * math.comb(32, 2)
     for name in ("fisher-z", "t"):
         assert shares[name] / pairs == pytest.approx(0.05, abs=4 * math.sqrt(0.05 * 0.95 / pairs) + 0.001)

@@ -29,8 +29,10 @@ def scatter_of(X: Array) -> tuple[Array, Array]:
     step = chunk_rows(p)
     scatter = np.zeros((p, p), order="F")
     missed = np.zeros(p)  # what rounding in a long sum has left of the mean
+    buffer = np.empty((min(step, n), p))
     for start in range(0, n, step):
-        centred = np.subtract(X[start : start + step], mean, dtype=np.float64, order="C")
+        block = X[start : start + step]
+        centred = np.subtract(block, mean, out=buffer[: len(block)])
         missed += np.ones(len(centred)) @ centred
         scatter = blas.dsyrk(1.0, centred.T, beta=1.0, c=scatter, lower=1, overwrite_c=1)
     scatter = blas.dsyr(-1.0 / n, missed, lower=1, a=scatter, overwrite_a=1)

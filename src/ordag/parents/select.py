@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from ordag.arrays import Array, Mask
 from ordag.errors import SettingError
 from ordag.order.ordering import Ordering
 from ordag.parents.bic import backward_elimination
-from ordag.parents.tests import Test, named_test, p_values
+from ordag.parents.tests import Test, conditioned_on, named_test, p_values, partial_correlations, rejected
 
 Correction = Literal["none", "bh", "bonferroni"]
 Rule = Literal["test", "bic"]
@@ -21,17 +23,28 @@ Rule = Literal["test", "bic"]
 
 @dataclass(frozen=True)
 class Selection:
-    """The chosen parents and the tests behind them; both matrices are at [later, earlier] positions of the order.
+    """The chosen parents and the tests behind them; matrices are at [later, earlier] positions of the order.
 
     `expected_false` is how many of the edges would be there by chance alone if no pair had an edge (a level times
     the pairs tested), or for a false-discovery rate that share of the edges found.
     """
 
     parents: Mask
-    p_values: Array
+    r: Array
+    n: int
+    test: Test
     pairs: int
     threshold: float
     expected_false: float
+
+    @cached_property
+    def p_values(self) -> Array:
+        """The p-value of every pair; one on and above the diagonal."""
+        return p_values(self.r, self.n, self.test)
+
+    def p_values_of(self, later: NDArray[np.intp], earlier: NDArray[np.intp]) -> Array:
+        """Those of some pairs of positions only."""
+        return self.test(self.r[later, earlier], self.n, conditioned_on(later))
 
     @property
     def edge_count(self) -> int:
@@ -61,27 +74,26 @@ def select(
     function = named_test(test)
     if correction not in ("none", "bh", "bonferroni"):
         raise SettingError(f"correction={correction!r} is not known: use 'none', 'bh' or 'bonferroni'.")
-    values = p_values(ordering.W, ordering.n, function)
-    pairs = math.comb(len(values), 2)
-    if rule == "bic":
-        chosen = backward_elimination(ordering.L, ordering.W, ordering.n)
-        level = float(2.0 * ndtr(-math.sqrt(math.log(ordering.n))))
-        return Selection(chosen, values, pairs, math.nan, level * pairs)
-    if rule != "test":
+    if rule not in ("test", "bic"):
         raise SettingError(f"parents={rule!r} is not known: use 'test' or 'bic'.")
-    threshold = _threshold(values, alpha, correction, pairs)
-    chosen = values <= threshold
-    expected = {"none": alpha * pairs, "bonferroni": alpha, "bh": alpha * int(chosen.sum())}[correction]
-    return Selection(chosen, values, pairs, threshold, expected)
-
-
-def _threshold(values: Array, alpha: float, correction: str, pairs: int) -> float:
-    """The largest p-value that still makes an edge."""
-    if correction == "bonferroni":
-        return alpha / pairs
+    r = partial_correlations(ordering.W)
+    n, pairs = ordering.n, math.comb(len(r), 2)
+    if rule == "bic":
+        chosen = backward_elimination(ordering.L, ordering.W, n)
+        level = float(2.0 * ndtr(-math.sqrt(math.log(n))))
+        return Selection(chosen, r, n, function, pairs, math.nan, level * pairs)
     if correction == "bh":
-        # Benjamini & Hochberg (1995): the largest p₍ᵢ₎ with p₍ᵢ₎ ≤ α i / m.
-        ranked = np.sort(values[np.tril_indices(len(values), -1)])
-        below = np.flatnonzero(ranked <= alpha * np.arange(1, pairs + 1) / pairs)
-        return float(ranked[below[-1]]) if len(below) else -1.0
-    return alpha
+        values = p_values(r, n, function)
+        threshold = _false_discovery_threshold(values, alpha)
+        chosen = values <= threshold
+        return Selection(chosen, r, n, function, pairs, threshold, alpha * int(chosen.sum()))
+    threshold = alpha / pairs if correction == "bonferroni" else alpha
+    chosen = rejected(r, n, function, threshold)
+    return Selection(chosen, r, n, function, pairs, threshold, threshold * pairs)
+
+
+def _false_discovery_threshold(values: Array, rate: float) -> float:
+    """Benjamini & Hochberg (1995): the largest p₍ᵢ₎ of m with p₍ᵢ₎ ≤ rate · i / m, or less than any if there is none."""
+    ranked = np.sort(values[np.tril_indices(len(values), -1)])
+    below = np.flatnonzero(ranked <= rate * np.arange(1, len(ranked) + 1) / len(ranked))
+    return float(ranked[below[-1]]) if len(below) else -1.0

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from scipy.special import chdtrc, ndtr, stdtr
+from numpy.typing import NDArray
+from scipy.special import chdtrc, chdtri, ndtr, ndtri, stdtr, stdtrit
 
-from ordag.arrays import Array
+from ordag.arrays import Array, Mask
 from ordag.errors import SettingError
 
 Test: TypeAlias = Callable[[Array, int, Array], Array]
@@ -33,6 +35,27 @@ def mutual_information(r: Array, n: int, k: Array) -> Array:
     with np.errstate(divide="ignore"):
         return np.asarray(chdtrc(1.0, -n * np.log1p(-r * r)))
 
+
+def _critical_z(alpha: float, n: int, k: Array) -> Array:
+    return np.asarray(np.tanh(-ndtri(alpha / 2.0) / np.sqrt(n - k - 3.0)))
+
+
+def _critical_t(alpha: float, n: int, k: Array) -> Array:
+    d = n - k - 2.0
+    t = -stdtrit(d, alpha / 2.0)
+    return np.asarray(t / np.sqrt(d + t * t))
+
+
+def _critical_information(alpha: float, n: int, k: Array) -> Array:
+    return np.full(np.shape(k), math.sqrt(-math.expm1(-float(chdtri(1.0, alpha)) / n)))
+
+
+CRITICAL: dict[Test, Callable[[float, int, Array], Array]] = {
+    fisher_z: _critical_z,
+    student_t: _critical_t,
+    mutual_information: _critical_information,
+}
+"""The least |r| with a p-value of alpha, for tests where it can be had: p − 1 thresholds instead of p² p-values."""
 
 TESTS: dict[str, Test] = {
     "fisher-z": fisher_z,
@@ -72,17 +95,31 @@ def partial_correlations(W: Array) -> Array:
     return r
 
 
-def p_values(W: Array, n: int, test: Test) -> Array:
-    """The p-value of every pair, at [later, earlier]; one on and above the diagonal.
+def conditioned_on(positions: NDArray[np.intp]) -> Array:
+    """How many variables the pairs of these (later) positions are conditioned on: all other predecessors."""
+    return np.maximum(positions - 1.0, 0.0)
 
-    At position m (from 0) a pair is conditioned on the m − 1 other predecessors.
-    """
-    p = len(W)
-    values = partial_correlations(W)
+
+def p_values(r: Array, n: int, test: Test) -> Array:
+    """The p-value of every pair of `partial_correlations`, at [later, earlier]; one on and above the diagonal."""
+    p = len(r)
+    values = np.ones((p, p))
     step = max(1, 2**16 // p)
     for start in range(0, p, step):
         stop = min(start + step, p)
-        k = np.maximum(np.arange(start, stop) - 1.0, 0.0)[:, None]
-        values[start:stop, :stop] = test(values[start:stop, :stop], n, k)
-        values[start:stop, start:][np.triu_indices(stop - start, m=p - start)] = 1.0
+        k = conditioned_on(np.arange(start, stop))[:, None]
+        block = test(r[start:stop, :stop], n, k)
+        values[start:stop, :stop] = np.where(np.tri(stop - start, stop, start - 1, dtype=bool), block, 1.0)
     return values
+
+
+def rejected(r: Array, n: int, test: Test, alpha: float) -> Mask:
+    """The pairs whose p-value is at most alpha, at [later, earlier]."""
+    if test not in CRITICAL:
+        return p_values(r, n, test) <= alpha
+    least = CRITICAL[test](alpha, n, conditioned_on(np.arange(len(r))))
+    found = np.empty(r.shape, dtype=bool)
+    step = max(1, 2**16 // len(r))
+    for start in range(0, len(r), step):
+        found[start : start + step] = np.abs(r[start : start + step]) >= least[start : start + step, None]
+    return found

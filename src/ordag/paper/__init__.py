@@ -1,0 +1,1 @@
+"""Names of the paper's figures and tables in, the same numbers made anew out."""
