@@ -197,8 +197,47 @@ def test_bad_files_say_what_to_change(run, tmp_path, content, said):
     assert (tmp_path / "t.csv").read_text() == content
 
 
+def test_methods_by_one_word(run):
+    for method in ("pc", "ges", "gds"):
+        document = json.loads(run("learn", "marks", "--method", method, "--json")[1])
+        assert document["settings"]["method"] == method
+    status, out, _ = run("learn", "marks", "--method", "pc", "--alpha", "0.05")
+    assert status == 0
+    assert "analysis — statistics p (edge) 0.016" in out
+    assert "vectors     → mechanics" in run("learn", "marks", "--method", "ges", "--orient-by-order")[1]
+    assert refused(run("learn", "marks", "--method", "ges", "--alpha", "0.05"), "alpha is not a setting of 'ges'")
+
+
+def test_compare(run, tmp_path):
+    status, out, _ = run("compare", "marks", "--alpha", "0.05", "--seed", "1")
+    assert status == 0
+    assert "analysis · statistics" in out
+    words = ["simulate", "heterogeneous", "-p", "6", "-n", "500", "--seed", "2", "--out", "d.csv"]
+    assert run(*words, "--truth", "t.json")[0] == 0
+    assert run(*words, "--truth", "t.graphml")[0] == 0
+    for truth in ("t.json", "t.graphml"):
+        document = json.loads(run("compare", "d.csv", "--truth", truth, "--methods", "cvs,ges", "--json")[1])
+        assert document["methods"][0]["hamming"] is not None
+    status, out, _ = run("compare", "--simulate", "4.3", "-n", "300", "--seed", "1")
+    assert status == 0
+    assert "distance to class" in out
+    assert refused(run("compare"), "either DATA or --simulate")
+    assert refused(run("compare", "marks", "--simulate", "4.1"), "either DATA or --simulate")
+    assert refused(run("compare", "marks", "--methods", "cvs,xyz"), "xyz")
+    assert refused(run("compare", "marks", "--truth", "nowhere.dot"), "nowhere.dot")
+
+
+def test_an_interruption_is_one_word_and_status_130(run, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ordag.learning.learn", stop)
+    status, out, err = run("learn", "marks")
+    assert (status, out, err.strip()) == (130, "", "ordag: stopped")
+
+
 def test_help_has_examples(run):
-    for words in (["--help"], ["learn", "--help"], ["simulate", "-h"]):
+    for words in (["--help"], ["learn", "--help"], ["simulate", "-h"], ["compare", "-h"]):
         status, out, _ = run(*words)
         assert status == 0
         assert "ordag learn" in out or "ordag simulate" in out

@@ -36,7 +36,7 @@ def cvs(
     named_test(test)
     ordering = find_order(table, direction)
     selection = select(ordering, rule=parents, alpha=alpha, test=test, correction=correction)
-    moments = table.quick if ordering.quick and table.quick is not None else table.moments
+    moments = ordering.moments
     later, earlier = np.nonzero(selection.parents)
     adjacency = np.zeros((moments.p, moments.p), dtype=bool)
     adjacency[ordering.order[earlier], ordering.order[later]] = True

@@ -47,7 +47,7 @@ def condition(W: Array, scale: Array) -> Array:
     c = np.empty(len(W))
     step = max(1, 2**18 // max(1, len(W)))
     for start in range(0, len(W), step):  # a few rows at a time: |W| whole would be one more p × p matrix
-        c[start : start + step] = np.abs(W[start : start + step]) @ scale
+        c[start : start + step] = np.einsum("ij,j->i", np.abs(W[start : start + step]), scale)
     return c
 
 

@@ -24,17 +24,16 @@ QUICK = 1e-8
 
 @dataclass(frozen=True)
 class Ordering:
-    """The variables in causal order, with the factor from which everything else follows.
+    """The variables of `moments` in causal order, with the factor from which everything else follows.
 
     `L` is lower triangular with `L @ L.T` the scatter in this order, `W` its inverse. `runner_up[m]` is what step m
     compared with: the remaining scatter of the second-best candidate (forward), or the reciprocal of it (backward).
     `uncertainty[m]` bounds the relative rounding error of the variance of variable m given its predecessors;
-    `undecided` has a sentence for every step whose choice lies within it. `quick`: from a Gram matrix of the rows.
+    `undecided` has a sentence for every step whose choice lies within it.
     """
 
     order: NDArray[np.intp]
-    names: tuple[str, ...]
-    n: int
+    moments: Moments
     L: Array
     W: Array
     runner_up: Array
@@ -42,7 +41,11 @@ class Ordering:
     direction: Direction = "forward"
     refreshes: int = 0
     undecided: tuple[str, ...] = ()
-    quick: bool = False
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return self.moments.n
 
     @cached_property
     def variances(self) -> Array:
@@ -94,7 +97,7 @@ def quick_forward(moments: Moments) -> Ordering | None:
     uncertainty = noise(condition(W, _scale(moments)[part.order]), squared=True)
     if uncertainty.max() > QUICK:
         return None
-    return Ordering(part.order, moments.names, moments.n, L, W, part.runner_up, uncertainty, quick=True)
+    return Ordering(part.order, moments, L, W, part.runner_up, uncertainty)
 
 
 def forward(moments: Moments) -> Ordering:
@@ -138,8 +141,7 @@ def _checked(
     checked = check_digits(moments, order, L, _scale(moments)[order], direction)
     return Ordering(
         order,
-        moments.names,
-        moments.n,
+        moments,
         L,
         checked.W,
         runner_up,

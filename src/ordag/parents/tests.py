@@ -97,7 +97,7 @@ def partial_correlations(W: Array) -> Array:
 
 def conditioned_on(positions: NDArray[np.intp]) -> Array:
     """How many variables the pairs of these (later) positions are conditioned on: all other predecessors."""
-    return np.maximum(positions - 1.0, 0.0)
+    return np.asarray(np.maximum(positions - 1.0, 0.0))
 
 
 def p_values(r: Array, n: int, test: Test) -> Array:

@@ -1,0 +1,143 @@
+"""PC, GES and GDS through the one call: the same Fit, JSON, exports and estimators as the paper's own method."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import ordag
+from ordag import GDS, GES, PC, Cpdag, Dag, learn, simulate
+from ordag.errors import SettingError
+from ordag.graph import to_cpdag
+from ordag.learners.gds import gds_search
+from ordag.learners.ges import ges_search
+from ordag.learners.orient import orient_by_order
+from ordag.learners.pc import pc_search
+
+X = simulate("erdos-renyi", 8, 500, 3, degree=3).X
+
+
+@pytest.mark.parametrize("method", ["pc", "ges", "gds"])
+def test_learn_is_the_search_on_the_same_moments(method):
+    moments = ordag.Moments.from_rows(X)
+    fit = learn(X, method=method, **({"seed": 1} if method == "gds" else {}))
+    found = {
+        "pc": lambda: pc_search(moments),
+        "ges": lambda: ges_search(moments),
+        "gds": lambda: gds_search(moments, seed=1),
+    }[method]()
+    assert fit.graph == found.graph
+    assert fit.score == getattr(found, "score", None)
+    assert fit.order is None
+    document = json.loads(fit.to_json())
+    assert document["settings"]["method"] == method
+    assert document["order"] is None
+    assert len(document["edges"]) == len(fit.graph.directed)
+    assert len(document["undirected"]) == len(fit.graph.undirected)
+    assert (fit.sem is None) == isinstance(fit.graph, Cpdag)
+    assert "<svg" in fit._repr_html_()
+    assert method in repr(fit)
+    assert len(fit.edges) == len(fit.graph.directed)
+
+
+def test_pc_keeps_its_tests():
+    fit = learn(X, method="pc")
+    joined = fit.graph.skeleton
+    assert len(fit.separating_sets) == (~joined).sum() // 2 - 4
+    assert (fit.pair_p_values[joined] <= 0.01).all()
+    apart = ~joined & ~np.eye(8, dtype=bool)
+    assert (fit.pair_p_values[apart] > 0.01).all()
+    separated = json.loads(fit.to_json())["separated"]
+    assert len(separated) == len(fit.separating_sets)
+    assert set(separated[0]) == {"pair", "given", "p_value"}
+
+
+def test_gds_edges_have_the_p_values_of_their_regressions():
+    fit = learn("marks", method="gds", seed=0)
+    row = fit.edges.set_index(["source", "target"]).loc[("vectors", "mechanics")]
+    cvs = learn("marks", alpha=0.05).edges.set_index(["source", "target"]).loc[("vectors", "mechanics")]
+    assert row["weight"] == pytest.approx(cvs["weight"])
+    assert 0 < row["p_value"] < 0.01
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks([PC(), GES(), GDS(seed=0)])
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)  # asserts inside
+
+
+def test_estimators_are_learn():
+    for estimator, method in ((PC(alpha=0.05), "pc"), (GES(penalty=2.0), "ges"), (GDS(seed=3), "gds")):
+        fitted = clone(estimator).fit(X)
+        assert fitted.graph_ == learn(X, method=method, **estimator.get_params()).graph
+        assert np.isfinite(fitted.score(X))
+        assert (fitted.weights_ is None) == (method != "gds")
+
+
+def test_orienting_within_the_class_gives_a_member_and_reports_what_it_could_not_do():
+    rng = np.random.default_rng(0)
+    for seed in range(40):
+        dag = simulate("erdos-renyi", 6, 5, seed, degree=3).dag
+        order = [dag.nodes[i] for i in rng.permutation(6)]
+        place = {name: k for k, name in enumerate(order)}
+        result = orient_by_order(to_cpdag(dag), order)
+        assert to_cpdag(result.graph) == to_cpdag(dag)
+        assert set(result.conflicts) == {(a, b) for a, b in result.graph.directed if place[a] > place[b]}
+        compelled = set(to_cpdag(dag).directed)
+        assert {edge for edge in compelled if place[edge[0]] > place[edge[1]]} <= set(result.conflicts)
+        along = orient_by_order(to_cpdag(dag), order, "skeleton")
+        assert all(place[a] < place[b] for a, b in along.graph.directed)
+        assert (along.graph.skeleton == dag.skeleton).all()
+        assert set(along.conflicts) == {(a, b) for a, b in compelled if place[a] > place[b]}
+
+
+def test_orienting_along_a_causal_order_gives_back_the_dag():
+    for seed in range(20):
+        dag = simulate("erdos-renyi", 7, 5, seed, degree=3).dag
+        for way in ("class", "skeleton"):
+            result = orient_by_order(to_cpdag(dag), dag.topological_order(), way)
+            assert result.graph == dag
+            assert result.conflicts == ()
+
+
+def test_an_invalid_class_is_not_silently_patched():
+    broken = Cpdag.from_edges("abcd", [], [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
+    with pytest.raises(SettingError, match="skeleton"):
+        orient_by_order(broken, "abcd")
+    assert isinstance(orient_by_order(broken, "abcd", "skeleton").graph, Dag)
+
+
+def test_orient_by_order_in_learn():
+    drawn = simulate("erdos-renyi", 10, 5000, 1, degree=2)
+    fit = learn(drawn.X, method="ges", orient_by_order="class")
+    assert isinstance(fit.graph, Dag)
+    assert fit.order is not None
+    assert {"weight", "std_error", "p_value", "direction_p_value"} <= set(fit.edges.columns)
+    assert fit.details["class"]["directed"] == [list(e) for e in learn(drawn.X, method="ges").graph.directed]
+    assert ordag.hamming(fit.graph, drawn.dag) <= 4
+    sachs = learn("sachs", method="ges", orient_by_order="class")
+    assert sachs.details["order_conflicts"]
+    assert "contradicts arrows of the equivalence class" in sachs.warnings[-1]
+    with pytest.raises(SettingError, match="class"):
+        learn("marks", method="pc", orient_by_order="yes")
+
+
+def test_settings_of_another_method_are_refused():
+    with pytest.raises(SettingError, match="alpha is not a setting of 'ges'"):
+        learn("marks", method="ges", alpha=0.05)
+    with pytest.raises(SettingError, match="strategy='luck'"):
+        learn("marks", method="gds", strategy="luck")
+
+
+def test_progress_is_told():
+    news = []
+    learn(X, method="pc", progress=news.append)
+    learn(X, method="ges", progress=news.append)
+    learn(X, method="gds", seed=0, progress=news.append)
+    assert any(text.startswith("PC") for text in news)
+    assert any(text.startswith("GES: forward phase") for text in news)
+    assert any("moves" in text for text in news)
