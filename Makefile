@@ -27,7 +27,7 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
-bench: $(VENV)/.installed-dev
+bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
 
 wheel: $(VENV)/.installed-dev
@@ -45,6 +45,10 @@ $(VENV)/.installed: $(VENV)/.created pyproject.toml
 $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-bench: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
+	@touch $@
 
 clean:
 	rm -rf $(VENV) dist build

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import scipy
 
-SECTIONS = ["literal", "floor", "growth", "startup", "digits"]
+SECTIONS = ["literal", "floor", "growth", "startup", "digits", "rivals"]
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 HEAD = """# Benchmarks

@@ -105,7 +105,7 @@ def test_orienting_along_a_causal_order_gives_back_the_dag():
 
 
 def test_an_invalid_class_is_not_silently_patched():
-    broken = Cpdag.from_edges("abcd", [], [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
+    broken = Cpdag.from_edges(list("abcd"), [], [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
     with pytest.raises(SettingError, match="skeleton"):
         orient_by_order(broken, "abcd")
     assert isinstance(orient_by_order(broken, "abcd", "skeleton").graph, Dag)
@@ -118,7 +118,13 @@ def test_orient_by_order_in_learn():
     assert fit.order is not None
     assert {"weight", "std_error", "p_value", "direction_p_value"} <= set(fit.edges.columns)
     assert fit.details["class"]["directed"] == [list(e) for e in learn(drawn.X, method="ges").graph.directed]
-    assert ordag.hamming(fit.graph, drawn.dag) <= 4
+    recovered = 0
+    for seed in range(8):
+        drawn = simulate("erdos-renyi", 10, 5000, seed, degree=2)
+        if learn(drawn.X, method="ges").graph == to_cpdag(drawn.dag):
+            assert learn(drawn.X, method="ges", orient_by_order="class").graph == drawn.dag
+            recovered += 1
+    assert recovered >= 3
     sachs = learn("sachs", method="ges", orient_by_order="class")
     assert sachs.details["order_conflicts"]
     assert "contradicts arrows of the equivalence class" in sachs.warnings[-1]
