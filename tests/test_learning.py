@@ -245,6 +245,7 @@ def test_the_public_names_are_these():
         "hamming",
         "identifiability",
         "learn",
+        "refit",
         "shd",
         "simulate",
     ]

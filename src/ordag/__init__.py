@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ordag.learners.estimators import GES as GES
     from ordag.learners.estimators import PC as PC
     from ordag.learning import learn as learn
+    from ordag.learning import refit as refit
     from ordag.model.identifiability import identifiability as identifiability
     from ordag.model.sem import LinearSEM as LinearSEM
     from ordag.model.simulate import simulate as simulate
@@ -49,6 +50,7 @@ _HOME = {
     "hamming": "ordag.graph",
     "identifiability": "ordag.model.identifiability",
     "learn": "ordag.learning",
+    "refit": "ordag.learning",
     "shd": "ordag.graph",
     "simulate": "ordag.model.simulate",
 }

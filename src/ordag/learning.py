@@ -1,4 +1,4 @@
-"""`learn`: data in, Fit out."""
+"""`learn`: data in, Fit out. And `refit`, for a graph that is known."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from ordag.data.gate import Missing
 from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.fit import Fit
+from ordag.graph.dag import Dag
 from ordag.learners.cvs import cvs
 from ordag.learners.methods import gds, ges, pc
+from ordag.model.refit import Refit
+from ordag.model.refit import refit as model_refit
 
 METHODS: dict[str, Callable[..., Fit]] = {"cvs": cvs, "pc": pc, "ges": ges, "gds": gds}
 """Every method by name: a function of a Table and its own settings."""
@@ -53,6 +56,19 @@ def learn(
     if unknown:
         raise SettingError(f"{', '.join(unknown)} is not a setting of {method!r}: it takes {', '.join(known)}.")
     return METHODS[method](Table(data, columns=columns, missing=missing, progress=progress, **reading), **settings)
+
+
+def refit(
+    data: Any, graph: Dag, *, columns: Sequence[str] | None = None, missing: Missing = "error", **reading: Any
+) -> Refit:
+    """The least-squares model of a given graph on the same kinds of data: `.sem` and the `.std_error` of its weights.
+
+    >>> import ordag
+    >>> graph = ordag.Dag.from_edges(["algebra", "vectors"], [("algebra", "vectors")])
+    >>> ordag.refit("marks", graph, columns=["algebra", "vectors"]).sem.B.round(3).tolist()
+    [[0.0, 0.754], [0.0, 0.0]]
+    """
+    return model_refit(Table(data, columns=columns, missing=missing, **reading).moments, graph)
 
 
 @cache
