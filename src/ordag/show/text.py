@@ -20,6 +20,11 @@ def probability(value: float | None) -> str:
     return "< 1e-16" if value < 1e-16 else f"{value:.2g}"
 
 
+def counted(count: int, noun: str) -> str:
+    """'1 pair', '2 pairs'."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def percent(value: float) -> str:
     """A margin: by how much larger in percent, or from twice on how many times as large."""
     if value != value:
@@ -85,12 +90,12 @@ def chance(fit: Fit) -> str:
     return {
         "bh": f"{amount} (a false-discovery rate of {level} over {pairs} pairs)",
         "bonferroni": f"{amount} (Bonferroni at {level} over {pairs} pairs)",
-    }.get(str(fit.settings.get("correction")), f"{amount} by chance alone (level {level} × {pairs} pairs tested)")
+    }.get(str(fit.settings.get("correction")), f"{amount} by chance alone (level {level} × {counted(pairs, 'pair')} tested)")
 
 
 def heading(fit: Fit) -> str:
     dropped = f", {fit.moments.dropped} rows with missing values dropped" if fit.moments.dropped else ""
-    return f"{fit.method} · {fit.n} rows{dropped} · {len(fit.names)} variables · {fit.graph.edge_count} edges"
+    return f"{fit.method} · {fit.n} rows{dropped} · {len(fit.names)} variables · {counted(fit.graph.edge_count, 'edge')}"
 
 
 def summary(fit: Fit, most: int = 30) -> str:
