@@ -10,7 +10,7 @@ from pathlib import Path
 import ordag
 
 ROOT = Path(ordag.__file__).parent
-ROOMS = ["data", "order", "parents", "graph", "model", "learners", "show", "cli"]
+ROOMS = ["data", "order", "parents", "graph", "model", "learners", "trust", "paper", "show", "cli"]
 MAY_USE = {
     "data": set(),
     "order": {"data"},
@@ -18,8 +18,10 @@ MAY_USE = {
     "graph": set(),
     "model": {"graph", "data"},
     "learners": {"data", "order", "parents", "graph", "model"},
+    "trust": {"data", "order", "parents", "graph", "model", "learners"},
+    "paper": {"data", "order", "parents", "graph", "model", "learners", "trust", "show"},
     "show": {"data", "order", "parents", "graph", "model", "learners"},
-    "cli": {"data", "order", "parents", "graph", "model", "learners", "show"},
+    "cli": {"data", "order", "parents", "graph", "model", "learners", "trust", "paper", "show"},
 }
 
 

@@ -10,6 +10,7 @@ import click
 from ordag import __version__
 from ordag.cli.compare import compare
 from ordag.cli.learn import learn
+from ordag.cli.reproduce import reproduce
 from ordag.cli.simulate import simulate
 from ordag.errors import OrdagError
 
@@ -25,10 +26,11 @@ def cli() -> None:
     ordag learn data.csv --out graph.dot     and the graph for Graphviz
     ordag compare data.csv                   four methods side by side
     ordag simulate homogeneous --out d.csv   a random model and data from it
+    ordag reproduce --quick                  the paper's figures and tables again
     """
 
 
-for command in (learn, compare, simulate):
+for command in (learn, compare, simulate, reproduce):
     cli.add_command(command)
 
 

@@ -1,0 +1,163 @@
+"""`ordag reproduce`: the paper's figures and tables."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ordag.paper import Result, Step
+
+MOST_LETTERS = 30
+"""A column of a table with longer cells has sentences in it."""
+
+PLAIN_SECONDS = 30.0
+"""How often to say how far things are where there is no terminal."""
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--list", "listing", is_flag=True, help="List the names and what they are.")
+@click.option("--quick", is_flag=True, help="Few replicates at few points: all of it in two minutes on two cores.")
+@click.option(
+    "--out",
+    default="ordag-results",
+    show_default=True,
+    type=click.Path(file_okay=False),
+    help="Folder for tables and figures; one with a run that was stopped goes on.",
+)
+@click.option("--replicates", type=click.IntRange(min=1), help="Data sets at each point, instead of the paper's 100.")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes to use; all cores unless given.")
+@click.option("--complete", is_flag=True, help="Also GDS with 50 variables at every n, which takes long.")
+def reproduce(
+    names: tuple[str, ...],
+    listing: bool,
+    quick: bool,
+    out: str,
+    replicates: int | None,
+    workers: int | None,
+    complete: bool,
+) -> None:
+    """Run the numerical results of Park & Kim again: all of them, or those named.
+
+    Every NAME gets in the folder a table NAME.csv of all its results, figures as PNG and SVG, and a page NAME.md that
+    lays the results beside what the paper says. A data set depends on its design, its size and its number alone, so
+    the numbers are the same for any number of workers, and a run that was stopped goes on where it was.
+
+    \b
+    Examples
+      ordag reproduce --list
+      ordag reproduce --quick
+      ordag reproduce figure2 figure3 --replicates 30 --out results
+    """
+    from rich.console import Console
+
+    from ordag.paper import EXPERIMENTS
+    from ordag.paper import reproduce as run
+
+    if listing:
+        width = max(map(len, EXPERIMENTS))
+        for name, experiment in EXPERIMENTS.items():
+            click.echo(f"{name:<{width}}  {experiment.title}")
+        return
+    try:
+        with Bar(out) as bar:
+            results = run(names, quick, out, replicates, workers, bar, complete=complete)
+    except KeyboardInterrupt:
+        click.echo(f"ordag: stopped. What is done is kept in {out}: the same command goes on from there.", err=True)
+        sys.exit(130)
+    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 120)
+    for result in results:
+        show(result, console)
+    click.echo(f"Tables, figures and these pages are in {out}.", err=True)
+
+
+def show(result: Result, console: Console) -> None:
+    """The title, the small table, and the sentences."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    console.print(Text(f"\n{result.experiment.title}", style="bold"))
+    if result.table is not None:
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        rows = result.table.astype(str).to_numpy().tolist()
+        prose = [max((len(row[k]) for row in rows), default=0) > MOST_LETTERS for k in range(result.table.shape[1])]
+        for k, title in enumerate(result.table.columns):
+            table.add_column(Text(str(title)), justify="left" if k == 0 or prose[k] else "right", no_wrap=not prose[k])
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
+        # Numbers keep their columns on a narrow terminal; sentences are wrapped.
+        needed = console.measure(table, options=console.options.update(width=400)).maximum + 2
+        console.print(Padding(table, (0, 0, 1, 2), expand=False), width=None if any(prose) else needed, crop=False)
+    for sentence in result.claims:
+        console.print(Padding(Text(f"· {sentence}"), (0, 0, 0, 2)))
+
+
+class Bar:
+    """Says on standard error what is to come, then how far it is: a bar on a terminal, a line now and then elsewhere."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.bar: Any = None
+        self.told = time.monotonic()
+        self.started = False
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __call__(self, step: Step) -> None:
+        if not self.started:
+            self.started = True
+            self._announce(step)
+        if self.bar is not None:
+            self.bar.update(self.line, completed=step.seconds_done, description=step.experiment, done=step.done)
+        elif time.monotonic() - self.told > PLAIN_SECONDS:
+            self.told = time.monotonic()
+            left = spell((step.seconds - step.seconds_done) / step.workers)
+            click.echo(f"{step.experiment}: {step.done:,} of {step.tasks:,} tasks done, about {left} left", err=True)
+
+    def _announce(self, step: Step) -> None:
+        left = (step.seconds - step.seconds_done) / step.workers
+        before = f", {step.done:,} of them done before" if step.done else ""
+        workers = f"{step.workers} worker{'s' if step.workers > 1 else ''}"
+        click.echo(
+            f"{step.tasks:,} tasks{before}; about {spell(left)} with {workers}. Results go to {self.folder}; "
+            "Ctrl-C stops, and the same command goes on.",
+            err=True,
+        )
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+            self.bar = Progress(
+                TextColumn("{task.description:<8}"),
+                BarColumn(),
+                TextColumn("{task.fields[done]:,} of {task.fields[tasks]:,}"),
+                TimeElapsedColumn(),
+                TextColumn("left"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+                speed_estimate_period=120,
+            )
+            self.line = self.bar.add_task("", total=step.seconds, done=step.done, tasks=step.tasks)
+            self.bar.start()
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+
+def spell(seconds: float) -> str:
+    """A length of time in words, in a unit that fits."""
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} seconds"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} minutes"
+    return f"{seconds / 3600:.1f} hours"

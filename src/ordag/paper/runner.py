@@ -1,0 +1,166 @@
+"""Tasks in, their rows in a journal out: on any number of workers, of any kind that joblib knows."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from multiprocessing import parent_process
+from typing import Any
+
+from ordag.errors import OrdagWarning, SettingError
+from ordag.paper.experiment import Experiment, ReproductionError, Task
+from ordag.paper.store import Journal, Rows
+
+BATCH_SECONDS = 0.5
+"""Tasks go to a worker in batches of about this length: long against the way there, short to lose."""
+
+Run = Callable[[Task], list[dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A task that raised something, in words, since not every exception survives the way back from a worker."""
+
+    task: Task
+    what: str
+    trace: str
+
+
+Batch = list[tuple[Task, Rows | Failure]]
+"""Tasks with what came of them."""
+
+
+def tasks_of(experiment: Experiment, *, quick: bool, replicates: int | None, complete: bool) -> list[Task]:
+    """What is to be done, replicate by replicate, so that an interrupted run has something at every point.
+
+    Points for which the experiment has fewer replicates than for others have no more than that.
+    """
+    tasks = [*experiment.tasks(quick), *(experiment.extra() if complete else ())]
+    if replicates is not None and experiment.replicated:
+        counts = Counter(replace(task, replicate=0) for task in tasks)
+        most = max(counts.values())
+        tasks = [
+            replace(point, replicate=k)
+            for point, count in counts.items()
+            for k in range(replicates if count == most else min(replicates, count))
+        ]
+    return sorted(dict.fromkeys(tasks), key=lambda task: task.replicate)
+
+
+def worker_count(workers: int | None) -> int:
+    """How many to use: those asked for, those of a surrounding `joblib.parallel_config`, or one for every core."""
+    import joblib
+    from joblib.parallel import get_active_backend
+
+    if workers is None:
+        configured = get_active_backend()[1]
+        workers = -1 if configured in (None, 1) else configured
+    elif workers < 1:
+        raise SettingError(f"workers={workers}: at least one is needed.")
+    return int(joblib.effective_n_jobs(workers))
+
+
+def perform(
+    experiment: Experiment,
+    tasks: Sequence[Task],
+    journal: Journal,
+    workers: int,
+    finished: Callable[[Task], None],
+) -> None:
+    """Run the tasks and write each down in the journal as soon as it is known.
+
+    Every task runs with one thread for linear algebra, so that the numbers are the same for any number of workers.
+    """
+    try:
+        with _stopped_after(_results(experiment, tasks, workers)) as results:
+            for task, rows in (result for batch in results for result in batch):
+                if isinstance(rows, Failure):
+                    raise _failed(rows, journal)
+                journal.add(task, rows)
+                finished(task)
+    except BrokenExecutor as error:
+        raise ReproductionError(
+            f"A worker was killed during {experiment.name}, most often for want of memory. {_kept(journal)} With fewer "
+            "workers (--workers 1) it needs less memory."
+        ) from error
+
+
+@contextmanager
+def _stopped_after(results: Generator[Batch, None, None]) -> Iterator[Generator[Batch, None, None]]:
+    """However it ends, the workers are told to stop at once; that this cancels tasks needs no warning by joblib."""
+    try:
+        yield results
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            results.close()
+
+
+def _failed(failure: Failure, journal: Journal) -> ReproductionError:
+    error = ReproductionError(f"The task {failure.task} failed with {failure.what}. {_kept(journal)}")
+    error.add_note(failure.trace)
+    return error
+
+
+def _kept(journal: Journal) -> str:
+    return f"The {len(journal.done)} tasks done before are kept in {journal.path}, and the same command goes on from there."
+
+
+def _results(experiment: Experiment, tasks: Sequence[Task], workers: int) -> Generator[Batch, None, None]:
+    """The results of batches in the order in which they come."""
+    from joblib import Parallel, delayed
+    from joblib.parallel import get_active_backend
+
+    parts = list(batches(tasks, experiment.seconds))
+    if experiment.alone or not parts:
+        yield from (work(experiment.run, part) for part in parts)
+        return
+    calls = [delayed(work)(experiment.run, part) for part in parts]
+    if getattr(get_active_backend()[0], "supports_return_generator", False):
+        yield from Parallel(n_jobs=workers, batch_size=1, return_as="generator_unordered")(calls)
+        return
+    # A backend that hands results back all together gets a few batches at a time.
+    wave = 4 * workers
+    for start in range(0, len(calls), wave):
+        yield from Parallel(n_jobs=workers, batch_size=1)(calls[start : start + wave])
+
+
+def batches(tasks: Iterable[Task], seconds: Callable[[Task], float]) -> Iterator[list[Task]]:
+    """The tasks in the same order, so many at a time that they take about BATCH_SECONDS, one at least."""
+    batch: list[Task] = []
+    filled = 0.0
+    for task in tasks:
+        if batch and filled + seconds(task) > BATCH_SECONDS:
+            yield batch
+            batch, filled = [], 0.0
+        batch.append(task)
+        filled += seconds(task)
+    if batch:
+        yield batch
+
+
+def work(run: Run, tasks: Sequence[Task]) -> Batch:
+    """What a worker does: the tasks one after the other, until one fails."""
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    if parent_process() is not None and threading.current_thread() is threading.main_thread():
+        # Ctrl-C reaches the workers of a terminal too; the parent decides what to do about it.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    results: Batch = []
+    with threadpool_limits(limits=1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", OrdagWarning)
+        for task in tasks:
+            try:
+                results.append((task, run(task)))
+            except Exception as error:
+                what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+                results.append((task, Failure(task, what, traceback.format_exc())))
+                break
+    return results

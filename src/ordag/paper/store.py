@@ -1,0 +1,173 @@
+"""Rows of finished tasks in, a journal that survives interruptions out, and at the end a table in CSV."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ordag import __version__
+from ordag.errors import OutputError
+from ordag.paper.experiment import Experiment, ReproductionError, Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Rows = list[dict[str, Any]]
+
+FORMAT = 1
+SYNC_SECONDS = 2.0
+"""Lines are handed to the system at once, and forced to the disk at most this long after."""
+
+write = os.write
+
+
+class Journal:
+    """A file with one line a finished task, after a first line that says which experiment and settings it is of.
+
+    Lines are only ever added, each whole or not at all, so that a run that was interrupted at any moment can go on:
+    `done` has what the file held when it was opened and what was added since.
+    """
+
+    def __init__(self, path: Path, experiment: Experiment) -> None:
+        self.path = path
+        self.done: dict[Task, Rows] = {}
+        self._synced = time.monotonic()
+        header = {
+            "ordag_journal": FORMAT,
+            "version": __version__,
+            "experiment": experiment.name,
+            "settings": _plain(experiment.settings),
+        }
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+        except OSError as error:
+            raise OutputError(f"{path} could not be opened: {error.strerror or error}.") from error
+        try:
+            _lock(self._file, path)
+            self._end = self._read(header)
+            if self._end == 0:
+                self._add(header)
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def _read(self, header: Mapping[str, Any]) -> int:
+        """Take in the lines that are there; gives the length of the file without a line that was cut short."""
+        content = self.path.read_bytes()
+        end = content.rfind(b"\n") + 1
+        lines = content[:end].splitlines()
+        if not lines:
+            return 0
+        _check_header(_loaded(lines[0]), header, self.path)
+        for line in lines[1:]:
+            entry = _loaded(line)
+            # What cannot be read is no reason to stop: its task counts as not done.
+            with contextlib.suppress(KeyError, TypeError):
+                self.done[Task(**entry["task"])] = entry["rows"]
+        return end
+
+    def add(self, task: Task, rows: Rows) -> None:
+        """Write down a finished task."""
+        entry = {"task": task.address, "rows": _plain(rows)}
+        self._add(entry)
+        self.done[task] = entry["rows"]
+        if time.monotonic() - self._synced > SYNC_SECONDS:
+            self._sync()
+
+    def _add(self, entry: Mapping[str, Any]) -> None:
+        line = json.dumps(entry, ensure_ascii=False).encode() + b"\n"
+        try:
+            os.ftruncate(self._file, self._end)
+            os.lseek(self._file, self._end, os.SEEK_SET)
+            rest = memoryview(line)
+            while rest:
+                rest = rest[write(self._file, rest) :]
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._file, self._end)
+            raise self._unwritable(error) from error
+        self._end += len(line)
+
+    def _sync(self) -> None:
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        self._synced = time.monotonic()
+
+    def _unwritable(self, error: OSError) -> OutputError:
+        return OutputError(
+            f"{self.path} could not be written: {error.strerror or error}. The {len(self.done)} tasks done before are "
+            "kept there: when this is mended, the same command goes on from them."
+        )
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            os.fsync(self._file)
+        os.close(self._file)
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def to_frame(done: Mapping[Task, Iterable[Mapping[str, Any]]]) -> pd.DataFrame:
+    """All rows by address, whatever the order in which they came; a row's own values win over its task's."""
+    import pandas as pd
+
+    return pd.DataFrame([{**task.address, **row} for task in sorted(done) for row in done[task]])
+
+
+def _plain(value: Any) -> Any:
+    """The value as it comes back from JSON, so that a run and its continuation see the same."""
+    return json.loads(json.dumps(value, default=lambda other: other.item()))
+
+
+def _loaded(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
+
+
+def _check_header(found: Any, wanted: Mapping[str, Any], path: Path) -> None:
+    if found == wanted:
+        return
+    what = "is not a journal of this command"
+    if isinstance(found, dict) and "ordag_journal" in found:
+        differing = [name for name in wanted if found.get(name) != wanted[name]]
+        what = " and ".join(_difference(name, found.get(name), wanted[name]) for name in differing)
+    raise ReproductionError(
+        f"{path} {what}, so its results cannot be gone on with: choose another folder with --out, or delete that file "
+        "to start over."
+    )
+
+
+def _difference(name: str, found: Any, wanted: Any) -> str:
+    if name == "settings" and isinstance(found, dict):
+        names = sorted(key for key in {*found, *wanted} if found.get(key) != wanted.get(key))
+        return f"was made with other settings ({', '.join(names)})"
+    return f"was made with {name.replace('_', ' ')} {found} (this is {wanted})"
+
+
+def _lock(file: int, path: Path) -> None:
+    """Keep a second run out of the same folder, where the system can (not on Windows)."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ReproductionError(
+            f"{path} is in use by another run: wait for it, or choose another folder with --out."
+        ) from None
+    except OSError:
+        pass  # a file system without locks

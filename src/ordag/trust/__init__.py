@@ -1,0 +1,1 @@
+"""Data and fits in, how far to believe them out."""

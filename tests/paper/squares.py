@@ -1,0 +1,78 @@
+"""A tiny experiment for the tests of the engine: squares of random numbers, with a picture."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from ordag.paper.draws import task_seed
+from ordag.paper.experiment import Experiment, Task
+from ordag.paper.panels import Panel, lines
+
+
+def tasks(quick):
+    return [
+        Task("squares", "numbers", 1, n, replicate, method)
+        for replicate in range(2 if quick else 5)
+        for n in (1, 2, 3)
+        for method in ("square", "cube")
+    ]
+
+
+def extra():
+    return [Task("squares", "numbers", 1, 4, replicate, "square") for replicate in range(5)]
+
+
+def run(task):
+    x = np.random.default_rng(task_seed(task, "x")).normal(size=200)
+    # a product of matrices, for which the number of threads could matter
+    value = float(np.linalg.eigvalsh(np.outer(x, x) + np.eye(200))[-1])
+    if trace := os.environ.get("SQUARES_TRACE"):
+        with open(trace, "a") as file:
+            file.write(f"{task}\n")
+    return [{"value": value ** (2 if task.method == "square" else 3)}]
+
+
+def broken(task):
+    if task.n == 3 and task.method == "cube":
+        raise ZeroDivisionError("no cube today")
+    return run(task)
+
+
+def deadly(task):
+    if task.n == 3 and task.replicate == 1:
+        os._exit(9)
+    return run(task)
+
+
+def interrupted(task):
+    if task.replicate == 1:
+        raise KeyboardInterrupt
+    return run(task)
+
+
+def present(rows, folder: Path):
+    return lines(
+        [Panel("numbers", rows, "value", "value")], {"square": "x²", "cube": "x³"}, folder / "squares", columns=1
+    )
+
+
+def table(rows):
+    return rows.groupby("method", as_index=False)["value"].mean().round(3)
+
+
+def squares(run=run, **more):
+    return Experiment(
+        name="squares",
+        title="Squares and cubes",
+        tasks=tasks,
+        run=run,
+        present=present,
+        claims=lambda rows: [f"The paper says that squares are positive; here all {len(rows)} are."],
+        table=table,
+        extra=extra,
+        replicated=True,
+        settings={"power": 2},
+        seconds=lambda task: 0.2,
+        **more,
+    )

@@ -1,0 +1,163 @@
+"""Each experiment: its tasks, a row of it, and what it makes of rows."""
+
+from collections import defaultdict
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from ordag.paper import EXPERIMENTS, Task, reproduce
+from ordag.paper.beyond import BEYOND, agreement
+from ordag.paper.figure2 import GRID
+from ordag.paper.grids import against, course, refusals
+from ordag.paper.methods import learned
+from ordag.paper.panels import means
+from ordag.paper.runner import tasks_of
+from ordag.paper.store import to_frame
+from ordag.paper.table1 import PAPER, ROWS, TABLE1
+
+SIMULATIONS = ("figure2", "figure3", "figure4", "table1", "beyond", "authors")
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_quick_run_has_some_of_the_tasks_of_a_full_one(name):
+    experiment = EXPERIMENTS[name]
+    quick, full = set(experiment.tasks(True)), set(experiment.tasks(False))
+    assert quick <= full
+    assert len(full) == len(experiment.tasks(False))
+    assert {task.experiment for task in full} == {name}
+    assert all(0 < experiment.seconds(task) < 60 for task in full)
+
+
+def test_a_quick_run_takes_less_than_two_minutes_on_two_cores():
+    total = sum(
+        experiment.seconds(task) * (2 if experiment.alone else 1)
+        for experiment in EXPERIMENTS.values()
+        for task in experiment.tasks(True)
+    )
+    assert total / 2 < 90
+
+
+def test_the_points_of_figure_2():
+    """Every n for CVS, PC and GES, and for GDS at p = 20; four n for GDS at p = 50, all in a complete run."""
+    tasks = GRID.tasks(False)
+    assert max(task.replicate for task in tasks) == 99
+    points = defaultdict(set)
+    for task in tasks:
+        points[task.p, task.method].add(task.n)
+    every, few = set(range(100, 1001, 100)), {100, 400, 700, 1000}
+    assert points == {
+        (p, method): few if p == 50 and method in ("gds", "gds-kicks") else every
+        for p in (20, 50)
+        for method in ("cvs", "pc", "ges", "gds", "gds-kicks")
+    }
+    complete = tasks_of(EXPERIMENTS["figure2"], quick=False, replicates=None, complete=True)
+    assert len(complete) == 2 * 10 * 5 * 100
+    kicked = [task for task in tasks if task.p == 50 and task.method == "gds-kicks"]
+    assert len(kicked) == 4 * 10
+    some = tasks_of(EXPERIMENTS["figure2"], quick=False, replicates=30, complete=False)
+    assert len(some) == 30 * (10 * 5 + 10 * 3 + 4) + 4 * 10
+    assert len(tasks_of(EXPERIMENTS["figure2"], quick=False, replicates=5, complete=False)) == 5 * (50 + 30 + 8)
+
+
+def test_the_numbers_of_table_1():
+    assert ROWS == (100, 200, 300, 400, 500, 600, 700, 800, 900, 1000)
+    assert all(len(column) == 10 for columns in PAPER.values() for column in columns.values())
+    assert PAPER[20]["cvs"][0] == 0.63
+    assert PAPER[20]["gds"][3] == 325.94
+    assert PAPER[20]["gds"][-1] == 448.28
+    assert PAPER[50]["cvs"][4] == 8.39
+    assert PAPER[50]["gds"][0] == 2617.53
+    assert PAPER[50]["gds"][8] == 8234.65
+    assert PAPER[80] == {"cvs": (17.01, 20.30, 24.76, 27.07, 32.18, 33.61, 39.48, 40.36, 46.70, 46.87)}
+    sums = {(p, name): round(sum(column), 2) for p, columns in PAPER.items() for name, column in columns.items()}
+    assert sums[20, "cvs"] == 8.31
+    assert sums[20, "gds"] == 3550.66
+    assert sums[50, "cvs"] == 85.08
+    assert sums[50, "gds"] == 58577.54
+
+
+@pytest.mark.parametrize("name", SIMULATIONS)
+def test_what_is_shown_of_a_few_rows(name, tmp_path):
+    """Two replicates with few variables, under the names of the real points: tables, sentences and pictures."""
+    experiment = EXPERIMENTS[name]
+    done = {}
+    for task in tasks_of(experiment, quick=True, replicates=2, complete=False):
+        if name == "table1" and task.p == 50:
+            done[task] = [{"method": "cvs", "seconds": 0.002}, {"method": "gds", "seconds": 0.9}]
+        else:
+            done[task] = experiment.run(
+                task if name in ("figure4", "table1") else replace(task, p=6 if task.p == 20 else 9)
+            )
+    rows = to_frame(done)
+    table, claims = experiment.table(rows), experiment.claims(rows)
+    assert len(table) > 2
+    assert not table.astype(str).apply(lambda column: column.str.contains("nan")).to_numpy().any()
+    assert all(sentence.endswith(".") and "nan" not in sentence for sentence in claims)
+    for path in experiment.present(rows, tmp_path):
+        assert path.suffix in (".png", ".svg")
+        assert path.stat().st_size > 10_000
+
+
+def test_the_smallest_experiment_from_end_to_end(tmp_path):
+    (result,) = reproduce(["figure4"], quick=True, folder=tmp_path, workers=1)
+    cvs = result.rows[(result.rows["method"] == "cvs") & (result.rows["n"] == 200)]
+    assert cvs["dag_distance"].mean() < 0.5
+    pc = result.rows[(result.rows["method"] == "pc") & (result.rows["n"] == 200)]
+    assert pc["class_distance"].mean() > 1, "X1 and X2 are adjacent and independent given X3"
+    saved = pd.read_csv(tmp_path / "figure4.csv", keep_default_na=False)
+    assert len(saved) == len(result.rows)
+    assert "Figure 4" in (tmp_path / "figure4.md").read_text()
+
+
+def test_table_1_times_both_methods_on_the_same_data():
+    rows = TABLE1.run(Task("table1", "homogeneous", 20, 100, 0, ""))
+    assert [row["method"] for row in rows] == ["cvs", "gds"]
+    assert all(row["seconds"] > 0 for row in rows)
+    assert [row["method"] for row in TABLE1.run(Task("table1", "homogeneous", 80, 100, 0, ""))] == ["cvs"]
+
+
+def test_data_past_float64_are_counted_and_no_crash():
+    (row,) = BEYOND.run(Task("beyond", "homogeneous", 200, 300, 0, "cvs"))
+    assert row["problem"] == "PrecisionError"
+    assert row["agreement"] is None
+    rows = pd.DataFrame([{**row, "method": "cvs", "p": 200}])
+    assert refusals(rows) == ["CVS refused 1 data sets at p = 200 (PrecisionError); the means are over the others."]
+
+
+def test_agreement_of_an_order_with_the_true_arrows():
+    _, fit, drawn = learned(Task("beyond", "homogeneous", 6, 5000, 0, "cvs"))
+    assert agreement(fit, drawn.truth) == 1.0
+    _, upside_down, _ = learned(Task("beyond", "homogeneous", 6, 5000, 0, "cvs"))
+    reverse = replace(upside_down, ordering=replace(fit.ordering, order=fit.ordering.order[::-1].copy()))
+    assert agreement(reverse, drawn.truth) == 0.0
+
+
+def test_means_and_words():
+    rows = pd.DataFrame({"n": [1, 1, 2], "x": [1.0, 3.0, None], "p": 5, "method": "cvs"})
+    found = means(rows, ["n"], "x")
+    assert found.to_dict("records") == [{"n": 1, "mean": 2.0, "error": 1.0, "count": 2}]
+    assert course({1: 3.0, 2: 2.0, 3: 1.0}) == "falls from 3.0 at n = 1 to 1.0 at n = 3"
+    assert course({1: 3.0, 2: 4.0, 3: 1.0}) == "falls from 3.0 at n = 1 to 1.0 at n = 3, rising at 1 of 2 steps"
+    assert course({1: 3.0, 2: 4.0}) == "does not fall (from 3.0 at n = 1 to 4.0 at n = 2)"
+    assert course({1: 3.0, 2: 3.0}) == "stays at 3.0"
+    assert course({1: 3.0}) == "is 3.0 at n = 1"
+
+
+def test_where_another_method_is_nearer_on_the_same_data():
+    values = {
+        "cvs": {(1, 0): (2, 2), (1, 1): (3, 3), (2, 0): (1, 1), (2, 1): (90, 90)},
+        "gds": {(1, 0): (1, 2), (1, 1): (2, 5), (2, 0): (3, 3)},
+    }
+    rows = pd.DataFrame(
+        [
+            {"p": 5, "n": n, "replicate": k, "method": method, "dag_distance": dag, "class_distance": of_class}
+            for method, found in values.items()
+            for (n, k), (dag, of_class) in found.items()
+        ]
+    )
+    assert against(rows, (5,), "gds") == (
+        "GDS is nearer to the truth than CVS in 1 of 2 panels (DAG, n = 1), at 1 of 4 points by more than two standard "
+        "errors"
+    )
+    assert against(rows[rows["n"] == 2], (5,), "gds") == "CVS is at least as near to the truth as GDS at all 2 points"

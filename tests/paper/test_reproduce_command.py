@@ -1,0 +1,89 @@
+"""`ordag reproduce` as a person uses it, with a tiny experiment in the place of the paper's."""
+
+import sys
+
+import pytest
+import squares as tiny
+from click.testing import CliRunner
+from squares import squares
+
+import ordag.paper
+from ordag.cli.reproduce import reproduce, spell
+from ordag.paper import ReproductionError
+
+module = sys.modules["ordag.cli.reproduce"]
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path):
+    """Run the command with these words in an empty folder; gives the outcome."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words, experiment=None):
+        monkeypatch.setattr(ordag.paper, "EXPERIMENTS", {"squares": experiment or squares()})
+        return CliRunner().invoke(reproduce, list(words))
+
+    return call
+
+
+def test_tables_and_sentences(run, tmp_path):
+    outcome = run("--quick", "--workers", "1")
+    assert outcome.exit_code == 0
+    assert "Squares and cubes" in outcome.stdout
+    assert "square" in outcome.stdout
+    assert "· The paper says that squares are positive; here all 12 are." in outcome.stdout
+    assert "12 tasks; about 2 seconds with 1 worker. Results go to ordag-results" in outcome.stderr
+    names = sorted(path.name for path in (tmp_path / "ordag-results").iterdir())
+    assert names == ["squares.csv", "squares.journal", "squares.md", "squares.png", "squares.svg"]
+
+
+def test_going_on(run):
+    run("squares", "--quick", "--workers", "1", "--out", "deep/er")
+    outcome = run("squares", "--replicates", "3", "--workers", "1", "--out", "deep/er")
+    assert "18 tasks, 12 of them done before" in outcome.stderr
+    assert "here all 18 are" in outcome.stdout
+    assert "21 tasks" in run("--complete", "--replicates", "3", "--workers", "1").stderr
+
+
+def test_the_list(run):
+    outcome = run("--list")
+    assert outcome.stdout == "squares  Squares and cubes\n"
+
+
+def test_the_papers_own_list():
+    outcome = CliRunner().invoke(reproduce, ["--list"])
+    names = [line.split()[0] for line in outcome.stdout.splitlines()]
+    assert names == ["section2", "figure2", "figure3", "figure4", "table1", "marks", "beyond", "authors"]
+
+
+def test_lines_now_and_then_without_a_terminal(run, monkeypatch):
+    monkeypatch.setattr(module, "PLAIN_SECONDS", -1.0)
+    outcome = run("--quick", "--workers", "1")
+    assert "squares: 12 of 12 tasks done, about 1 seconds left" in outcome.stderr
+
+
+def test_a_bar_on_a_terminal(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(module.sys.stderr, "isatty", lambda: True, raising=False)
+    with module.Bar("out") as bar:
+        ordag.paper.reproduce([squares()], True, tmp_path, workers=1, progress=bar)
+        assert bar.bar.tasks[0].percentage == pytest.approx(100)
+    assert "12 tasks" in capsys.readouterr().err
+
+
+def test_an_interruption_says_how_to_go_on(run, tmp_path):
+    outcome = run("--workers", "1", "--out", "results", experiment=squares(tiny.interrupted))
+    assert outcome.exit_code == 130
+    assert outcome.stderr.endswith("stopped. What is done is kept in results: the same command goes on from there.\n")
+    assert (tmp_path / "results" / "squares.journal").exists()
+
+
+def test_what_goes_wrong_comes_as_an_error_of_ordag(run):
+    outcome = run("--workers", "1", experiment=squares(tiny.broken))
+    assert isinstance(outcome.exception, ReproductionError)
+    assert "no cube today" in str(outcome.exception)
+    assert run("figure99").exception.args[0] == "There is no experiment figure99. There are squares."
+    assert run("--replicates", "0").exit_code == 2
+
+
+def test_lengths_of_time():
+    assert [spell(seconds) for seconds in (0.1, 75, 150, 7200)] == ["1 seconds", "75 seconds", "2 minutes", "2.0 hours"]
