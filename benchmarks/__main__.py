@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import scipy
 
-SECTIONS = ["literal", "floor", "growth", "startup", "digits", "rivals"]
+SECTIONS = ["literal", "floor", "growth", "startup", "digits", "rivals", "calibration", "verdicts"]
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 HEAD = """# Benchmarks

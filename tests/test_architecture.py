@@ -20,7 +20,7 @@ MAY_USE = {
     "learners": {"data", "order", "parents", "graph", "model"},
     "trust": {"data", "order", "parents", "graph", "model", "learners"},
     "paper": {"data", "order", "parents", "graph", "model", "learners", "trust", "show"},
-    "show": {"data", "order", "parents", "graph", "model", "learners"},
+    "show": {"data", "order", "parents", "graph", "model", "learners", "trust"},
     "cli": {"data", "order", "parents", "graph", "model", "learners", "trust", "paper", "show"},
 }
 

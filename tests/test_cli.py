@@ -203,7 +203,7 @@ def test_methods_by_one_word(run):
         assert document["settings"]["method"] == method
     status, out, _ = run("learn", "marks", "--method", "pc", "--alpha", "0.05")
     assert status == 0
-    assert "analysis — statistics p (edge) 0.016" in out
+    assert "analysis — statistics p edge 0.016" in out
     assert "vectors     → mechanics" in run("learn", "marks", "--method", "ges", "--orient-by-order")[1]
     assert refused(run("learn", "marks", "--method", "ges", "--alpha", "0.05"), "alpha is not a setting of 'ges'")
 

@@ -158,7 +158,15 @@ def test_json_is_the_whole_answer_in_plain_values():
     assert document["order"] == list(fit.order)
     assert document["nodes"] == ["mechanics", "vectors", "algebra", "analysis", "statistics"]
     assert {(e["source"], e["target"]) for e in document["edges"]} == SIX
-    assert set(document["edges"][0]) == {"source", "target", "weight", "std_error", "p_value", "direction_p_value"}
+    assert set(document["edges"][0]) == {
+        "source",
+        "target",
+        "weight",
+        "std_error",
+        "p_value",
+        "direction_p_value",
+        "reason",
+    }
     assert document["undirected"] == []
     assert document["steps"][-1]["margin"] is None
     assert document["expected_false_edges"] == pytest.approx(0.5)
@@ -235,19 +243,24 @@ def test_the_public_names_are_these():
         "Fit",
         "GDS",
         "GES",
+        "Knowledge",
         "LinearSEM",
         "Moments",
         "OrdagError",
         "OrdagWarning",
         "PC",
         "PrecisionWarning",
+        "bootstrap",
         "compare",
+        "diagnose",
         "hamming",
         "identifiability",
         "learn",
         "refit",
         "shd",
         "simulate",
+        "total_effect",
+        "total_effects",
     ]
     assert all(getattr(ordag, name) is not None for name in ordag.__all__)
     assert "learn" in dir(ordag)

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from ordag.model.identifiability import identifiability as identifiability
     from ordag.model.sem import LinearSEM as LinearSEM
     from ordag.model.simulate import simulate as simulate
+    from ordag.trust.bootstrap import bootstrap as bootstrap
+    from ordag.trust.diagnosis import diagnose as diagnose
+    from ordag.trust.effects import total_effect as total_effect
+    from ordag.trust.effects import total_effects as total_effects
+    from ordag.trust.knowledge import Knowledge as Knowledge
 
 __version__ = "0.1.0"
 
@@ -40,19 +45,24 @@ _HOME = {
     "Fit": "ordag.fit",
     "GDS": "ordag.learners.estimators",
     "GES": "ordag.learners.estimators",
+    "Knowledge": "ordag.trust.knowledge",
     "LinearSEM": "ordag.model.sem",
     "Moments": "ordag.data.moments",
     "OrdagError": "ordag.errors",
     "OrdagWarning": "ordag.errors",
     "PC": "ordag.learners.estimators",
     "PrecisionWarning": "ordag.errors",
+    "bootstrap": "ordag.trust.bootstrap",
     "compare": "ordag.comparison",
+    "diagnose": "ordag.trust.diagnosis",
     "hamming": "ordag.graph",
     "identifiability": "ordag.model.identifiability",
     "learn": "ordag.learning",
     "refit": "ordag.learning",
     "shd": "ordag.graph",
     "simulate": "ordag.model.simulate",
+    "total_effect": "ordag.trust.effects",
+    "total_effects": "ordag.trust.effects",
 }
 
 __all__ = list(_HOME)

@@ -26,6 +26,9 @@ from ordag.parents.select import Selection
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ordag.trust.support import Bootstrap
+    from ordag.trust.verdict import Verdict
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit:
@@ -47,6 +50,7 @@ class Fit:
     pair_p_values: Array | None = None
     separating_sets: Mapping[frozenset[str], tuple[str, ...]] | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    bootstrap: Bootstrap | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -80,6 +84,13 @@ class Fit:
         """The fitted model or, for a Cpdag, that of any DAG of the class: they have the same likelihood."""
         return self.sem or refit(self.moments, extend(self.graph)).sem  # type: ignore[arg-type]
 
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """What the directions rest on, in one sentence; None for a class, whose arrows are not read off variances."""
+        from ordag.trust.verdict import quick_verdict
+
+        return quick_verdict(self)
+
     @property
     def weights(self) -> Array | None:
         """B of the fitted model: the weight of i → j at [i, j]. None for a Cpdag."""
@@ -90,7 +101,9 @@ class Fit:
         """One row an arrow, by the order of source and target: weight, standard error, and two p-values.
 
         `p_value` is that of the test for the edge, `direction_p_value` that of equal variances of the two ends given
-        everything before the source: small means that the direction does not rest on a near-tie.
+        everything before the source: small means that the direction does not rest on a near-tie. `reason` is "class"
+        where the equivalence class compels the direction, "variance" where only the variances speak for it, and
+        "knowledge" where the user's knowledge does.
         """
         import pandas as pd
 
@@ -98,13 +111,19 @@ class Fit:
 
     @cached_property
     def steps(self) -> pd.DataFrame:
-        """One row a step of the ordering: the variable, its variance given the earlier ones, the margin of the choice."""
+        """One row a step of the ordering: the variable, its variance given the earlier ones, the margin of the choice.
+
+        `tied` are the variables not distinguishable from the chosen one at 5%, and `tie_matters` whether the graph has
+        an edge among them.
+        """
         import pandas as pd
 
         return pd.DataFrame(self._step_columns)
 
     @cached_property
     def _edge_columns(self) -> dict[str, Any]:
+        from ordag.trust.evidence import arrow_reasons
+
         source, target = np.nonzero(self.graph.adjacency & ~self.graph.adjacency.T)
         if self.ordering is not None:
             place = np.argsort(self.ordering.order)
@@ -128,13 +147,25 @@ class Fit:
             earlier = np.minimum(place[source], place[target])
             later = np.maximum(place[source], place[target])
             columns["direction_p_value"] = self.ordering.direction_p_values(earlier, later)
+        columns["reason"] = list(arrow_reasons(self, source, target, self._known_arrows))
+        if self.bootstrap is not None:
+            columns |= self.bootstrap.arrow_columns(source, target)
         return columns
+
+    @property
+    def _known_arrows(self) -> list[tuple[str, str]]:
+        """The arrows whose direction the user's knowledge decided."""
+        return [(a, b) for a, b in self.details.get("knowledge_arrows", ())]
 
     @cached_property
     def _step_columns(self) -> dict[str, Any]:
         if self.ordering is None:
             return {"node": [], "variance": [], "margin": []}
-        return {"node": list(self.order or ()), "variance": self.ordering.variances, "margin": self.ordering.margins}
+        from ordag.trust.evidence import evidence
+
+        steps = evidence(self).steps
+        columns = {"node": list(self.order or ()), "variance": self.ordering.variances, "margin": self.ordering.margins}
+        return columns if steps is None else columns | steps.columns
 
     def to_dict(self) -> dict[str, Any]:
         """The whole answer in plain Python values."""
@@ -152,6 +183,8 @@ class Fit:
             "undirected": [list(pair) for pair in self.graph.undirected],
             "warnings": list(self.warnings),
         }
+        if self.verdict is not None:
+            document["verdict"] = self.verdict.to_dict()
         if self.sem is not None:
             document["error_variances"] = dict(zip(self.names, _plain(self.sem.omega), strict=True))
             document["intercepts"] = dict(zip(self.names, _plain(self.sem.intercept), strict=True))
@@ -159,6 +192,8 @@ class Fit:
             document["score"] = self.score
         if self.separating_sets is not None and self.pair_p_values is not None:
             document["separated"] = self._separated(self.pair_p_values, self.separating_sets)
+        if self.bootstrap is not None:
+            document["bootstrap"] = self.bootstrap.to_dict()
         if self.details:
             document["details"] = dict(self.details)
         if self.selection is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -30,6 +31,7 @@ def learn(
     columns: Sequence[str] | None = None,
     missing: Missing = "error",
     progress: Callable[[str], None] | None = None,
+    bootstrap: int | None = None,
     **settings: Any,
 ) -> Fit:
     """Learn the causal graph behind a table of continuous measurements.
@@ -40,6 +42,7 @@ def learn(
     columns: names of the columns to use, all by default.
     missing: "error" refuses rows with missing values, "drop" leaves them out.
     progress: called now and then with a few words on how far things are.
+    bootstrap: learn again from this many resamples, for the support of every arrow (see `ordag.bootstrap`).
     settings: those of the method (for "cvs": alpha, test, parents, correction, direction; for the others see
         `ordag.learners.methods`) and of reading text files (separator, encoding, header, decimal).
 
@@ -50,12 +53,21 @@ def learn(
     """
     if method not in METHODS:
         raise SettingError(f"method={method!r} is not known: use {', '.join(METHODS)}.")
+    if bootstrap is not None:
+        return _bootstrapped(data, bootstrap, method, columns=columns, missing=missing, progress=progress, **settings)
     known = method_settings(method)
     reading = {name: settings.pop(name) for name in READING if name in settings}
     unknown = [name for name in settings if name not in known]
     if unknown:
         raise SettingError(f"{', '.join(unknown)} is not a setting of {method!r}: it takes {', '.join(known)}.")
     return METHODS[method](Table(data, columns=columns, missing=missing, progress=progress, **reading), **settings)
+
+
+def _bootstrapped(data: Any, replicates: int, method: str, **settings: Any) -> Fit:
+    from ordag.trust.bootstrap import bootstrap
+
+    result = bootstrap(data, replicates, method=method, **settings)
+    return replace(result.fit, bootstrap=result)
 
 
 def refit(

@@ -8,7 +8,9 @@ import sys
 import click
 
 from ordag import __version__
+from ordag.cli.check import check
 from ordag.cli.compare import compare
+from ordag.cli.effect import effect
 from ordag.cli.learn import learn
 from ordag.cli.reproduce import reproduce
 from ordag.cli.simulate import simulate
@@ -24,13 +26,15 @@ def cli() -> None:
     ordag learn marks                        the built-in exam marks
     ordag learn data.csv --columns a,b,c     three columns of your own table
     ordag learn data.csv --out graph.dot     and the graph for Graphviz
+    ordag check data.csv                     do the data fit what the method assumes?
+    ordag effect data.csv --from a --to b    a total causal effect
     ordag compare data.csv                   four methods side by side
     ordag simulate homogeneous --out d.csv   a random model and data from it
     ordag reproduce --quick                  the paper's figures and tables again
     """
 
 
-for command in (learn, compare, simulate, reproduce):
+for command in (learn, check, effect, compare, simulate, reproduce):
     cli.add_command(command)
 
 

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 @click.argument("data")
 @click.option("--method", default="cvs", show_default=True, type=click.Choice(METHODS), help="How to learn.")
 @with_options(SETTINGS)
+@click.option(
+    "--bootstrap", type=click.IntRange(min=2), help="Learn again from this many resamples: support of each arrow."
+)
+@click.option("--workers", type=click.IntRange(min=1), help="--bootstrap: processes to use, all cores unless given.")
 @with_options(READING)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.option(
@@ -34,6 +38,8 @@ def learn(
     /,
     data: str,
     method: str,
+    bootstrap: int | None,
+    workers: int | None,
     as_json: bool,
     out: tuple[str, ...],
     report: str | None,
@@ -54,13 +60,16 @@ def learn(
       ordag learn wide.parquet --correction bh --out graph.graphml
       ordag learn export.csv --separator ";" --decimal "," --missing drop
       ordag learn data.csv --method ges --orient-by-order
+      ordag learn data.csv --bootstrap 500 --seed 1
+      ordag learn data.csv --knowledge known.txt
     """
     from ordag.learning import learn as learn_graph
 
     reading = take_reading(values)
+    again: dict[str, Any] = {} if bootstrap is None else {"bootstrap": bootstrap, "workers": workers}
     with warnings.catch_warnings(), Progress() as progress:
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit says it too, in its own place
-        fit = learn_graph(data, method, progress=progress, **reading, **given(context, values))
+        fit = learn_graph(data, method, progress=progress, **again, **reading, **given(context, values))
     paths = [*out, *([report] if report else [])]
     _write(fit, paths, report)
     if as_json:

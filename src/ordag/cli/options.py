@@ -80,7 +80,12 @@ SETTINGS = [
         help="gds: the published random search with restarts, or steepest descent.",
     ),
     click.option("--kicks", type=int, help="gds: fruitless kicks before it stops; 0 is the search as published."),
-    click.option("--seed", type=int, help="gds: for the same random search again."),
+    click.option("--seed", type=int, help="gds, --bootstrap: for the same random numbers again."),
+    click.option(
+        "--knowledge",
+        type=click.Path(dir_okay=False),
+        help="A file of what is known beforehand: tiers, required and forbidden arrows, roots, sinks.",
+    ),
     click.option(
         "--orient-by-order",
         is_flag=False,

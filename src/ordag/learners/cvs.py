@@ -6,10 +6,12 @@ import warnings
 
 import numpy as np
 
+from ordag.arrays import Mask
 from ordag.data.table import Table
 from ordag.errors import PrecisionWarning, SettingError
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
+from ordag.learners.constraints import Given, constraints, informed
 from ordag.order.ordering import Ordering, backward, forward, quick_forward
 from ordag.parents.select import Selection, check_level, select
 from ordag.parents.tests import Test, named_test
@@ -23,6 +25,7 @@ def cvs(
     parents: str = "test",
     correction: str = "none",
     direction: str = "forward",
+    knowledge: Given = None,
 ) -> Fit:
     """Learn a Dag from a table.
 
@@ -31,16 +34,26 @@ def cvs(
     parents: "test", or "bic" for backward elimination by BIC, which needs no level.
     correction: "none", "bh" (Benjamini–Hochberg) or "bonferroni".
     direction: "forward" chooses causes first, "backward" effects first.
+    knowledge: what is known beforehand (`ordag.trust.knowledge.Knowledge`, a mapping, or the path of a file).
     """
     check_level(alpha)
     named_test(test)
-    ordering = find_order(table, direction)
-    selection = select(ordering, rule=parents, alpha=alpha, test=test, correction=correction)
+    known = None if knowledge is None else constraints(knowledge, (table.quick or table.moments).names)
+    ordering = find_order(table, direction, None if known is None else known.before)
+    selection = select(
+        ordering,
+        rule=parents,
+        alpha=alpha,
+        test=test,
+        correction=correction,
+        may=None if known is None else known.allowed,
+        must=None if known is None else known.needed,
+    )
     moments = ordering.moments
     later, earlier = np.nonzero(selection.parents)
     adjacency = np.zeros((moments.p, moments.p), dtype=bool)
     adjacency[ordering.order[earlier], ordering.order[later]] = True
-    return Fit(
+    fit = Fit(
         method="cvs",
         settings={
             "alpha": alpha,
@@ -55,15 +68,19 @@ def cvs(
         selection=selection,
         warnings=tuple(_warnings(ordering, selection, parents, correction)),
     )
+    return informed(fit, known)
 
 
-def find_order(table: Table, direction: str = "forward") -> Ordering:
-    """The ordering, by way of a Gram matrix where that carries the digits and from R where it does not."""
+def find_order(table: Table, direction: str = "forward", before: Mask | None = None) -> Ordering:
+    """The ordering, by way of a Gram matrix where that carries the digits and from R where it does not.
+
+    `before` is a partial order to keep to, with [i, j] for i before j.
+    """
     if direction == "backward":
-        ordering = backward(table.moments)
+        ordering = backward(table.moments, before)
     elif direction == "forward":
-        quick = None if table.quick is None else quick_forward(table.quick)
-        ordering = quick if quick is not None else forward(table.exact)
+        quick = None if table.quick is None else quick_forward(table.quick, before)
+        ordering = quick if quick is not None else forward(table.exact, before)
     else:
         raise SettingError(f"direction={direction!r} is not known: use 'forward' or 'backward'.")
     if ordering.undecided:

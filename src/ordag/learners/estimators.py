@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ordag.data.moments import Moments
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
+from ordag.learners.constraints import Given
 from ordag.learning import learn
 from ordag.model.sem import Seed
 from ordag.parents.tests import Test
@@ -67,12 +68,14 @@ class CVS(GraphLearner):
         parents: str = "test",
         correction: str = "none",
         direction: str = "forward",
+        knowledge: Given = None,
     ) -> None:
         self.alpha = alpha
         self.test = test
         self.parents = parents
         self.correction = correction
         self.direction = direction
+        self.knowledge = knowledge
 
 
 class PC(GraphLearner):
@@ -88,12 +91,14 @@ class PC(GraphLearner):
         colliders: str = "largest",
         max_level: int | None = None,
         orient_by_order: str | None = None,
+        knowledge: Given = None,
     ) -> None:
         self.alpha = alpha
         self.test = test
         self.colliders = colliders
         self.max_level = max_level
         self.orient_by_order = orient_by_order
+        self.knowledge = knowledge
 
 
 class GES(GraphLearner):
@@ -109,12 +114,14 @@ class GES(GraphLearner):
         iterate: bool = True,
         max_degree: int | None = None,
         orient_by_order: str | None = None,
+        knowledge: Given = None,
     ) -> None:
         self.penalty = penalty
         self.phases = phases
         self.iterate = iterate
         self.max_degree = max_degree
         self.orient_by_order = orient_by_order
+        self.knowledge = knowledge
 
 
 class GDS(GraphLearner):
@@ -131,6 +138,7 @@ class GDS(GraphLearner):
         strategy: str = "random",
         kicks: int | None = None,
         seed: Seed = None,
+        knowledge: Given = None,
     ) -> None:
         self.penalty = penalty
         self.start = start
@@ -138,3 +146,4 @@ class GDS(GraphLearner):
         self.strategy = strategy
         self.kicks = kicks
         self.seed = seed
+        self.knowledge = knowledge

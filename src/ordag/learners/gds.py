@@ -15,7 +15,8 @@ from ordag.data.gate import check_moments
 from ordag.data.moments import Moments
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
-from ordag.learners.gds_moves import Position
+from ordag.learners.constraints import Constraints
+from ordag.learners.gds_moves import Position, starting_graph
 from ordag.learners.regressions import Regressions
 from ordag.model.sem import Seed
 from ordag.order.ordering import forward
@@ -71,6 +72,7 @@ def gds_search(
     penalty: float = 1.0,
     seed: Seed = None,
     progress: Progress | None = None,
+    known: Constraints | None = None,
 ) -> GdsResult:
     r"""Look for the DAG with the lowest score, one edge at a time (Peters & Bühlmann 2014, Biometrika 101, 219).
 
@@ -102,6 +104,8 @@ def gds_search(
     penalty: λ, 1 for BIC.
     seed: an int, a Generator or a SeedSequence; the same seed gives the same result.
     progress: called after every move with the number of moves made and the lowest score so far.
+    known: arrows that must and that may not be there. Every search starts with the former, and no move, nor a kick,
+        takes one of them away or makes one of the latter.
     """
     check_moments(moments.n, moments.mean, moments.variances, moments.names)
     n, p = moments.n, moments.p
@@ -111,11 +115,13 @@ def gds_search(
         raise SettingError(f"penalty={penalty!r}: the factor of the BIC penalty is a number from 0 on.")
     forward(moments)  # refuses data of which float64 leaves nothing but rounding
     begin = Dag.empty(moments.names) if start is None else start.reorder(moments.names)
+    if known is not None:
+        begin = starting_graph(begin, known)
 
     regressions = Regressions(moments.R, n)
     search = _Search(n, p, penalty, np.random.default_rng(seed), progress)
     price = math.exp(min(penalty * math.log(n) / (n * p), UNAFFORDABLE))
-    ends = [search.descend(Position(regressions, begin.adjacency, price), k) for k in rounds]
+    ends = [search.descend(Position(regressions, begin.adjacency, price, known), k) for k in rounds]
     scores = [search.score(end) for end in ends]
     best, lowest = ends[int(np.argmin(scores))], min(scores)
     made = fruitless = 0

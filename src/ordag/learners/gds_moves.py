@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
+from ordag.errors import SettingError
+from ordag.graph.dag import Dag
+from ordag.learners.constraints import Constraints
 from ordag.learners.regressions import Regressions, members
 
 Nodes: TypeAlias = NDArray[np.intp]
@@ -35,12 +38,21 @@ class Position:
     parents     of every node, as a bitmask
     rss         residual sum of squares of every node on its parents
     after       [j, i] the same for node j with i as one more parent, or without i where i is one
+    closed      [i, j] True for moves that are out whatever they bring, or None
     """
 
-    def __init__(self, regressions: Regressions, adjacency: Mask, price: float) -> None:
+    def __init__(
+        self, regressions: Regressions, adjacency: Mask, price: float, known: Constraints | None = None
+    ) -> None:
         p = regressions.p
         self.regressions = regressions
         self.price = price
+        # A move adds or turns into an arrow that may not be, or takes away one that must be; to turn one round that
+        # must be makes its opposite, which may not be.
+        self.closed = None if known is None else ~known.allowed | known.needed
+        self._welcome = (
+            None if known is None else [sum(1 << int(i) for i in np.flatnonzero(a)) for a in known.allowed.T]
+        )
         self.adjacency = np.zeros((p, p), dtype=bool)
         self.parents = [0] * p
         self.rss = np.empty(p)
@@ -76,7 +88,7 @@ class Position:
     def turnable(self) -> Mask:
         """[i, j] True for the edges i → j that can be turned round: those with no second path from i to j."""
         single: Mask = self._arrows @ self._reach == 0
-        return self.adjacency & single
+        return self.adjacency & single if self.closed is None else self.adjacency & single & ~self.closed.T
 
     def outcomes(self, targets: Nodes) -> Array:
         """[t, i] the objective after the move i → targets[t], over the price of the edges there are now.
@@ -93,6 +105,8 @@ class Position:
         result *= np.where(present, 1 / self.price, np.where(turning, 1.0, self.price))
         result[self._arrows[targets] @ self._reach > 0] = math.inf
         result[np.arange(len(targets)), targets] = math.inf
+        if self.closed is not None:
+            result[self.closed.T[targets]] = math.inf
         return result
 
     def move(self, i: int, j: int) -> bool:
@@ -126,11 +140,14 @@ class Position:
     def exchange(self, i: int, j: int) -> None:
         """Turn round an edge i → j that is `turnable`, after joining the parents of its two ends.
 
-        Both then have the same other parents, as they would have if j had come before i from the start. Those that are
-        not needed are left to the search.
+        Both then have the same other parents, as they would have if j had come before i from the start, but for those
+        that may not be theirs. Those that are not needed are left to the search.
         """
         common = (self.parents[i] | self.parents[j]) & ~(1 << i)
-        self._set_parents({i: common | 1 << j, j: common})
+        new = {i: common | 1 << j, j: common}
+        if self._welcome is not None:
+            new = {node: parents & self._welcome[node] for node, parents in new.items()}
+        self._set_parents(new)
         self._reach = reachability(self._arrows)
 
     def _set_parents(self, changes: Mapping[int, int]) -> None:
@@ -169,3 +186,12 @@ def reachability(arrows: Paths) -> Paths:
         known = found
         reach = np.asarray(reach + reach @ reach > 0, dtype=np.float32)
     return reach
+
+
+def starting_graph(start: Dag, known: Constraints) -> Dag:
+    """The start with the arrows that must be there."""
+    stray = np.argwhere(start.adjacency & ~known.allowed).tolist()
+    if stray:
+        i, j = stray[0]
+        raise SettingError(f"start has {start.nodes[i]} → {start.nodes[j]}, which the knowledge rules out.")
+    return Dag(start.nodes, start.adjacency | known.needed)

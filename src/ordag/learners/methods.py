@@ -10,10 +10,11 @@ from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
+from ordag.learners.constraints import Constraints, Given, constraints, informed
 from ordag.learners.cvs import find_order
 from ordag.learners.gds import gds_search
 from ordag.learners.ges import ges_search
-from ordag.learners.orient import check_way, orient_by_order
+from ordag.learners.orient import check_way, order_for_skeleton, orient_by_order
 from ordag.learners.pc import pc_search
 from ordag.model.sem import Seed
 from ordag.parents.tests import Test
@@ -27,9 +28,11 @@ def pc(
     colliders: str = "largest",
     max_level: int | None = None,
     orient_by_order: str | None = None,
+    knowledge: Given = None,
 ) -> Fit:
     """PC (Spirtes & Glymour): see `ordag.learners.pc.pc_search`. Gives a Cpdag, or a Dag with `orient_by_order`."""
     check_way(orient_by_order)
+    known = None if knowledge is None else constraints(knowledge, table.moments.names)
     found = pc_search(
         table.moments,
         alpha=alpha,
@@ -37,6 +40,7 @@ def pc(
         colliders=colliders,
         max_level=max_level,
         progress=lambda done, planned: table.tell(f"PC: {done:,} of {planned:,} sets so far"),
+        known=known,
     )
     fit = Fit(
         method="pc",
@@ -58,9 +62,10 @@ def pc(
             "tests": found.tests,
             "ambiguous": [list(triple) for triple in found.ambiguous],
             "conflicts": [list(pair) for pair in found.conflicts],
+            **({} if known is None else {"refused": [list(triple) for triple in found.refused]}),
         },
     )
-    return oriented(fit, table, orient_by_order)
+    return informed(oriented(fit, table, orient_by_order, known), known)
 
 
 def ges(
@@ -71,9 +76,11 @@ def ges(
     iterate: bool = True,
     max_degree: int | None = None,
     orient_by_order: str | None = None,
+    knowledge: Given = None,
 ) -> Fit:
     """GES (Chickering): see `ordag.learners.ges.ges_search`. Gives a Cpdag, or a Dag with `orient_by_order`."""
     check_way(orient_by_order)
+    known = None if knowledge is None else constraints(knowledge, table.moments.names)
     found = ges_search(
         table.moments,
         penalty=penalty,
@@ -81,6 +88,7 @@ def ges(
         iterate=iterate,
         max_degree=max_degree,
         progress=lambda step: table.tell(f"GES: {step.phase} phase, score {step.score:.6g}"),
+        known=known,
     )
     fit = Fit(
         method="ges",
@@ -96,7 +104,7 @@ def ges(
         score=found.score,
         details={"score_empty": found.score_empty, "steps": [list(step) for step in found.steps]},
     )
-    return oriented(fit, table, orient_by_order)
+    return informed(oriented(fit, table, orient_by_order, known), known)
 
 
 def gds(
@@ -108,10 +116,12 @@ def gds(
     kicks: int | None = None,
     penalty: float = 1.0,
     seed: Seed = None,
+    knowledge: Given = None,
 ) -> Fit:
     """GDS (Peters & Bühlmann): see `ordag.learners.gds.gds_search`. Gives a Dag; lower scores are better."""
     if strategy not in ("random", "steepest"):
         raise SettingError(f"strategy={strategy!r} is not known: use 'random' or 'steepest'.")
+    known = None if knowledge is None else constraints(knowledge, table.moments.names)
     found = gds_search(
         table.moments,
         start=start,
@@ -121,8 +131,9 @@ def gds(
         penalty=penalty,
         seed=seed,
         progress=lambda moves, score: table.tell(f"GDS: {moves:,} moves, score {score:.6g}"),
+        known=known,
     )
-    return Fit(
+    fit = Fit(
         method="gds",
         settings={
             "start": None if start is None else [list(edge) for edge in start.directed],
@@ -143,15 +154,22 @@ def gds(
             "kicks": found.kicks,
         },
     )
+    return informed(fit, known)
 
 
-def oriented(fit: Fit, table: Table, way: str | None) -> Fit:
-    """The fit with its edges directed along the forward order; what the class says otherwise is in the details."""
+def oriented(fit: Fit, table: Table, way: str | None, known: Constraints | None = None) -> Fit:
+    """The fit with its edges directed along the forward order; what the class says otherwise is in the details.
+
+    The order keeps to what is known, and along the skeleton also to the directions that are left to its edges.
+    """
     if way is None or not isinstance(fit.graph, Cpdag):
         return fit
-    ordering = find_order(table)
+    before = None if known is None else known.before
+    if known is not None and way == "skeleton":
+        before = order_for_skeleton(fit.graph, known)
+    ordering = find_order(table, before=before)
     order = [fit.names[j] for j in ordering.order]
-    result = orient_by_order(fit.graph, order, way)
+    result = orient_by_order(fit.graph, order, way, known=known)
     sentences = list(fit.warnings)
     if result.conflicts:
         arrows = ", ".join(f"{a} → {b}" for a, b in result.conflicts[:8])

@@ -9,10 +9,12 @@ import numpy as np
 
 from ordag.arrays import Mask
 from ordag.errors import SettingError
+from ordag.graph.acyclic import find_cycle
 from ordag.graph.base import Graph
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
 from ordag.graph.meek import meek
+from ordag.learners.constraints import Constraints, class_fault
 
 WAYS = ("class", "skeleton")
 
@@ -30,12 +32,15 @@ def check_way(way: str | None) -> None:
         raise SettingError(f"orient_by_order={way!r} is not known: use 'class' or 'skeleton'.")
 
 
-def orient_by_order(graph: Graph, order: Sequence[str], way: str = "class") -> Oriented:
+def orient_by_order(
+    graph: Graph, order: Sequence[str], way: str = "class", *, known: Constraints | None = None
+) -> Oriented:
     """Direct the edges of a graph along an order of its nodes, causes first.
 
     "skeleton" directs every edge along the order, whatever arrows there were. "class" stays in the equivalence class:
     its arrows are kept, the undirected edges are directed along the order one by one, from the earliest node on, and
     after each of them what follows from Meek's rules. Either way the arrows that go against the order are reported.
+    Of a class, some edges may be directed because of what is `known`.
     """
     check_way(way)
     place = np.empty(len(graph.nodes), dtype=np.intp)
@@ -47,16 +52,35 @@ def orient_by_order(graph: Graph, order: Sequence[str], way: str = "class") -> O
         result = graph.skeleton & forwards
         against = compelled & ~forwards
     else:
-        if isinstance(graph, Cpdag) and not graph.valid:
-            raise SettingError(
-                f"This graph is the class of no DAG ({graph.why_invalid()}), so it cannot be directed within its class: "
-                "use orient_by_order='skeleton' (--orient-by-order skeleton)."
-            )
+        if isinstance(graph, Cpdag):
+            fault = class_fault(graph, known)
+            if fault is not None:
+                raise SettingError(
+                    f"This graph is the class of no DAG ({fault}), so it cannot be directed within its class: "
+                    "use orient_by_order='skeleton' (--orient-by-order skeleton)."
+                )
         result = _within_class(adjacency, place)
         against = result & ~forwards
     names = graph.nodes
     conflicts = tuple((names[i], names[j]) for i, j in np.argwhere(against).tolist())
     return Oriented(Dag(names, result), conflicts)
+
+
+def order_for_skeleton(graph: Graph, known: Constraints) -> Mask:
+    """A partial order with what is known and, beside it, the directions that this leaves to the edges of the graph.
+
+    Together the two may go in a circle. Then the edges come first, and if they do already, there is no DAG.
+    """
+    stated = graph.skeleton & known.fixed
+    cycle = find_cycle(stated)
+    if cycle is not None:
+        names = [graph.nodes[node] for node in (*cycle, cycle[0])]
+        raise SettingError(
+            f"Knowledge directs the edges between {', '.join(names[:-1])} in a circle: {' → '.join(names)}. No DAG has this "
+            "skeleton; use method='cvs', 'ges' or 'gds', which keep to knowledge from the start."
+        )
+    together = stated | known.before
+    return stated if find_cycle(together) is not None else together
 
 
 def _within_class(adjacency: Mask, place: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Mask:

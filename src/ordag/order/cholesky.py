@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
-from ordag.arrays import Array
+from ordag.arrays import Array, Mask
 from ordag.linalg import triangle
 
 SPENT = 1e-6
@@ -54,13 +54,14 @@ class Partial:
         return len(self.order) == int(self.rows.shape[1])
 
 
-def minimum_pivot(gram: Array, spent: float = SPENT) -> Partial:
+def minimum_pivot(gram: Array, spent: float = SPENT, before: Mask | None = None) -> Partial:
     r"""Factorise `gram` by smallest remaining diagonal entry, as far as its digits go.
 
     With C the columns chosen so far, the diagonal of the Schur complement
     $S_{jj} - S_{jC} S_{CC}^{-1} S_{Cj}$ is the variance of column j given C (times n): the smallest goes next
     (Park & Kim, Algorithm 1, Step 1). Only the lower triangle of `gram` is read. The result stops after the step
     at which a remaining variance first falls below `spent` times the diagonal entry that it started from.
+    With a partial order `before` ([i, j]: i before j) only columns compete of which all earlier ones are chosen.
     """
     p = len(gram)
     A = np.array(gram, order="F")
@@ -70,14 +71,15 @@ def minimum_pivot(gram: Array, spent: float = SPENT) -> Partial:
     order = np.empty(p, np.intp)
     runner_up = np.empty(p)
     rows = np.zeros((p, p))
+    queue = None if before is None else Queue(before)
     done = 0
     while done < p:
-        before = remaining.copy()
-        panel, picks, second = _panel(A, remaining, limit, min(BLOCK, p - done))
+        at_first = remaining.copy()
+        panel, picks, second = _panel(A, remaining, limit, min(BLOCK, p - done), queue)
         steps = len(picks)
         exhausted = bool(steps < min(BLOCK, p - done) or (remaining < limit).any())
         if exhausted:
-            steps = _steps_with_digits(before, limit, panel, picks)
+            steps = _steps_with_digits(at_first, limit, panel, picks)
         order[done : done + steps] = columns[picks[:steps]]
         runner_up[done : done + steps] = second[:steps]
         rows[done : done + steps, columns] = panel[:steps]
@@ -91,10 +93,28 @@ def minimum_pivot(gram: Array, spent: float = SPENT) -> Partial:
             A = A.T.take(alive, axis=0)  # in two statements, so that the first lets go of the old A
             A = A.take(alive, axis=1).T
             remaining, limit, columns = remaining[alive], limit[alive], columns[alive]
+            queue = None if queue is None else Queue(queue.before[np.ix_(alive, alive)])
     return Partial(order[:done], rows[:done], runner_up[:done])
 
 
-def _panel(A: Array, remaining: Array, limit: Array, steps: int) -> tuple[Array, list[int], list[float]]:
+class Queue:
+    """Who may be chosen while a partial order holds the others back: those of whom all earlier ones are gone."""
+
+    def __init__(self, before: Mask) -> None:
+        self.before = before
+        self._waits = before.sum(axis=0)
+
+    def open(self, remaining: Array) -> Array:
+        """A copy, infinite where a column has to wait."""
+        return np.where(self._waits > 0, math.inf, remaining)
+
+    def leave(self, j: int) -> None:
+        self._waits -= self.before[j]
+
+
+def _panel(
+    A: Array, remaining: Array, limit: Array, steps: int, queue: Queue | None = None
+) -> tuple[Array, list[int], list[float]]:
     """Choose up to `steps` pivots without touching A; `remaining` is brought up to date (infinite where chosen).
 
     Row t of the panel is the t-th new column of L: the row of A at the pivot, less what the panel's earlier
@@ -108,19 +128,23 @@ def _panel(A: Array, remaining: Array, limit: Array, steps: int) -> tuple[Array,
     picks: list[int] = []
     second: list[float] = []
     for t in range(steps):
-        j = int(remaining.argmin())
-        pivot = float(remaining[j])
-        remaining[j] = math.inf
-        runner_up = float(least(remaining))
+        rivals = remaining if queue is None else queue.open(remaining)
+        j = int(rivals.argmin())
+        pivot = float(rivals[j])
+        rivals[j] = math.inf
+        runner_up = float(least(rivals))
         if runner_up <= pivot * (1 + TIE):
-            remaining[j] = pivot
-            j = int((remaining <= pivot * (1 + TIE)).argmax())
-            pivot = float(remaining[j])
-            remaining[j] = math.inf
-            runner_up = float(least(remaining))
+            rivals[j] = pivot
+            j = int((rivals <= pivot * (1 + TIE)).argmax())
+            pivot = float(rivals[j])
+            rivals[j] = math.inf
+            runner_up = float(least(rivals))
         if pivot < limit[j]:
             remaining[j] = pivot
             return panel[:t], picks, second
+        if queue is not None:
+            remaining[j] = math.inf
+            queue.leave(j)
         row = panel[t]
         row[:j] = A[j, :j]
         row[j:] = A[j:, j]
@@ -134,21 +158,22 @@ def _panel(A: Array, remaining: Array, limit: Array, steps: int) -> tuple[Array,
     return panel, picks, second
 
 
-def _steps_with_digits(before: Array, limit: Array, panel: Array, picks: list[int]) -> int:
+def _steps_with_digits(at_first: Array, limit: Array, panel: Array, picks: list[int]) -> int:
     """How many of the panel's steps were chosen while every candidate still had its digits."""
-    remaining = before - np.cumsum(panel**2, axis=0)
+    remaining = at_first - np.cumsum(panel**2, axis=0)
     for t, j in enumerate(picks):
         remaining[t:, j] = math.inf
     exhausted = (remaining < limit).any(axis=1)
     return int(exhausted.argmax()) + 1 if exhausted.any() else len(picks)
 
 
-def factorise(root: Array) -> Factor:
+def factorise(root: Array, before: Mask | None = None) -> Factor:
     """Order the columns of `root` by least remaining variance, refreshing the digits as often as it takes.
 
     `root` is any matrix whose Gram matrix `root.T @ root` is to be factorised. Where the digits of one Gram
     matrix are spent, the columns left are replaced by their residuals (the trailing block of a QR factorisation)
     and the factorisation goes on with those. The factor then comes from a QR of the columns in the order found.
+    `before` is a partial order to keep to, as in `minimum_pivot`.
     """
     p = root.shape[1]
     order = np.arange(p)
@@ -156,7 +181,8 @@ def factorise(root: Array) -> Factor:
     residuals = root
     done = refreshes = 0
     while True:
-        part = minimum_pivot(residuals.T @ residuals)
+        rest = order[done:]
+        part = minimum_pivot(residuals.T @ residuals, before=None if before is None else before[np.ix_(rest, rest)])
         chosen = np.zeros(p - done, dtype=bool)
         chosen[part.order] = True
         sequence = np.concatenate([part.order, np.flatnonzero(~chosen)])

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array
+from ordag.arrays import Array, Mask
 from ordag.data.gate import listed
 from ordag.data.moments import Moments
 from ordag.errors import CollinearError, PrecisionError
@@ -57,12 +57,17 @@ def noise(condition: Array, *, squared: bool) -> Array:
 
 
 def check_digits(
-    moments: Moments, order: NDArray[np.intp], L: Array, scale: Array, direction: str | None = None
+    moments: Moments,
+    order: NDArray[np.intp],
+    L: Array,
+    scale: Array,
+    direction: str | None = None,
+    before: Mask | None = None,
 ) -> Digits:
     """Invert the factor, and refuse (CollinearError, PrecisionError) where a variance is rounding noise.
 
     `scale` are the lengths of the columns in this order. With a direction, also look for steps whose choice rests
-    on digits that are not there.
+    on digits that are not there; `before`, in this order, is the partial order that the choices had to keep to.
     """
     names = [moments.names[j] for j in order]
     empty = np.flatnonzero(np.diagonal(L) <= 0)
@@ -76,7 +81,7 @@ def check_digits(
     if stop < len(L):
         coefficients = L[stop, :stop] @ W * scale[:stop] / scale[stop]
         _refuse(moments, names, stop, coefficients, math.inf)
-    undecided = () if direction is None else tuple(_undecided(L, W, scale, direction, names, moments.squared))
+    undecided = () if direction is None else tuple(_undecided(L, W, scale, direction, names, moments.squared, before))
     return Digits(W, uncertainty, undecided)
 
 
@@ -103,12 +108,14 @@ def _refuse(moments: Moments, names: list[str], m: int, share: Array, uncertaint
     )
 
 
-def _undecided(L: Array, W: Array, scale: Array, direction: str, names: list[str], squared: bool) -> Iterator[str]:
+def _undecided(
+    L: Array, W: Array, scale: Array, direction: str, names: list[str], squared: bool, before: Mask | None
+) -> Iterator[str]:
     """One sentence for every step whose winner and runner-up are closer than their rounding errors."""
     own = noise(condition(W, scale), squared=squared)
     if own.max() < NEGLIGIBLE:
         return
-    rivals = _rivals_forward(L, W, scale) if direction == "forward" else _rivals_backward(W, scale)
+    rivals = _rivals_forward(L, W, scale, before) if direction == "forward" else _rivals_backward(W, scale, before)
     for m, b, gap, rival in rivals:
         uncertainty = own[m] + float(noise(np.asarray(rival), squared=squared))
         if gap < uncertainty:
@@ -118,28 +125,39 @@ def _undecided(L: Array, W: Array, scale: Array, direction: str, names: list[str
             )
 
 
-def _rivals_forward(L: Array, W: Array, scale: Array) -> Iterator[tuple[int, int, float, float]]:
+def _rivals_forward(L: Array, W: Array, scale: Array, before: Mask | None) -> Iterator[tuple[int, int, float, float]]:
     """For every step m: the runner-up b, how far behind it was, and its condition.
 
-    Given the first m variables, b has the scatter Σ_{i≥m} L_bi² and the coefficients L_b,:m W_:m,:m.
+    Given the first m variables, b has the scatter Σ_{i≥m} L_bi² and the coefficients L_b,:m W_:m,:m. A variable
+    that has to come after one of those left is no rival.
     """
     tails = np.cumsum(L[:, ::-1] ** 2, axis=1)[:, ::-1]
     for m in range(len(L) - 1):
-        b = m + 1 + int(tails[m + 1 :, m].argmin())
+        left = (
+            tails[m + 1 :, m]
+            if before is None
+            else np.where(before[m:, m + 1 :].any(axis=0), math.inf, tails[m + 1 :, m])
+        )
+        b = m + 1 + int(left.argmin())
+        if left[b - m - 1] == math.inf:
+            continue
         coefficients = L[b, :m] @ W[:m, :m]
         rival = float(scale[b] + np.abs(coefficients) @ scale[:m]) / math.sqrt(tails[b, m])
         yield m, b, float(tails[b, m] / L[m, m] ** 2 - 1), rival
 
 
-def _rivals_backward(W: Array, scale: Array) -> Iterator[tuple[int, int, float, float]]:
+def _rivals_backward(W: Array, scale: Array, before: Mask | None) -> Iterator[tuple[int, int, float, float]]:
     """The same for the backward ordering, where step m chooses the last among the first m + 1 variables.
 
     Among those, b has the precision K_bb = Σ_{i≤m} W_ib², and K_b: = W_:b ᵀW over the same rows are the coefficients
-    of its residual times K_bb.
+    of its residual times K_bb. A variable that has to come before one of those is no rival.
     """
     heads = np.cumsum(W**2, axis=0)
     for m in range(1, len(W)):
-        b = int(heads[m, :m].argmin())
+        left = heads[m, :m] if before is None else np.where(before[:m, : m + 1].any(axis=1), math.inf, heads[m, :m])
+        b = int(left.argmin())
+        if left[b] == math.inf:
+            continue
         coefficients = W[: m + 1, b] @ W[: m + 1, : m + 1]
         rival = float(np.abs(coefficients) @ scale[: m + 1]) / math.sqrt(heads[m, b])
         yield m, b, float(heads[m, b] / W[m, m] ** 2 - 1), rival

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from ordag.arrays import Array
+from ordag.arrays import Array, Mask
 from ordag.data.moments import Moments
 from ordag.linalg import inverse, lengths, triangle
 from ordag.order.cholesky import factorise, lower, minimum_pivot
@@ -86,10 +86,10 @@ class Ordering:
         return np.asarray(2.0 * stdtr(degrees, -t))
 
 
-def quick_forward(moments: Moments) -> Ordering | None:
+def quick_forward(moments: Moments, before: Mask | None = None) -> Ordering | None:
     """The forward ordering straight from a Gram matrix of the rows, or None where that has too few digits."""
     assert moments.scatter is not None
-    part = minimum_pivot(moments.scatter)
+    part = minimum_pivot(moments.scatter, before=before)
     if not part.complete:
         return None
     L = lower(part)
@@ -100,20 +100,24 @@ def quick_forward(moments: Moments) -> Ordering | None:
     return Ordering(part.order, moments, L, W, part.runner_up, uncertainty)
 
 
-def forward(moments: Moments) -> Ordering:
-    """Order the variables by least conditional variance, causes first (Park & Kim, Algorithm 1, Step 1)."""
-    factor = factorise(moments.R)
-    return _checked(moments, factor.order, factor.L, factor.runner_up, "forward", factor.refreshes)
+def forward(moments: Moments, before: Mask | None = None) -> Ordering:
+    """Order the variables by least conditional variance, causes first (Park & Kim, Algorithm 1, Step 1).
+
+    `before` is a partial order to keep to, with [i, j] for i before j: a step then chooses among the variables of which
+    all earlier ones have been chosen.
+    """
+    factor = factorise(moments.R, before)
+    return _checked(moments, factor.order, factor.L, factor.runner_up, "forward", factor.refreshes, before)
 
 
-def backward(moments: Moments) -> Ordering:
+def backward(moments: Moments, before: Mask | None = None) -> Ordering:
     """Order the variables by largest variance given all others, effects first, and return causes first.
 
     The variance of j given all others is the reciprocal of the j-th diagonal entry of the precision matrix
     S⁻¹ = WᵀW, and leaving j out leaves a Schur complement: the same kernel on WᵀW. W is taken in the forward order,
     in which the factor grows from row to row and its inverse keeps its digits. Errors that a precision matrix has
     from its last variables would stay behind when those have gone, so where digits are scarce it is formed anew from
-    the columns of R that are left, each time an eighth of them has been chosen.
+    the columns of R that are left, each time an eighth of them has been chosen. `before` is as for `forward`.
     """
     ahead = forward(moments)
     rest = ahead.order
@@ -122,7 +126,7 @@ def backward(moments: Moments) -> Ordering:
     runner_up: list[Array] = []
     W = ahead.W
     while True:
-        part = minimum_pivot(W.T @ W)
+        part = minimum_pivot(W.T @ W, before=None if before is None else before.T[np.ix_(rest, rest)])
         steps = min(len(part.order), max(1, len(rest) // 8)) if scarce else len(part.order)
         chosen.append(rest[part.order[:steps]])
         runner_up.append(part.runner_up[:steps])
@@ -132,13 +136,20 @@ def backward(moments: Moments) -> Ordering:
         W = inverse(triangle(moments.R[:, rest]).T)
     order = np.concatenate(chosen)[::-1]
     L = triangle(moments.R[:, order]).T
-    return _checked(moments, order, L, np.concatenate(runner_up)[::-1], "backward", len(chosen) - 1)
+    return _checked(moments, order, L, np.concatenate(runner_up)[::-1], "backward", len(chosen) - 1, before)
 
 
 def _checked(
-    moments: Moments, order: NDArray[np.intp], L: Array, runner_up: Array, direction: Direction, refreshes: int
+    moments: Moments,
+    order: NDArray[np.intp],
+    L: Array,
+    runner_up: Array,
+    direction: Direction,
+    refreshes: int,
+    before: Mask | None,
 ) -> Ordering:
-    checked = check_digits(moments, order, L, _scale(moments)[order], direction)
+    placed = None if before is None else before[np.ix_(order, order)]
+    checked = check_digits(moments, order, L, _scale(moments)[order], direction, placed)
     return Ordering(
         order,
         moments,

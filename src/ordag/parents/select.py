@@ -51,6 +51,22 @@ class Selection:
         return int(self.parents.sum())
 
 
+@dataclass(frozen=True)
+class Known:
+    """Which parents are possible and which are certain beforehand, at [later, earlier] positions of the order."""
+
+    may: Mask
+    must: Mask
+
+    @cached_property
+    def open(self) -> Mask:
+        """The pairs that are left to decide."""
+        return self.may & ~self.must
+
+    def applied(self, found: Mask) -> Mask:
+        return found & self.may | self.must
+
+
 def check_level(alpha: float) -> float:
     try:
         level = float(alpha)
@@ -68,8 +84,14 @@ def select(
     alpha: float = 0.01,
     test: str | Test = "fisher-z",
     correction: str = "none",
+    may: Mask | None = None,
+    must: Mask | None = None,
 ) -> Selection:
-    """Parents of every variable among its predecessors (Park & Kim, Algorithm 1, Step 2)."""
+    """Parents of every variable among its predecessors (Park & Kim, Algorithm 1, Step 2).
+
+    What is known beforehand comes as masks at [cause, effect] of the columns: `may` where an arrow can be, `must` where
+    one is. Only pairs that these leave open are tested and counted, each given all other predecessors as ever.
+    """
     alpha = check_level(alpha)
     function = named_test(test)
     if correction not in ("none", "bh", "bonferroni"):
@@ -78,22 +100,36 @@ def select(
         raise SettingError(f"parents={rule!r} is not known: use 'test' or 'bic'.")
     r = partial_correlations(ordering.W)
     n, pairs = ordering.n, math.comb(len(r), 2)
+    known = None
+    if may is not None and must is not None:
+        known = Known(_placed(may, ordering), _placed(must, ordering))
+        pairs = int(known.open.sum())
     if rule == "bic":
-        chosen = backward_elimination(ordering.L, ordering.W, n)
+        bounds = () if known is None else (known.may, known.must)
+        chosen = backward_elimination(ordering.L, ordering.W, n, *bounds)
         level = float(2.0 * ndtr(-math.sqrt(math.log(n))))
         return Selection(chosen, r, n, function, pairs, math.nan, level * pairs)
     if correction == "bh":
         values = p_values(r, n, function)
-        threshold = _false_discovery_threshold(values, alpha)
-        chosen = values <= threshold
-        return Selection(chosen, r, n, function, pairs, threshold, alpha * int(chosen.sum()))
-    threshold = alpha / pairs if correction == "bonferroni" else alpha
+        ranked = np.sort(values[np.tril_indices(len(values), -1) if known is None else known.open])
+        threshold = _false_discovery_threshold(ranked, alpha)
+        found = values <= threshold
+        chosen = found if known is None else known.applied(found)
+        tested = chosen if known is None else chosen & known.open
+        return Selection(chosen, r, n, function, pairs, threshold, alpha * int(tested.sum()))
+    threshold = alpha / max(pairs, 1) if correction == "bonferroni" else alpha
     chosen = rejected(r, n, function, threshold)
+    if known is not None:
+        chosen = known.applied(chosen)
     return Selection(chosen, r, n, function, pairs, threshold, threshold * pairs)
 
 
-def _false_discovery_threshold(values: Array, rate: float) -> float:
+def _false_discovery_threshold(ranked: Array, rate: float) -> float:
     """Benjamini & Hochberg (1995): the largest p₍ᵢ₎ of m with p₍ᵢ₎ ≤ rate · i / m, or less than any if there is none."""
-    ranked = np.sort(values[np.tril_indices(len(values), -1)])
     below = np.flatnonzero(ranked <= rate * np.arange(1, len(ranked) + 1) / len(ranked))
     return float(ranked[below[-1]]) if len(below) else -1.0
+
+
+def _placed(mask: Mask, ordering: Ordering) -> Mask:
+    """A mask at [cause, effect] of the columns, as one at [later, earlier] positions."""
+    return np.tril(mask[np.ix_(ordering.order, ordering.order)].T, -1)

@@ -9,7 +9,18 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ordag.show.text import arrows, chance, edge_cells, heading, lines_without_direction, number, percent, scored
+from ordag.show.diagnosis import print_verdict
+from ordag.show.text import (
+    arrows,
+    chance,
+    edge_cells,
+    heading,
+    lines_without_direction,
+    number,
+    percent,
+    scored,
+    tied_with,
+)
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -28,6 +39,8 @@ def print_fit(fit: Fit, console: Console, description: str = "") -> None:
     _section(console, "Arrows")
     _edges(fit, console)
     console.print()
+    if fit.verdict is not None:
+        print_verdict(fit.verdict, console)
     for sentence in (chance(fit), scored(fit)):
         if sentence:
             console.print(Text(f"{sentence}.", style="dim"))
@@ -53,17 +66,25 @@ def _show(console: Console, table: Table, left: int, what: str) -> None:
 def _table(*columns: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in columns:
-        left = name in ("variable", "source", "target", "")
+        left = name in ("variable", "source", "target", "tied with", "by", "")
         table.add_column(name, justify="left" if left else "right", no_wrap=not left)
     return table
 
 
 def _steps(fit: Fit, console: Console) -> None:
-    table = _table("step", "variable", "variance given earlier", "margin to runner-up")
     columns = fit._step_columns
+    tied = tied_with(fit)
+    table = _table(
+        "step", "variable", "variance given earlier", "margin to runner-up", *(["tied with"] if any(tied) else [])
+    )
     for k, node in enumerate(columns["node"][:MOST_ROWS]):
-        table.add_row(str(k + 1), _plain(node), number(columns["variance"][k]), percent(columns["margin"][k]))
+        cells = [number(columns["variance"][k]), percent(columns["margin"][k]), *([tied[k]] if any(tied) else [])]
+        table.add_row(str(k + 1), _plain(node), *(Text(cell) for cell in cells))
     _show(console, table, len(columns["node"]) - MOST_ROWS, "steps")
+    if any(cell.endswith("!") for cell in tied[:MOST_ROWS]):
+        console.print(
+            Text("  ! the graph has an edge among these, whose direction the variances leave open", style="dim")
+        )
 
 
 def _arrows(fit: Fit, console: Console) -> None:

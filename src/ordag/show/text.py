@@ -50,9 +50,11 @@ def edge_cells(columns: Mapping[str, Any]) -> dict[str, Callable[[Mapping[str, A
     """The columns of the table of arrows that this fit has, each with how to write its k-th entry."""
     known: dict[str, tuple[str, Callable[[Any], str]]] = {
         "weight": ("weight", number),
-        "std_error": ("std. error", lambda value: number(value, 2)),
-        "p_value": ("p (edge)", probability),
-        "direction_p_value": ("p (direction)", probability),
+        "std_error": ("s.e.", lambda value: number(value, 2)),
+        "p_value": ("p edge", probability),
+        "direction_p_value": ("p direction", probability),
+        "reason": ("by", str),
+        "support": ("support", lambda value: f"{100 * value:.0f} %"),
     }
     return {
         title: lambda table, k, key=key, write=write: write(table[key][k])  # type: ignore[misc]
@@ -68,9 +70,22 @@ def lines_without_direction(fit: Fit) -> list[str]:
         line = f"{a} — {b}"
         if fit.pair_p_values is not None:
             p_value = fit.pair_p_values[fit.names.index(a), fit.names.index(b)]
-            line += f"   p (edge) {probability(float(p_value))}"
+            line += f"   p edge {probability(float(p_value))}"
         lines.append(line)
     return lines
+
+
+def tied_with(fit: Fit, most: int = 3) -> list[str]:
+    """For every step, the variables that could as well have come there; with a ! where the graph has an edge among them."""
+    columns = fit._step_columns
+    cells = []
+    for node, group, matters in zip(
+        columns["node"], columns.get("tied", []), columns.get("tie_matters", []), strict=True
+    ):
+        others = [name for name in group if name != node]
+        more = f" and {len(others) - most} more" if len(others) > most else ""
+        cells.append(f"{', '.join(others[:most])}{more}{' !' if matters and others else ''}")
+    return cells
 
 
 def scored(fit: Fit) -> str:
@@ -90,12 +105,17 @@ def chance(fit: Fit) -> str:
     return {
         "bh": f"{amount} (a false-discovery rate of {level} over {pairs} pairs)",
         "bonferroni": f"{amount} (Bonferroni at {level} over {pairs} pairs)",
-    }.get(str(fit.settings.get("correction")), f"{amount} by chance alone (level {level} × {counted(pairs, 'pair')} tested)")
+    }.get(
+        str(fit.settings.get("correction")),
+        f"{amount} by chance alone (level {level} × {counted(pairs, 'pair')} tested)",
+    )
 
 
 def heading(fit: Fit) -> str:
     dropped = f", {fit.moments.dropped} rows with missing values dropped" if fit.moments.dropped else ""
-    return f"{fit.method} · {fit.n} rows{dropped} · {len(fit.names)} variables · {counted(fit.graph.edge_count, 'edge')}"
+    return (
+        f"{fit.method} · {fit.n} rows{dropped} · {len(fit.names)} variables · {counted(fit.graph.edge_count, 'edge')}"
+    )
 
 
 def summary(fit: Fit, most: int = 30) -> str:

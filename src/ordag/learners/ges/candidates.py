@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ordag.learners.ges.essential import Essential
+from ordag.learners.ges.keeping import Keeping
 from ordag.learners.ges.moves import Move, Operator
 from ordag.learners.ges.scores import Scores
 from ordag.learners.regressions import members
@@ -15,11 +16,19 @@ class Candidates:
     graph allows a move is asked only of those that could be the best.
     """
 
-    def __init__(self, operator: Operator, scores: Scores, least: float, max_degree: int | None = None) -> None:
+    def __init__(
+        self,
+        operator: Operator,
+        scores: Scores,
+        least: float,
+        max_degree: int | None = None,
+        keeping: Keeping | None = None,
+    ) -> None:
         self.operator = operator
         self.scores = scores
         self.least = least
         self.max_degree = max_degree
+        self.keeping = keeping
         self._lists: list[list[Move]] = [[] for _ in range(scores.p)]
         self._stale = (1 << scores.p) - 1
 
@@ -42,7 +51,7 @@ class Candidates:
             for move in moves:
                 if move.gain < threshold:
                     break
-                if self._fits(graph, move) and self.operator.allowed(graph, move):
+                if self._fits(graph, move) and self.operator.allowed(graph, move) and self._keeps(graph, move):
                     found.append(move)
                     threshold = max(threshold, move.gain - self.least)
         best = [move for move in found if move.gain >= threshold]
@@ -58,6 +67,10 @@ class Candidates:
             moves = self.operator.candidates(graph, self.scores, target, self.least)
             self._lists[target] = sorted(moves, reverse=True)
         self._stale = 0
+
+    def _keeps(self, graph: Essential, move: Move) -> bool:
+        """Whether what is known lets the move pass."""
+        return self.keeping is None or self.keeping.allows(graph, move, self.operator)
 
     def _fits(self, graph: Essential, move: Move) -> bool:
         """Whether no node gets more edges than it may have."""

@@ -11,9 +11,11 @@ from typing import Literal, NamedTuple
 from ordag.data.moments import Moments
 from ordag.errors import OrdagWarning, SettingError
 from ordag.graph.cpdag import Cpdag
+from ordag.learners.constraints import Constraints
 from ordag.learners.ges import delete, insert, turn
 from ordag.learners.ges.candidates import Candidates
 from ordag.learners.ges.essential import Essential, essential
+from ordag.learners.ges.keeping import Keeping
 from ordag.learners.ges.moves import Move, Operator
 from ordag.learners.ges.precision import check_resolved, score_uncertainty
 from ordag.learners.ges.scores import Scores
@@ -44,7 +46,7 @@ class GesStep(NamedTuple):
 class GesResult:
     """Where the search ended.
 
-    graph: the class.
+    graph: the class, or with knowledge the part of one that keeps to it.
     score, score_empty: Σ_j −n/2 (1 + log(RSS_j/n)) − penalty · log(n)/2 · (1 + |parents|) of it, and of no edges.
     steps: how many steps each phase took, in the order in which the phases came.
     local_scores: how many scores of a variable and a set of parents were computed.
@@ -67,6 +69,7 @@ def ges_search(
     iterate: bool = True,
     max_degree: int | None = None,
     progress: Callable[[GesStep], None] | None = None,
+    known: Constraints | None = None,
 ) -> GesResult:
     """Greedy equivalence search (Chickering 2002), with the turning phase of Hauser & Bühlmann (2012).
 
@@ -79,13 +82,20 @@ def ges_search(
     max_degree: how many edges a variable may have; no limit by default. It also bounds the work: of the neighbours
         that a variable is joined to by undirected edges, all sets are tried that are joined among themselves.
     progress: called after every step.
+    known: arrows that must and that may not be there. The search starts from the class of the former, and makes only
+        moves to classes with a DAG that keeps to all of it. The result is then the part of a class that does: a class
+        of which further edges are directed.
     """
     operators = _checked(penalty, phases, max_degree)
     scores = Scores(moments, penalty)
     graph = essential([0] * moments.p)
     score_empty = score = _total(scores, graph)
+    keeping = None if known is None else Keeping(known)
+    if keeping is not None:
+        graph = keeping.start()
+        score = _total(scores, graph)
     least = EQUAL * moments.n
-    kinds = {phase: Candidates(operator, scores, least, max_degree) for phase, operator in operators.items()}
+    kinds = {phase: Candidates(operator, scores, least, max_degree, keeping) for phase, operator in operators.items()}
     steps: list[tuple[Phase, int]] = []
     warned = False
     while True:
@@ -108,7 +118,7 @@ def ges_search(
         if not iterate or score <= before + least:
             break
     return GesResult(
-        graph=Cpdag(moments.names, graph.adjacency()),
+        graph=Cpdag(moments.names, graph.adjacency() if keeping is None else keeping.restricted(graph)),
         score=score,
         score_empty=score_empty,
         steps=tuple(steps),

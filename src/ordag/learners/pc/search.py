@@ -11,6 +11,7 @@ from ordag.arrays import Array, Mask
 from ordag.data.moments import Moments
 from ordag.errors import SettingError, TooFewRowsError
 from ordag.graph.cpdag import Cpdag
+from ordag.learners.constraints import Constraints, class_fault
 from ordag.learners.pc.orientation import Orientation, orient
 from ordag.learners.pc.skeleton import find_skeleton
 from ordag.learners.pc.tester import Progress, Tester
@@ -31,9 +32,9 @@ class PcResult:
     levels: the size of the largest sets conditioned on. tests: how many tests were made.
     ambiguous: triples a — b — c that the majority or conservative rule could not decide.
     conflicts: edges that the tests want directed both ways. denied: colliders of the graph that the tests deny; other
-        colliders share their edges.
-    valid: whether there are no conflicts, none denied, and the graph is the CPDAG of some DAG; if not, `warnings` say
-        what is the matter.
+        colliders share their edges. refused: colliders that the tests ask for and knowledge rules out.
+    valid: whether there are no conflicts, none denied or refused, and the graph is the CPDAG of some DAG (with
+        knowledge: the part of a class that keeps to it); if not, `warnings` say what is the matter.
     """
 
     graph: Cpdag
@@ -44,6 +45,7 @@ class PcResult:
     ambiguous: tuple[tuple[str, str, str], ...]
     conflicts: tuple[tuple[str, str], ...]
     denied: tuple[tuple[str, str, str], ...]
+    refused: tuple[tuple[str, str, str], ...]
     valid: bool
     warnings: tuple[str, ...]
 
@@ -56,6 +58,7 @@ def pc_search(
     colliders: str = "largest",
     max_level: int | None = None,
     progress: Progress | None = None,
+    known: Constraints | None = None,
 ) -> PcResult:
     """Learn an equivalence class of DAGs by tests of conditional independence (Spirtes & Glymour 1991).
 
@@ -67,19 +70,21 @@ def pc_search(
         sets of neighbours. The answer depends on the order of the columns with "first" only.
     max_level: the largest number of variables to condition on, by default as many as there are neighbours.
     progress: called with the sets gone through and those planned so far.
+    known: edges that must and that may not be there. The former are joined whatever the tests say, the latter never;
+        edges of which one direction is left have it before any collider is looked at.
     """
     alpha = check_level(alpha)
     if colliders not in RULES:
         raise SettingError(f"colliders={colliders!r} is not known: use {', '.join(RULES)}.")
     limit = _limit(moments, max_level)
     tester = Tester(moments, named_test(test), alpha, progress)
-    skeleton = find_skeleton(tester, moments.p, first=colliders == "first", limit=limit)
+    skeleton = find_skeleton(tester, moments.p, first=colliders == "first", limit=limit, known=known)
     if colliders in ("first", "largest"):
         triples = by_separating_set(skeleton)
     else:
         triples = by_vote(skeleton, tester, unanimous=colliders == "conservative", limit=limit)
     tester.plan(0)
-    orientation = orient(skeleton.adjacency, triples, overwrite=colliders == "first")
+    orientation = orient(skeleton.adjacency, triples, overwrite=colliders == "first", known=known)
     names = moments.names
     graph = Cpdag(names, orientation.adjacency)
     in_conflict = np.triu(orientation.contested | orientation.torn)
@@ -94,8 +99,10 @@ def pc_search(
         ambiguous=_named(names, triples, triples.ambiguous),
         conflicts=tuple((names[i], names[j]) for i, j in np.argwhere(in_conflict).tolist()),
         denied=_named(names, triples, orientation.denied),
-        valid=graph.valid and not in_conflict.any() and not orientation.denied.any(),
-        warnings=tuple(_warnings(graph, moments.n, triples, orientation, colliders, max_level)),
+        refused=_named(names, triples, orientation.refused),
+        valid=class_fault(graph, known) is None
+        and not any(mask.any() for mask in (in_conflict, orientation.denied, orientation.refused)),
+        warnings=tuple(_warnings(graph, moments.n, triples, orientation, colliders, max_level, known)),
     )
 
 
@@ -121,9 +128,16 @@ def _named(names: tuple[str, ...], triples: Triples, chosen: Mask) -> tuple[tupl
 
 
 def _warnings(
-    graph: Cpdag, n: int, triples: Triples, orientation: Orientation, colliders: str, max_level: int | None
+    graph: Cpdag,
+    n: int,
+    triples: Triples,
+    orientation: Orientation,
+    colliders: str,
+    max_level: int | None,
+    known: Constraints | None,
 ) -> Iterator[str]:
     names = graph.nodes
+    stated = known is not None and bool((graph.skeleton & known.fixed).any())
     most = int(graph.skeleton.sum(axis=1).max(initial=0)) - 1
     if most > n - 4 and (max_level is None or max_level > n - 4):
         yield (
@@ -142,15 +156,20 @@ def _warnings(
             f"The edge between {names[i]} and {names[j]} was left undirected: either direction would make a collider "
             "that the tests deny, or a cycle."
         )
+    others = "other colliders or knowledge want" if stated else "other colliders want"
     for a, b, c in _named(names, triples, orientation.denied):
         yield (
-            f"The graph has the collider {a} → {b} ← {c}, for other colliders want its two arrows, but the tests of "
-            f"{a} and {c} speak against it."
+            f"The graph has the collider {a} → {b} ← {c}, for {others} its two arrows, but the tests of {a} and {c} speak "
+            "against it."
         )
-    if not graph.valid:
+    for a, b, c in _named(names, triples, orientation.refused):
+        yield f"The tests ask for the collider {a} → {b} ← {c}, which knowledge rules out. It was not made."
+    fault = class_fault(graph, known)
+    if fault is not None:
         undecided = int(triples.ambiguous.sum())
         why = f" The tests left {undecided} triples undecided, which may be the reason." if undecided else ""
-        yield f"The graph is not the CPDAG of a DAG: {graph.why_invalid()}.{why}"
+        what = "part of a class that keeps to knowledge" if stated else "CPDAG of a DAG"
+        yield f"The graph is not the {what}: {fault}.{why}"
 
 
 def _holds(triples: Triples, end: int, middle: int) -> Mask:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
+from ordag.learners.constraints import Constraints
 from ordag.learners.pc.subsets import count_sets, inside, neighbour_sets, neighbours_besides
 from ordag.learners.pc.tester import Tester
 
@@ -16,7 +17,8 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Skeleton:
-    """Who is joined; for every pair (i, j) with i < j that is not, a set that separates it.
+    """Who is joined; for every pair (i, j) with i < j that is not, a set that separates it (but none for pairs that are
+    known to be apart and that no set separates).
 
     `p_values` holds for a pair that is not joined the p-value of the test that separated it, for one that is the
     largest met. `level` is the size of the largest sets conditioned on.
@@ -28,29 +30,39 @@ class Skeleton:
     level: int
 
 
-def find_skeleton(tester: Tester, p: int, *, first: bool, limit: int) -> Skeleton:
+def find_skeleton(tester: Tester, p: int, *, first: bool, limit: int, known: Constraints | None = None) -> Skeleton:
     """PC-stable (Colombo & Maathuis 2014, Algorithm 4.1): remove a pair that some set of neighbours separates.
 
     At level k the sets are those of k neighbours of either node, and neighbours are those of the start of the level,
     so that the skeleton does not depend on the order of the columns. Of several sets that separate a pair at one
     level, the one with the largest p-value is kept, or with `first` the first one, in lexicographic order, the sets
     of the earlier node's neighbours before those of the later's.
+
+    Pairs that are `known` to be joined stay, whatever the tests say. Those known not to be are never neighbours; they
+    are tested all the same until a set separates them, for that set tells colliders from other triples.
     """
     adjacency = ~np.eye(p, dtype=bool)
+    apart_already = np.zeros_like(adjacency)
+    joined_anyway = np.zeros_like(adjacency)
+    if known is not None:
+        adjacency &= ~known.barred
+        apart_already = np.triu(known.barred, 1)
+        joined_anyway = known.needed | known.needed.T
     p_values = np.eye(p)
     separating: dict[tuple[int, int], tuple[int, ...]] = {}
     level = 0
     for k in range(limit + 1):
-        i, j = np.nonzero(np.triu(adjacency))
+        i, j = np.nonzero(np.triu(adjacency) | apart_already)
         if adjacency.sum(axis=1).max(initial=0) <= k:
             break
         level = k
         best, sets = _level(tester, adjacency, i, j, k, first)
         p_values[i, j] = p_values[j, i] = np.maximum(p_values[i, j], best)
-        apart = best > tester.alpha
+        apart = (best > tester.alpha) & ~joined_anyway[i, j]
         for a, b, S in zip(i[apart].tolist(), j[apart].tolist(), sets[apart].tolist(), strict=True):
             separating[a, b] = tuple(S)
         adjacency[i[apart], j[apart]] = adjacency[j[apart], i[apart]] = False
+        apart_already[i[apart], j[apart]] = False
     return Skeleton(adjacency, separating, p_values, level)
 
 

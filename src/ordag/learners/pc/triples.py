@@ -31,12 +31,16 @@ class Triples:
 
 
 def by_separating_set(skeleton: Skeleton) -> Triples:
-    """Collider exactly if the set that separated a and c is without b (Spirtes, Glymour & Scheines)."""
+    """Collider exactly if the set that separated a and c is without b (Spirtes, Glymour & Scheines).
+
+    Ambiguous if knowledge keeps a and c apart and no set does.
+    """
     a, b, c = _unshielded(skeleton.adjacency)
     separating = skeleton.separating
-    pairs = zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
-    collider = np.array([between not in separating[one, other] for one, between, other in pairs], dtype=bool)
-    return Triples(a, b, c, collider, np.zeros_like(collider))
+    triples = list(zip(a.tolist(), b.tolist(), c.tolist(), strict=True))
+    ambiguous = np.array([(one, other) not in separating for one, _, other in triples], dtype=bool)
+    without = [between not in separating.get((one, other), ()) for one, between, other in triples]
+    return Triples(a, b, c, np.array(without, dtype=bool) & ~ambiguous, ambiguous)
 
 
 def by_vote(skeleton: Skeleton, tester: Tester, *, unanimous: bool, limit: int) -> Triples:

@@ -1,0 +1,191 @@
+"""`diagnose`: a table in, how far its learned arrows can be trusted out."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from ordag.data.gate import Missing
+from ordag.data.table import Table
+from ordag.errors import OrdagError, PrecisionWarning, SettingError
+from ordag.fit import Fit
+from ordag.learners.cvs import cvs
+from ordag.trust.condition import condition_finding
+from ordag.trust.equal_variances import equality_finding
+from ordag.trust.equations import independence_finding, linearity_finding, row_order_finding, spread_finding
+from ordag.trust.finding import LEVELS, Finding, unchecked
+from ordag.trust.gaussian import columns_finding, kurtosis_finding, mardia_finding
+from ordag.trust.influence import influence_finding
+from ordag.trust.relearning import Learned
+from ordag.trust.rows import Rows, read_rows
+from ordag.trust.scale import scale_finding, scale_of
+from ordag.trust.sorting import sorting_finding
+from ordag.trust.survival import (
+    backward_finding,
+    logarithms_finding,
+    standardising_finding,
+    unit_groups,
+    units_finding,
+)
+from ordag.trust.verdict import Verdict, full_verdict, quick_verdict
+
+READING = ("separator", "encoding", "header", "decimal")
+LEAST_ROWS = 20
+"""Below this the tests on rows have no meaning."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnosis:
+    """The verdict, what it and everything else rests on, and the fit that it is about."""
+
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    fit: Fit
+
+    def __getitem__(self, key: str) -> Finding:
+        """The finding of this key."""
+        for finding in self.findings:
+            if finding.key == key:
+                return finding
+        raise KeyError(key)
+
+    def by_level(self) -> dict[str, tuple[Finding, ...]]:
+        """The findings by urgency, warnings first; levels without findings are left out."""
+        groups = {level: tuple(f for f in self.findings if f.level == level) for level in LEVELS}
+        return {level: group for level, group in groups.items() if group}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Verdict, findings and fit in plain Python values."""
+        fit = self.fit.to_dict()
+        fit.pop("verdict", None)  # the one above says more
+        return {
+            "version": fit.pop("version"),
+            "verdict": self.verdict.to_dict(),
+            "findings": [finding.to_dict() for finding in self.findings],
+            "fit": fit,
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The document that `ordag check --json` prints."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def __repr__(self) -> str:
+        from ordag.show.diagnosis import plain
+
+        return plain(self)
+
+
+def diagnose(
+    data: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    missing: Missing = "error",
+    alpha: float = 0.01,
+    seed: int = 0,
+    same_units: bool = False,
+    groups: Sequence[Sequence[str]] | None = None,
+    draws: int = 20,
+    progress: Callable[[str], None] | None = None,
+    **settings: Any,
+) -> Diagnosis:
+    """Learn a graph by conditional variances and check what its directions rest on.
+
+    data, columns, missing, progress: as for `ordag.learn`.
+    alpha: level of the tests for parents, and of each finding (with Bonferroni's correction within it).
+    seed, draws: of the random unit changes.
+    same_units: you state that all columns are in comparable units; what depends on units becomes a note.
+    groups: lists of columns that share a unit; random unit changes treat each list as one.
+    settings: those of `cvs` (test, parents, correction, direction, …), and of reading text files.
+
+    The findings, by key: scale, equal_variances, condition, sorting, standardising, units, logarithms, backward, kurtosis,
+    mardia, columns, linearity, residual_spread, residual_pairs, row_order, influence. docs/trust.md explains each. Given
+    Moments, those that need rows are "unchecked".
+    """
+    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
+        raise SettingError(f"draws={draws!r}: the number of random unit changes is a whole number from 1 on.")
+    tell = progress or (lambda _: None)
+    reading = {name: settings.pop(name) for name in READING if name in settings}
+    _check_settings(settings)
+    table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrecisionWarning)  # the fit's own warnings say it
+        fit = cvs(table, alpha=alpha, **settings)
+    unit_groups(fit.names, groups)
+    rows = read_rows(data, columns=columns, **reading)
+    verdict = quick_verdict(fit, same_units=same_units, rows=None if rows is None else rows.values)
+    assert verdict is not None
+    learned = Learned.of(fit, {"alpha": alpha, **settings})
+    tested = verdict.tier == "tested"
+    findings: list[Finding] = []
+    checks = {
+        "scale": lambda: scale_finding(
+            fit.moments,
+            scale_of(fit.moments, same_units=same_units, rows=None if rows is None else rows.values),
+        ),
+        "equal_variances": lambda: equality_finding(fit),
+        "condition": lambda: condition_finding(fit),
+        "sorting": lambda: sorting_finding(learned),
+        "standardising": lambda: standardising_finding(learned, same_units=same_units, tested=tested),
+        "units": lambda: units_finding(
+            learned, seed=seed, draws=draws, groups=groups, same_units=same_units, tested=tested
+        ),
+        "backward": lambda: backward_finding(learned),
+    }
+    for key, check in checks.items():
+        tell(f"checking {key.replace('_', ' ')}")
+        findings.append(_guarded(key, check))
+    findings += _row_findings(learned, rows, alpha, tested, tell)
+    return Diagnosis(full_verdict(verdict, findings), tuple(findings), fit)
+
+
+def _row_findings(
+    learned: Learned, rows: Rows | None, alpha: float, tested: bool, tell: Callable[[str], None]
+) -> Iterator[Finding]:
+    """What takes the rows themselves, in the learned order of columns."""
+    assert learned.fit.ordering is not None
+    X = np.empty((0, 0)) if rows is None else rows.values[:, learned.fit.ordering.order]
+    names, arrows = learned.moments.names, learned.arrows
+    checks: dict[str, Callable[[], Finding]] = {
+        "logarithms": lambda: logarithms_finding(learned, X, tested=tested),
+        "kurtosis": lambda: kurtosis_finding(X, alpha),
+        "mardia": lambda: mardia_finding(X, alpha),
+        "columns": lambda: columns_finding(X, names, alpha),
+        "linearity": lambda: linearity_finding(X, arrows, names, alpha),
+        "residual_spread": lambda: spread_finding(X, arrows, names, alpha),
+        "residual_pairs": lambda: independence_finding(X, arrows, names, alpha),
+        "row_order": lambda: row_order_finding(X, arrows, names, alpha),
+        "influence": lambda: influence_finding(learned, X, alpha),
+    }
+    for key, check in checks.items():
+        tell(f"checking {key.replace('_', ' ')}")
+        if rows is None:
+            yield unchecked(key, "needs the rows.")
+        elif len(X) < LEAST_ROWS:
+            yield unchecked(key, f"needs at least {LEAST_ROWS} rows, and there are {len(X)}.")
+        else:
+            finding = _guarded(key, check)
+            if rows.stride > 1:
+                sampled = f"{finding.sentence} (From every {rows.stride}th row.)"
+                finding = Finding(key, finding.level, sampled, {**finding.numbers, "stride": rows.stride})
+            yield finding
+
+
+def _guarded(key: str, check: Callable[[], Finding]) -> Finding:
+    """A check that the data do not allow is a finding too: the rest of the answer stands."""
+    try:
+        return check()
+    except OrdagError as error:
+        return unchecked(key, str(error))
+
+
+def _check_settings(settings: dict[str, Any]) -> None:
+    known = [name for name in signature(cvs).parameters if name not in ("table", "alpha")]
+    unknown = [name for name in settings if name not in known]
+    if unknown:
+        raise SettingError(f"{', '.join(unknown)} is not a setting of diagnose: it takes {', '.join(known)}.")

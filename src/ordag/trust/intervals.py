@@ -1,0 +1,70 @@
+"""Numbers that most replicates do not have in, their percentile intervals out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordag.arrays import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Percentile intervals and medians over all replicates, that of i → j at [i, j].
+
+    A replicate without the arrow (or path) counts as zero: an interval that excludes zero belongs to an arrow that is
+    there, with the same sign, in nearly all replicates.
+    """
+
+    low: Array
+    median: Array
+    high: Array
+    level: float
+
+
+def intervals(
+    numbers: Sequence[NDArray[np.int32]], values: Sequence[Array], p: int, replicates: int, level: float
+) -> Intervals:
+    """From the pair numbers (i · p + j) and values of every replicate."""
+    probabilities = [(1.0 - level) / 2.0, 0.5, (1.0 + level) / 2.0]
+    low, median, high = percentiles(
+        np.concatenate([*numbers, np.empty(0, np.int32)]),
+        np.concatenate([*values, np.empty(0)]),
+        p * p,
+        replicates,
+        probabilities,
+    ).reshape(3, p, p)
+    return Intervals(low, median, high, level)
+
+
+def percentiles(
+    cells: NDArray[np.int32], values: Array, size: int, total: int, probabilities: Sequence[float]
+) -> Array:
+    """Quantiles of `total` values in each of `size` cells, those not listed being zero: (probabilities, size).
+
+    Within a cell the sorted values are its negative ones, the zeros, then the positive ones, so the r-th of them is found
+    by counting, and the zeros are never stored. Between two of them the quantile is linear (NumPy's default).
+    """
+    order = np.lexsort((values, cells))
+    values = values[order]
+    listed = np.bincount(cells, minlength=size)
+    start = np.cumsum(listed) - listed
+    negative = np.bincount(cells[order][values < 0], minlength=size)
+    zeros = total - listed
+    padded = np.append(values, 0.0)
+
+    def at(rank: int) -> Array:
+        place = np.where(rank < negative, start + rank, start + rank - zeros)
+        within = (rank >= negative) & (rank < negative + zeros)
+        return np.asarray(padded[np.where(within, len(values), place)])
+
+    quantiles = np.empty((len(probabilities), size))
+    for k, probability in enumerate(probabilities):
+        rank = probability * (total - 1)
+        below = int(rank)
+        first, second = at(below), at(min(below + 1, total - 1))
+        quantiles[k] = first + (rank - below) * (second - first)
+    return quantiles

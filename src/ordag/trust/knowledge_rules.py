@@ -1,0 +1,106 @@
+"""The entries of knowledge in, the first contradiction among them out, if there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+from ordag.errors import SettingError
+from ordag.graph.base import arrow
+from ordag.graph.gate import shown
+
+KEYS = ("tiers", "required", "forbidden", "roots", "sinks")
+
+Edge: TypeAlias = tuple[str, str]
+Entry: TypeAlias = tuple[str, str | Edge]
+"""An entry of the knowledge: the key under which it stands, and the name or the arrow."""
+
+
+class Contradiction(SettingError):
+    """Knowledge that no graph can keep to; `entries` are those that clash."""
+
+    def __init__(self, sentence: str, entries: Iterable[Entry]) -> None:
+        super().__init__(sentence)
+        self.entries = tuple(entries)
+
+
+def check_rules(
+    tiers: Sequence[Sequence[str]],
+    required: Sequence[Edge],
+    forbidden: Sequence[Edge],
+    roots: Sequence[str],
+    sinks: Sequence[str],
+) -> None:
+    """Raise for the first of these: a name in two tiers, an arrow from a name to itself, or a required arrow that
+    is forbidden, leads into a root or out of a sink, is part of a cycle, or leads from a later tier to an earlier."""
+    tier = _tiers(tiers)
+    for key, edges in (("required", required), ("forbidden", forbidden)):
+        for edge in edges:
+            if edge[0] == edge[1]:
+                raise Contradiction(f"The {key} arrow {arrow(edge)} leads from a variable to itself.", [(key, edge)])
+    banned = set(forbidden)
+    for edge in required:
+        here: Entry = ("required", edge)
+        if edge in banned:
+            raise Contradiction(f"{arrow(edge)} is both required and forbidden.", [here, ("forbidden", edge)])
+        if edge[1] in roots:
+            raise Contradiction(
+                f"{arrow(edge)} is required, but {shown(edge[1])} is a root, which has no parents.",
+                [here, ("roots", edge[1])],
+            )
+        if edge[0] in sinks:
+            raise Contradiction(
+                f"{arrow(edge)} is required, but {shown(edge[0])} is a sink, which has no children.",
+                [here, ("sinks", edge[0])],
+            )
+    children: dict[str, list[str]] = {}
+    for source, target in required:
+        children.setdefault(source, []).append(target)
+    for start in children:
+        paths = _paths(start, children)
+        if start in paths:
+            cycle = paths[start]
+            raise Contradiction(f"The required arrows {_shown(cycle)} form a cycle.", _along(cycle))
+        for name, path in paths.items():
+            if tier.get(name, len(tiers)) < tier.get(start, -1):
+                words = "arrow leads" if len(path) == 2 else "arrows lead"
+                raise Contradiction(
+                    f"{shown(name)} is in tier {tier[name] + 1} and {shown(start)} in tier {tier[start] + 1}, but required {words} from "
+                    f"the later tier to the earlier: {_shown(path)}.",
+                    [*_along(path), ("tiers", name), ("tiers", start)],
+                )
+
+
+def _tiers(tiers: Sequence[Sequence[str]]) -> Mapping[str, int]:
+    found: dict[str, int] = {}
+    for number, names in enumerate(tiers):
+        if not names:
+            raise SettingError(f"Tier {number + 1} of the knowledge is empty: leave it out, or name its variables.")
+        for name in names:
+            if found.setdefault(name, number) != number:
+                raise Contradiction(
+                    f"{shown(name)} is in tier {found[name] + 1} and in tier {number + 1}.", [("tiers", name)]
+                )
+    return found
+
+
+def _paths(start: str, children: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """A shortest path of one arrow or more to every name that paths from `start` lead to."""
+    found: dict[str, tuple[str, ...]] = {}
+    waiting: list[tuple[str, ...]] = [(start,)]
+    while waiting:
+        path = waiting.pop(0)
+        for child in children.get(path[-1], ()):
+            if child not in found:
+                found[child] = (*path, child)
+                waiting.append(found[child])
+    return found
+
+
+def _along(path: Sequence[str]) -> Iterator[Entry]:
+    return (("required", edge) for edge in pairwise(path))
+
+
+def _shown(path: Sequence[str]) -> str:
+    return " → ".join(shown(name) for name in path)

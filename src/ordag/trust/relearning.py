@@ -1,0 +1,93 @@
+"""The same learner on changed data: how many of the arrows are still there?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ordag.arrays import Array, Mask
+from ordag.data.moments import Moments
+from ordag.data.table import Table
+from ordag.errors import PrecisionWarning
+from ordag.fit import Fit
+from ordag.learners.cvs import cvs
+from ordag.trust.finding import Level
+
+
+class Kept(NamedTuple):
+    """Shares of the arrows that another graph has too, has the other way round, or does not have."""
+
+    kept: float
+    turned: float
+    lost: float
+
+    @property
+    def level(self) -> Level:
+        """From 90 % on fine, below 80 % a warning: a coin would turn only half of the arrows round."""
+        return "fine" if self.kept >= 0.9 else "look" if self.kept >= 0.8 else "warning"
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What was learned, with its columns in the learned order.
+
+    Where columns tie, the earlier one goes first: in this order nothing depends on how the columns of the table happen to
+    stand.
+    """
+
+    fit: Fit
+    moments: Moments
+    arrows: Mask
+    settings: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, fit: Fit, settings: Mapping[str, Any]) -> Learned:
+        assert fit.ordering is not None
+        order = fit.ordering.order
+        given = fit.moments
+        moments = Moments(given.n, given.mean[order], fit.order or (), R=np.asfortranarray(fit.ordering.L.T))
+        moments.squared = given.squared
+        return cls(fit, moments, fit.graph.adjacency[np.ix_(order, order)], settings)
+
+    @property
+    def count(self) -> int:
+        return int(self.arrows.sum())
+
+    def scaled(self, factors: Array) -> Moments:
+        """The moments with every column multiplied by its factor."""
+        given = self.moments
+        moments = Moments(given.n, given.mean * factors, given.names, R=np.asfortranarray(given.R * factors))
+        moments.squared = given.squared
+        return moments
+
+    def again(self, moments: Moments, **changed: Any) -> Fit:
+        """What the same settings make of other moments of the same columns."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrecisionWarning)
+            return cvs(Table(moments), **{**self.settings, **changed})
+
+    def compare(self, other: Mask) -> Kept:
+        """How many of the arrows another graph of the same columns keeps; all, if there are none."""
+        if not self.count:
+            return Kept(1.0, 0.0, 0.0)
+        kept = int((self.arrows & other).sum()) / self.count
+        turned = int((self.arrows & other.T).sum()) / self.count
+        return Kept(kept, turned, max(0.0, 1.0 - kept - turned))
+
+
+def agreement(place: Array, values: Array) -> float:
+    """Kendall's tau: concordant less discordant pairs over all pairs; values that agree to 9 digits are neither."""
+    later = np.sign(place[:, None] - place[None, :])
+    difference = values[:, None] - values[None, :]
+    scale = np.maximum(np.abs(values)[:, None], np.abs(values)[None, :])
+    higher = np.where(np.abs(difference) <= 1e-9 * scale, 0.0, np.sign(difference))
+    p = len(place)
+    return float((later * higher).sum() / (p * (p - 1)))
+
+
+def average(changes: list[Kept]) -> Kept:
+    return Kept(*(float(value) for value in np.mean(changes, axis=0)))
