@@ -242,3 +242,35 @@ def test_help_has_examples(run):
         assert status == 0
         assert "ordag learn" in out or "ordag simulate" in out
     assert "ordag, version" in run("--version")[1]
+
+
+def test_bootstrap_effect_and_knowledge(run, tmp_path):
+    document = json.loads(
+        run("learn", "marks", "--alpha", "0.05", "--bootstrap", "20", "--seed", "1", "--workers", "1", "--json")[1]
+    )
+    assert 0 <= document["edges"][0]["support"] <= 1
+    assert document["bootstrap"]["replicates"] == 20
+    assert document["verdict"]["tier"] == "tested"
+    status, out, _ = run("effect", "marks", "--from", "algebra", "--to", "mechanics", "--alpha", "0.05")
+    assert status == 0
+    assert "algebra → mechanics: 0.8998 per unit" in out
+    assert "no directed path" in run("effect", "marks", "--from", "mechanics", "--to", "algebra")[1]
+    effect = json.loads(run("effect", "marks", "--from", "algebra", "--to", "vectors", "--json")[1])
+    assert effect["estimate"] == pytest.approx(0.754, abs=1e-3)
+    assert refused(run("effect", "marks", "--from", "algebra", "--to", "algbra"), "algbra")
+    (tmp_path / "known.txt").write_text("required: mechanics -> vectors\n")
+    document = json.loads(run("learn", "marks", "--knowledge", "known.txt", "--json")[1])
+    assert {"source": "mechanics", "target": "vectors", "reason": "knowledge"}.items() <= next(
+        edge for edge in document["edges"] if edge["source"] == "mechanics"
+    ).items()
+    (tmp_path / "known.txt").write_text("required: a -> b\nforbidden: mechanics -> vectors\n")
+    assert refused(run("learn", "marks", "--knowledge", "known.txt"), "a")
+    assert refused(run("learn", "marks", "--knowledge", "nowhere.txt"), "nowhere.txt")
+
+
+def test_check(run):
+    status, out, _ = run("check", "sachs")
+    assert status == 0
+    assert "depend on the units and the transformation" in " ".join(out.split())
+    assert json.loads(run("check", "marks", "--json")[1])["verdict"]["tier"] == "tested"
+    assert refused(run("check", "nowhere.csv"), "nowhere.csv")

@@ -198,11 +198,12 @@ def factorise(root: Array, before: Mask | None = None) -> Factor:
 
 
 def lower(part: Partial) -> Array:
-    """The lower triangular factor of a complete factorisation, in the order of its pivots."""
-    p = len(part.order)
-    U = np.zeros((p, p))
+    """The lower triangular factor of a complete factorisation, in the order of its pivots. Takes over `part.rows`."""
+    U, p = part.rows, len(part.order)
     for start in range(0, p, BLOCK):
         stop = min(start + BLOCK, p)
-        U[start:stop, start:] = part.rows[start:stop].take(part.order[start:], axis=1)
+        ordered = U[start:stop].take(part.order[start:], axis=1)
+        U[start:stop, :start] = 0.0
+        U[start:stop, start:] = ordered
         U[start:stop, start:stop] = np.triu(U[start:stop, start:stop])
     return U.T
