@@ -59,7 +59,7 @@ def run() -> str:
     return f"""## Growth
 
 `ordag.learn` on p well-conditioned variables, n = 2p, each size in a process of its own. Memory is the peak beyond the input, in
-p × p matrices of float64.
+p × p matrices of float64; below p = 1000 a megabyte or two that does not grow with p counts in.
 
 {table(["threads", "p", "time", "memory, p × p matrices"], rows)}
 
