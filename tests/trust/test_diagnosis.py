@@ -363,3 +363,9 @@ def test_names_are_text(tmp_path):
     shown = run(str(tmp_path / "t[red].csv"))
     assert shown.exit_code == 0
     assert "t[red].csv" in shown.stdout
+
+
+def test_commensurable_units_in_a_word():
+    assert diagnose("sachs", units="commensurable").to_dict() == diagnose("sachs", same_units=True).to_dict()
+    with pytest.raises(SettingError, match="commensurable"):
+        diagnose("marks", units="metric")

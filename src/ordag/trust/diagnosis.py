@@ -89,6 +89,7 @@ def diagnose(
     alpha: float = 0.01,
     seed: int = 0,
     same_units: bool = False,
+    units: str | None = None,
     groups: Sequence[Sequence[str]] | None = None,
     draws: int = 20,
     progress: Callable[[str], None] | None = None,
@@ -100,6 +101,7 @@ def diagnose(
     alpha: level of the tests for parents, and of each finding (with Bonferroni's correction within it).
     seed, draws: of the random unit changes.
     same_units: you state that all columns are in comparable units; what depends on units becomes a note.
+    units: "commensurable" says the same in a word.
     groups: lists of columns that share a unit; random unit changes treat each list as one.
     settings: those of `cvs` (test, parents, correction, direction, …), and of reading text files.
 
@@ -107,6 +109,9 @@ def diagnose(
     mardia, columns, linearity, residual_spread, residual_pairs, row_order, influence. docs/trust.md explains each. Given
     Moments, those that need rows are "unchecked".
     """
+    if units not in (None, "commensurable"):
+        raise SettingError(f"units={units!r} is not known: say 'commensurable' if all columns are in comparable units.")
+    same_units = same_units or units == "commensurable"
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
         raise SettingError(f"draws={draws!r}: the number of random unit changes is a whole number from 1 on.")
     tell = progress or (lambda _: None)
