@@ -103,13 +103,13 @@ def _warnings(ordering: Ordering, selection: Selection, parents: str, correction
     found, expected = selection.edge_count, selection.expected_false
     if parents == "test" and correction == "none" and expected > 0.1 * max(found, 1):
         sentences.append(
-            f"At this level about {expected:.3g} false edges are to be expected among {selection.pairs} pairs tested, and "
+            f"At this level about {selection.expected_in_words} false edges are to be expected among {selection.pairs:,} pairs tested, and "
             f"{found} {'edge was' if found == 1 else 'edges were'} found: control the false-discovery rate with "
             "correction='bh' (--correction bh)."
         )
     elif parents == "bic" and expected > 0.1 * max(found, 1):
         sentences.append(
-            f"BIC lets about {expected:.3g} false edges through among {selection.pairs} pairs, and {found} "
+            f"BIC lets about {selection.expected_in_words} false edges through among {selection.pairs:,} pairs, and {found} "
             f"{'edge was' if found == 1 else 'edges were'} found: use tests with correction='bh' (--correction bh) instead."
         )
     return sentences

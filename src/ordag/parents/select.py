@@ -47,6 +47,11 @@ class Selection:
         return self.test(self.r[later, earlier], self.n, conditioned_on(later))
 
     @property
+    def expected_in_words(self) -> str:
+        """`expected_false` as a sentence can carry it: 0.5, 4,995."""
+        return f"{self.expected_false:,.0f}" if self.expected_false >= 10 else f"{self.expected_false:.2g}"
+
+    @property
     def edge_count(self) -> int:
         return int(self.parents.sum())
 

@@ -98,7 +98,7 @@ def chance(fit: Fit) -> str:
     if fit.selection is None:
         return ""
     expected, pairs = fit.selection.expected_false, fit.selection.pairs
-    amount = f"about {expected:.2g} false {'edge' if expected == 1 else 'edges'} to expect"
+    amount = f"about {fit.selection.expected_in_words} false {'edge' if expected == 1 else 'edges'} to expect"
     if fit.settings.get("parents") == "bic":
         return f"{amount} (BIC at {fit.n} rows, {pairs} pairs)"
     level = f"{fit.settings['alpha']:g}"
