@@ -45,8 +45,8 @@ SETTINGS = [
         "--parents",
         default="test",
         show_default=True,
-        type=click.Choice(["test", "bic"]),
-        help="cvs: choose parents by tests, or by BIC backward elimination (no level to set).",
+        type=click.Choice(["test", "bic", "adaptive"]),
+        help="cvs: choose parents by tests, or by backward elimination (no level to set): BIC, or an edge prior.",
     ),
     click.option(
         "--correction",

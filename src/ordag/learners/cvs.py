@@ -31,7 +31,8 @@ def cvs(
 
     alpha: level of the tests for parents, or the false-discovery rate with correction="bh".
     test: "fisher-z", "t", "mutual-information", or a function (r, n, k) → p-values.
-    parents: "test", or "bic" for backward elimination by BIC, which needs no level.
+    parents: "test", "bic" for backward elimination by BIC, or "adaptive" for one by an edge prior: the penalty of an
+        edge follows the share of pairs joined. The last two need no level.
     correction: "none", "bh" (Benjamini–Hochberg) or "bonferroni".
     direction: "forward" chooses causes first, "backward" effects first.
     knowledge: what is known beforehand (`ordag.trust.knowledge.Knowledge`, a mapping, or the path of a file).
@@ -67,6 +68,7 @@ def cvs(
         ordering=ordering,
         selection=selection,
         warnings=tuple(_warnings(ordering, selection, parents, correction)),
+        details={"penalty": selection.penalty, "share": selection.share} if parents == "adaptive" else {},
     )
     return informed(fit, known)
 
@@ -107,9 +109,9 @@ def _warnings(ordering: Ordering, selection: Selection, parents: str, correction
             f"{found} {'edge was' if found == 1 else 'edges were'} found: control the false-discovery rate with "
             "correction='bh' (--correction bh)."
         )
-    elif parents == "bic" and expected > 0.1 * max(found, 1):
+    elif parents != "test" and expected > 0.1 * max(found, 1):
         sentences.append(
-            f"BIC lets about {selection.expected_in_words} false edges through among {selection.pairs:,} pairs, and {found} "
+            f"{'BIC' if parents == 'bic' else 'The edge prior'} lets about {selection.expected_in_words} false edges through among {selection.pairs:,} pairs, and {found} "
             f"{'edge was' if found == 1 else 'edges were'} found: use tests with correction='bh' (--correction bh) instead."
         )
     return sentences

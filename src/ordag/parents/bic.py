@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ordag.arrays import Array, Mask
+from ordag.parents.elimination import eliminate
 
 
 def backward_elimination(L: Array, W: Array, n: int, may: Mask | None = None, must: Mask | None = None) -> Mask:
@@ -22,31 +23,6 @@ def backward_elimination(L: Array, W: Array, n: int, may: Mask | None = None, mu
     stay = np.zeros((p, p), dtype=bool) if must is None else must
     kept = np.zeros((p, p), dtype=bool)
     for m in range(1, p):
-        kept[m, :m] = _eliminate(W[:m, :m].T, L[m, :m], float(L[m, m]) ** 2, n, out[m, :m], stay[m, :m])
-    return kept
-
-
-def _eliminate(T: Array, target: Array, rss: float, n: int, out: Mask, stay: Mask) -> Mask:
-    """One variable. With T the inverse root of the predecessors (their inverse Gram matrix is T Tᵀ) and `target` the
-    variable in the coordinates of that root, β = T target and d_j = ‖T_j‖².
-
-    Without variable j the inverse root is what is left of the other rows of T orthogonal to T_j: Gram–Schmidt, which
-    keeps the digits that a downdate of T Tᵀ would lose.
-    """
-    T = np.array(T, order="C")
-    kept = np.ones(len(T), dtype=bool)
-    while kept.any():
-        outstanding = kept & out
-        beta = T @ target
-        d = np.einsum("ij,ij->i", T, T)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            rise = np.where(kept & ~stay, beta * beta / d, math.inf)
-        j = int(outstanding.argmax()) if outstanding.any() else int(rise.argmin())
-        if not outstanding[j] and n * math.log1p(rise[j] / rss) >= math.log(n):
-            break
-        rss += float(rise[j])
-        direction = T[j] / math.sqrt(d[j])
-        T -= np.outer(T @ direction, direction)
-        T[j] = 0.0
-        kept[j] = False
+        T, rss = W[:m, :m].T, float(L[m, m]) ** 2
+        kept[m, :m] = eliminate(T, L[m, :m], rss, n, math.log(n), out[m, :m], stay[m, :m]).parents
     return kept

@@ -1,4 +1,4 @@
-"""Which predecessors are parents: by tests at a level, with or without control of multiplicity, or by BIC."""
+"""Which predecessors are parents: by tests at a level, with or without control of multiplicity, by BIC, or by an edge prior."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from scipy.special import ndtr
 from ordag.arrays import Array, Mask
 from ordag.errors import SettingError
 from ordag.order.ordering import Ordering
+from ordag.parents.adaptive import adaptive_elimination
 from ordag.parents.bic import backward_elimination
 from ordag.parents.tests import Test, conditioned_on, named_test, p_values, partial_correlations, rejected
 
 Correction = Literal["none", "bh", "bonferroni"]
-Rule = Literal["test", "bic"]
+Rule = Literal["test", "bic", "adaptive"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ class Selection:
     """The chosen parents and the tests behind them; matrices are at [later, earlier] positions of the order.
 
     `expected_false` is how many of the edges would be there by chance alone if no pair had an edge (a level times
-    the pairs tested), or for a false-discovery rate that share of the edges found.
+    the pairs tested), or for a false-discovery rate that share of the edges found; for the edge prior see `adaptive`.
+    `penalty` of an edge and `share` of pairs joined are those of the edge prior, nan for the other rules.
     """
 
     parents: Mask
@@ -36,6 +38,8 @@ class Selection:
     pairs: int
     threshold: float
     expected_false: float
+    penalty: float = math.nan
+    share: float = math.nan
 
     @cached_property
     def p_values(self) -> Array:
@@ -101,16 +105,19 @@ def select(
     function = named_test(test)
     if correction not in ("none", "bh", "bonferroni"):
         raise SettingError(f"correction={correction!r} is not known: use 'none', 'bh' or 'bonferroni'.")
-    if rule not in ("test", "bic"):
-        raise SettingError(f"parents={rule!r} is not known: use 'test' or 'bic'.")
+    if rule not in ("test", "bic", "adaptive"):
+        raise SettingError(f"parents={rule!r} is not known: use 'test', 'bic' or 'adaptive'.")
     r = partial_correlations(ordering.W)
     n, pairs = ordering.n, math.comb(len(r), 2)
     known = None
     if may is not None and must is not None:
         known = Known(_placed(may, ordering), _placed(must, ordering))
         pairs = int(known.open.sum())
+    bounds = () if known is None else (known.may, known.must)
+    if rule == "adaptive":
+        kept, penalty, share, expected = adaptive_elimination(ordering.L, ordering.W, r, n, *bounds)
+        return Selection(kept, r, n, function, pairs, math.nan, expected, penalty, share)
     if rule == "bic":
-        bounds = () if known is None else (known.may, known.must)
         chosen = backward_elimination(ordering.L, ordering.W, n, *bounds)
         level = float(2.0 * ndtr(-math.sqrt(math.log(n))))
         return Selection(chosen, r, n, function, pairs, math.nan, level * pairs)

@@ -1,0 +1,140 @@
+"""Parents by an edge prior: backward elimination with a price of an edge that the number of edges found decides."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack
+from scipy.special import stdtr
+
+from ordag.arrays import Array, Mask
+from ordag.parents.elimination import Kept, eliminate
+from ordag.parents.screened import screened_elimination
+
+LITERAL = 100
+"""Variables with up to this many predecessors drop them strictly one by one."""
+
+SCARCE = 1e-14
+"""Where less than this share is left of two sums of squares, multiplied, products of columns have lost too many digits."""
+
+LEAST = 0.5
+"""No penalty is below this."""
+
+ROUNDS = 100
+"""Estimates of the share of pairs joined; each takes only the variables anew that it concerns."""
+
+
+class AdaptiveParents(NamedTuple):
+    """The parents at [later, earlier], the penalty of an edge, the share of pairs joined, and the false edges to expect."""
+
+    parents: Mask
+    penalty: float
+    share: float
+    expected_false: float
+
+
+def edge_penalty(n: int, pairs: int, edges: int) -> tuple[float, float]:
+    r"""The penalty of an edge $\log n + 2 \log\frac{1-\pi}{\pi}$ and the share $\pi = (k + \tfrac12)/(N + 1)$ for k of N pairs.
+
+    A half is added so that the share stays between 0 and 1.
+    """
+    share = (edges + 0.5) / (pairs + 1.0)
+    return max(math.log(n) + 2.0 * math.log((1.0 - share) / share), LEAST), share
+
+
+def adaptive_elimination(
+    L: Array, W: Array, r: Array, n: int, may: Mask | None = None, must: Mask | None = None
+) -> AdaptiveParents:
+    r"""For every variable start from all predecessors and drop the weakest as long as its statistic is below the penalty.
+
+    The statistic of variable m with m predecessors is $(n - m - 1) \log(1 + \text{rise} / \text{RSS})$. The penalty is
+    that of a prior under which the number k of edges among N pairs is uniform, and all graphs with k edges are
+    alike: one more edge has the odds π/(1 − π) with π = k/N. It begins with log n + 2 log p, and k is counted anew until
+    it stays. Fewer edges give a larger penalty and that gives fewer edges, so k only falls or only rises on the way.
+
+    Variables with more than 100 predecessors drop most of them at once (`screened_elimination`), unless products of
+    columns have too few digits for it. `r` are the partial correlations at [later, earlier]; masks as for
+    `backward_elimination`. A pair that the masks leave no choice is not counted among the N.
+    """
+    p = len(L)
+    search = _Search(L, W, r, n, may, must)
+    pairs = search.pairs
+    found: list[Kept | None] = [None] * p
+    penalty, share = math.log(n) + 2.0 * math.log(p), math.nan
+    counted: set[int] = set()
+    for _ in range(ROUNDS):
+        for m in range(1, p):
+            known = found[m]
+            if known is None or not known.low < penalty <= known.high:
+                found[m] = search.parents_of(m, penalty)
+        edges = sum(search.undecided(m, kept) for m, kept in enumerate(found) if kept is not None)
+        if edges in counted:
+            break
+        counted.add(edges)
+        penalty, share = edge_penalty(n, pairs, edges)
+    kept = np.zeros((p, p), dtype=bool)
+    for m, one in enumerate(found):
+        if one is not None:
+            kept[m, :m] = one.parents
+    return AdaptiveParents(kept, penalty, share, search.expected_false(kept, penalty))
+
+
+class _Search:
+    """One variable at a time, for any penalty."""
+
+    def __init__(self, L: Array, W: Array, r: Array, n: int, may: Mask | None, must: Mask | None) -> None:
+        self.L, self.W, self.r, self.n = L, W, r, n
+        self.may, self.must = may, must
+        p = len(L)
+        self.pairs = math.comb(p, 2) if may is None or must is None else int((may & ~must).sum())
+        self.weights = np.maximum(n - np.arange(p) - 1.0, 1.0)
+        self._none = np.zeros(p, dtype=bool)
+        if p > LITERAL + 1:
+            # L Lᵀ from the routine for U Uᵀ: turn both the rows and the columns round.
+            product, _ = lapack.dlauum(np.asfortranarray(L[::-1, ::-1]))
+            self.G = np.ascontiguousarray((np.triu(product) + np.triu(product, 1).T)[::-1, ::-1])
+            self.scarce = _left(L, W) < SCARCE
+
+    def parents_of(self, m: int, penalty: float) -> Kept:
+        weight = float(self.weights[m])
+        may = None if self.may is None else self.may[m, :m]
+        must = None if self.must is None else self.must[m, :m]
+        if m > LITERAL and not self.scarce[m]:
+            return screened_elimination(self.G, m, self.r[m, :m], weight, penalty, may, must)
+        out = self._none[:m] if may is None else ~may
+        stay = self._none[:m] if must is None else must
+        return eliminate(self.W[:m, :m].T, self.L[m, :m], float(self.L[m, m]) ** 2, weight, penalty, out, stay)
+
+    def undecided(self, m: int, kept: Kept) -> int:
+        """How many of the parents are there by choice."""
+        return int(kept.parents.sum()) - (0 if self.must is None else int(self.must[m, :m].sum()))
+
+    def expected_false(self, kept: Mask, penalty: float) -> float:
+        r"""How many of the edges chance alone would give, if those left out are all that are truly absent and stayed out.
+
+        Beside s parents, one more that is none has a statistic above the penalty with the probability
+        $q = P(|t_d| > \sqrt{d (e^{\text{penalty}/w} - 1)})$, d = n − s − 2. With u pairs left out that is uq/(1 − q).
+        """
+        p = len(kept)
+        fixed = 0 if self.must is None else self.must.sum(axis=1)
+        chosen = kept.sum(axis=1)
+        open_pairs = np.arange(p) if self.may is None else self.may.sum(axis=1) - fixed
+        d = np.maximum(self.n - chosen - 2.0, 1.0)
+        with np.errstate(over="ignore"):
+            q = 2.0 * stdtr(d, -np.sqrt(d * np.expm1(penalty / self.weights)))
+        return float(((open_pairs - (chosen - fixed)) * q / (1.0 - q)).sum())
+
+
+def _left(L: Array, W: Array) -> Array:
+    """The share of variable m's sum of squares that its predecessors leave, times the least share that the other
+    predecessors of m leave of one of them."""
+    p = len(L)
+    squares = np.einsum("ij,ij->i", L, L)
+    left = np.square(L.diagonal()) / squares
+    inverse_squares = np.zeros(p)
+    for m in range(1, p):
+        inverse_squares[:m] += W[m - 1, :m] ** 2
+        left[m] /= (squares[:m] * inverse_squares[:m]).max()
+    return left
