@@ -26,6 +26,7 @@ from ordag.parents.select import Selection
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ordag.learners.pooled.posterior import Posterior, Probabilities
     from ordag.trust.support import Bootstrap
     from ordag.trust.verdict import Verdict
 
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
 class Fit:
     """A learned graph with the evidence for it. Weights and tables are computed when first asked for.
 
-    What a method has beside its graph: an `ordering` and the `selection` of parents along it, a `score`, the
-    `pair_p_values` of its tests for joined and separated pairs with their `separating_sets`, and `details` in plain
-    values.
+    What a method has beside its graph: an `ordering` and the `selection` of parents along it, or the column numbers of an
+    order alone (`sequence`); a `score`; the `posterior` from which probabilities come; the `pair_p_values` of its tests for
+    joined and separated pairs with their `separating_sets`; and `details` in plain values.
     """
 
     method: str
@@ -49,6 +50,8 @@ class Fit:
     score: float | None = None
     pair_p_values: Array | None = None
     separating_sets: Mapping[frozenset[str], tuple[str, ...]] | None = None
+    sequence: tuple[int, ...] | None = None
+    posterior: Posterior | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     bootstrap: Bootstrap | None = None
 
@@ -63,7 +66,17 @@ class Fit:
     @property
     def order(self) -> tuple[str, ...] | None:
         """The variables, causes first; None for methods without an order."""
-        return None if self.ordering is None else tuple(self.names[j] for j in self.ordering.order)
+        return None if self.places is None else tuple(self.names[j] for j in self.places)
+
+    @property
+    def places(self) -> tuple[int, ...] | None:
+        """The column numbers of the variables, causes first; None for methods without an order."""
+        return self.sequence if self.ordering is None else tuple(self.ordering.order.tolist())
+
+    @property
+    def probabilities(self) -> Probabilities | None:
+        """The probability of every arrow, for methods that have a posterior distribution; worked out when first asked for."""
+        return None if self.posterior is None else self.posterior.probabilities
 
     @property
     def expected_false_edges(self) -> float | None:
@@ -125,8 +138,8 @@ class Fit:
         from ordag.trust.evidence import arrow_reasons
 
         source, target = np.nonzero(self.graph.adjacency & ~self.graph.adjacency.T)
-        if self.ordering is not None:
-            place = np.argsort(self.ordering.order)
+        if self.places is not None:
+            place = np.argsort(self.places)
             by_place = np.lexsort((place[target], place[source]))
             source, target = source[by_place], target[by_place]
         columns: dict[str, Any] = {
@@ -147,6 +160,9 @@ class Fit:
             earlier = np.minimum(place[source], place[target])
             later = np.maximum(place[source], place[target])
             columns["direction_p_value"] = self.ordering.direction_p_values(earlier, later)
+        if self.probabilities is not None:
+            columns["probability"] = self.probabilities.arrows[source, target]
+            columns["edge_probability"] = self.probabilities.joined[source, target]
         columns["reason"] = list(arrow_reasons(self, source, target, self._known_arrows))
         if self.bootstrap is not None:
             columns |= self.bootstrap.arrow_columns(source, target)
@@ -192,6 +208,8 @@ class Fit:
             document["score"] = self.score
         if self.separating_sets is not None and self.pair_p_values is not None:
             document["separated"] = self._separated(self.pair_p_values, self.separating_sets)
+        if self.probabilities is not None:
+            document["probabilities"] = self.probabilities.to_dict()
         if self.bootstrap is not None:
             document["bootstrap"] = self.bootstrap.to_dict()
         if self.details:

@@ -15,10 +15,11 @@ from ordag.fit import Fit
 from ordag.graph.dag import Dag
 from ordag.learners.cvs import cvs
 from ordag.learners.methods import gds, ges, pc
+from ordag.learners.pooled.method import pooled
 from ordag.model.refit import Refit
 from ordag.model.refit import refit as model_refit
 
-METHODS: dict[str, Callable[..., Fit]] = {"cvs": cvs, "pc": pc, "ges": ges, "gds": gds}
+METHODS: dict[str, Callable[..., Fit]] = {"pooled": pooled, "cvs": cvs, "pc": pc, "ges": ges, "gds": gds}
 """Every method by name: a function of a Table and its own settings."""
 
 READING = ("separator", "encoding", "header", "decimal")

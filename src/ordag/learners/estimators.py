@@ -44,7 +44,7 @@ class GraphLearner(BaseEstimator):  # type: ignore[misc]
         self.fit_: Fit = fit
         self.graph_ = fit.graph
         self.adjacency_ = fit.graph.adjacency
-        self.order_ = None if fit.ordering is None else tuple(fit.ordering.order.tolist())
+        self.order_ = fit.places
         self.weights_ = fit.weights
         self.error_variances_ = None if fit.sem is None else fit.sem.omega
 

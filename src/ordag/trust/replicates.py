@@ -87,8 +87,9 @@ def summarise(fit: Fit, effects: bool) -> Replicate:
             numbers = _numbers(total != 0)
             found = (numbers, total.ravel()[numbers])
     undecided = False
+    if fit.places is not None:
+        places = np.argsort(fit.places).astype(np.int32)
     if fit.ordering is not None:
-        places = np.argsort(fit.ordering.order).astype(np.int32)
         undecided = bool(fit.ordering.undecided)
     return Replicate(arrows, _numbers(np.triu(adjacency & adjacency.T)), weights, found, places, undecided)
 

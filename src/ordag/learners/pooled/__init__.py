@@ -1,0 +1,1 @@
+"""Pooled error variances, searched over orders of the variables (docs/pooled.md)."""

@@ -1,0 +1,49 @@
+"""The probability of every arrow over all graphs, where there are few variables."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordag.arrays import Array, Mask
+from ordag.learners.pooled.score import PooledScore
+from ordag.learners.pooled.trees import LogVariances
+
+MOST = 5
+"""Variables up to which all graphs are looked at: five have 29,281, six 3.8 million."""
+
+
+def all_graphs(p: int) -> NDArray[np.int64]:
+    """All DAGs over p variables, one row each with the parents of every variable as bitmasks."""
+    sets = np.arange(2**p)
+    choices = [sets[(sets >> j & 1) == 0] for j in range(p)]
+    parents = np.stack(np.meshgrid(*choices, indexing="ij"), axis=-1).reshape(-1, p)
+    gone = np.zeros(len(parents), dtype=np.int64)
+    for _ in range(p):  # a graph is acyclic if all its variables go, each of them after its parents
+        for j in range(p):
+            gone |= np.where(parents[:, j] & ~gone == 0, 1 << j, 0)
+    return np.asarray(parents[gone == 2**p - 1])
+
+
+def exact_probabilities(
+    score: PooledScore, variances: LogVariances, allowed: Mask | None = None, needed: Mask | None = None
+) -> Array:
+    """The posterior probability of i → j at [i, j]: exp(−score) summed over the graphs that have it, over the sum over all."""
+    p = score.p
+    graphs = all_graphs(p)
+    bits = 1 << np.arange(p)
+    if allowed is not None and needed is not None:
+        may, must = bits @ allowed, bits @ needed
+        graphs = graphs[((graphs & ~may == 0) & (must & ~graphs == 0)).all(axis=1)]
+    v = np.empty(graphs.shape)
+    for j in range(p):
+        known = {int(mask): variances.log_variance(j, int(mask)) for mask in np.unique(graphs[:, j])}
+        lookup = np.full(2**p, np.nan)
+        lookup[list(known)] = list(known.values())
+        v[:, j] = lookup[graphs[:, j]]
+    size = np.array([mask.bit_count() for mask in range(2**p)])
+    edges = size[graphs].sum(axis=1)
+    totals = score.totals(v, edges)
+    weight = np.exp(totals.min() - totals)
+    weight /= weight.sum()
+    return np.array([[float(weight[(graphs[:, j] >> i & 1) == 1].sum()) for j in range(p)] for i in range(p)])

@@ -1,0 +1,126 @@
+"""`Posterior`: how probable every arrow is under the pooled score, worked out when first asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordag.arrays import Array
+from ordag.errors import SettingError
+from ordag.learners.pooled.exact import MOST, exact_probabilities
+from ordag.learners.pooled.sampler import Chain, Sampler
+from ordag.learners.pooled.search import PooledResult, packed
+
+SAMPLED = 100
+"""Variables up to which graphs are sampled without being asked for."""
+
+CLOSE = 3.0
+"""A second chain starts from another optimum whose score is not higher by more than this."""
+
+OPEN = 0.05
+"""An arrow whose probability is nearer to 0 or 1 than this tells nothing of how well the chain moves."""
+
+
+@dataclass(frozen=True)
+class Probabilities:
+    """The probability of i → j at [i, j], in the columns' own order.
+
+    kind: "exact" over all graphs, or "sampled".
+    draws: graphs sampled, in two chains together. effective: how many independent ones the uncertain arrows are worth, in the
+        median. disagreement: the largest difference between the two chains in the probability of an arrow.
+    """
+
+    arrows: Array
+    kind: str
+    draws: int | None = None
+    effective: float | None = None
+    disagreement: float | None = None
+
+    @property
+    def joined(self) -> Array:
+        """The probability of an edge between i and j, whichever way."""
+        return self.arrows + self.arrows.T
+
+    def to_dict(self) -> dict[str, object]:
+        found: dict[str, object] = {"kind": self.kind}
+        if self.kind == "sampled":
+            found |= {"draws": self.draws, "effective": self.effective, "disagreement": self.disagreement}
+        return found
+
+
+class Posterior:
+    """Where the probabilities of a fit come from."""
+
+    def __init__(
+        self, found: PooledResult, order: NDArray[np.intp], draws: int | None, seed: np.random.SeedSequence
+    ) -> None:
+        self._found, self._order, self._draws, self._seed = found, order, draws, seed
+
+    @cached_property
+    def probabilities(self) -> Probabilities | None:
+        """None where there are too many variables to sample graphs unasked, or none were asked for."""
+        p = self._found.score.p
+        if self._draws is None and p <= MOST:
+            known = self._found.known
+            masks = (None, None) if known is None else (known.allowed, known.needed)
+            in_line = exact_probabilities(self._found.score, self._found.variances, *masks)
+            return Probabilities(self._back(in_line), "exact")
+        draws = usual_draws(p) if self._draws is None else self._draws
+        return None if not draws else self._sampled(draws)
+
+    def _back(self, in_line: Array) -> Array:
+        arrows = np.zeros_like(in_line)
+        arrows[np.ix_(self._order, self._order)] = in_line
+        return arrows
+
+    def _sampled(self, draws: int) -> Probabilities:
+        """Two chains; between two draws there is one step for every variable."""
+        found = self._found
+        best, p = found.best, found.score.p
+        everyone = (1 << p) - 1
+        known = found.known
+        allowed = [everyone & ~(1 << j) for j in range(p)] if known is None else packed(known.allowed)
+        needed = [0] * p if known is None else packed(known.needed)
+        sampler = Sampler(found.score, found.variances, found.score.local(best.v, best.edges), allowed, needed)
+        other = next((one for one in found.optima[1:] if one.score < best.score + CLOSE), best)
+        steps = max(10, (draws + 1) // 2 * p)
+        chains = [
+            sampler.run(one.parents, steps, np.random.default_rng(seed))
+            for one, seed in zip((best, other), self._seed.spawn(2), strict=True)
+        ]
+        mean = (chains[0].arrows + chains[1].arrows) / 2.0
+        return Probabilities(
+            self._back(mean),
+            "sampled",
+            draws,
+            effective_size(chains, draws),
+            float(np.abs(chains[0].arrows - chains[1].arrows).max()),
+        )
+
+
+def usual_draws(p: int) -> int:
+    """So many that sampling takes a second or two."""
+    return max(200, min(2000, 20_000 // p)) if p <= SAMPLED else 0
+
+
+def effective_size(chains: list[Chain], draws: int) -> float:
+    """Independent draws that would leave uncertain arrows as uncertain as the chains do, in the median; by batch means.
+
+    The means over tenths of a chain vary with q(1 − q)/(size/20) where the tenths are worth size/20 independent draws each.
+    """
+    tenths = np.concatenate([chain.tenths for chain in chains])
+    mean = tenths.mean(axis=0)
+    uncertain = (mean > OPEN) & (mean < 1.0 - OPEN)
+    if not uncertain.any():
+        return float(draws)
+    spread = tenths.var(axis=0, ddof=1)[uncertain]
+    size = len(tenths) * mean[uncertain] * (1.0 - mean[uncertain]) / np.maximum(spread, 1e-12)
+    return float(min(np.median(size), draws))
+
+
+def check_draws(draws: int | None) -> None:
+    if draws is not None and (isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 0):
+        raise SettingError(f"draws={draws!r}: how many graphs to sample is a whole number, 0 for none.")

@@ -1,0 +1,294 @@
+r"""Graphs drawn from the posterior exp(−score), for the probability of every arrow where there are many variables.
+
+A Markov chain over DAGs with three kinds of steps, each accepted by the rule of Metropolis and Hastings:
+
+- *toggle*: a variable j gains or loses one parent, drawn with weights $e^{-\Delta/2}$ for the change Δ of a sum over variables
+  near the score (a locally balanced proposal, Zanella 2020). What j may gain does not depend on its parents, so the way back has
+  the same candidates.
+- *turn*: an arrow is turned round. For a covered one that changes the pooling alone.
+- *swap*: a parent of j is replaced by another variable.
+
+Arrows are counted over all steps. Orders are not sampled: each graph would count as often as it has orders, an empty one p! times.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordag.arrays import Array
+from ordag.learners.pooled.score import Local, PooledScore
+from ordag.learners.pooled.trees import LogVariances
+from ordag.learners.regressions import members
+
+TOGGLE, TURN = 0.5, 0.85
+"""Shares of the steps that are toggles, and that are toggles or turns."""
+
+MEMORY = 2**26
+"""Bytes of candidate tables that are kept; past that all are forgotten."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The share of steps with i → j at [i, j], the same for every tenth of the chain, and the share of steps accepted."""
+
+    arrows: Array
+    tenths: Array
+    accepted: float
+
+
+class Sampler:
+    """What the chains over one table share. `allowed[j]` and `needed[j]` are bitmasks of possible and certain parents."""
+
+    def __init__(
+        self,
+        score: PooledScore,
+        variances: LogVariances,
+        near: Local,
+        allowed: Sequence[int],
+        needed: Sequence[int],
+    ) -> None:
+        self.score, self.variances, self.near = score, variances, near
+        self.allowed, self.needed = allowed, needed
+        self.pooling = [score.pooling_table(len(g)) for g in score.groups]
+        self.group_of = [-1] * score.p
+        for number, group in enumerate(score.groups):
+            for j in group.tolist():
+                self.group_of[j] = number
+        self.prior = [score.edge_prior(k) for k in range(score.pairs + 1)]
+        self._tables: dict[tuple[int, int], _Toggles] = {}
+        self._capacity = MEMORY // (40 * score.p + 400)
+
+    def run(self, parents: Sequence[int], steps: int, random: np.random.Generator) -> Chain:
+        """A chain of so many steps from a graph; the first tenth is not counted."""
+        state = _State(self, parents)
+        burn = steps // 10
+        for _ in range(burn):
+            state.step(random)
+        state.forget()
+        tenths, accepted = [], state.accepted
+        for k in range(10):
+            for _ in range((steps - burn) * (k + 1) // 10 - (steps - burn) * k // 10):
+                state.step(random)
+            tenths.append(state.shares())
+            state.forget()
+        lengths = np.diff([(steps - burn) * k // 10 for k in range(11)])
+        stacked = np.array(tenths)
+        return Chain(
+            np.tensordot(lengths / lengths.sum(), stacked, 1), stacked, (state.accepted - accepted) / lengths.sum()
+        )
+
+    def toggles(self, j: int, parents: int) -> _Toggles:
+        """Who could join or leave the parents of j."""
+        found = self._tables.get((j, parents))
+        if found is None:
+            if len(self._tables) >= self._capacity:
+                self._tables.clear()
+            found = self._tables[j, parents] = self._make(j, parents)
+        return found
+
+    def _make(self, j: int, parents: int) -> _Toggles:
+        near, v = self.near, self.variances.log_variance(j, parents)
+        joining, values = self.variances.candidates(j, parents, math.inf)
+        open_ = self.allowed[j] & ~parents
+        keep = [k for k, node in enumerate(joining) if open_ >> node & 1]
+        nodes = np.array([joining[k] for k in keep], dtype=np.intp)
+        v_new = np.array([values[k] for k in keep])
+        change = near.terms(j, v_new) - near.term(j, v) + near.price
+        if parents:
+            leaving, without = self.variances.log_dropping(j, parents)
+            may_go = np.array([not self.needed[j] >> int(node) & 1 for node in leaving], dtype=bool)
+            leaving, without = leaving[may_go], without[may_go]
+            loss = near.terms(j, without) - near.term(j, v) - near.price
+            nodes, v_new = np.concatenate([nodes, leaving]), np.concatenate([v_new, without])
+            change = np.concatenate([change, loss])
+        joins = np.arange(len(nodes)) < len(keep)
+        weights = np.exp(-np.clip(change, -60.0, 60.0) / 2.0)
+        return _Toggles(v, nodes, v_new, weights, joins, {int(node): k for k, node in enumerate(nodes)})
+
+
+@dataclass(frozen=True, slots=True)
+class _Toggles:
+    v: float
+    nodes: NDArray[np.intp]
+    v_new: Array
+    weights: Array
+    joins: NDArray[np.bool_]
+    at: dict[int, int]
+
+
+class _State:
+    """A graph on its way, with the sums that its score is made of."""
+
+    def __init__(self, sampler: Sampler, parents: Sequence[int]) -> None:
+        p = sampler.score.p
+        self.sampler = sampler
+        self.parents = list(parents)
+        self.children = [0] * p
+        self.edges: list[tuple[int, int]] = []
+        self.place: dict[tuple[int, int], int] = {}
+        self.since: dict[tuple[int, int], int] = {}
+        self.counts = np.zeros((p, p))
+        self.time = self.start = self.accepted = 0
+        self.v = [sampler.variances.log_variance(j, mask) for j, mask in enumerate(parents)]
+        self.centre = [sum(self.v[j] for j in g) / len(g) for g in sampler.score.groups]
+        self.sums = [0.0] * len(self.centre)
+        self.squares = [0.0] * len(self.centre)
+        for number, group in enumerate(sampler.score.groups):
+            away = [self.v[j] - self.centre[number] for j in group]
+            self.sums[number], self.squares[number] = sum(away), sum(a * a for a in away)
+        for j, mask in enumerate(parents):
+            for i in members(mask):
+                self._link(i, j)
+
+    def step(self, random: np.random.Generator) -> None:
+        kind = random.random()
+        if kind < TOGGLE or not self.edges:
+            self._toggle(random)
+        elif kind < TURN:
+            self._turn(random)
+        else:
+            self._swap(random)
+        self.time += 1
+
+    def _toggle(self, random: np.random.Generator) -> None:
+        sampler = self.sampler
+        j = int(random.integers(len(self.parents)))
+        now = sampler.toggles(j, self.parents[j])
+        reach = self._below(j)
+        here = _open(now, reach)
+        total = float(here.sum())
+        if total <= 0.0:
+            return
+        k = int(np.searchsorted(np.cumsum(here), random.random() * total))
+        k = min(k, len(here) - 1)
+        i = int(now.nodes[k])
+        after = sampler.toggles(j, self.parents[j] ^ 1 << i)
+        there = _open(after, reach)
+        back = after.at.get(i)
+        if back is None or there[back] <= 0.0:
+            return
+        joins = bool(now.joins[k])
+        change = self._change({j: float(now.v_new[k])}, 1 if joins else -1)
+        ratio = math.log(there[back] / there.sum()) - math.log(here[k] / total) - change
+        if math.log(random.random()) < ratio:
+            self._set({j: float(now.v_new[k])})
+            self.parents[j] ^= 1 << i
+            self._link(i, j) if joins else self._unlink(i, j)
+            self.accepted += 1
+
+    def _turn(self, random: np.random.Generator) -> None:
+        sampler = self.sampler
+        i, j = self.edges[int(random.integers(len(self.edges)))]
+        if not sampler.allowed[i] >> j & 1 or sampler.needed[j] >> i & 1:
+            return
+        if self._below(i, without=j) >> j & 1:
+            return
+        v_i = sampler.variances.log_variance(i, self.parents[i] | 1 << j)
+        v_j = sampler.variances.log_variance(j, self.parents[j] & ~(1 << i))
+        if math.log(random.random()) < -self._change({i: v_i, j: v_j}, 0):
+            self._set({i: v_i, j: v_j})
+            self.parents[i] |= 1 << j
+            self.parents[j] &= ~(1 << i)
+            self._unlink(i, j)
+            self._link(j, i)
+            self.accepted += 1
+
+    def _swap(self, random: np.random.Generator) -> None:
+        sampler = self.sampler
+        a, j = self.edges[int(random.integers(len(self.edges)))]
+        if sampler.needed[j] >> a & 1:
+            return
+        base = sampler.toggles(j, self.parents[j] & ~(1 << a))
+        weights = np.where(base.joins, _open(base, self._below(j)), 0.0)
+        total = float(weights.sum())
+        if total <= 0.0:
+            return
+        k = min(int(np.searchsorted(np.cumsum(weights), random.random() * total)), len(weights) - 1)
+        b, back = int(base.nodes[k]), base.at.get(a)
+        if b == a or back is None:
+            return
+        ratio = math.log(weights[back] / weights[k]) - self._change({j: float(base.v_new[k])}, 0)
+        if math.log(random.random()) < ratio:
+            self._set({j: float(base.v_new[k])})
+            self.parents[j] ^= 1 << a | 1 << b
+            self._unlink(a, j)
+            self._link(b, j)
+            self.accepted += 1
+
+    def _change(self, values: dict[int, float], edges: int) -> float:
+        """By how much the score would rise with these log variances and so many edges more."""
+        sampler = self.sampler
+        change = sampler.prior[len(self.edges) + edges] - sampler.prior[len(self.edges)] if edges else 0.0
+        moved: dict[int, tuple[float, float]] = {}
+        for j, v in values.items():
+            change += sampler.near.half * (v - self.v[j])
+            number = sampler.group_of[j]
+            if number >= 0:
+                old, new = self.v[j] - self.centre[number], v - self.centre[number]
+                first, second = moved.get(number, (0.0, 0.0))
+                moved[number] = first + new - old, second + new * new - old * old
+        for number, (first, second) in moved.items():
+            size = len(sampler.score.groups[number])
+            before = self.squares[number] - self.sums[number] ** 2 / size
+            after = self.squares[number] + second - (self.sums[number] + first) ** 2 / size
+            change += sampler.pooling[number](after) - sampler.pooling[number](before)
+        return change
+
+    def _set(self, values: dict[int, float]) -> None:
+        for j, v in values.items():
+            number = self.sampler.group_of[j]
+            if number >= 0:
+                old, new = self.v[j] - self.centre[number], v - self.centre[number]
+                self.sums[number] += new - old
+                self.squares[number] += new * new - old * old
+            self.v[j] = v
+
+    def _below(self, j: int, without: int = -1) -> int:
+        """The descendants of j, as a bitmask, j included; without its own arrow to one of them."""
+        reach = 1 << j
+        front = self.children[j] if without < 0 else self.children[j] & ~(1 << without)
+        while front:
+            reach |= front
+            following = 0
+            for node in members(front):
+                following |= self.children[node]
+            front = following & ~reach
+        return reach
+
+    def _link(self, i: int, j: int) -> None:
+        self.children[i] |= 1 << j
+        self.place[i, j] = len(self.edges)
+        self.edges.append((i, j))
+        self.since[i, j] = self.time
+
+    def _unlink(self, i: int, j: int) -> None:
+        self.children[i] &= ~(1 << j)
+        at, last = self.place.pop((i, j)), self.edges.pop()
+        if last != (i, j):
+            self.edges[at] = last
+            self.place[last] = at
+        self.counts[i, j] += self.time - self.since.pop((i, j))
+
+    def forget(self) -> None:
+        """Count from here on."""
+        self.counts[:] = 0.0
+        self.start = self.time
+        self.since = dict.fromkeys(self.since, self.time)
+
+    def shares(self) -> Array:
+        """The share of the steps since the last `forget` that each arrow was there."""
+        counts = self.counts.copy()
+        for (i, j), since in self.since.items():
+            counts[i, j] += self.time - since
+        return counts / max(self.time - self.start, 1)
+
+
+def _open(toggles: _Toggles, reach: int) -> Array:
+    """The weights, 0 for those who cannot join because j leads to them."""
+    closed = [reach >> node & 1 for node in toggles.nodes.tolist()]
+    return np.where(closed, np.where(toggles.joins, 0.0, toggles.weights), toggles.weights)

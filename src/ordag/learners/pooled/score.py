@@ -1,0 +1,153 @@
+r"""The pooled score of a graph, and the sum over variables that bounds it from above.
+
+With $v_j = \log(\mathrm{RSS}_j / n)$ on j's parents, k edges among N pairs, lower is better:
+
+    $\text{score}(G) = \tfrac n2 \sum_j v_j + \sum_g M\bigl(\mathrm{SS}_g\bigr) + k \tfrac{\log n}2 + \log \tbinom Nk$,
+    $\mathrm{SS}_g = \sum_{j \in g} (v_j - \bar v_g)^2$.
+
+M is minus the logarithm of the density of the $v_j$ of a group of q variables that share a unit, when the log error
+variances are normal around a common mean with standard deviation τ, so that $v_j$ has the variance
+$\omega^2 = \tau^2 + 2/n$; the mean is integrated over the line, and τ over its prior (docs/pooled.md):
+
+    $M(\mathrm{SS}) = -\log \int \omega^{-(q-1)} e^{-\mathrm{SS}/2\omega^2} p(\tau)\, d\tau$.
+
+M and $\log \binom Nk$ are concave, and $\mathrm{SS}_g \le \sum_j (v_j - \mu)^2$ for any μ. So with μ the mean, $\lambda = M'$ and
+the price of an edge taken at one graph, $\sum_j \{\tfrac n2 v_j + \lambda (v_j - \mu)^2 + \text{price} \cdot |P_j|\}$ differs from
+the score at that graph by a constant and lies above it everywhere else: a graph that lowers the sum lowers the score.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, logsumexp
+
+from ordag.arrays import Array
+
+UNITS_UNKNOWN = 2.0
+"""Scale of the prior on τ where nothing is said of units: error variances a factor of 20 apart are nothing unusual."""
+
+COMMENSURABLE = 0.5
+"""The same where the user says that units are shared: most error variances within a factor of 2 or 3 of each other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """The terms of single variables: $\\tfrac n2 v + \\lambda_j (v - \\mu_j)^2$, and the price of an edge."""
+
+    half: float
+    mean: list[float]
+    weight: list[float]
+    price: float
+
+    def term(self, j: int, v: float) -> float:
+        """The term of variable j, made to fall with v all the way: below its vertex it stays what it is there."""
+        weight = self.weight[j]
+        away = v - self.mean[j]
+        if weight > 0.0:
+            away_least = -self.half / (2.0 * weight)
+            if away < away_least:
+                away, v = away_least, self.mean[j] + away_least
+        return self.half * v + weight * away * away
+
+    def terms(self, j: int, v: Array) -> Array:
+        """The same for many v."""
+        weight = self.weight[j]
+        if weight > 0.0:
+            v = np.maximum(v, self.mean[j] - self.half / (2.0 * weight))
+        return np.asarray(self.half * v + weight * (v - self.mean[j]) ** 2)
+
+    def worthwhile(self, j: int, v: float) -> float:
+        r"""The v from which one more parent does not pay: the term there is lower by just the price.
+
+        With $s = \tfrac n4 + \lambda (v - \mu)$ it is $v - \text{price} / (s + \sqrt{s^2 - \lambda\,\text{price}})$.
+        """
+        s = self.half / 2.0 + self.weight[j] * (v - self.mean[j])
+        root = s * s - self.weight[j] * self.price
+        if s <= 0.0 or root < 0.0:
+            return -math.inf if self.price >= 0.0 else math.inf
+        return v - self.price / (s + math.sqrt(root))
+
+
+class PooledScore:
+    """The score of graphs over p variables of n rows; `groups` are the sets of variables that share a unit."""
+
+    def __init__(
+        self, n: int, p: int, groups: Sequence[Sequence[int]] | None = None, spread: float = UNITS_UNKNOWN
+    ) -> None:
+        self.n, self.p = n, p
+        self.pairs = p * (p - 1) // 2
+        self.groups = [np.asarray(g, np.intp) for g in ([range(p)] if groups is None else groups) if len(g) > 1]
+        self._tau = spread * np.exp(np.linspace(math.log(1e-4), math.log(6.0), 200))
+        step = math.log(self._tau[1] / self._tau[0])
+        # τ² is exponential with mean spread²; the density of log τ, as the grid is even in that
+        self._log_prior = np.log(2.0 * step) + 2.0 * np.log(self._tau / spread) - (self._tau / spread) ** 2
+        self._precision = 1.0 / (self._tau**2 + 2.0 / n)
+
+    def total(self, v: Array, edges: int) -> float:
+        """score(G)."""
+        pooled = sum(self.pooling(len(g), _squares(v[g])) for g in self.groups)
+        return self.n / 2.0 * float(v.sum()) + pooled + self.edge_prior(edges)
+
+    def totals(self, v: Array, edges: NDArray[np.int64]) -> Array:
+        """score(G) of many graphs, one row of v each."""
+        prior = np.array([self.edge_prior(k) for k in range(self.pairs + 1)])
+        totals = self.n / 2.0 * v.sum(axis=1) + prior[edges]
+        for g in self.groups:
+            squares = ((v[:, g] - v[:, g].mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+            totals += self.pooling_table(len(g))(squares)
+        return np.asarray(totals)
+
+    def edge_prior(self, edges: int) -> float:
+        pairs = self.pairs
+        return edges * math.log(self.n) / 2.0 + float(
+            gammaln(pairs + 1) - gammaln(edges + 1) - gammaln(pairs - edges + 1)
+        )
+
+    def pooling(self, size: int, squares: float) -> float:
+        """M(SS) for a group of this size."""
+        return -float(logsumexp(self._log_terms(size, squares)))
+
+    def pooling_table(self, size: int) -> Callable[[Any], Any]:
+        """M for many values of SS, read off a table."""
+        at = math.log(1e-10) + np.arange(2600) / 64.0
+        values = -logsumexp(self._log_terms(size, np.exp(at)[:, None]), axis=1)
+        return lambda squares: np.interp(np.log(np.maximum(squares, 1e-10)), at, values)
+
+    def _log_terms(self, size: int, squares: float | Array) -> Array:
+        return np.asarray(
+            self._log_prior + (size - 1) / 2.0 * np.log(self._precision) - squares / 2.0 * self._precision
+        )
+
+    def local(self, v: Array, edges: int) -> Local:
+        """The bound that touches the score at a graph with these v and this many edges."""
+        mean, weight = np.zeros(self.p), np.zeros(self.p)
+        for g in self.groups:
+            terms = self._log_terms(len(g), _squares(v[g]))
+            share = np.exp(terms - terms.max())
+            mean[g] = v[g].mean()
+            weight[g] = float(share @ self._precision / share.sum()) / 2.0
+        price = math.log(self.n) / 2.0 + math.log((self.pairs - edges + 0.5) / (edges + 1.0))
+        return Local(self.n / 2.0, mean.tolist(), weight.tolist(), price)
+
+    def ratio(self, v: Array) -> float:
+        r"""The largest error variance over the smallest within a group: $e^{\max u - \min u}$, the largest over the groups.
+
+        u is v drawn towards the mean by $\mathrm{E}[\tau^2/\omega^2]$, so that equal variances come out nearly equal.
+        """
+        found = [1.0]
+        for g in self.groups:
+            terms = self._log_terms(len(g), _squares(v[g]))
+            weight = np.exp(terms - terms.max())
+            drawn = float(weight @ (self._tau**2 * self._precision) / weight.sum())
+            found.append(math.exp(min(drawn * float(v[g].max() - v[g].min()), 700.0)))
+        return max(found)
+
+
+def _squares(v: NDArray[np.float64]) -> float:
+    return float(((v - v.mean()) ** 2).sum())

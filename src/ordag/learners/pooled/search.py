@@ -1,0 +1,266 @@
+"""Moments in, the graph of lowest pooled score that moves of single variables in an order come to out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordag.arrays import Array, Mask
+from ordag.data.moments import Moments
+from ordag.errors import OrdagError, OrdagWarning, SettingError
+from ordag.graph.acyclic import topological_order
+from ordag.graph.extension import extension
+from ordag.learners.constraints import Constraints
+from ordag.learners.ges import ges_search
+from ordag.learners.pooled.orders import Order
+from ordag.learners.pooled.score import PooledScore
+from ordag.learners.pooled.trees import LogVariances, Trees
+from ordag.learners.pooled.variances import log_variances
+from ordag.order.ordering import Ordering
+from ordag.parents.select import select
+
+Progress = Callable[[str, float], None]
+
+SWEEPS = 100
+"""Rounds of moves at given terms, and rounds of terms: bounds that no table has come near."""
+
+WORTHWHILE = 1e-6
+"""A score that is lower by less than this is no reason to go on."""
+
+KICKS = 3
+"""Fruitless kicks that end the search, where the starts did not come to the same graph anyway."""
+
+KICKED = 5
+"""A kick moves one variable in this many, and two at the least."""
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """A graph that no move of a single variable improves: its score, order, parents as bitmasks, and log variances."""
+
+    score: float
+    order: tuple[int, ...]
+    parents: tuple[int, ...]
+    v: Array
+
+    @property
+    def edges(self) -> int:
+        return sum(mask.bit_count() for mask in self.parents)
+
+    def adjacency(self) -> Mask:
+        return unpacked(self.parents)
+
+
+@dataclass(frozen=True)
+class PooledResult:
+    """The best graph and how it was reached. Variables are numbered as in `moments`, which has them in the start order.
+
+    starts: the score that each start came to. start: the one that the best graph goes back to. kicks: how many were tried.
+    optima: the graphs that the starts came to, the best of all first.
+    """
+
+    moments: Moments
+    score: PooledScore
+    variances: LogVariances
+    known: Constraints | None
+    starts: dict[str, float]
+    start: str
+    kicks: int
+    optima: tuple[Optimum, ...]
+
+    @property
+    def best(self) -> Optimum:
+        return self.optima[0]
+
+
+def pooled_search(
+    ordering: Ordering,
+    *,
+    groups: Sequence[Sequence[int]] | None = None,
+    spread: float,
+    kicks: int | None = None,
+    seed: Any = 0,
+    known: Constraints | None = None,
+    progress: Progress | None = None,
+) -> PooledResult:
+    """Look for the graph of lowest pooled score (`PooledScore`) over orders of the variables.
+
+    There are two starts: the order by conditional variance, with parents by the same edge prior along it, and a member of
+    the class that GES finds. From each of them variables are moved to better places until none has one, then the terms
+    are taken anew at the graph found, and so on until the score stays. Where the two come to different graphs, the better
+    one is kicked: a fifth of the variables are moved to random places, and the search goes on from there; what is better is
+    kept. All of it works in the order by conditional variance, so that it does not depend on how the columns stand.
+
+    ordering: the variables by conditional variance; its moments are what is searched.
+    groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
+        variances within a group.
+    kicks: fruitless ones that end the search; if not given 3, or 0 where both starts come to the same graph.
+    seed: of the kicks.
+    known: arrows that must and that may not be, and who comes before whom.
+    progress: called with the name of what is searched from and the lowest score so far.
+    """
+    check_kicks(kicks)
+    line = _in_line(ordering, groups, known)
+    moments, known = line.moments, line.known
+    score = PooledScore(moments.n, moments.p, line.groups, spread)
+    variances = log_variances(moments, ordering.W)
+    search = _Search(variances, score, known)
+    found: dict[str, Optimum] = {}
+    for name, adjacency in _starts(ordering, moments, known):
+        found[name] = search.descend(topological_order(adjacency), packed(adjacency))
+        if progress is not None:
+            progress(name, min(one.score for one in found.values()))
+    start = min(found, key=lambda name: found[name].score)
+    best = found[start]
+    random = np.random.default_rng(seed)
+    agreed = len(found) > 1 and len({one.parents for one in found.values()}) == 1
+    limit = kicks if kicks is not None else 0 if agreed else KICKS
+    tried = fruitless = 0
+    while fruitless < limit and moments.p > 2:
+        again = search.descend(search.kicked(best.order, random), best.parents)
+        tried += 1
+        fruitless += 1
+        if again.score < best.score - WORTHWHILE:
+            best, fruitless = again, 0
+        if progress is not None:
+            progress("kicks", best.score)
+    others = tuple(one for one in found.values() if one.parents != best.parents)
+    return PooledResult(
+        moments,
+        score,
+        variances,
+        known,
+        {name: one.score for name, one in found.items()},
+        start,
+        tried,
+        (best, *others),
+    )
+
+
+@dataclass(frozen=True)
+class _Line:
+    """The columns in the order by conditional variance, and everything that speaks of them."""
+
+    moments: Moments
+    known: Constraints | None
+    groups: list[list[int]] | None
+
+
+def _in_line(ordering: Ordering, groups: Sequence[Sequence[int]] | None, known: Constraints | None) -> _Line:
+    given, order = ordering.moments, ordering.order
+    names = tuple(given.names[j] for j in order)
+    moments = Moments(given.n, given.mean[order], names, R=np.asfortranarray(ordering.L.T))
+    moments.squared = given.squared
+    place = np.argsort(order)
+    grouped = None if groups is None else [[int(place[j]) for j in group] for group in groups]
+    if known is None:
+        return _Line(moments, None, grouped)
+    turned = np.ix_(order, order)
+    masks = known.allowed[turned], known.needed[turned], known.before[turned]
+    return _Line(moments, Constraints(names, *masks, known.record), grouped)
+
+
+def _starts(ordering: Ordering, moments: Moments, known: Constraints | None) -> Iterator[tuple[str, Mask]]:
+    """The graphs to begin with, by name, over the columns in line."""
+    identity = np.arange(moments.p)
+    straight = Ordering(identity, moments, ordering.L, ordering.W, ordering.runner_up, ordering.uncertainty)
+    yield (
+        "cvs",
+        select(
+            straight,
+            rule="adaptive",
+            may=None if known is None else known.allowed,
+            must=None if known is None else known.needed,
+        ).parents.T,
+    )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OrdagWarning)
+            graph = ges_search(moments, known=known).graph
+    except SettingError:
+        raise
+    except OrdagError:
+        return  # too few digits or rows for GES: the first start stands alone
+    dag, left = extension(graph.adjacency)
+    if not left.any():
+        yield "ges", dag
+
+
+class _Search:
+    """Descents over the same trees."""
+
+    def __init__(self, variances: LogVariances, score: PooledScore, known: Constraints | None) -> None:
+        self.variances, self.score = variances, score
+        nothing = score.local(np.zeros(score.p), 0)
+        if known is None:
+            self.trees = Trees(variances, nothing)
+            self.first = self.last = [0] * score.p
+        else:
+            self.trees = Trees(variances, nothing, packed(known.allowed), packed(known.needed))
+            self.first, self.last = packed(known.before), packed(known.before.T)
+
+    def descend(self, order: Sequence[int], parents: Sequence[int]) -> Optimum:
+        """The optimum that a start leads to. The first terms are those at its parents."""
+        order = self._kept(order)
+        v = np.array([self.variances.log_variance(j, mask) for j, mask in enumerate(parents)])
+        edges = sum(mask.bit_count() for mask in parents)
+        best: Optimum | None = None
+        for _ in range(SWEEPS):
+            self.trees.use(self.score.local(v, edges))
+            position = Order(self.trees, order, self.first, self.last)
+            for _ in range(SWEEPS):
+                if not position.sweep():
+                    break
+            order, v, edges = position.order, position.log_variances(), position.edge_count
+            total = self.score.total(v, edges)
+            if best is not None and total > best.score - WORTHWHILE:
+                break
+            best = Optimum(total, tuple(order), tuple(position.parents), v)
+        assert best is not None
+        return best
+
+    def kicked(self, order: Sequence[int], random: np.random.Generator) -> list[int]:
+        """The order with some variables at random places."""
+        left = list(order)
+        for _ in range(max(2, len(left) // KICKED)):
+            x = left.pop(int(random.integers(len(left))))
+            left.insert(int(random.integers(len(left) + 1)), x)
+        return left
+
+    def _kept(self, order: Sequence[int]) -> list[int]:
+        """The order nearest to this one that keeps to what must come before what."""
+        if not any(self.first):
+            return list(order)
+        left, kept, seen = list(order), [], 0
+        while left:
+            at = next(k for k, j in enumerate(left) if not self.first[j] & ~seen)
+            j = left.pop(at)
+            kept.append(j)
+            seen |= 1 << j
+        return kept
+
+
+def packed(adjacency: Mask) -> list[int]:
+    """The parents of every node as a bitmask."""
+    columns: NDArray[np.bool_] = adjacency.T
+    return [sum(1 << int(i) for i in np.flatnonzero(column)) for column in columns]
+
+
+def unpacked(parents: Sequence[int]) -> Mask:
+    """The adjacency of these parents."""
+    p = len(parents)
+    size = max(1, (p + 7) // 8)
+    bits = np.frombuffer(b"".join(mask.to_bytes(size, "little") for mask in parents), np.uint8).reshape(p, size)
+    return np.unpackbits(bits, axis=1, bitorder="little")[:, :p].T.astype(bool)
+
+
+def check_kicks(kicks: int | None) -> None:
+    if kicks is not None and (isinstance(kicks, bool) or not isinstance(kicks, int | np.integer) or kicks < 0):
+        raise SettingError(
+            f"kicks={kicks!r}: how many fruitless kicks end the search is a whole number, 0 for no kick."
+        )
