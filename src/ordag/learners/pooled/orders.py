@@ -13,6 +13,10 @@ BETTER = 1e-6
 """A move has to lower the sum by more than this."""
 
 
+HOPELESS = 10.0
+"""Where a place raises the sum by so much more than the best one so far, those beyond it are not looked at."""
+
+
 class Order:
     """An order with the parents that every variable has among its predecessors.
 
@@ -95,6 +99,8 @@ class Order:
             change = others + own.cost - now
             if change < best:
                 best, place = change, t
+            elif change > best + HOPELESS:
+                break
         return best, place
 
     def _look_right(self, x: int, at: int, best: float) -> tuple[float, int]:
@@ -117,6 +123,8 @@ class Order:
             change = others + own.cost - now
             if change < best:
                 best, place = change, t
+            elif change > best + HOPELESS:
+                break
         return best, place
 
     def move(self, at: int, place: int) -> None:
