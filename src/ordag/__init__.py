@@ -1,7 +1,7 @@
 """Causal graphs of Gaussian linear structural equation models: order first, then the DAG.
 
 >>> import ordag
->>> ordag.learn("marks", alpha=0.05).order
+>>> ordag.learn("marks").order
 ('algebra', 'vectors', 'analysis', 'statistics', 'mechanics')
 """
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ordag.learners.estimators import GDS as GDS
     from ordag.learners.estimators import GES as GES
     from ordag.learners.estimators import PC as PC
+    from ordag.learners.estimators import Pooled as Pooled
     from ordag.learning import learn as learn
     from ordag.learning import refit as refit
     from ordag.model.identifiability import identifiability as identifiability
@@ -51,6 +52,7 @@ _HOME = {
     "OrdagError": "ordag.errors",
     "OrdagWarning": "ordag.errors",
     "PC": "ordag.learners.estimators",
+    "Pooled": "ordag.learners.estimators",
     "PrecisionWarning": "ordag.errors",
     "bootstrap": "ordag.trust.bootstrap",
     "compare": "ordag.comparison",

@@ -146,7 +146,7 @@ class Comparison:
 
 def compare(
     data: Any,
-    methods: Sequence[str] = ("cvs", "pc", "ges", "gds"),
+    methods: Sequence[str] = ("pooled", "cvs", "pc", "ges", "gds"),
     *,
     truth: Dag | LinearSEM | None = None,
     settings: Mapping[str, Mapping[str, Any]] | None = None,

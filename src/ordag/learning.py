@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -24,10 +24,15 @@ METHODS: dict[str, Callable[..., Fit]] = {"pooled": pooled, "cvs": cvs, "pc": pc
 
 READING = ("separator", "encoding", "header", "decimal")
 
+AUTO = ("auto", *METHODS)
+
+POOLED_UP_TO = 100
+"""Variables up to which `auto` takes the pooled search: a second or two where the graph is sparse."""
+
 
 def learn(
     data: Any,
-    method: str = "cvs",
+    method: str = "auto",
     *,
     columns: Sequence[str] | None = None,
     missing: Missing = "error",
@@ -39,29 +44,65 @@ def learn(
 
     data: a file (CSV, Parquet) or a folder of Parquet files, a data frame, an array, `Moments`, or the name of a
         built-in data set ("marks", "sachs").
-    method: "cvs" (conditional variance scoring), "pc", "ges" or "gds".
+    method: "pooled" (pooled error variances, searched over orders), "cvs" (conditional variance scoring, Park & Kim), "pc",
+        "ges" or "gds". "auto" takes pooled up to 100 variables and cvs with parents="adaptive" beyond, unless a setting says
+        otherwise: alpha, test, parents, correction and direction are those of cvs.
     columns: names of the columns to use, all by default.
     missing: "error" refuses rows with missing values, "drop" leaves them out.
     progress: called now and then with a few words on how far things are.
     bootstrap: learn again from this many resamples, for the support of every arrow (see `ordag.bootstrap`).
-    settings: those of the method (for "cvs": alpha, test, parents, correction, direction; for the others see
-        `ordag.learners.methods`) and of reading text files (separator, encoding, header, decimal).
+    settings: those of the method (see `ordag.learners.pooled.method`, `ordag.learners.cvs` and `ordag.learners.methods`)
+        and of reading text files (separator, encoding, header, decimal).
 
     >>> import ordag
-    >>> fit = ordag.learn("marks", alpha=0.05)
+    >>> fit = ordag.learn("marks")
     >>> fit.order
     ('algebra', 'vectors', 'analysis', 'statistics', 'mechanics')
     """
-    if method not in METHODS:
-        raise SettingError(f"method={method!r} is not known: use {', '.join(METHODS)}.")
+    check_method(method)
     if bootstrap is not None:
         return _bootstrapped(data, bootstrap, method, columns=columns, missing=missing, progress=progress, **settings)
-    known = method_settings(method)
     reading = {name: settings.pop(name) for name in READING if name in settings}
+    check_settings(method, settings)
+    table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
+    method, settings = settled(method, len(table.names), settings)
+    return METHODS[method](table, **settings)
+
+
+def check_method(method: str) -> None:
+    if method not in AUTO:
+        raise SettingError(f"method={method!r} is not known: use {', '.join(AUTO)}.")
+
+
+def check_settings(method: str, settings: Mapping[str, Any]) -> None:
+    """Refuse settings that the method does not have, or for "auto" that no method has together."""
+    known = method_settings(method)
     unknown = [name for name in settings if name not in known]
+    if unknown and method == "auto":
+        raise SettingError(f"{', '.join(unknown)} is a setting of no method.")
     if unknown:
         raise SettingError(f"{', '.join(unknown)} is not a setting of {method!r}: it takes {', '.join(known)}.")
-    return METHODS[method](Table(data, columns=columns, missing=missing, progress=progress, **reading), **settings)
+    if method == "auto":
+        settled(method, 0, settings)
+
+
+def settled(method: str, p: int, settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The method that "auto" stands for with p variables and these settings, and its settings."""
+    given = dict(settings)
+    if method != "auto":
+        return method, given
+    able = [name for name in METHODS if set(given) <= set(method_settings(name))]
+    if not able:
+        raise SettingError(
+            f"No method has all of {', '.join(given)}: name the method and leave out what it does not have."
+        )
+    if able[0] == "pooled" and p <= POOLED_UP_TO:
+        return "pooled", given
+    if able[0] == "pooled" and "cvs" in able:
+        return "cvs", {"parents": "adaptive", **given}
+    if able[0] in ("pooled", "cvs") or len(able) == 1:
+        return able[0], given
+    raise SettingError(f"{', '.join(given)}: {' and '.join(able)} have this; say which with method=… (--method).")
 
 
 def _bootstrapped(data: Any, replicates: int, method: str, **settings: Any) -> Fit:
@@ -86,5 +127,7 @@ def refit(
 
 @cache
 def method_settings(method: str) -> tuple[str, ...]:
-    """What a method takes besides the table."""
+    """What a method takes besides the table; for "auto" what any method takes."""
+    if method == "auto":
+        return tuple(dict.fromkeys(name for one in METHODS for name in method_settings(one)))
     return tuple(inspect.signature(METHODS[method]).parameters)[1:]

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ordag.cli.options import READING, Progress, take_reading, with_options
+from ordag.cli.options import READING, Progress, split_groups, take_reading, with_options
 
 
 @click.command()
@@ -64,11 +64,3 @@ def check(
         from ordag.show.diagnosis import print_diagnosis
 
         print_diagnosis(diagnosis, Console(highlight=False, markup=False), Path(data).name or data)
-
-
-def split_groups(text: str | None) -> list[list[str]] | None:
-    """`a,b;c,d`: groups between semicolons, names between commas."""
-    if text is None:
-        return None
-    groups = [[name.strip() for name in group.split(",") if name.strip()] for group in text.split(";")]
-    return [group for group in groups if group]

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ordag.cli.options import METHODS, READING, SETTINGS, Progress, given, take_reading, with_options
+from ordag.cli.options import AUTO, READING, SETTINGS, Progress, given, take_reading, with_options
 
 
 @click.command()
@@ -15,7 +15,7 @@ from ordag.cli.options import METHODS, READING, SETTINGS, Progress, given, take_
 @click.option("--from", "source", required=True, help="The cause.")
 @click.option("--to", "target", required=True, help="What it may have an effect on.")
 @click.option("--level", default=0.95, show_default=True, type=float, help="Of the interval.")
-@click.option("--method", default="cvs", show_default=True, type=click.Choice(METHODS), help="How to learn the graph.")
+@click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn the graph.")
 @with_options(SETTINGS)
 @with_options(READING)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")

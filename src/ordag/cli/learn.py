@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordag.cli.options import METHODS, READING, SETTINGS, Progress, given, take_reading, with_options
+from ordag.cli.options import AUTO, READING, SETTINGS, Progress, given, take_reading, with_options
 from ordag.errors import PrecisionWarning
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("data")
-@click.option("--method", default="cvs", show_default=True, type=click.Choice(METHODS), help="How to learn.")
+@click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn.")
 @with_options(SETTINGS)
 @click.option(
     "--bootstrap", type=click.IntRange(min=2), help="Learn again from this many resamples: support of each arrow."
@@ -50,12 +50,16 @@ def learn(
     DATA is a CSV or Parquet file, a folder of Parquet files, or the name of a built-in data set: marks (88 students,
     5 exams) or sachs (853 cells, 11 proteins).
 
-    Methods: cvs orders the variables by conditional variance and tests for parents; pc and ges look for the equivalence
-    class, by tests and by score; gds searches DAGs with equal error variances.
+    Methods: pooled searches orders of the variables for the graph of the best score, in which the error variances are as
+    alike as these data say; cvs orders the variables by conditional variance and chooses parents along the order (Park & Kim;
+    as published with --method cvs --alpha 0.01); pc and ges look for the equivalence class, by tests and by score; gds
+    searches DAGs with equal error variances. auto takes pooled up to 100 variables and cvs with --parents adaptive beyond; a
+    setting of another method, such as --alpha, takes that.
 
     \b
     Examples
-      ordag learn marks --alpha 0.05
+      ordag learn marks
+      ordag learn marks --method cvs --alpha 0.05
       ordag learn data.csv --columns height,weight,age --json
       ordag learn wide.parquet --correction bh --out graph.graphml
       ordag learn export.csv --separator ";" --decimal "," --missing drop

@@ -11,7 +11,9 @@ import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-METHODS = ["cvs", "pc", "ges", "gds"]
+METHODS = ["pooled", "cvs", "pc", "ges", "gds"]
+
+AUTO = ["auto", *METHODS]
 
 READING = [
     click.option(
@@ -79,8 +81,18 @@ SETTINGS = [
         type=click.Choice(["random", "steepest"]),
         help="gds: the published random search with restarts, or steepest descent.",
     ),
-    click.option("--kicks", type=int, help="gds: fruitless kicks before it stops; 0 is the search as published."),
-    click.option("--seed", type=int, help="gds, --bootstrap: for the same random numbers again."),
+    click.option(
+        "--kicks", type=int, help="pooled, gds: fruitless kicks before it stops; with 0 gds is the search as published."
+    ),
+    click.option(
+        "--units", type=click.Choice(["commensurable"]), help="pooled: all columns have units that can be compared."
+    ),
+    click.option(
+        "--groups",
+        help='pooled: columns that share a unit: "a,b;c,d" says that a and b have one unit, and c and d another.',
+    ),
+    click.option("--draws", type=int, help="pooled: graphs to sample for the probabilities of arrows, 0 for none."),
+    click.option("--seed", type=int, help="pooled, gds, --bootstrap: for the same random numbers again."),
     click.option(
         "--knowledge",
         type=click.Path(dir_okay=False),
@@ -124,7 +136,18 @@ def take_reading(values: dict[str, Any]) -> dict[str, Any]:
 def given(context: click.Context, values: dict[str, Any]) -> dict[str, Any]:
     """Those of the settings that stand on the command line: a method's own defaults hold for the others."""
     said = click.core.ParameterSource.COMMANDLINE
-    return {name: value for name, value in values.items() if context.get_parameter_source(name) == said}
+    found = {name: value for name, value in values.items() if context.get_parameter_source(name) == said}
+    if "groups" in found:
+        found["groups"] = split_groups(found["groups"])
+    return found
+
+
+def split_groups(text: str | None) -> list[list[str]] | None:
+    """`a,b;c,d`: groups between semicolons, names between commas."""
+    if text is None:
+        return None
+    groups = [[name.strip() for name in group.split(",") if name.strip()] for group in text.split(";")]
+    return [group for group in groups if group]
 
 
 def _column_list(columns: tuple[str, ...]) -> list[str] | None:

@@ -35,6 +35,14 @@ class Table:
             self._source = open_source(data, columns=columns, **reading)
             self.description = self._source.describe
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, known before any row is read."""
+        if self._given is not None:
+            return self._given.names
+        assert self._source is not None
+        return tuple(self._source.names)
+
     def tell(self, news: str) -> None:
         """Pass on how far things are."""
         if self._progress is not None:

@@ -55,6 +55,29 @@ class GraphLearner(BaseEstimator):  # type: ignore[misc]
         return self.fit_.any_sem.log_likelihood(rows) / len(rows)
 
 
+class Pooled(GraphLearner):
+    """Pooled error variances, searched over orders: see `ordag.learners.pooled.method.pooled` for the settings."""
+
+    method = "pooled"
+
+    def __init__(
+        self,
+        *,
+        units: str | None = None,
+        groups: Sequence[Sequence[str]] | None = None,
+        kicks: int | None = None,
+        draws: int | None = None,
+        seed: Seed = 0,
+        knowledge: Given = None,
+    ) -> None:
+        self.units = units
+        self.groups = groups
+        self.kicks = kicks
+        self.draws = draws
+        self.seed = seed
+        self.knowledge = knowledge
+
+
 class CVS(GraphLearner):
     """Conditional variance scoring (Park & Kim): see `ordag.learners.cvs.cvs` for the settings."""
 

@@ -15,7 +15,7 @@ from ordag.data.sources import Source
 from ordag.data.table import Table
 from ordag.errors import DataError, SettingError
 from ordag.fit import Fit
-from ordag.learning import METHODS, READING, method_settings
+from ordag.learning import METHODS, READING, check_method, check_settings, method_settings, settled
 from ordag.model.sem import Seed
 from ordag.trust.effects import check_interval_level
 from ordag.trust.intervals import intervals
@@ -37,7 +37,7 @@ def bootstrap(
     data: Any,
     replicates: int = 500,
     *,
-    method: str = "cvs",
+    method: str = "auto",
     seed: Seed = None,
     workers: int | None = None,
     kind: str = "auto",
@@ -67,16 +67,12 @@ def bootstrap(
     check_interval_level(level)
     if kind not in KINDS:
         raise SettingError(f"kind={kind!r} is not known: use {', '.join(KINDS)}.")
-    if method not in METHODS:
-        raise SettingError(f"method={method!r} is not known: use {', '.join(METHODS)}.")
+    check_method(method)
     cores = worker_count(workers)
     reading = {name: settings.pop(name) for name in READING if name in settings}
-    unknown = [name for name in settings if name not in method_settings(method)]
-    if unknown:
-        raise SettingError(
-            f"{', '.join(unknown)} is not a setting of {method!r}: it takes {', '.join(method_settings(method))}."
-        )
+    check_settings(method, settings)
     table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
+    method, settings = settled(method, len(table.names), settings)
     root = seed_root(seed)
     seeded = {"seed": np.random.default_rng(root)} if "seed" in method_settings(method) else {}
     fit = METHODS[method](table, **settings, **seeded)
