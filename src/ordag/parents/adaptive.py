@@ -132,7 +132,7 @@ def _left(L: Array, W: Array) -> Array:
     predecessors of m leave of one of them."""
     p = len(L)
     squares = np.einsum("ij,ij->i", L, L)
-    left = np.square(L.diagonal()) / squares
+    left: Array = np.square(L.diagonal()) / squares
     inverse_squares = np.zeros(p)
     for m in range(1, p):
         inverse_squares[:m] += W[m - 1, :m] ** 2
