@@ -15,11 +15,15 @@ from ordag.fit import Fit
 from ordag.graph.dag import Dag
 from ordag.learners.cvs import cvs
 from ordag.learners.methods import gds, ges, pc
+from ordag.learners.small_effects import check_min_effect, with_notice, without_small_effects
 from ordag.model.refit import Refit
 from ordag.model.refit import refit as model_refit
 
 METHODS: dict[str, Callable[..., Fit]] = {"cvs": cvs, "pc": pc, "ges": ges, "gds": gds}
 """Every method by name: a function of a Table and its own settings."""
+
+EVERY = ("min_effect",)
+"""Settings that every method has, whatever its own."""
 
 READING = ("separator", "encoding", "header", "decimal")
 
@@ -44,7 +48,8 @@ def learn(
     progress: called now and then with a few words on how far things are.
     bootstrap: learn again from this many resamples, for the support of every arrow (see `ordag.bootstrap`).
     settings: those of the method (for "cvs": alpha, test, parents, correction, direction; for the others see
-        `ordag.learners.methods`) and of reading text files (separator, encoding, header, decimal).
+        `ordag.learners.methods`), of every method (min_effect: leave out edges with a smaller standardised effect,
+        |weight| · sd(source)/sd(target)) and of reading text files (separator, encoding, header, decimal).
 
     >>> import ordag
     >>> fit = ordag.learn("marks", alpha=0.05)
@@ -60,7 +65,14 @@ def learn(
     unknown = [name for name in settings if name not in known]
     if unknown:
         raise SettingError(f"{', '.join(unknown)} is not a setting of {method!r}: it takes {', '.join(known)}.")
-    return METHODS[method](Table(data, columns=columns, missing=missing, progress=progress, **reading), **settings)
+    table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
+    return with_notice(run_method(method, table, **settings))
+
+
+def run_method(method: str, table: Table, *, min_effect: float | None = None, **settings: Any) -> Fit:
+    """A method on a table, with the settings that every method has."""
+    least = check_min_effect(min_effect)
+    return without_small_effects(METHODS[method](table, **settings), least)
 
 
 def _bootstrapped(data: Any, replicates: int, method: str, **settings: Any) -> Fit:
@@ -86,4 +98,4 @@ def refit(
 @cache
 def method_settings(method: str) -> tuple[str, ...]:
     """What a method takes besides the table."""
-    return tuple(inspect.signature(METHODS[method]).parameters)[1:]
+    return (*tuple(inspect.signature(METHODS[method]).parameters)[1:], *EVERY)

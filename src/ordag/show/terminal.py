@@ -15,6 +15,7 @@ from ordag.show.text import (
     chance,
     edge_cells,
     heading,
+    left_out,
     lines_without_direction,
     number,
     percent,
@@ -41,7 +42,7 @@ def print_fit(fit: Fit, console: Console, description: str = "") -> None:
     console.print()
     if fit.verdict is not None:
         print_verdict(fit.verdict, console)
-    for sentence in (chance(fit), scored(fit)):
+    for sentence in (chance(fit), scored(fit), left_out(fit)):
         if sentence:
             console.print(Text(f"{sentence}.", style="dim"))
     for sentence in fit.warnings:

@@ -114,6 +114,14 @@ def chance(fit: Fit) -> str:
     )
 
 
+def left_out(fit: Fit) -> str:
+    """One sentence on the edges that were left out for their small effect."""
+    if "left_out" not in fit.details:
+        return ""
+    count, below = fit.details["left_out"]["count"], fit.details["left_out"]["below"]
+    return f"{counted(count, 'edge')} with a standardised effect below {below:g} left out"
+
+
 def heading(fit: Fit) -> str:
     dropped = f", {fit.moments.dropped} rows with missing values dropped" if fit.moments.dropped else ""
     return (
@@ -134,5 +142,7 @@ def summary(fit: Fit, most: int = 30) -> str:
         lines.append(f"  … and {len(pointing) - most} more: see .edges")
     if fit.selection is not None:
         lines.append(chance(fit))
+    if "left_out" in fit.details:
+        lines.append(left_out(fit))
     lines += [f"warning: {sentence}" for sentence in fit.warnings]
     return "\n".join(lines)
