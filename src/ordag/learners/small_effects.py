@@ -29,7 +29,7 @@ EXPLAINED = 0.01
 BEYOND_CHANCE = 16.0
 """The square of its t from which an edge is surely there: a trifle below that may as well be chance."""
 
-MANY_ROWS = 1000
+MANY_ROWS = BEYOND_CHANCE / EXPLAINED
 """With fewer rows no trifle is surely there."""
 
 WIDE = 300
@@ -109,7 +109,7 @@ def with_notice(fit: Fit) -> Fit:
     if "min_effect" in fit.settings or fit.n < MANY_ROWS or fit.moments.p > WIDE:
         return fit
     least = BEYOND_CHANCE / fit.n
-    small = sum(one.size < SMALL and least < one.explained < EXPLAINED for one in effects(fit))
+    small = sum(one.size < SMALL and least < one.explained < EXPLAINED for one in effects(fit, _doubtful(fit)))
     if not small:
         return fit
     what = "1 edge has" if small == 1 else f"{small} edges have"
@@ -120,12 +120,22 @@ def with_notice(fit: Fit) -> Fit:
     return replace(fit, warnings=(*fit.warnings, sentence))
 
 
-def effects(fit: Fit) -> list[Effect]:
-    """Those of all edges of the graph: arrows by target and source, then lines."""
+def _doubtful(fit: Fit) -> list[int]:
+    """The variables that may have a trifle among their parents, as far as the tests along the order tell at no cost."""
+    if fit.selection is None or fit.ordering is None:
+        return list(range(fit.moments.p))
+    r_squared = np.square(fit.selection.r)
+    weak = fit.selection.parents & (r_squared < 2 * EXPLAINED) & (r_squared > 0.75 * BEYOND_CHANCE / fit.n)
+    doubtful: list[int] = fit.ordering.order[weak.any(axis=1)].tolist()
+    return doubtful
+
+
+def effects(fit: Fit, targets: list[int] | None = None) -> list[Effect]:
+    """Those of all edges of the graph, or of the arrows into some of the variables and all lines."""
     adjacency = fit.graph.adjacency
     regressions = _Regressions(fit.moments)
-    found = []
-    for j in range(len(adjacency)):
+    found: list[Effect] = []
+    for j in range(len(adjacency)) if targets is None else targets:
         parents = np.flatnonzero(adjacency[:, j] & ~adjacency[j])
         found += regressions.effects(j, parents)
     return found + [regressions.of_line(adjacency, i, j) for i, j in _lines(adjacency)]
