@@ -18,7 +18,8 @@ from ordag.graph.dag import Dag
 from ordag.graph.distances import hamming
 from ordag.graph.equivalence import extend, to_cpdag
 from ordag.learners.regressions import Regressions
-from ordag.learning import METHODS, READING, method_settings
+from ordag.learners.small_effects import with_notice
+from ordag.learning import METHODS, READING, method_settings, run_method
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,7 +186,7 @@ def _outcome(method: str, table: Table, settings: Mapping[str, Any], truth: Dag 
     fit, problem = None, ""
     start, cpu = time.perf_counter(), time.process_time()
     try:
-        fit = METHODS[method](table, **settings)
+        fit = with_notice(run_method(method, table, **settings))
     except SettingError:
         raise
     except OrdagError as error:

@@ -16,11 +16,15 @@ from ordag.graph.dag import Dag
 from ordag.learners.cvs import cvs
 from ordag.learners.methods import gds, ges, pc
 from ordag.learners.pooled.method import pooled
+from ordag.learners.small_effects import check_min_effect, with_notice, without_small_effects
 from ordag.model.refit import Refit
 from ordag.model.refit import refit as model_refit
 
 METHODS: dict[str, Callable[..., Fit]] = {"pooled": pooled, "cvs": cvs, "pc": pc, "ges": ges, "gds": gds}
 """Every method by name: a function of a Table and its own settings."""
+
+EVERY = ("min_effect",)
+"""Settings that every method has, whatever its own."""
 
 READING = ("separator", "encoding", "header", "decimal")
 
@@ -51,7 +55,8 @@ def learn(
     missing: "error" refuses rows with missing values, "drop" leaves them out.
     progress: called now and then with a few words on how far things are.
     bootstrap: learn again from this many resamples, for the support of every arrow (see `ordag.bootstrap`).
-    settings: those of the method (see `ordag.learners.pooled.method`, `ordag.learners.cvs` and `ordag.learners.methods`)
+    settings: those of the method (see `ordag.learners.pooled.method`, `ordag.learners.cvs` and `ordag.learners.methods`),
+        of every method (min_effect: leave out edges with a smaller standardised effect, |weight| · sd(source)/sd(target))
         and of reading text files (separator, encoding, header, decimal).
 
     >>> import ordag
@@ -66,7 +71,7 @@ def learn(
     check_settings(method, settings)
     table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
     method, settings = settled(method, len(table.names), settings)
-    return METHODS[method](table, **settings)
+    return with_notice(run_method(method, table, **settings))
 
 
 def check_method(method: str) -> None:
@@ -105,6 +110,12 @@ def settled(method: str, p: int, settings: Mapping[str, Any]) -> tuple[str, dict
     raise SettingError(f"{', '.join(given)}: {' and '.join(able)} have this; say which with method=… (--method).")
 
 
+def run_method(method: str, table: Table, *, min_effect: float | None = None, **settings: Any) -> Fit:
+    """A method on a table, with the settings that every method has."""
+    least = check_min_effect(min_effect)
+    return without_small_effects(METHODS[method](table, **settings), least)
+
+
 def _bootstrapped(data: Any, replicates: int, method: str, **settings: Any) -> Fit:
     from ordag.trust.bootstrap import bootstrap
 
@@ -130,4 +141,4 @@ def method_settings(method: str) -> tuple[str, ...]:
     """What a method takes besides the table; for "auto" what any method takes."""
     if method == "auto":
         return tuple(dict.fromkeys(name for one in METHODS for name in method_settings(one)))
-    return tuple(inspect.signature(METHODS[method]).parameters)[1:]
+    return (*tuple(inspect.signature(METHODS[method]).parameters)[1:], *EVERY)

@@ -16,7 +16,7 @@ from ordag.errors import SettingError
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([CVS(), CVS(parents="bic", direction="backward")])
+@parametrize_with_checks([CVS(), CVS(parents="bic", direction="backward"), CVS(parents="adaptive", min_effect=0.1)])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)  # asserts inside
 

@@ -38,7 +38,7 @@ def edge_prior_parents(X, order, may=None, must=None):
     may = np.ones((p, p), dtype=bool) if may is None else may
     must = np.zeros((p, p), dtype=bool) if must is None else must
     pairs = sum(may[a, b] and not must[a, b] for m, b in enumerate(order) for a in order[:m])
-    penalty, before = math.log(n) + 2 * math.log(p), None
+    penalty, share, before = math.log(n) + 2 * math.log(p), math.nan, None
     while True:
         parents = {
             b: penalised_parents(

@@ -16,6 +16,7 @@ from ordag.errors import SettingError
 from ordag.order.ordering import forward
 from ordag.parents import adaptive
 from ordag.parents.adaptive import LEAST, adaptive_elimination, edge_penalty
+from ordag.parents.regressions import FromRoot, FromScatter
 from ordag.parents.select import select
 from ordag.parents.tests import partial_correlations
 from ordag.show.text import chance
@@ -56,17 +57,18 @@ def test_many_predecessors_are_screened_to_the_same_answer():
     X = simulate("erdos-renyi", 40, 500, 3, degree=3).X
     ordering = forward(Moments.from_rows(X))
     literal = chosen(ordering)
-    for limit in (0, 10):
+    for limit, scarce in ((0, 0.0), (0, math.inf), (10, 1e-9)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(adaptive, "LITERAL", limit)
+            patch.setattr(adaptive, "SCARCE", scarce)
             screened = chosen(ordering)
         assert (screened.parents == literal.parents).all()
         assert screened.penalty == pytest.approx(literal.penalty)
 
 
-@given(tables(min_p=4, max_p=7), st.integers(0, 2**16))
-@settings(max_examples=60, deadline=None)
-def test_after_screening_neither_one_more_nor_one_fewer_is_better(X, seed):
+@given(tables(min_p=4, max_p=7), st.integers(0, 2**16), st.booleans())
+@settings(max_examples=80, deadline=None)
+def test_after_screening_neither_one_more_nor_one_fewer_is_better(X, seed, scarce):
     rng = np.random.default_rng(seed)
     p = X.shape[1]
     may = np.tril(rng.random((p, p)) < 0.8, -1)
@@ -74,6 +76,7 @@ def test_after_screening_neither_one_more_nor_one_fewer_is_better(X, seed):
     ordering = forward(Moments.from_rows(X))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(adaptive, "LITERAL", 0)
+        patch.setattr(adaptive, "SCARCE", math.inf if scarce else 0.0)
         found = chosen(ordering, may, must)
     assert not (found.parents & ~may).any()
     assert found.parents[must].all()
@@ -90,8 +93,25 @@ def test_after_screening_neither_one_more_nor_one_fewer_is_better(X, seed):
                 assert change <= found.penalty + 1e-6
 
 
+def test_both_ways_to_the_gains_agree():
+    X = simulate("erdos-renyi", 30, 200, 7, degree=4).X
+    ordering = forward(Moments.from_rows(X))
+    scatter, root = FromScatter(ordering.L), FromRoot(ordering.L, ordering.W)
+    for m, parents in ((20, [3, 7, 11]), (29, list(range(0, 29, 2))), (5, [])):
+        chosen_ones = np.array(parents, dtype=np.intp)
+        np.testing.assert_allclose(np.abs(scatter.root(m, chosen_ones)), np.abs(root.root(m, chosen_ones)), atol=1e-9)
+        one, other = scatter.gains(m, chosen_ones, 0.0), root.gains(m, chosen_ones, 0.0)
+        np.testing.assert_allclose(one.values, other.values, rtol=1e-8, atol=1e-8)
+        assert one.rss == pytest.approx(other.rss)
+        column = ordering.order[[*parents, m]].tolist()
+        assert one.rss == pytest.approx(oracles.rss(X, column[-1], column[:-1]))
+        bounds = root.gains(m, chosen_ones, 0.05).values
+        assert (bounds[one.values >= 0.05 * one.rss] == other.values[one.values >= 0.05 * one.rss]).all()
+        assert (bounds >= one.values - 1e-8).all()
+
+
 def test_products_without_digits_are_not_relied_upon():
-    """Beside a nearly exact copy a scatter matrix has nothing left to say; single drops from the factor have."""
+    """Beside a nearly exact copy a scatter matrix has nothing left to say; its root has."""
     rng = np.random.default_rng(5)
     X = rng.standard_normal((300, 108))
     X[:, 1] = X[:, 0] + 1e-8 * X[:, 1]

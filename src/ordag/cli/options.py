@@ -11,6 +11,17 @@ import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+
+def _penalty(_: click.Context, __: click.Parameter, value: str) -> str | float:
+    """A word, or a number."""
+    if value in ("bic", "ebic", "adaptive"):
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is neither bic, ebic, adaptive nor a number.") from None
+
+
 METHODS = ["pooled", "cvs", "pc", "ges", "gds"]
 
 AUTO = ["auto", *METHODS]
@@ -72,7 +83,13 @@ SETTINGS = [
         help="pc: how to tell colliders from other triples.",
     ),
     click.option("--max-level", type=int, help="pc: the most variables to condition on."),
-    click.option("--penalty", default=1.0, show_default=True, type=float, help="ges, gds: weight of the BIC penalty."),
+    click.option(
+        "--penalty",
+        default="1.0",
+        show_default=True,
+        callback=_penalty,
+        help="ges, gds: bic, ebic, adaptive (an edge prior), or a factor of BIC's penalty.",
+    ),
     click.option("--max-degree", type=int, help="ges: the most edges at one variable."),
     click.option(
         "--strategy",
@@ -93,6 +110,11 @@ SETTINGS = [
     ),
     click.option("--draws", type=int, help="pooled: graphs to sample for the probabilities of arrows, 0 for none."),
     click.option("--seed", type=int, help="pooled, gds, --bootstrap: for the same random numbers again."),
+    click.option(
+        "--min-effect",
+        type=float,
+        help="Leave out edges whose standardised effect, |weight| · sd(source)/sd(target), is smaller: 0.1, say.",
+    ),
     click.option(
         "--knowledge",
         type=click.Path(dir_okay=False),

@@ -110,8 +110,9 @@ def _warnings(ordering: Ordering, selection: Selection, parents: str, correction
             "correction='bh' (--correction bh)."
         )
     elif parents != "test" and expected > 0.1 * max(found, 1):
+        rule = "BIC" if parents == "bic" else "The edge prior"
         sentences.append(
-            f"{'BIC' if parents == 'bic' else 'The edge prior'} lets about {selection.expected_in_words} false edges through among {selection.pairs:,} pairs, and {found} "
+            f"{rule} lets about {selection.expected_in_words} false edges through among {selection.pairs:,} pairs, and {found} "
             f"{'edge was' if found == 1 else 'edges were'} found: use tests with correction='bh' (--correction bh) instead."
         )
     return sentences

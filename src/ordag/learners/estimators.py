@@ -13,6 +13,7 @@ from ordag.data.moments import Moments
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
 from ordag.learners.constraints import Given
+from ordag.learners.prices import Penalty
 from ordag.learning import learn
 from ordag.model.sem import Seed
 from ordag.parents.tests import Test
@@ -68,6 +69,7 @@ class Pooled(GraphLearner):
         kicks: int | None = None,
         draws: int | None = None,
         seed: Seed = 0,
+        min_effect: float | None = None,
         knowledge: Given = None,
     ) -> None:
         self.units = units
@@ -75,6 +77,7 @@ class Pooled(GraphLearner):
         self.kicks = kicks
         self.draws = draws
         self.seed = seed
+        self.min_effect = min_effect
         self.knowledge = knowledge
 
 
@@ -92,6 +95,7 @@ class CVS(GraphLearner):
         correction: str = "none",
         direction: str = "forward",
         knowledge: Given = None,
+        min_effect: float | None = None,
     ) -> None:
         self.alpha = alpha
         self.test = test
@@ -99,6 +103,7 @@ class CVS(GraphLearner):
         self.correction = correction
         self.direction = direction
         self.knowledge = knowledge
+        self.min_effect = min_effect
 
 
 class PC(GraphLearner):
@@ -115,6 +120,7 @@ class PC(GraphLearner):
         max_level: int | None = None,
         orient_by_order: str | None = None,
         knowledge: Given = None,
+        min_effect: float | None = None,
     ) -> None:
         self.alpha = alpha
         self.test = test
@@ -122,6 +128,7 @@ class PC(GraphLearner):
         self.max_level = max_level
         self.orient_by_order = orient_by_order
         self.knowledge = knowledge
+        self.min_effect = min_effect
 
 
 class GES(GraphLearner):
@@ -131,13 +138,14 @@ class GES(GraphLearner):
 
     def __init__(
         self,
-        penalty: float = 1.0,
+        penalty: Penalty = 1.0,
         *,
         phases: Sequence[str] = ("forward", "backward", "turning"),
         iterate: bool = True,
         max_degree: int | None = None,
         orient_by_order: str | None = None,
         knowledge: Given = None,
+        min_effect: float | None = None,
     ) -> None:
         self.penalty = penalty
         self.phases = phases
@@ -145,6 +153,7 @@ class GES(GraphLearner):
         self.max_degree = max_degree
         self.orient_by_order = orient_by_order
         self.knowledge = knowledge
+        self.min_effect = min_effect
 
 
 class GDS(GraphLearner):
@@ -154,7 +163,7 @@ class GDS(GraphLearner):
 
     def __init__(
         self,
-        penalty: float = 1.0,
+        penalty: Penalty = 1.0,
         *,
         start: Dag | None = None,
         restarts: Sequence[int] | None = None,
@@ -162,6 +171,7 @@ class GDS(GraphLearner):
         kicks: int | None = None,
         seed: Seed = None,
         knowledge: Given = None,
+        min_effect: float | None = None,
     ) -> None:
         self.penalty = penalty
         self.start = start
@@ -170,3 +180,4 @@ class GDS(GraphLearner):
         self.kicks = kicks
         self.seed = seed
         self.knowledge = knowledge
+        self.min_effect = min_effect

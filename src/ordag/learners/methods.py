@@ -12,10 +12,9 @@ from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
 from ordag.learners.constraints import Constraints, Given, constraints, informed
 from ordag.learners.cvs import find_order
-from ordag.learners.gds import gds_search
-from ordag.learners.ges import ges_search
 from ordag.learners.orient import check_way, order_for_skeleton, orient_by_order
 from ordag.learners.pc import pc_search
+from ordag.learners.prices import Penalty, priced_gds, priced_ges
 from ordag.model.sem import Seed
 from ordag.parents.tests import Test
 
@@ -71,19 +70,22 @@ def pc(
 def ges(
     table: Table,
     *,
-    penalty: float = 1.0,
+    penalty: Penalty = 1.0,
     phases: Sequence[Any] = ("forward", "backward", "turning"),
     iterate: bool = True,
     max_degree: int | None = None,
     orient_by_order: str | None = None,
     knowledge: Given = None,
 ) -> Fit:
-    """GES (Chickering): see `ordag.learners.ges.ges_search`. Gives a Cpdag, or a Dag with `orient_by_order`."""
+    """GES (Chickering): see `ordag.learners.ges.ges_search`. Gives a Cpdag, or a Dag with `orient_by_order`.
+
+    penalty: "bic", "ebic", "adaptive" (see `ordag.learners.prices`), or a factor of BIC's penalty.
+    """
     check_way(orient_by_order)
     known = None if knowledge is None else constraints(knowledge, table.moments.names)
-    found = ges_search(
+    found, priced = priced_ges(
         table.moments,
-        penalty=penalty,
+        penalty,
         phases=phases,
         iterate=iterate,
         max_degree=max_degree,
@@ -102,7 +104,7 @@ def ges(
         moments=table.moments,
         graph=found.graph,
         score=found.score,
-        details={"score_empty": found.score_empty, "steps": [list(step) for step in found.steps]},
+        details={"score_empty": found.score_empty, "steps": [list(step) for step in found.steps], **priced},
     )
     return informed(oriented(fit, table, orient_by_order, known), known)
 
@@ -114,21 +116,24 @@ def gds(
     restarts: Sequence[int] | None = None,
     strategy: str = "random",
     kicks: int | None = None,
-    penalty: float = 1.0,
+    penalty: Penalty = 1.0,
     seed: Seed = None,
     knowledge: Given = None,
 ) -> Fit:
-    """GDS (Peters & Bühlmann): see `ordag.learners.gds.gds_search`. Gives a Dag; lower scores are better."""
+    """GDS (Peters & Bühlmann): see `ordag.learners.gds.gds_search`. Gives a Dag; lower scores are better.
+
+    penalty: as for `ges`.
+    """
     if strategy not in ("random", "steepest"):
         raise SettingError(f"strategy={strategy!r} is not known: use 'random' or 'steepest'.")
     known = None if knowledge is None else constraints(knowledge, table.moments.names)
-    found = gds_search(
+    found, priced = priced_gds(
         table.moments,
+        penalty,
         start=start,
         restarts=restarts,
-        strategy=strategy,  # type: ignore[arg-type]
+        strategy=strategy,
         kicks=kicks,
-        penalty=penalty,
         seed=seed,
         progress=lambda moves, score: table.tell(f"GDS: {moves:,} moves, score {score:.6g}"),
         known=known,
@@ -152,6 +157,7 @@ def gds(
             "moves": found.moves,
             "checked": found.checked,
             "kicks": found.kicks,
+            **priced,
         },
     )
     return informed(fit, known)

@@ -6,18 +6,18 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 from scipy.special import stdtr
 
 from ordag.arrays import Array, Mask
 from ordag.parents.elimination import Kept, eliminate
+from ordag.parents.regressions import FromRoot, FromScatter
 from ordag.parents.screened import screened_elimination
 
 LITERAL = 100
 """Variables with up to this many predecessors drop them strictly one by one."""
 
-SCARCE = 1e-14
-"""Where less than this share is left of two sums of squares, multiplied, products of columns have lost too many digits."""
+SCARCE = 1e-9
+"""Where less than this share is left of a sum of squares, products of columns have lost too many digits."""
 
 LEAST = 0.5
 """No penalty is below this."""
@@ -54,9 +54,9 @@ def adaptive_elimination(
     alike: one more edge has the odds π/(1 − π) with π = k/N. It begins with log n + 2 log p, and k is counted anew until
     it stays. Fewer edges give a larger penalty and that gives fewer edges, so k only falls or only rises on the way.
 
-    Variables with more than 100 predecessors drop most of them at once (`screened_elimination`), unless products of
-    columns have too few digits for it. `r` are the partial correlations at [later, earlier]; masks as for
-    `backward_elimination`. A pair that the masks leave no choice is not counted among the N.
+    Variables with more than 100 predecessors drop most of them at once (`screened_elimination`). `r` are the partial
+    correlations at [later, earlier]; masks as for `backward_elimination`. A pair that the masks leave no choice is not
+    counted among the N.
     """
     p = len(L)
     search = _Search(L, W, r, n, may, must)
@@ -92,17 +92,16 @@ class _Search:
         self.weights = np.maximum(n - np.arange(p) - 1.0, 1.0)
         self._none = np.zeros(p, dtype=bool)
         if p > LITERAL + 1:
-            # L Lᵀ from the routine for U Uᵀ: turn both the rows and the columns round.
-            product, _ = lapack.dlauum(np.asfortranarray(L[::-1, ::-1]))
-            self.G = np.ascontiguousarray((np.triu(product) + np.triu(product, 1).T)[::-1, ::-1])
+            self.from_scatter, self.from_root = FromScatter(L), FromRoot(L, W)
             self.scarce = _left(L, W) < SCARCE
 
     def parents_of(self, m: int, penalty: float) -> Kept:
         weight = float(self.weights[m])
         may = None if self.may is None else self.may[m, :m]
         must = None if self.must is None else self.must[m, :m]
-        if m > LITERAL and not self.scarce[m]:
-            return screened_elimination(self.G, m, self.r[m, :m], weight, penalty, may, must)
+        if m > LITERAL:
+            regressions = self.from_root if self.scarce[m] else self.from_scatter
+            return screened_elimination(regressions, m, self.r[m, :m], weight, penalty, may, must)
         out = self._none[:m] if may is None else ~may
         stay = self._none[:m] if must is None else must
         return eliminate(self.W[:m, :m].T, self.L[m, :m], float(self.L[m, m]) ** 2, weight, penalty, out, stay)
@@ -128,13 +127,13 @@ class _Search:
 
 
 def _left(L: Array, W: Array) -> Array:
-    """The share of variable m's sum of squares that its predecessors leave, times the least share that the other
-    predecessors of m leave of one of them."""
+    """The share of its sum of squares that the predecessors of variable m leave of it or, if that is less, the smallest
+    that its other predecessors leave of one of them."""
     p = len(L)
     squares = np.einsum("ij,ij->i", L, L)
-    left = np.square(L.diagonal()) / squares
+    left: Array = np.square(L.diagonal()) / squares
     inverse_squares = np.zeros(p)
     for m in range(1, p):
         inverse_squares[:m] += W[m - 1, :m] ** 2
-        left[m] /= (squares[:m] * inverse_squares[:m]).max()
+        left[m] = min(left[m], 1.0 / (squares[:m] * inverse_squares[:m]).max())
     return left

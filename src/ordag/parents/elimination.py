@@ -33,26 +33,31 @@ def eliminate(T: Array, target: Array, rss: float, weight: float, penalty: float
     Without variable j the inverse root is what is left of the other rows of T orthogonal to T_j: Gram–Schmidt, which
     keeps the digits that a downdate of T Tᵀ would lose. A drop costs m² for m predecessors.
     """
-    T = np.array(T, order="C")
-    kept = np.ones(len(T), dtype=bool)
+    left = np.arange(len(T))
+    forced = int(out.sum())
+    if forced:
+        left = np.concatenate([left[out], left[~out]])
+    T = np.array(T[left], order="C")
+    free = ~stay[left]
     low, high = -math.inf, math.inf
-    while kept.any():
-        outstanding = kept & out
+    while len(left):
         beta = T @ target
         d = np.einsum("ij,ij->i", T, T)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            rise = np.where(kept & ~stay, beta * beta / d, math.inf)
-        forced = bool(outstanding.any())
-        j = int(outstanding.argmax()) if forced else int(rise.argmin())
-        if not forced:
-            statistic = weight * math.log1p(rise[j] / rss)
+        rise = beta * beta / d
+        if forced:
+            j, forced = 0, forced - 1
+        else:
+            j = int(np.where(free, rise, math.inf).argmin())
+            statistic = weight * math.log1p(rise[j] / rss) if free[j] else math.inf
             if statistic >= penalty:
                 high = statistic
                 break
             low = max(low, statistic)
-        rss += float(beta[j] * beta[j] / d[j])
+        rss += float(rise[j])
         direction = T[j] / math.sqrt(d[j])
-        T -= np.outer(T @ direction, direction)
-        T[j] = 0.0
-        kept[j] = False
+        others = np.arange(len(left)) != j
+        left, free, T = left[others], free[others], T[others]
+        T -= np.multiply.outer(T @ direction, direction)
+    kept = np.zeros(len(out), dtype=bool)
+    kept[left] = True
     return Kept(kept, low, high)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from ordag.arrays import Array, Mask
 from ordag.parents.elimination import Kept, eliminate
+from ordag.parents.regressions import Indices, Regressions
 
 SCREEN = 0.25
 """Predecessors whose statistic among all predecessors is below this share of the penalty go at once."""
@@ -19,36 +19,38 @@ SINGLY = 6
 
 
 def screened_elimination(
-    G: Array, m: int, r: Array, weight: float, penalty: float, may: Mask | None = None, must: Mask | None = None
+    regressions: Regressions,
+    m: int,
+    r: Array,
+    weight: float,
+    penalty: float,
+    may: Mask | None = None,
+    must: Mask | None = None,
 ) -> Kept:
     r"""The elimination of `eliminate` for variable m from all its predecessors, with the weakest dropped in one go.
 
-    G is the scatter in the order, r the partial correlations of m with each predecessor given the others. These give the
-    statistic of every single drop from the whole set, $-w \log(1 - r_j^2)$, with w the `weight`. Those far below the
-    penalty are dropped together, the rest one by one. What went wrongly, because it was weak only beside others that
-    went too, comes back: while a predecessor outside would lower the residual sum of squares by g with
-    $-w \log(1 - g / \mathrm{RSS})$ from the penalty on, the best is taken in and the elimination goes on.
-    With S the parents, $G_{SS} = U^\top U$ and $B = U^{-\top} G_{S\cdot}$, the gains of all predecessors at once are
-    $g_k = (G_{mk} - B_m^\top B_k)^2 / (G_{kk} - \|B_k\|^2)$.
+    r are the partial correlations of m with each predecessor given the others. They give the statistic of every single
+    drop from the whole set, $-w \log(1 - r_j^2)$, with w the `weight`. Those far below the penalty are dropped together.
+    Of the rest, while more than a few are below it, the weaker half of these goes in one go; then one goes at a time.
+    What went wrongly, because it was weak only beside others that went too, comes back: while a predecessor outside would
+    lower the residual sum of squares by g with $-w \log(1 - g / \mathrm{RSS})$ from the penalty on, the best is taken
+    in, and the elimination goes on.
 
-    Every step lowers w log RSS + penalty · |S|, so there is an end, where neither one more parent nor one fewer is
-    better. The cost is m |S|² instead of the m³ of dropping one by one.
+    Every single step lowers w log RSS + penalty · |S| for the parents S, so there is an end, where neither one more
+    parent nor one fewer is better.
     """
-    outside = np.ones(m, dtype=bool) if may is None else may.copy()
-    least = -math.expm1(-SCREEN * penalty / weight)
-    chosen = outside & (r * r >= least)
+    outside = np.ones(m, dtype=bool) if may is None else may
     stay = np.zeros(m, dtype=bool) if must is None else must
-    parents: NDArray[np.intp] = np.flatnonzero(chosen | stay)
-    to_gain = -math.expm1(-penalty / weight)
-    diagonal = G.diagonal()[:m]
+    parents: Indices = np.flatnonzero(outside & (r * r >= -math.expm1(-SCREEN * penalty / weight)) | stay)
+    enough = -math.expm1(-penalty / weight)
     low = high = math.inf
     for _ in range(m + 1):
-        parents, dropped, high = _dropped(G, m, parents, weight, penalty, stay)
-        gains, rss = _gains(G, m, parents, diagonal)
+        parents, dropped, high = _dropped(regressions.root(m, parents), parents, weight, penalty, stay)
+        gains, rss = regressions.gains(m, parents, enough)
         gains[~outside] = 0.0
         best = int(gains.argmax())
         share = float(gains[best]) / rss
-        if share < to_gain:
+        if share < enough:
             low = max(dropped, -weight * math.log1p(-share))
             break
         parents = np.union1d(parents, best)
@@ -57,19 +59,12 @@ def screened_elimination(
     return Kept(kept, low, high)
 
 
-def _dropped(
-    G: Array, m: int, parents: NDArray[np.intp], weight: float, penalty: float, stay: Mask
-) -> tuple[NDArray[np.intp], float, float]:
-    """What drops leave of these parents, the largest statistic of a drop, and the smallest of those left.
-
-    While more than a few are below the penalty, the weaker half of them goes in one go; then one goes at a time.
-    """
+def _dropped(U: Array, parents: Indices, weight: float, penalty: float, stay: Mask) -> tuple[Indices, float, float]:
+    """What drops leave of the parents, the largest statistic of a drop, and the smallest of those left; U is their root,
+    with that of the variable last."""
     largest = -math.inf
     while len(parents):
         k = len(parents)
-        columns = np.append(parents, m)
-        U, info = lapack.dpotrf(G[columns[:, None], columns])
-        assert info == 0, "a scatter without digits was let through"
         T, _ = lapack.dtrtri(U[:k, :k])
         rss = float(U[k, k]) ** 2
         statistics = weight * np.log1p((T @ U[:k, k]) ** 2 / np.einsum("ij,ij->i", T, T) / rss)
@@ -80,22 +75,7 @@ def _dropped(
             return parents[kept.parents], max(largest, kept.low), kept.high
         ranked = np.argsort(statistics, kind="stable")
         largest = max(largest, float(statistics[ranked[weak // 2 - 1]]))
-        parents = np.sort(parents[ranked[weak // 2 :]])
+        left = np.sort(ranked[weak // 2 :])
+        U = np.triu(lapack.dgeqrf(U[:, np.append(left, k)])[0][: len(left) + 1])
+        parents = parents[left]
     return parents, largest, math.inf
-
-
-def _gains(G: Array, m: int, parents: NDArray[np.intp], diagonal: Array) -> tuple[Array, float]:
-    """By how much each predecessor of m would lower its residual sum of squares beside these parents; and that sum."""
-    rss = float(G[m, m])
-    products, left = G[m, :m], diagonal
-    if len(parents):
-        U, _ = lapack.dpotrf(G[parents[:, None], parents])
-        B, _ = lapack.dtrtrs(U, G[parents, : m + 1], trans=1)
-        own = B[:, m]
-        B = B[:, :m]
-        products = products - own @ B
-        left = diagonal - np.einsum("ij,ij->j", B, B)
-        rss -= float(own @ own)
-    gains: Array = np.divide(products * products, left, out=np.zeros(m), where=left > 0.0)
-    gains[parents] = 0.0
-    return gains, rss

@@ -28,7 +28,8 @@ def title(key: str) -> str:
 
 def plain(diagnosis: Diagnosis) -> str:
     """What `print(diagnosis)` shows."""
-    lines = [f"Diagnosis: {heading(diagnosis)}", f"Verdict ({TIERS[diagnosis.verdict.tier]})"]
+    tier = diagnosis.verdict.tier
+    lines = [f"Diagnosis: {heading(diagnosis)}", f"Verdict ({TIERS[tier]})" if tier else "Verdict"]
     lines += textwrap.wrap(diagnosis.verdict.sentence, 98, initial_indent="  ", subsequent_indent="  ")
     for level, findings in diagnosis.by_level().items():
         lines.append(TITLES[level])
@@ -45,13 +46,15 @@ def plain(diagnosis: Diagnosis) -> str:
 
 
 def print_verdict(verdict: Verdict, console: Console) -> None:
-    """The verdict alone, with how often such verdicts go with wrong arrows."""
+    """The verdict alone, with how often such verdicts go with wrong arrows, or where probabilities come from."""
     from rich.padding import Padding
     from rich.text import Text
 
-    console.print(Text.assemble(("Verdict", "bold"), " · ", (TIERS[verdict.tier], TIER_STYLES[verdict.tier])))
+    tier = [] if verdict.tier is None else [" · ", (TIERS[verdict.tier], TIER_STYLES[verdict.tier])]
+    console.print(Text.assemble(("Verdict", "bold"), *tier))
     console.print(Padding(Text(verdict.sentence), (0, 0, 0, 2), expand=False))
-    console.print(Padding(Text(verdict.help, style="dim"), (0, 0, 0, 2), expand=False))
+    if verdict.help:
+        console.print(Padding(Text(verdict.help, style="dim"), (0, 0, 0, 2), expand=False))
 
 
 def print_diagnosis(diagnosis: Diagnosis, console: Console, description: str = "") -> None:

@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ordag.show.drawing import MOST_NODES, draw
-from ordag.show.text import chance, edge_cells, heading, lines_without_direction, number, percent
+from ordag.show.text import chance, edge_cells, heading, left_out, lines_without_direction, number, percent
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -36,6 +36,7 @@ def fragment(fit: Fit) -> str:
         f"<p class='note'>{escape(fit.verdict.sentence)}</p>" if fit.verdict is not None else "",
         _edges(fit),
         f"<p class='note'>{escape(chance(fit))}</p>" if fit.selection is not None else "",
+        f"<p class='note'>{escape(left_out(fit))}</p>" if "left_out" in fit.details else "",
         _steps(fit),
         "</div>",
     ]

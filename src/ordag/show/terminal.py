@@ -15,6 +15,7 @@ from ordag.show.text import (
     chance,
     edge_cells,
     heading,
+    left_out,
     lines_without_direction,
     number,
     percent,
@@ -34,6 +35,11 @@ def print_fit(fit: Fit, console: Console, description: str = "") -> None:
     if fit.ordering is not None:
         _section(console, "Order, causes first")
         _steps(fit, console)
+    elif fit.order is not None:
+        _section(console, "Order, causes first")
+        more = f" and {len(fit.order) - MOST_ROWS} more" if len(fit.order) > MOST_ROWS else ""
+        names = ", ".join(" ".join(name.split()) for name in fit.order[:MOST_ROWS])
+        console.print(Padding(Text(f"{names}{more}"), (0, 0, 0, 2), expand=False))
     _section(console, "Graph")
     _arrows(fit, console)
     _section(console, "Arrows")
@@ -41,7 +47,7 @@ def print_fit(fit: Fit, console: Console, description: str = "") -> None:
     console.print()
     if fit.verdict is not None:
         print_verdict(fit.verdict, console)
-    for sentence in (chance(fit), scored(fit)):
+    for sentence in (chance(fit), scored(fit), left_out(fit)):
         if sentence:
             console.print(Text(f"{sentence}.", style="dim"))
     for sentence in fit.warnings:

@@ -51,6 +51,8 @@ def edge_cells(columns: Mapping[str, Any]) -> dict[str, Callable[[Mapping[str, A
     known: dict[str, tuple[str, Callable[[Any], str]]] = {
         "weight": ("weight", number),
         "std_error": ("s.e.", lambda value: number(value, 2)),
+        "edge_probability": ("edge", lambda value: f"{100 * value:.0f} %"),
+        "probability": ("arrow", lambda value: f"{100 * value:.0f} %"),
         "p_value": ("p edge", probability),
         "direction_p_value": ("p direction", probability),
         "reason": ("by", str),
@@ -59,7 +61,7 @@ def edge_cells(columns: Mapping[str, Any]) -> dict[str, Callable[[Mapping[str, A
     return {
         title: lambda table, k, key=key, write=write: write(table[key][k])  # type: ignore[misc]
         for key, (title, write) in known.items()
-        if key in columns
+        if key in columns and not (key == "p_value" and "probability" in columns)
     }
 
 
@@ -89,8 +91,13 @@ def tied_with(fit: Fit, most: int = 3) -> list[str]:
 
 
 def scored(fit: Fit) -> str:
-    """One sentence on the score that a search has reached."""
-    return "" if fit.score is None else f"score {fit.score:.6g}"
+    """One sentence on the score that a search has reached, and from where."""
+    if fit.score is None:
+        return ""
+    start = {"cvs": "the order by conditional variance", "ges": "a graph of the class that GES finds"}.get(
+        fit.details.get("start", "")
+    )
+    return f"score {fit.score:.6g}{f', reached from {start}' if start else ''}"
 
 
 def chance(fit: Fit) -> str:
@@ -114,6 +121,14 @@ def chance(fit: Fit) -> str:
     )
 
 
+def left_out(fit: Fit) -> str:
+    """One sentence on the edges that were left out for their small effect."""
+    if "left_out" not in fit.details:
+        return ""
+    count, below = fit.details["left_out"]["count"], fit.details["left_out"]["below"]
+    return f"{counted(count, 'edge')} with a standardised effect below {below:g} left out"
+
+
 def heading(fit: Fit) -> str:
     dropped = f", {fit.moments.dropped} rows with missing values dropped" if fit.moments.dropped else ""
     return (
@@ -134,5 +149,7 @@ def summary(fit: Fit, most: int = 30) -> str:
         lines.append(f"  … and {len(pointing) - most} more: see .edges")
     if fit.selection is not None:
         lines.append(chance(fit))
+    if "left_out" in fit.details:
+        lines.append(left_out(fit))
     lines += [f"warning: {sentence}" for sentence in fit.warnings]
     return "\n".join(lines)

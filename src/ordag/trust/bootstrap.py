@@ -15,7 +15,8 @@ from ordag.data.sources import Source
 from ordag.data.table import Table
 from ordag.errors import DataError, SettingError
 from ordag.fit import Fit
-from ordag.learning import METHODS, READING, check_method, check_settings, method_settings, settled
+from ordag.learners.small_effects import with_notice
+from ordag.learning import READING, check_method, check_settings, method_settings, run_method, settled
 from ordag.model.sem import Seed
 from ordag.trust.effects import check_interval_level
 from ordag.trust.intervals import intervals
@@ -74,8 +75,8 @@ def bootstrap(
     table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
     method, settings = settled(method, len(table.names), settings)
     root = seed_root(seed)
-    seeded = {"seed": np.random.default_rng(root)} if "seed" in method_settings(method) else {}
-    fit = METHODS[method](table, **settings, **seeded)
+    seeded: dict[str, Any] = {"seed": np.random.default_rng(root)} if "seed" in method_settings(method) else {}
+    fit = with_notice(run_method(method, table, **settings, **seeded))
     source, X = table._source, None
     if kind in ("auto", "rows") and source is not None:
         X = _rows(source, missing, None if kind == "rows" else IN_MEMORY)

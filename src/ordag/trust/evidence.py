@@ -21,7 +21,8 @@ A p-value is exact for a pair given S that was chosen before looking. That the s
 testing both sides; that the runner-up is the nearest of many candidates, and that S was found from the same rows, is not.
 
 **Arrows.** An arrow that all DAGs of the equivalence class agree on (v-structures and Meek's rules) needs no variances for
-its direction: its reason is "class". One that the user fixed has the reason "knowledge". For all others it is "variance".
+its direction: its reason is "class". One that the user fixed has the reason "knowledge". For all others it is "variance",
+or "open" where a method with probabilities gives the direction less than 90 %.
 """
 
 from __future__ import annotations
@@ -45,6 +46,10 @@ from ordag.parents.select import check_level
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+DECIDED = 0.9
+"""The probability of a direction, given that there is an edge, from which the variances count as having decided it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +191,7 @@ def step_evidence(ordering: Ordering, skeleton: Mask, alpha: float, before: Mask
 def arrow_reasons(
     fit: Fit, source: NDArray[np.intp], target: NDArray[np.intp], known: Iterable[tuple[str, str]] = ()
 ) -> tuple[str, ...]:
-    """ "knowledge", "class" or "variance" for every arrow: see the top of this file."""
+    """ "knowledge", "class", "variance" or "open" for every arrow: see the top of this file."""
     fixed = np.zeros(fit.graph.adjacency.shape, dtype=bool)
     for arrow in known:
         strangers = [name for name in arrow if name not in fit.names]
@@ -199,7 +204,11 @@ def arrow_reasons(
     reversible = (
         to_cpdag(graph).adjacency[target, source] if isinstance(graph, Dag) else np.zeros(len(source), dtype=bool)
     )
-    words = np.where(fixed[source, target], "knowledge", np.where(reversible, "variance", "class"))
+    chosen = np.full(len(source), "variance")
+    if fit.probabilities is not None:
+        arrows = fit.probabilities.arrows
+        chosen[arrows[source, target] < DECIDED * (arrows[source, target] + arrows[target, source])] = "open"
+    words = np.where(fixed[source, target], "knowledge", np.where(reversible, chosen, "class"))
     return tuple(str(word) for word in words)
 
 

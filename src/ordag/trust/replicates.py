@@ -15,7 +15,7 @@ from ordag.arrays import Array
 from ordag.data.table import Table
 from ordag.errors import OrdagError, OrdagWarning, SettingError
 from ordag.fit import Fit
-from ordag.learning import METHODS, method_settings
+from ordag.learning import method_settings, run_method
 from ordag.trust.resampling import Resampler, child
 
 PATIENCE = 2.0
@@ -67,7 +67,7 @@ class Job:
             settings["seed"] = np.random.default_rng(seed.spawn(1)[0])
         try:
             moments = self.resampler.moments(number, seed)
-            fit = METHODS[self.method](Table(moments), **settings)
+            fit = run_method(self.method, Table(moments), **settings)
             return summarise(fit, self.effects)
         except OrdagError as error:
             none = np.empty(0, np.int32)

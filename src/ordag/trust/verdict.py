@@ -5,10 +5,14 @@
 2. "assumed": they are rejected. The directions rest on the condition of Park & Kim's Theorem 2.2, which no test on the
    data alone can check (docs/trust.md has the two-variable example); the verdict shows the closest arrow.
 3. "uninformative": the columns are standardised or nearly so. The directions carry no information.
+
+Directions that were found with pooled error variances have no tier: units can leave them open, not turn them. The verdict
+counts what every arrow rests on.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -19,6 +23,7 @@ from ordag.arrays import Array
 from ordag.fit import Fit
 from ordag.graph.gate import shown
 from ordag.trust.equal_variances import equality_test
+from ordag.trust.evidence import DECIDED
 from ordag.trust.finding import Finding, amount, chance, share
 from ordag.trust.scale import describe, scale_of
 
@@ -45,17 +50,23 @@ RANDOM_UNITS = Wrong(turned=0.3667, wrong=0.6672)
 """The same for the second tier where every column of an equal-variance model was given a unit at random."""
 
 
+EQUAL = 1.25
+"""Error variances that differ by less than this factor are called equal."""
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """The tier, one sentence, and the numbers behind them in plain values."""
+    """The tier (None for pooled error variances), a sentence or two, and the numbers behind them in plain values."""
 
-    tier: Tier
+    tier: Tier | None
     sentence: str
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def help(self) -> str:
-        """How often arrows of this tier are wrong, in simulations whose truth is known."""
+        """How often arrows of this tier are wrong, in simulations whose truth is known; where probabilities come from."""
+        if self.tier is None:
+            return str(self.numbers.get("probabilities", ""))
         turned, wrong = MEASURED[self.tier]
         where = " with common units" if self.tier == "assumed" else ""
         sentence = (
@@ -67,7 +78,8 @@ class Verdict:
         return f"{sentence} (benchmarks/verdicts.py)."
 
     def to_dict(self) -> dict[str, Any]:
-        return {"tier": self.tier, "sentence": self.sentence, "help": self.help, "numbers": dict(self.numbers)}
+        words = {"sentence": self.sentence, "help": self.help, "numbers": dict(self.numbers)}
+        return words if self.tier is None else {"tier": self.tier, **words}
 
 
 def quick_verdict(fit: Fit, *, same_units: bool = False, rows: Array | None = None) -> Verdict | None:
@@ -77,6 +89,8 @@ def quick_verdict(fit: Fit, *, same_units: bool = False, rows: Array | None = No
     rows: with them, columns scaled to a range or by their quartiles are noticed too.
     None for a Cpdag that no order has directed: its arrows were not read off variances.
     """
+    if fit.method == "pooled":
+        return _pooled_verdict(fit)
     test = equality_test(fit)
     if test is None:
         return None
@@ -115,6 +129,44 @@ def quick_verdict(fit: Fit, *, same_units: bool = False, rows: Array | None = No
         a, b, margin = closest
         sentence += f"; the closest is {shown(a)} → {shown(b)}, {amount(margin)} times"
     return Verdict("assumed", f"{sentence}.", numbers)
+
+
+def _pooled_verdict(fit: Fit) -> Verdict:
+    """What every arrow rests on, and how far apart the error variances are."""
+    reasons = Counter(fit._edge_columns["reason"])
+    probabilities = fit.probabilities
+    parts = []
+    if reasons["knowledge"]:
+        parts.append(f"{reasons['knowledge']} from what you know")
+    if reasons["class"]:
+        parts.append(f"{reasons['class']} from the equivalence class, which needs no variances")
+    if reasons["variance"]:
+        sure = f" (each with a probability of {DECIDED:g} or more)" if probabilities is not None else ""
+        parts.append(f"{reasons['variance']} from the pooled error variances{sure}")
+    if reasons["open"]:
+        parts.append(f"{reasons['open']} {'is' if reasons['open'] == 1 else 'are'} open")
+    count = sum(reasons.values())
+    what = f"Of {count} directions" if count > 1 else "Of one direction"
+    sentence = f"{what}, {_listed(parts)}." if count else "There are no arrows."
+    spread = float(fit.details["spread"])
+    sentence += f" {spread_sentence(spread, fit.settings)}"
+    numbers: dict[str, Any] = {"reasons": dict(reasons), "spread": spread}
+    if probabilities is not None:
+        numbers["probabilities"] = probabilities.sentence
+    return Verdict(None, sentence, numbers)
+
+
+def spread_sentence(spread: float, settings: Mapping[str, Any]) -> str:
+    """How far apart the error variances are, in words."""
+    where = " within the groups" if settings.get("groups") else ""
+    if spread < EQUAL:
+        return f"The error variances{where} are equal as far as these rows can tell."
+    taken = ", taken to have comparable units," if settings.get("units") else ""
+    return f"The error variances{where}{taken} differ by a factor of about {amount(spread)}."
+
+
+def _listed(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def full_verdict(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:

@@ -44,6 +44,16 @@ class Probabilities:
         """The probability of an edge between i and j, whichever way."""
         return self.arrows + self.arrows.T
 
+    @property
+    def sentence(self) -> str:
+        """Where the probabilities come from."""
+        if self.kind == "exact":
+            return "Probabilities are sums over all graphs."
+        return (
+            f"Probabilities are shares of {self.draws:,} sampled graphs, worth about {self.effective:.0f} independent ones; two "
+            f"chains differ by up to {self.disagreement:.2f}."
+        )
+
     def to_dict(self) -> dict[str, object]:
         found: dict[str, object] = {"kind": self.kind}
         if self.kind == "sampled":
