@@ -50,8 +50,10 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    tier = [] if verdict.tier is None else [" · ", (TIERS[verdict.tier], TIER_STYLES[verdict.tier])]
-    console.print(Text.assemble(("Verdict", "bold"), *tier))
+    title = Text("Verdict", style="bold")
+    if verdict.tier is not None:
+        title = Text.assemble(title, " · ", (TIERS[verdict.tier], TIER_STYLES[verdict.tier]))
+    console.print(title)
     console.print(Padding(Text(verdict.sentence), (0, 0, 0, 2), expand=False))
     if verdict.help:
         console.print(Padding(Text(verdict.help, style="dim"), (0, 0, 0, 2), expand=False))
