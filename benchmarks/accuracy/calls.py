@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import selectors
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -15,7 +16,8 @@ import numpy as np
 from ordag.arrays import Array
 
 PEERS_PYTHON = Path(__file__).parents[2] / ".venv-peers" / "bin" / "python"  # that of `make peers`
-LIMIT = 60.0  # seconds per table
+LIMIT = 60  # seconds of CPU time per table
+PATIENCE = 4  # times that on the wall, at most
 LOADING = 300.0  # seconds that a package may take to load, which no call is charged for
 SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
@@ -32,10 +34,10 @@ class Answer(NamedTuple):
 class Worker:
     """One call with one Python, for as many tables as are sent. Use it as a context."""
 
-    def __init__(self, python: str, call: str, settings: dict[str, Any], limit: float = LIMIT) -> None:
+    def __init__(self, python: str, call: str, settings: dict[str, Any], limit: int = LIMIT) -> None:
         script = str(Path(__file__).with_name("worker.py"))
         # -P: the files beside the script are not for its packages to import
-        self._command = [python, "-P", script, call, json.dumps(settings)]
+        self._command = [python, "-P", script, call, json.dumps(settings), str(limit)]
         self._limit = limit
         self._folder = tempfile.TemporaryDirectory()
         self._process: subprocess.Popen[str] | None = None
@@ -54,13 +56,10 @@ class Worker:
         assert process.stdin is not None
         process.stdin.write(json.dumps({"table": table, "answer": answer}) + "\n")
         process.stdin.flush()
-        reply = self._line(self._limit)
-        if reply is None:
-            self._stop()
-            return Answer(None, "timeout", self._limit, None)
-        if reply == "":
-            self._stop()
-            return Answer(None, "the process ended", float("nan"), None)
+        reply = self._line(PATIENCE * self._limit)
+        if not reply:
+            late = self._stop() == -signal.SIGXCPU or reply is None
+            return Answer(None, "timeout" if late else "the process ended", float(self._limit), None)
         said = json.loads(reply)
         matrix = np.load(answer, allow_pickle=False) if said["status"] == "ok" else None
         return Answer(matrix, said["status"], said["seconds"], said["cpu_seconds"])
@@ -89,8 +88,21 @@ class Worker:
             selector.register(self._process.stdout, selectors.EVENT_READ)
             return self._process.stdout.readline() if selector.select(seconds) else None
 
-    def _stop(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
+    def _stop(self) -> int | None:
+        """The exit status of the process, if there was one."""
+        process, self._process = self._process, None
+        if process is None:
+            return None
+        if process.poll() is None and not _ended(process):
+            process.kill()
+        process.communicate()
+        return process.returncode
+
+
+def _ended(process: subprocess.Popen[str]) -> bool:
+    """Whether a process that closed its output is gone within a moment."""
+    try:
+        process.wait(0.5)
+    except subprocess.TimeoutExpired:
+        return False
+    return True

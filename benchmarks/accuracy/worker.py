@@ -1,9 +1,11 @@
 """One method in a process of its own: tables in, adjacency or weight matrices out, as .npy files.
 
-`python worker.py CALL SETTINGS` answers "ready" when its package is loaded, then reads lines of JSON {"table", "answer"},
-two paths, and answers each with {"status", "seconds", "cpu_seconds"}. Nothing here needs Ordag but its own call: the
-peers have an environment of their own. Every call gives a matrix with entry (i, j) not zero for i → j, and both (i, j)
-and (j, i) for an edge without a direction.
+`python worker.py CALL SETTINGS LIMIT` answers "ready" when its package is loaded, then reads lines of JSON {"table",
+"answer"}, two paths, and answers each with {"status", "seconds", "cpu_seconds"}. A call that takes more than LIMIT seconds
+of CPU time ends the process (SIGXCPU): unlike time on the wall, that does not depend on what else the machine does.
+
+Nothing here needs Ordag but its own call: the peers have an environment of their own. Every call gives a matrix with entry
+(i, j) not zero for i → j, and both (i, j) and (j, i) for an edge without a direction.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import sys
 import time
 import warnings
@@ -24,9 +27,9 @@ Call = Callable[[Matrix], Matrix]
 
 
 def ordag_learn(**settings: Any) -> Call:
-    import ordag
+    from ordag import learn
 
-    return lambda X: ordag.learn(X, **settings).graph.adjacency
+    return lambda X: learn(X, **settings).graph.adjacency
 
 
 def dagma(**settings: Any) -> Call:
@@ -115,6 +118,8 @@ def main() -> None:
     for line in sys.stdin:
         task = json.loads(line)
         X = np.load(task["table"], allow_pickle=False)
+        allowed = int(time.process_time()) + 1 + int(sys.argv[3])
+        resource.setrlimit(resource.RLIMIT_CPU, (allowed, resource.RLIM_INFINITY))
         random.seed(0)
         np.random.seed(0)  # noqa: NPY002  (packages that draw from the global generator)
         start, cpu = time.perf_counter(), time.process_time()
