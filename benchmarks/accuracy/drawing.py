@@ -50,8 +50,8 @@ def model(cell: Cell, table: int, networks: Path | None = None) -> ordag.LinearS
     if cell.graph in ("homogeneous", "heterogeneous"):
         return ordag.simulate(cell.graph, cell.p, 1, seed=_seed(cell, table, "model")).sem
     if cell.graph in ("erdos-renyi", "scale-free"):
-        options = {"degree": cell.degree, "weights": cell.weights}
-        B = ordag.simulate(cell.graph, cell.p, 1, seed=_seed(cell, table, "model"), **options).sem.B
+        seed = _seed(cell, table, "model")
+        B = ordag.simulate(cell.graph, cell.p, 1, seed=seed, degree=cell.degree, weights=cell.weights).sem.B
     else:
         B = _weights(cell, _random(cell, table, "model"))
     log_variances = _random(cell, table, "variances").uniform(0.0, np.log(cell.spread), cell.p)
@@ -110,7 +110,7 @@ def _rows(cell: Cell, sem: ordag.LinearSEM, random: np.random.Generator) -> Arra
     else:
         raise ValueError(f"{cell.name}: there are no errors {cell.errors!r}.")
     E *= np.sqrt(sem.omega)
-    return E + E @ sem.total_effects()
+    return np.asarray(E + E @ sem.total_effects())
 
 
 def _changed(cell: Cell, sem: ordag.LinearSEM, X: Array, random: np.random.Generator) -> Array:

@@ -106,7 +106,7 @@ def _marks(graph: Any) -> Matrix:
     """causal-learn's marks: the entry (i, j) is the end at i, −1 a tail, 1 an arrowhead, 0 no edge."""
     ends = np.asarray(graph.graph)
     backward = (ends == 1) & (ends.T == -1)
-    return (ends != 0) & (ends.T != 0) & ~backward
+    return np.asarray((ends != 0) & (ends.T != 0) & ~backward)
 
 
 def main() -> None:
