@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+PEERS = .venv-peers
 
-.PHONY: demo test lint types bench wheel clean help
+.PHONY: demo test lint types bench peers wheel clean help
 
 help:
 	@echo "make demo    install, and learn the graph of the exam marks"
@@ -11,8 +12,9 @@ help:
 	@echo "make lint    ruff: style and format"
 	@echo "make types   mypy --strict on the source"
 	@echo "make bench   measure, and write docs/benchmarks.md"
+	@echo "make peers   install other packages to compare with into .venv-peers (large: they bring PyTorch)"
 	@echo "make wheel   build the wheel into dist/"
-	@echo "make clean   remove .venv and what was built"
+	@echo "make clean   remove the environments and what was built"
 
 demo: $(VENV)/.installed
 	@$(BIN)/ordag learn marks --alpha 0.05
@@ -29,6 +31,8 @@ types: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
+
+peers: $(PEERS)/.installed
 
 wheel: $(VENV)/.installed-dev
 	$(BIN)/python -m build --wheel
@@ -50,5 +54,10 @@ $(VENV)/.installed-bench: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	@touch $@
 
+$(PEERS)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[peers]"
+	@touch $@
+
 clean:
-	rm -rf $(VENV) dist build
+	rm -rf $(VENV) $(PEERS) dist build

@@ -1,4 +1,7 @@
-"""`make bench`: run every measurement (or those named) and write docs/benchmarks.md."""
+"""`make bench`: run every measurement (or those named) and write docs/benchmarks.md.
+
+`python -m benchmarks accuracy` has a page and options of its own (see --help there).
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,9 @@ runs, ratios are of times measured in the same run on the same data. Speed is ne
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["accuracy"]:
+        import_module("benchmarks.accuracy.run").main(sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sections", nargs="*", help=f"of {', '.join(SECTIONS)}; all unless named")
     chosen = parser.parse_args().sections or SECTIONS

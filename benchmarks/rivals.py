@@ -1,6 +1,7 @@
 """PC, GES and GDS: how fast, beside causal-learn on the same rows?
 
-causal-learn is no dependency: `pip install "ordag[bench]"` brings it. Without it the table has Ordag's times alone.
+causal-learn is no dependency: `make peers` brings it into an environment of its own. Without it the table has Ordag's
+times alone.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ import json
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
 
+from benchmarks.accuracy.calls import PEERS_PYTHON
 from benchmarks.timing import duration, table
 
 DESIGNS = [
@@ -56,7 +57,7 @@ def cpu_seconds(package: str, method: str, design: str, p: int, options: object,
     single = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     try:
         result = subprocess.run(
-            [sys.executable, "-c", CHILD, *words],
+            [sys.executable if package == "ordag" else str(PEERS_PYTHON), "-c", CHILD, *words],
             capture_output=True,
             text=True,
             check=True,
@@ -70,7 +71,7 @@ def cpu_seconds(package: str, method: str, design: str, p: int, options: object,
 
 
 def run() -> str:
-    rival = find_spec("causallearn") is not None
+    rival = PEERS_PYTHON.exists()
     rows = []
     for title, design, p, options in DESIGNS:
         for method, settings in METHODS.items():

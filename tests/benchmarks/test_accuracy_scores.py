@@ -1,0 +1,86 @@
+"""From a method's matrix to a score, into the store, and out again as means and comparisons."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import ordag
+from benchmarks.accuracy.cells import CELLS
+from benchmarks.accuracy.methods import at_best_threshold, at_default_threshold, score
+from benchmarks.accuracy.store import Store, stored
+from benchmarks.accuracy.summary import Summary
+from benchmarks.accuracy.worker import _marks
+
+TRUTH = ordag.Dag.from_edges(["X1", "X2", "X3"], [("X1", "X2"), ("X2", "X3")])
+CELL = CELLS[0]
+
+
+def mask(*arrows):
+    found = np.zeros((3, 3), dtype=bool)
+    for i, j in arrows:
+        found[i - 1, j - 1] = True
+    return found
+
+
+def test_a_turned_arrow_counts_two_entries_and_one_pair():
+    found = score(mask((2, 1), (2, 3)), TRUTH, gives_class=False)
+    assert found == {"hamming": 2, "shd": 1, "turned": 1, "joined": 2, "class_hamming": 0, "edges": 2}
+
+
+def test_the_class_of_the_truth_is_right_as_a_class_only():
+    found = score(mask((1, 2), (2, 1), (2, 3), (3, 2)), TRUTH, gives_class=True)
+    assert found == {"hamming": 2, "shd": 2, "turned": 0, "joined": 0, "class_hamming": 0, "edges": 2}
+
+
+def test_a_graph_with_a_cycle_is_scored_as_it_is():
+    assert score(mask((1, 2), (2, 3), (3, 1)), TRUTH, gives_class=False)["hamming"] == 1
+
+
+def test_the_best_threshold_knows_the_truth_and_the_default_does_not():
+    weights = np.array([[0.0, 0.2, 0.0], [0.1, 0.0, 0.9], [0.0, 0.0, 0.0]])
+    assert np.array_equal(at_best_threshold(weights, TRUTH), TRUTH.adjacency)
+    assert np.array_equal(at_default_threshold(weights, TRUTH), mask((2, 3)))
+
+
+def test_marks_of_causal_learn_are_read_from_tail_to_head():
+    class Graph:
+        graph = np.array([[0, -1, 0], [1, 0, -1], [0, -1, 0]])  # X1 → X2 — X3
+
+    assert np.array_equal(_marks(Graph), mask((1, 2), (2, 3), (3, 2)))
+
+
+def record(table, method, hamming, status="ok"):
+    scores = dict.fromkeys(("shd", "turned", "joined", "class_hamming", "edges", "cpu_seconds"), hamming)
+    return {"cell": CELL.name, "table": table, "method": method, "hamming": hamming, **scores, "status": status}
+
+
+def test_a_store_goes_on_where_it_was_and_forgets_a_method(tmp_path):
+    first = Store(tmp_path, "ours")
+    first.add(record(0, "ges", 3))
+    first.add(record(0, "gds", 5))
+    Store(tmp_path, "peers").add(record(0, "DAGMA", 4))
+    with (tmp_path / "ours.jsonl").open("a") as file:
+        file.write('{"cell": "cut sh')
+    again = Store(tmp_path, "ours")
+    assert len(again.done) == 3
+    again.forget("ges")
+    assert {key[2] for key in stored(tmp_path)} == {key[2] for key in again.done} == {"gds", "DAGMA"}
+    again.add(record(0, "ges", 1))
+    assert stored(tmp_path)[CELL.name, 0, "ges"]["hamming"] == 1
+
+
+def test_comparisons_are_paired_over_shared_tables():
+    lines = [record(table, "ges", 10 + table) for table in range(4)]
+    lines += [record(table, "DAGMA", 9 + table) for table in range(2)]
+    lines += [record(0, "DirectLiNGAM", 0, "timeout")]
+    summary = Summary({(line["cell"], line["table"], line["method"]): line for line in lines})
+    assert summary[CELL, "ges"].estimate("hamming").mean == 11.5
+    assert summary[CELL, "ges"].estimate("hamming").error == pytest.approx(math.sqrt(5 / 3) / 2)
+    assert summary.difference(CELL, "ges", "DAGMA") == (1.0, 0.0)
+    assert summary.better(CELL, "ges") == ["DAGMA"]
+    assert summary.best(CELL, "DAGMA")
+    assert not summary.best(CELL, "DirectLiNGAM")
+    assert summary.counts([CELL], "DAGMA", "ges") == (2, 0, 0)
