@@ -71,8 +71,8 @@ def pooling(n, size, squares, spread):
 
 def poolings(n, size, squares, spread):
     """The same for many values of SS, by Gauss–Legendre over log τ."""
-    at, weight = np.polynomial.legendre.leggauss(200)
-    low, high = math.log(spread * 1e-5), math.log(spread * 8.0)
+    at, weight = np.polynomial.legendre.leggauss(300)
+    low, high = math.log(spread * 1e-7), math.log(spread * 8.0)
     u = (low + high) / 2.0 + (high - low) / 2.0 * at
     tau = np.exp(u)
     omega2 = tau**2 + 2.0 / n
