@@ -191,35 +191,35 @@ def term(v, half, mean, weight):
     return half * v + weight * (v - mean) ** 2
 
 
-def grow_shrink(j, before, cost, allowed=None, needed=frozenset()):
+def grow_shrink(j, before, cost, v, allowed=None, needed=frozenset()):
     """Add the best as long as the cost falls, then drop the best as long as it falls: (parents, all that were ever added).
 
-    `cost(j, parents)` is what is to be low. Only those `allowed` may be added, the `needed` are there from the start.
+    `cost(j, parents)` is what is to be low; of those that cost the same the best has the lowest `v(j, parents)`. Only those
+    `allowed` may be added, the `needed` are there from the start.
     """
+
+    def rank(parents):
+        return cost(j, parents), v(j, parents)
+
     parents = frozenset(needed)
     while True:
         able = [k for k in before if k not in parents and (allowed is None or k in allowed)]
-        best = min(able, key=lambda k: cost(j, parents | {k}), default=None)
+        best = min(able, key=lambda k: rank(parents | {k}), default=None)
         if best is None or cost(j, parents | {best}) >= cost(j, parents):
             break
         parents |= {best}
     grown = parents
     while parents - needed:
-        worst = min(parents - needed, key=lambda k: cost(j, parents - {k}))
+        worst = min(parents - needed, key=lambda k: rank(parents - {k}))
         if cost(j, parents - {worst}) >= cost(j, parents):
             break
         parents -= {worst}
     return parents, grown
 
 
-def order_cost(order, cost, allowed=None, needed=None):
+def order_cost(order, cost, v):
     """The sum over variables of the cost of what grow–shrink finds along an order."""
-    total = 0.0
-    for place, j in enumerate(order):
-        may = None if allowed is None else allowed[j]
-        must = frozenset() if needed is None else needed[j]
-        total += cost(j, grow_shrink(j, order[:place], cost, may, must)[0])
-    return total
+    return sum(cost(j, grow_shrink(j, order[:place], cost, v)[0]) for place, j in enumerate(order))
 
 
 def places_of(order, x, first=(), last=()):
