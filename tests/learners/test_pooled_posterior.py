@@ -196,7 +196,7 @@ def test_chains_agree_with_the_count(p, n, size, groups, spread):
         X = oracles.random_rows(p, n, np.random.default_rng(seed), size=size)
         score, variances = PooledScore(n, p, groups, spread), of_rows(X)
         expected = exact_probabilities(score, variances)
-        found = chain_of(score, variances, 40_000, seed).arrows
+        found = np.mean([chain_of(score, variances, 25_000, chain).arrows for chain in range(3)], axis=0)
         np.testing.assert_allclose(found, expected, atol=0.03)
 
 
