@@ -34,6 +34,8 @@ CASES = [
     ("ges", {"orient_by_order": "skeleton", "penalty": 0.3}),
     ("gds", {"seed": 1, "restarts": [5, 50], "kicks": 4}),
     ("gds", {"strategy": "steepest", "penalty": 0.2}),
+    ("pooled", {}),
+    ("pooled", {"units": "commensurable", "kicks": 2, "draws": 4}),
 ]
 cases = pytest.mark.parametrize(("method", "given_settings"), CASES, ids=lambda value: str(value))
 seeds = st.integers(0, 2**32 - 1)
@@ -61,7 +63,7 @@ def test_graphs_keep_to_knowledge(method, given_settings, X, seed):
     arrows = {tuple(edge) for edge in fit.details["knowledge_arrows"]}
     assert set(knowledge.required) <= arrows <= set(fit.graph.directed)
     assert json.loads(fit.to_json())["settings"]["knowledge"] == knowledge.to_dict()
-    assert isinstance(fit.graph, Dag) == (method in ("cvs", "gds") or "orient_by_order" in given_settings)
+    assert isinstance(fit.graph, Dag) == (method in ("cvs", "gds", "pooled") or "orient_by_order" in given_settings)
 
 
 @cases
@@ -106,7 +108,7 @@ def population(seed, p=5, n=10**7):
 def test_the_whole_truth_comes_back(seed):
     truth, order, moments = population(seed)
     others = [(a, b) for a in truth.nodes for b in truth.nodes if a != b and (a, b) not in truth.directed]
-    for method in ("cvs", "pc", "ges", "gds"):
+    for method in ("cvs", "pc", "ges", "gds", "pooled"):
         fit = learn(moments, method, knowledge={"required": truth.directed, "forbidden": others})
         assert np.array_equal(fit.graph.adjacency, truth.adjacency)
     along = {"tiers": [[name] for name in order]}
@@ -115,10 +117,13 @@ def test_the_whole_truth_comes_back(seed):
         assert fit.order == tuple(order)
         assert fit.graph == truth
     assert np.array_equal(learn(moments, "pc", knowledge=along, alpha=1e-4).graph.adjacency, truth.adjacency)
+    fit = learn(moments, "pooled", knowledge=along)
+    assert fit.order == tuple(order)
+    assert fit.graph == truth
 
 
 @pytest.mark.parametrize(
-    ("method", "options"), [("cvs", {}), ("pc", {}), ("ges", {}), ("gds", {"strategy": "steepest"})]
+    ("method", "options"), [("cvs", {}), ("pc", {}), ("ges", {}), ("gds", {"strategy": "steepest"}), ("pooled", {})]
 )
 @given(X=tables(min_p=3, max_p=6), seed=seeds)
 @settings(max_examples=10, deadline=None)
@@ -134,7 +139,7 @@ def test_relabelling(method, options, X, seed):
     assert sorted(there.details["knowledge_arrows"]) == sorted(here.details["knowledge_arrows"])
 
 
-@pytest.mark.parametrize("method", ["cvs", "pc", "ges", "gds"])
+@pytest.mark.parametrize("method", ["cvs", "pc", "ges", "gds", "pooled"])
 def test_inputs_are_left_alone_and_all_kinds_serve(method, tmp_path):
     entries = {"tiers": [["algebra"], ["vectors", "mechanics"]], "required": [["statistics", "analysis"]]}
     before = copy.deepcopy(entries)

@@ -58,7 +58,12 @@ class GramRegressions:
         partial *= partial
         partial /= given.left
         now = math.log(own) + self._scale[node]
-        able = (partial > -own * math.expm1(min(limit - now, 0.0))).nonzero()[0]
+        if limit > now:  # who explains nothing is able too, but for the parents and the node itself
+            open_ = given.left < math.inf
+            open_[node] = False
+            able = open_.nonzero()[0]
+        else:
+            able = (partial > -own * math.expm1(limit - now)).nonzero()[0]
         if not len(able):
             return [], []
         left = own - partial[able]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -69,9 +69,9 @@ def pooled(
         settings={
             "units": units,
             "groups": None if groups is None else [list(group) for group in groups],
-            "kicks": kicks,
-            "draws": draws,
-            "seed": seed if isinstance(seed, int) else None,
+            "kicks": None if kicks is None else int(kicks),
+            "draws": None if draws is None else int(draws),
+            "seed": int(seed) if isinstance(seed, int | np.integer) else None,
         },
         moments=moments,
         graph=Dag.known_acyclic(moments.names, adjacency),
@@ -92,7 +92,7 @@ def pooled(
 
 def checked_groups(groups: Sequence[Sequence[str]], names: Sequence[str]) -> list[list[int]]:
     """The groups as column numbers; columns in no group share their unit with nobody."""
-    if isinstance(groups, str) or any(isinstance(group, str) for group in groups):
+    if not _listing(groups) or not all(_listing(group) for group in groups):
         raise SettingError("groups: give lists of column names, such as [['height', 'width'], ['mass']].")
     place = {name: j for j, name in enumerate(names)}
     unknown = [str(name) for group in groups for name in group if name not in place]
@@ -105,8 +105,12 @@ def checked_groups(groups: Sequence[Sequence[str]], names: Sequence[str]) -> lis
     return [[place[name] for name in group] for group in groups]
 
 
+def _listing(given: object) -> bool:
+    return isinstance(given, Iterable) and not isinstance(given, str)
+
+
 def _entropy(seed: Seed) -> int | None:
     """One number from whatever was given as a seed."""
-    if seed is None or isinstance(seed, int):
-        return seed
+    if seed is None or isinstance(seed, int | np.integer):
+        return None if seed is None else int(seed)
     return int(np.random.default_rng(seed).integers(2**63))

@@ -78,7 +78,7 @@ class Posterior:
             masks = (None, None) if known is None else (known.allowed, known.needed)
             in_line = exact_probabilities(self._found.score, self._found.variances, *masks)
             return Probabilities(self._back(in_line), "exact")
-        draws = usual_draws(p) if self._draws is None else self._draws
+        draws = usual_draws(p) if self._draws is None else int(self._draws)
         return None if not draws else self._sampled(draws)
 
     def _back(self, in_line: Array) -> Array:

@@ -147,8 +147,10 @@ class _State:
 
     def step(self, random: np.random.Generator) -> None:
         kind = random.random()
-        if kind < TOGGLE or not self.edges:
+        if kind < TOGGLE:
             self._toggle(random)
+        elif not self.edges:
+            pass  # nothing to turn or swap: a toggle instead would leave the empty graph more often than it is come to
         elif kind < TURN:
             self._turn(random)
         else:

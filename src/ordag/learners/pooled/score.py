@@ -35,6 +35,9 @@ UNITS_UNKNOWN = 2.0
 COMMENSURABLE = 0.5
 """The same where the user says that units are shared: most error variances within a factor of 2 or 3 of each other."""
 
+STEP = 0.05
+"""Steps of log τ in the sum that stands for the integral over τ."""
+
 
 @dataclass(frozen=True, eq=False)
 class Local:
@@ -83,8 +86,10 @@ class PooledScore:
         self.n, self.p = n, p
         self.pairs = p * (p - 1) // 2
         self.groups = [np.asarray(g, np.intp) for g in ([range(p)] if groups is None else groups) if len(g) > 1]
-        self._tau = spread * np.exp(np.linspace(math.log(1e-4), math.log(6.0), 200))
-        step = math.log(self._tau[1] / self._tau[0])
+        # from well below the errors of the v_j, where the integrand is level, to where the prior has nothing left
+        low, high = min(1e-4 * spread, 0.01 * math.sqrt(2.0 / (n * p))), 20.0 * spread
+        step = math.log(high / low) / math.ceil(math.log(high / low) / STEP)
+        self._tau = low * np.exp(step * np.arange(round(math.log(high / low) / step) + 1))
         # τ² is exponential with mean spread²; the density of log τ, as the grid is even in that
         self._log_prior = np.log(2.0 * step) + 2.0 * np.log(self._tau / spread) - (self._tau / spread) ** 2
         self._precision = 1.0 / (self._tau**2 + 2.0 / n)

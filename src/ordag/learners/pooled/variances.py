@@ -39,6 +39,7 @@ class RootRegressions:
 
     def candidates(self, node: int, parents: int, limit: float) -> tuple[list[int], list[float]]:
         values = np.log(self._regressions.rss_adding(node, parents) / self.n)
+        values[[node, *members(parents)]] = np.inf
         able = np.flatnonzero(values < limit)
         best = able[values[able].argsort(kind="stable")]
         return best.tolist(), values[best].tolist()

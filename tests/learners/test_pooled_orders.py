@@ -1,0 +1,216 @@
+"""Grow–shrink trees and moves in an order, against the literal versions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import pooled as oracles
+from oracles.pooled import masks
+
+from ordag.data.moments import Moments
+from ordag.learners.pooled.orders import BETTER, Order
+from ordag.learners.pooled.score import Local, PooledScore
+from ordag.learners.pooled.trees import Trees
+from ordag.learners.pooled.variances import RootRegressions, log_variances
+from ordag.learners.regressions import members
+from ordag.linalg import inverse
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def variances_of(X, root=False):
+    moments = Moments.from_rows(X)
+    return RootRegressions(moments) if root else log_variances(moments, inverse(np.asfortranarray(moments.R.T)))
+
+
+def random_local(rng, n, p):
+    """Terms as they come, and some that no score has: negative prices, no weights, and weights that level terms off."""
+    kind = rng.integers(5)
+    if kind < 2:
+        return PooledScore(n, p, spread=float(rng.choice([0.5, 2.0]))).local(
+            rng.normal(0.0, rng.uniform(0.0, 1.0), p), int(rng.integers(p * (p - 1) // 2 + 1))
+        )
+    weight = rng.uniform(0.0, n, p) if kind < 4 else np.zeros(p)
+    return Local(n / 2.0, rng.normal(0.0, 1.0, p).tolist(), weight.tolist(), float(rng.normal(1.0, 2.0)))
+
+
+def cost_of(rows, local):
+    """The term of j on these parents and their price."""
+
+    def cost(j, parents):
+        own = oracles.term(rows.v(j, parents), local.half, local.mean[j], local.weight[j])
+        return own + local.price * len(parents)
+
+    return cost
+
+
+def drawn(rng, max_p=7):
+    p = int(rng.integers(2, max_p + 1))
+    n = int(rng.integers(p + 2, 60))
+    return oracles.random_rows(p, n, rng, float(rng.choice([0.3, 0.8])), float(rng.choice([0.0, 1.0])))
+
+
+def random_masks(rng, p):
+    """Who may and who must be a parent, along a random order."""
+    order = rng.permutation(p).tolist()
+    needed = [
+        frozenset(k for k in order[: order.index(j)] if rng.random() < 0.25) if rng.random() < 0.5 else frozenset()
+        for j in range(p)
+    ]
+    allowed = [
+        needed[j] | {k for k in range(p) if k != j and j not in needed[k] and rng.random() < 0.7} for j in range(p)
+    ]
+    return order, allowed, needed
+
+
+@given(seed=seeds, root=st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_found_parents_are_those_of_growing_and_shrinking(seed, root):
+    rng = np.random.default_rng(seed)
+    X = drawn(rng)
+    n, p = X.shape
+    rows, variances = oracles.Rows(X), variances_of(X, root)
+    trees = Trees(variances, random_local(rng, n, p))
+    for _ in range(4):  # other terms on the same trees
+        cost = cost_of(rows, trees.local)
+        for _ in range(8):
+            j = int(rng.integers(p))
+            before = [k for k in range(p) if k != j and rng.random() < 0.7]
+            found = trees.find(j, *masks([before]))
+            parents, grown = oracles.grow_shrink(j, before, cost, rows.v)
+            assert found.parents == masks([parents])[0]
+            assert found.picked == masks([grown])[0]
+            assert found.cost == pytest.approx(cost(j, parents), rel=1e-9, abs=1e-6)
+        trees.use(random_local(rng, n, p))
+
+
+@given(seed=seeds, root=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_only_the_allowed_and_all_the_needed(seed, root):
+    rng = np.random.default_rng(seed)
+    X = drawn(rng)
+    n, p = X.shape
+    _, allowed, needed = random_masks(rng, p)
+    rows = oracles.Rows(X)
+    trees = Trees(variances_of(X, root), random_local(rng, n, p), masks(allowed), masks(needed))
+    for _ in range(3):
+        cost = cost_of(rows, trees.local)
+        for j in range(p):
+            before = [k for k in range(p) if k != j and (k in needed[j] or rng.random() < 0.7)]
+            found = trees.find(j, *masks([before]))
+            parents, grown = oracles.grow_shrink(j, before, cost, rows.v, allowed[j], needed[j])
+            assert found.parents == masks([parents])[0]
+            assert found.picked == masks([grown])[0]
+            assert found.cost == pytest.approx(cost(j, parents), rel=1e-9, abs=1e-6)
+        trees.use(random_local(rng, n, p))
+
+
+@given(seed=seeds)
+@settings(max_examples=40, deadline=None)
+def test_who_was_not_picked_can_go_and_who_is_no_rival_can_come(seed):
+    rng = np.random.default_rng(seed)
+    X = drawn(rng)
+    n, p = X.shape
+    trees = Trees(variances_of(X), random_local(rng, n, p))
+    for _ in range(10):
+        j = int(rng.integers(p))
+        before = [k for k in range(p) if k != j and rng.random() < 0.6]
+        mask = masks([before])[0]
+        found = trees.find(j, mask)
+        assert not found.rivals & mask
+        assert found.parents & ~found.picked == 0 == found.picked & ~mask
+        for k in range(p):
+            if k == j:
+                continue
+            without, beside = trees.find(j, mask & ~(1 << k)), trees.find(j, mask | 1 << k)
+            if not found.picked >> k & 1:
+                assert without[:3] == found[:3]
+            if not mask >> k & 1:
+                changed = beside.picked != found.picked
+                assert changed == bool(found.rivals >> k & 1)
+                assert changed or beside[:3] == found[:3]
+
+
+def constrained(rng, p):
+    """An order with who must come before whom: (order, first, last)."""
+    order = rng.permutation(p).tolist()
+    first = [{k for k in order[: order.index(j)] if rng.random() < 0.15} for j in range(p)]
+    for j in order:  # what comes before a predecessor comes before
+        for k in list(first[j]):
+            first[j] |= first[k]
+    return order, first, [{k for k in range(p) if j in first[k]} for j in range(p)]
+
+
+@given(seed=seeds, bound=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_a_variable_goes_to_its_best_place(seed, bound):
+    rng = np.random.default_rng(seed)
+    X = drawn(rng, 6)
+    n, p = X.shape
+    rows, trees = oracles.Rows(X), Trees(variances_of(X), random_local(rng, n, p))
+    cost = cost_of(rows, trees.local)
+    order, first, last = constrained(rng, p) if bound else (rng.permutation(p).tolist(), [set()] * p, [set()] * p)
+    position = Order(trees, order, masks(first), masks(last))
+    for _ in range(2 * p):
+        x = int(rng.integers(p))
+        before, cost_before = list(position.order), position.cost
+        assert cost_before == pytest.approx(oracles.order_cost(before, cost, rows.v), rel=1e-9, abs=1e-6)
+        best = min(oracles.order_cost(other, cost, rows.v) for other in oracles.places_of(before, x, first[x], last[x]))
+        moved = position.improve(x)
+        assert moved == (position.order != before)
+        assert [j for j in position.order if j != x] == [j for j in before if j != x]
+        assert position.cost == pytest.approx(best, rel=1e-9, abs=2 * BETTER)
+        assert not moved or position.cost < cost_before - BETTER / 2
+        fresh = Order(trees, position.order, masks(first), masks(last))
+        assert position.found == fresh.found
+        assert position.before == fresh.before
+        seen = set()
+        for j in position.order:
+            assert first[j] <= seen
+            seen.add(j)
+
+
+@given(seed=seeds)
+@settings(max_examples=15, deadline=None)
+def test_a_sweep_lowers_the_cost_until_no_place_is_better(seed):
+    rng = np.random.default_rng(seed)
+    X = drawn(rng, 6)
+    n, p = X.shape
+    rows, variances = oracles.Rows(X), variances_of(X)
+    position = Order(Trees(variances, random_local(rng, n, p)), rng.permutation(p).tolist())
+    cost = cost_of(rows, position.trees.local)
+    last = position.cost
+    while position.sweep():
+        assert position.cost < last
+        last = position.cost
+    for x in range(p):
+        best = min(oracles.order_cost(other, cost, rows.v) for other in oracles.places_of(position.order, x))
+        assert position.cost == pytest.approx(best, rel=1e-9, abs=2 * BETTER)
+    parents = position.parents
+    np.testing.assert_allclose(position.log_variances(), [rows.v(j, members(mask)) for j, mask in enumerate(parents)])
+    assert position.edge_count == sum(mask.bit_count() for mask in parents)
+    place = {j: k for k, j in enumerate(position.order)}
+    assert all(place[i] < place[j] for j, mask in enumerate(parents) for i in members(mask))
+
+
+def test_a_negative_price_gives_complete_graphs_even_where_nothing_is_explained():
+    X = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]] * 3)
+    for root in (False, True):
+        trees = Trees(variances_of(X, root), Local(6.0, [0.0] * 3, [0.0] * 3, -1.0))
+        position = Order(trees, [2, 0, 1])
+        assert position.edge_count == 3
+        assert position.cost == pytest.approx(-3.0)
+    levelled = Trees(variances_of(X), Local(6.0, [5.0] * 3, [10.0] * 3, -1.0))
+    assert Order(levelled, [0, 1, 2]).edge_count == 3
+    too_dear = Trees(variances_of(X), Local(6.0, [5.0] * 3, [10.0] * 3, 0.0))
+    assert Order(too_dear, [0, 1, 2]).edge_count == 0
+
+
+def test_needed_parents_stay_where_they_do_not_pay():
+    X = np.random.default_rng(0).standard_normal((40, 4))
+    trees = Trees(variances_of(X), Local(20.0, [0.0] * 4, [0.0] * 4, 50.0), [0b1110, 0b1101, 0, 0], [0b110, 0, 0, 0])
+    found = trees.find(0, 0b1110)
+    assert found.parents == found.picked == 0b110
+    assert found.cost == pytest.approx(20.0 * oracles.Rows(X).v(0, [1, 2]) + 100.0)

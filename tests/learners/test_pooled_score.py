@@ -1,0 +1,192 @@
+"""The pooled score against quadrature, and the sum over variables that bounds it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import pooled as oracles
+
+from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN, Local, PooledScore
+
+seeds = st.integers(0, 2**32 - 1)
+spreads = pytest.mark.parametrize("spread", [COMMENSURABLE, UNITS_UNKNOWN])
+
+
+@spreads
+@pytest.mark.parametrize("n", [6, 100, 10**4, 10**7])
+@pytest.mark.parametrize("size", [2, 3, 10, 60])
+def test_pooling_is_the_integral(n, size, spread):
+    score = PooledScore(n, size, spread=spread)
+    for squares in (0.0, 2.0 * size / n, 1e-3, 0.1 * size, float(size), 40.0 * size):
+        ours = score.pooling(size, squares)
+        assert ours == pytest.approx(oracles.pooling(n, size, squares, spread), abs=2e-4)
+
+
+@spreads
+@pytest.mark.parametrize("n", [8, 300, 10**6])
+@pytest.mark.parametrize("groups", [None, [[0, 1], [2, 3, 4]], [[0, 3]], [[0], [1], [2], [3], [4]], []])
+def test_the_total_is_the_literal_score(n, groups, spread):
+    rng = np.random.default_rng(n)
+    score = PooledScore(n, 5, groups, spread)
+    for deviation in (0.01, 0.3, 3.0):
+        v, k = rng.normal(2.0, deviation, 5), int(rng.integers(11))
+        assert score.total(v, k) == pytest.approx(oracles.score(n, v, k, groups, spread), abs=1e-3)
+
+
+@spreads
+def test_the_two_literal_integrals_agree(spread):
+    squares = np.array([0.0, 1e-4, 0.1, 3.0, 50.0])
+    for n, size in ((20, 2), (500, 4), (10**5, 8)):
+        one_by_one = [oracles.pooling(n, size, s, spread) for s in squares]
+        np.testing.assert_allclose(oracles.poolings(n, size, squares, spread), one_by_one, atol=1e-6)
+
+
+@spreads
+@pytest.mark.parametrize("size", [2, 5, 50])
+@pytest.mark.parametrize("n", [20, 2000])
+def test_pooling_is_rising_and_concave(n, size, spread):
+    score = PooledScore(n, size, spread=spread)
+    at = np.linspace(0.0, 5.0 * size, 400)
+    slopes = np.diff([score.pooling(size, s) for s in at])
+    assert (slopes > 0).all()
+    assert (np.diff(slopes) < 1e-9).all()
+
+
+@spreads
+@pytest.mark.parametrize("size", [2, 5, 30])
+@pytest.mark.parametrize("n", [20, 2000, 10**6])
+def test_the_table_is_near_the_integral(n, size, spread):
+    score = PooledScore(n, size, spread=spread)
+    squares = np.exp(np.linspace(math.log(1e-9), math.log(20.0 * size), 333))
+    table = score.pooling_table(size)(squares)
+    np.testing.assert_allclose(table, [score.pooling(size, s) for s in squares], atol=1e-3)
+    assert score.pooling_table(size)(0.0) == pytest.approx(score.pooling(size, 0.0), abs=1e-3)
+
+
+@given(seed=seeds)
+@settings(max_examples=30, deadline=None)
+def test_many_totals_are_totals(seed):
+    rng = np.random.default_rng(seed)
+    p, n = int(rng.integers(2, 7)), int(rng.integers(5, 2000))
+    groups = [None, [list(range(p // 2)), list(range(p // 2, p))]][rng.integers(2)]
+    score = PooledScore(n, p, groups, float(rng.choice([0.5, 2.0])))
+    v, edges = rng.normal(0.0, rng.uniform(0.01, 2.0), (20, p)), rng.integers(p * (p - 1) // 2 + 1, size=20)
+    one_by_one = [score.total(row, int(k)) for row, k in zip(v, edges, strict=True)]
+    np.testing.assert_allclose(score.totals(v, edges), one_by_one, atol=1e-3)
+
+
+def parabola(local, j, v):
+    """A term before it is made to fall all the way."""
+    return local.half * v + local.weight[j] * (v - local.mean[j]) ** 2
+
+
+@given(seed=seeds)
+@settings(max_examples=200, deadline=None)
+def test_the_sum_lies_above_the_score_and_touches_it(seed):
+    rng = np.random.default_rng(seed)
+    p, n = int(rng.integers(2, 9)), int(rng.integers(4, 3000))
+    pairs = p * (p - 1) // 2
+    shuffle, cut = rng.permutation(p), int(rng.integers(p + 1))
+    groups = [None, [shuffle[:cut], shuffle[cut:]]][rng.integers(2)]
+    score = PooledScore(n, p, groups, float(rng.choice([0.5, 2.0])))
+    v, k = rng.normal(0.0, rng.uniform(0.01, 3.0), p), int(rng.integers(pairs + 1))
+    local, here = score.local(v, k), score.total(v, k)
+
+    def bound(w, edges):
+        return sum(parabola(local, j, w[j]) for j in range(p)) + local.price * edges
+
+    for _ in range(10):
+        w = v + rng.normal(0.0, rng.choice([0.01, 0.3, 3.0]), p) * (rng.random(p) < 0.6)
+        edges = int(rng.integers(pairs + 1))
+        assert bound(w, edges) - bound(v, k) >= score.total(w, edges) - here - 1e-7
+    # it touches: the slopes are those of the score
+    step = 1e-6
+    for j in range(p):
+        up, down = v.copy(), v.copy()
+        up[j] += step
+        down[j] -= step
+        slope = (score.total(up, k) - score.total(down, k)) / (2 * step)
+        assert (bound(up, k) - bound(down, k)) / (2 * step) == pytest.approx(slope, rel=1e-4, abs=1e-2)
+
+
+def test_the_price_is_that_of_one_edge_more():
+    for p, n in ((2, 10), (6, 100), (30, 1000)):
+        score = PooledScore(n, p)
+        for k in range(score.pairs):
+            price, edge = score.local(np.zeros(p), k).price, score.edge_prior(k + 1) - score.edge_prior(k)
+            assert edge - 1e-9 <= price <= edge + math.log((score.pairs - k + 0.5) / (score.pairs - k)) + 1e-9
+    assert np.isfinite(score.local(np.zeros(p), score.pairs).price)
+
+
+locals_ = st.builds(
+    lambda half, mean, weight, price: Local(half, [mean], [weight], price),
+    st.floats(2.0, 5000.0),
+    st.floats(-5.0, 5.0),
+    st.one_of(st.just(0.0), st.floats(1e-3, 1e4)),
+    st.floats(-20.0, 40.0),
+)
+
+
+@given(local=locals_, at=st.lists(st.floats(-20.0, 20.0), min_size=2, max_size=20))
+@settings(max_examples=200, deadline=None)
+def test_a_term_never_rises_as_v_falls(local, at):
+    at = sorted(at)
+    terms = [local.term(0, v) for v in at]
+    literal = [oracles.term(v, local.half, local.mean[0], local.weight[0]) for v in at]
+    np.testing.assert_allclose(terms, literal, rtol=1e-10, atol=1e-7)
+    np.testing.assert_allclose(local.terms(0, np.array(at)), terms, rtol=1e-10, atol=1e-7)
+    assert (np.diff(terms) >= -1e-7 * (1.0 + np.abs(terms[1:]))).all()
+
+
+@given(local=locals_, v=st.floats(-8.0, 8.0))
+@settings(max_examples=300, deadline=None)
+def test_worthwhile_is_where_the_term_is_lower_by_the_price(local, v):
+    then = local.worthwhile(0, v)
+    here = local.term(0, v)
+    vertex = -math.inf if local.weight[0] == 0 else local.mean[0] - local.half / (2.0 * local.weight[0])
+    lowest = -math.inf if vertex == -math.inf else local.term(0, vertex)
+    if math.isfinite(then):
+        assert here - local.term(0, then) == pytest.approx(local.price, rel=1e-6, abs=1e-6 * (1.0 + abs(here)))
+        assert (then <= v) == (local.price >= 0.0) or then == pytest.approx(v)
+    elif then == -math.inf:  # nothing is worth the price
+        assert here - lowest <= local.price + 1e-6 * (1.0 + abs(here))
+    else:  # anything is, as the price is a gain
+        assert local.price < 0.0
+        assert v <= vertex + 1e-9
+
+
+def test_single_variables_pool_with_nobody():
+    v = np.array([0.1, -3.0, 2.0])
+    alone = PooledScore(50, 3, [[0], [1], [2]])
+    assert alone.total(v, 2) == pytest.approx(25.0 * v.sum() + oracles.edge_prior(50, 3, 2))
+    assert alone.local(v, 2).weight == [0.0, 0.0, 0.0]
+    assert alone.ratio(v) == 1.0
+    pair = PooledScore(50, 3, [[0, 2], [1]])
+    assert pair.local(v, 2).weight[1] == 0.0
+    moved = v + np.array([0.0, 1.0, 0.0])
+    assert pair.total(moved, 2) - pair.total(v, 2) == pytest.approx(25.0)
+
+
+@given(seed=seeds, factor=st.floats(-30.0, 30.0))
+@settings(max_examples=30, deadline=None)
+def test_a_common_factor_shifts_all_scores_alike(seed, factor):
+    rng = np.random.default_rng(seed)
+    score = PooledScore(70, 5, [None, [[0, 2], [1, 3, 4]]][rng.integers(2)])
+    v, w = rng.normal(size=(2, 5))
+    shift = score.total(v + factor, 3) - score.total(v, 3)
+    assert shift == pytest.approx(70 / 2.0 * 5 * factor, abs=1e-7)
+    assert score.total(w + factor, 7) - score.total(w, 7) == pytest.approx(shift, abs=1e-7)
+
+
+def test_the_ratio_tells_equal_variances_from_unequal_ones():
+    rng = np.random.default_rng(0)
+    n = 1000
+    equal = rng.normal(0.0, math.sqrt(2.0 / n), 20)
+    assert 1.0 <= PooledScore(n, 20).ratio(equal) < 1.2
+    unequal = np.linspace(-1.0, 1.0, 20)
+    assert PooledScore(n, 20).ratio(unequal) == pytest.approx(math.exp(2.0), rel=0.05)
+    assert PooledScore(n, 20).ratio(np.linspace(0.0, 5000.0, 20)) < math.inf

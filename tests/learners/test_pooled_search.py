@@ -1,0 +1,230 @@
+"""The pooled search: against exhaustive search, on population moments, and under everything that should not matter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import pooled as oracles
+from oracles.pooled import masks
+from strategies.tables import tables
+
+from ordag import Moments, learn, simulate
+from ordag.data.table import Table
+from ordag.errors import SettingError
+from ordag.graph import Dag, hamming, to_cpdag
+from ordag.learners.cvs import find_order
+from ordag.learners.pooled.search import packed, pooled_search, unpacked
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def parents_of(graph):
+    return tuple(frozenset(np.flatnonzero(column).tolist()) for column in np.asarray(graph.adjacency).T)
+
+
+def mixed_rows(p, seed):
+    """Tables with equal and unequal error variances, few rows and many, few edges and many."""
+    rng = np.random.default_rng(1000 * p + seed)
+    return oracles.random_rows(
+        p, int(rng.choice([30, 100, 400])), rng, float(rng.choice([0.3, 0.6, 0.9])), float(rng.choice([0.0, 0.4, 1.5]))
+    )
+
+
+@pytest.mark.slow
+def test_over_five_variables_little_is_missed():
+    """The search ends at optima of its own; what it misses is mostly the complete graph, which log C(N, k) favours at the end."""
+    graphs = oracles.all_dags(5)
+    gaps = []
+    for seed in range(40):
+        X = mixed_rows(5, seed)
+        gaps.append(learn(X, method="pooled").score - oracles.scores_of(X, graphs).min())
+    assert min(gaps) > -1e-3
+    assert max(gaps) < 0.75
+    assert sum(gap > 1e-3 for gap in gaps) <= 8
+
+
+@pytest.mark.slow
+def test_over_six_and_seven_variables_hardly_any_graph_has_a_lower_sum():
+    """The terms at the graph found bound the score: a lower sum over any graph would be a lower score."""
+    gaps = []
+    for p, count in ((6, 34), (7, 6)):
+        for seed in range(count):
+            X = mixed_rows(p, seed)
+            ordering = find_order(Table(X))
+            found = pooled_search(ordering, spread=2.0)
+            rows = oracles.Rows(X[:, ordering.order])
+            best = found.best
+            local = found.score.local(best.v, best.edges)
+
+            def cost(j, parents, rows=rows, local=local):
+                own = oracles.term(rows.v(j, parents), local.half, local.mean[j], local.weight[j])
+                return own + local.price * len(parents)
+
+            here = sum(cost(j, parents) for j, parents in enumerate(parents_of_masks(best.parents)))
+            gaps.append(here - oracles.best_over_sets(p, cost))
+    assert min(gaps) > -1e-6
+    assert max(gaps) < 1.0
+    assert sum(gap > 1e-4 for gap in gaps) <= 4
+
+
+def parents_of_masks(parents):
+    p = len(parents)
+    return [frozenset(k for k in range(p) if mask >> k & 1) for mask in parents]
+
+
+def test_the_two_exhaustive_searches_agree():
+    rng = np.random.default_rng(0)
+    for p in (2, 3, 4, 5):
+        rows = oracles.Rows(oracles.random_rows(p, 40, rng))
+
+        def cost(j, parents, rows=rows):
+            return oracles.term(rows.v(j, parents), 20.0, 0.1, 3.0) + 1.5 * len(parents)
+
+        lowest = oracles.best_over_orders(p, cost)
+        assert oracles.best_over_sets(p, cost) == pytest.approx(lowest, abs=1e-9)
+        if p < 5:
+            graphs = oracles.all_dags(p)
+            assert min(sum(cost(j, g[j]) for j in range(p)) for g in graphs) == pytest.approx(lowest, abs=1e-9)
+
+
+@given(X=tables())
+@settings(max_examples=25, deadline=None)
+def test_score_and_order_are_those_of_the_graph(X):
+    fit = learn(X, method="pooled")
+    assert fit.score == pytest.approx(oracles.score_of(X, parents_of(fit.graph)), abs=1e-3, rel=1e-9)
+    assert sorted(fit.order) == sorted(fit.names)
+    place = {name: k for k, name in enumerate(fit.order)}
+    assert all(place[a] < place[b] for a, b in fit.graph.directed)
+    assert fit.score <= min(fit.details["start_scores"].values()) + 1e-9
+
+
+def population(seed, p, free, density=0.5):
+    rng = np.random.default_rng(seed)
+    B = np.triu(rng.uniform(0.4, 1.2, (p, p)) * rng.choice([-1, 1], (p, p)) * (rng.random((p, p)) < density), 1)
+    shuffle = rng.permutation(p)
+    B = B[np.ix_(shuffle, shuffle)]
+    omega = np.exp(rng.normal(0.0, 1.5, p)) if free else np.full(p, 1.7)
+    T = np.linalg.inv(np.eye(p) - B)
+    names = [f"x{j}" for j in range(p)]
+    return Dag(names, B), Moments.from_covariance(T.T @ np.diag(omega) @ T, 10**8, names=names)
+
+
+@pytest.mark.parametrize("p", [2, 5, 9, 14])
+@pytest.mark.parametrize("seed", range(4))
+def test_equal_variances_give_the_truth_from_population_moments(p, seed):
+    truth, moments = population(seed, p, free=False)
+    for more in ({}, {"units": "commensurable"}):
+        fit = learn(moments, method="pooled", draws=0, **more)
+        assert fit.graph == truth
+        assert fit.details["spread"] == pytest.approx(1.0, abs=0.01)
+
+
+@pytest.mark.parametrize("p", [2, 5, 8])
+@pytest.mark.parametrize("seed", range(4))
+def test_free_variances_give_the_class_from_population_moments(p, seed):
+    truth, moments = population(seed, p, free=True)
+    for more in ({}, {"groups": []}):
+        fit = learn(moments, method="pooled", draws=0, **more)
+        assert to_cpdag(fit.graph) == to_cpdag(truth)
+
+
+@given(X=tables(min_p=2, max_p=7), seed=seeds)
+@settings(max_examples=25, deadline=None)
+def test_relabelling_relabels(X, seed):
+    p = X.shape[1]
+    names = [f"x{j}" for j in range(p)]
+    shuffle = np.random.default_rng(seed).permutation(p)
+    here = learn(Moments.from_rows(X, names=names), method="pooled")
+    there = learn(Moments.from_rows(X[:, shuffle], names=[names[j] for j in shuffle]), method="pooled")
+    assert there.graph.reorder(names) == here.graph
+    assert there.score == pytest.approx(here.score, rel=1e-9, abs=1e-6)
+    assert there.details["start_scores"] == pytest.approx(here.details["start_scores"], rel=1e-9, abs=1e-6)
+    if p <= 5:
+        np.testing.assert_allclose(
+            there.probabilities.arrows, here.probabilities.arrows[np.ix_(shuffle, shuffle)], atol=1e-6
+        )
+
+
+@given(X=tables(), factor=st.sampled_from([1e-6, 0.25, 3.0, 1e5]), shift=st.floats(-100.0, 100.0))
+@settings(max_examples=30, deadline=None)
+def test_common_scaling_and_any_shift_change_nothing(X, factor, shift):
+    n, p = X.shape
+    here, there = learn(X, method="pooled", draws=0), learn(X * factor + shift, method="pooled", draws=0)
+    assert there.graph == here.graph
+    assert there.score - here.score == pytest.approx(n * p * np.log(factor), rel=1e-6, abs=1e-4)
+
+
+def test_flipping_a_sign_changes_nothing():
+    X = mixed_rows(6, 1)
+    assert learn(X * [1, -1, 1, 1, -1, -1], method="pooled").graph == learn(X, method="pooled").graph
+
+
+@given(X=tables(max_p=6))
+@settings(max_examples=20, deadline=None)
+def test_rows_and_their_moments_in_parts_are_the_same_data(X):
+    names = [f"x{j}" for j in range(X.shape[1])]
+    before = X.copy()
+    X.flags.writeable = False
+    whole = learn(Moments.from_rows(X, names=names), method="pooled")
+    np.testing.assert_array_equal(X, before)
+    cut = len(X) // 3
+    parts = [Moments.from_rows(part, names=names) for part in (X[:cut], X[cut:])] if cut >= 2 else []
+    if parts:
+        merged = parts[0].merge(parts[1])
+        R = merged.R.copy()
+        assert learn(merged, method="pooled").graph == whole.graph
+        np.testing.assert_array_equal(merged.R, R)
+    assert learn(X, method="pooled").graph.adjacency.tolist() == whole.graph.adjacency.tolist()
+
+
+def test_the_same_seed_gives_the_same_answer():
+    X = simulate("erdos-renyi", 20, 100, 3, degree=6).X
+    first, again = (learn(X, method="pooled", kicks=4, draws=30) for _ in range(2))
+    assert first.to_json() == again.to_json()
+    np.testing.assert_array_equal(first.probabilities.arrows, again.probabilities.arrows)
+    stated = learn(X, method="pooled", kicks=4, draws=30, seed=0)
+    assert stated.to_json() == first.to_json()
+    streams = [learn(X, method="pooled", draws=30, seed=np.random.default_rng(4)).probabilities for _ in range(2)]
+    np.testing.assert_array_equal(streams[0].arrows, streams[1].arrows)
+
+
+def test_more_kicks_are_never_worse():
+    for seed in range(3):
+        X = simulate("erdos-renyi", 15, 60, seed, degree=6).X
+        fits = [learn(X, method="pooled", kicks=kicks, draws=0) for kicks in (0, 2, 8)]
+        scores = [fit.score for fit in fits]
+        assert scores == sorted(scores, reverse=True)
+        assert fits[0].details["kicks"] == 0
+        assert fits[2].details["kicks"] >= 8
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ordag.errors.PrecisionWarning")
+@pytest.mark.parametrize(("p", "seed"), [(50, 0), (50, 1), (80, 0)])
+def test_dense_graphs_are_no_worse_than_those_of_tests(p, seed):
+    data = simulate("homogeneous", p, 1000, seed)
+    pooled = learn(data.X, method="pooled", draws=0, kicks=0)
+    tested = learn(data.X, parents="test", alpha=0.01)
+    assert hamming(pooled.graph.adjacency, data.dag.adjacency) <= hamming(tested.graph.adjacency, data.dag.adjacency)
+
+
+def test_masks_and_adjacency_are_one_another():
+    rng = np.random.default_rng(0)
+    for p in (1, 2, 7, 8, 9, 64, 65):
+        A = np.triu(rng.random((p, p)) < 0.5, 1)
+        assert packed(A) == masks([np.flatnonzero(column).tolist() for column in A.T])
+        np.testing.assert_array_equal(unpacked(packed(A)), A)
+
+
+def test_progress_tells_of_every_start():
+    said = []
+    X = simulate("erdos-renyi", 12, 80, 0, degree=5).X
+    pooled_search(find_order(Table(X)), spread=2.0, kicks=2, progress=lambda name, score: said.append((name, score)))
+    assert [name for name, _ in said][:2] == ["cvs", "ges"]
+    assert {name for name, _ in said[2:]} == {"kicks"}
+    lowest = [score for _, score in said]
+    assert lowest == sorted(lowest, reverse=True)
+    with pytest.raises(SettingError, match="kicks"):
+        pooled_search(find_order(Table(X)), spread=2.0, kicks=-1)
