@@ -111,8 +111,8 @@ def population(seed, p, free, density=0.5):
     return Dag(names, B), Moments.from_covariance(T.T @ np.diag(omega) @ T, 10**8, names=names)
 
 
-@pytest.mark.parametrize("p", [2, 5, 9, 14])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("p", [2, 5, 9, 12])
+@pytest.mark.parametrize("seed", range(3))
 def test_equal_variances_give_the_truth_from_population_moments(p, seed):
     truth, moments = population(seed, p, free=False)
     for more in ({}, {"units": "commensurable"}):
