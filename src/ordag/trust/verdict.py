@@ -151,7 +151,9 @@ def _pooled_verdict(fit: Fit) -> Verdict:
     spread = float(fit.details["spread"])
     sentence += f" {spread_sentence(spread, fit.settings)}"
     if reasons["open"] and not fit.settings["units"] and not fit.settings["groups"]:
-        sentence += " If the units of the columns can be compared, say so with units='commensurable' (--units commensurable)."
+        sentence += (
+            " If the units of the columns can be compared, say so with units='commensurable' (--units commensurable)."
+        )
     numbers: dict[str, Any] = {"reasons": dict(reasons), "spread": spread}
     if probabilities is not None:
         numbers["probabilities"] = probabilities.sentence

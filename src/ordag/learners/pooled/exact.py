@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +16,7 @@ MOST = 5
 """Variables up to which all graphs are looked at: five have 29,281, six 3.8 million."""
 
 
+@cache
 def all_graphs(p: int) -> NDArray[np.int64]:
     """All DAGs over p variables, one row each with the parents of every variable as bitmasks."""
     sets = np.arange(2**p)
@@ -22,13 +26,19 @@ def all_graphs(p: int) -> NDArray[np.int64]:
     for _ in range(p):  # a graph is acyclic if all its variables go, each of them after its parents
         for j in range(p):
             gone |= np.where(parents[:, j] & ~gone == 0, 1 << j, 0)
-    return np.asarray(parents[gone == 2**p - 1])
+    graphs = np.asarray(parents[gone == 2**p - 1])
+    graphs.flags.writeable = False
+    return graphs
 
 
-def exact_probabilities(
-    score: PooledScore, variances: LogVariances, allowed: Mask | None = None, needed: Mask | None = None
-) -> Array:
-    """The posterior probability of i → j at [i, j]: exp(−score) summed over the graphs that have it, over the sum over all."""
+class _Scored(NamedTuple):
+    """All graphs that knowledge allows, and their scores."""
+
+    graphs: NDArray[np.int64]
+    totals: Array
+
+
+def _scored(score: PooledScore, variances: LogVariances, allowed: Mask | None, needed: Mask | None) -> _Scored:
     p = score.p
     graphs = all_graphs(p)
     bits = 1 << np.arange(p)
@@ -37,13 +47,29 @@ def exact_probabilities(
         graphs = graphs[((graphs & ~may == 0) & (must & ~graphs == 0)).all(axis=1)]
     v = np.empty(graphs.shape)
     for j in range(p):
-        known = {int(mask): variances.log_variance(j, int(mask)) for mask in np.unique(graphs[:, j])}
         lookup = np.full(2**p, np.nan)
-        lookup[list(known)] = list(known.values())
+        for mask in np.unique(graphs[:, j]).tolist():
+            lookup[mask] = variances.log_variance(j, mask)
         v[:, j] = lookup[graphs[:, j]]
     size = np.array([mask.bit_count() for mask in range(2**p)])
-    edges = size[graphs].sum(axis=1)
-    totals = score.totals(v, edges)
+    return _Scored(graphs, score.totals(v, size[graphs].sum(axis=1)))
+
+
+def best_graph(
+    score: PooledScore, variances: LogVariances, allowed: Mask | None = None, needed: Mask | None = None
+) -> tuple[tuple[int, ...], float]:
+    """The parents of every variable in the graph of lowest score, as bitmasks, and its score to the digits of a table."""
+    graphs, totals = _scored(score, variances, allowed, needed)
+    best = int(totals.argmin())
+    return tuple(graphs[best].tolist()), float(totals[best])
+
+
+def exact_probabilities(
+    score: PooledScore, variances: LogVariances, allowed: Mask | None = None, needed: Mask | None = None
+) -> Array:
+    """The posterior probability of i → j at [i, j]: exp(−score) summed over the graphs that have it, over the sum over all."""
+    graphs, totals = _scored(score, variances, allowed, needed)
     weight = np.exp(totals.min() - totals)
     weight /= weight.sum()
-    return np.array([[float(weight[(graphs[:, j] >> i & 1) == 1].sum()) for j in range(p)] for i in range(p)])
+    nodes = range(score.p)
+    return np.array([[float(weight[(graphs[:, j] >> i & 1) == 1].sum()) for j in nodes] for i in nodes])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from ordag.graph.acyclic import topological_order
 from ordag.graph.extension import extension
 from ordag.learners.constraints import Constraints
 from ordag.learners.ges import ges_search
+from ordag.learners.pooled.exact import MOST, best_graph
 from ordag.learners.pooled.orders import Order
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.trees import LogVariances, Trees
@@ -34,6 +35,12 @@ WORTHWHILE = 1e-6
 
 KICKS = 3
 """Fruitless kicks that end the search, where the starts did not come to the same graph anyway."""
+
+EQUAL = 1.25
+"""Error variances of many variables that differ by less than this factor along an order are no coincidence: it is right."""
+
+MANY = 10
+"""Variables from which that holds."""
 
 KICKED = 5
 """A kick moves one variable in this many, and two at the least."""
@@ -94,12 +101,16 @@ def pooled_search(
     the class that GES finds. From each of them variables are moved to better places until none has one, then the terms
     are taken anew at the graph found, and so on until the score stays. Where the two come to different graphs, the better
     one is kicked: a fifth of the variables are moved to random places, and the search goes on from there; what is better is
-    kept. All of it works in the order by conditional variance, so that it does not depend on how the columns stand.
+    kept. Where ten variables or more have equal error variances along the first order, it stands alone: that is no
+    coincidence, and among the strong correlations of a dense graph the price of an edge is too rough a measure to weigh
+    against it. With up to five variables all graphs are looked at. All of it works in the order by conditional variance, so
+    that it does not depend on how the columns stand.
 
     ordering: the variables by conditional variance; its moments are what is searched.
     groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
         variances within a group.
-    kicks: fruitless ones that end the search; if not given 3, or 0 where both starts come to the same graph.
+    kicks: fruitless ones that end the search; if not given 3, or 0 where both starts come to the same graph or the first
+        stands alone.
     seed: of the kicks.
     known: arrows that must and that may not be, and who comes before whom.
     progress: called with the name of what is searched from and the lowest score so far.
@@ -111,15 +122,21 @@ def pooled_search(
     variances = log_variances(moments, ordering.W)
     search = _Search(variances, score, known)
     found: dict[str, Optimum] = {}
+    sure = False
     for name, adjacency in _starts(ordering, moments, known):
         found[name] = search.descend(topological_order(adjacency), packed(adjacency))
         if progress is not None:
             progress(name, min(one.score for one in found.values()))
+        sure = moments.p >= MANY and score.ratio(found[name].v) < EQUAL
+        if sure:
+            break
+    if moments.p <= MOST:
+        found |= search.among_all(found.values())
     start = min(found, key=lambda name: found[name].score)
     best = found[start]
     random = np.random.default_rng(seed)
-    agreed = len(found) > 1 and len({one.parents for one in found.values()}) == 1
-    limit = kicks if kicks is not None else 0 if agreed else KICKS
+    agreed = moments.p <= MOST or (len(found) > 1 and len({one.parents for one in found.values()}) == 1)
+    limit = kicks if kicks is not None else 0 if agreed or sure else KICKS
     tried = fruitless = 0
     while fruitless < limit and moments.p > 2:
         again = search.descend(search.kicked(best.order, random), best.parents)
@@ -196,6 +213,7 @@ class _Search:
 
     def __init__(self, variances: LogVariances, score: PooledScore, known: Constraints | None) -> None:
         self.variances, self.score = variances, score
+        self.masks = (None, None) if known is None else (known.allowed, known.needed)
         nothing = score.local(np.zeros(score.p), 0)
         if known is None:
             self.trees = Trees(variances, nothing)
@@ -210,19 +228,31 @@ class _Search:
         v = np.array([self.variances.log_variance(j, mask) for j, mask in enumerate(parents)])
         edges = sum(mask.bit_count() for mask in parents)
         best: Optimum | None = None
+        if _agree(order, parents):
+            best = Optimum(self.score.total(v, edges), tuple(order), tuple(parents), v)
         for _ in range(SWEEPS):
             self.trees.use(self.score.local(v, edges))
+            self.trees.start_from(parents)
             position = Order(self.trees, order, self.first, self.last)
             for _ in range(SWEEPS):
                 if not position.sweep():
                     break
-            order, v, edges = position.order, position.log_variances(), position.edge_count
+            order, parents, v, edges = position.order, position.parents, position.log_variances(), position.edge_count
             total = self.score.total(v, edges)
             if best is not None and total > best.score - WORTHWHILE:
                 break
-            best = Optimum(total, tuple(order), tuple(position.parents), v)
+            best = Optimum(total, tuple(order), tuple(parents), v)
         assert best is not None
         return best
+
+    def among_all(self, found: Iterable[Optimum]) -> dict[str, Optimum]:
+        """The best of all graphs by name, if it is better than what was found."""
+        parents, lowest = best_graph(self.score, self.variances, *self.masks)
+        if lowest > min(one.score for one in found) - WORTHWHILE:
+            return {}
+        v = np.array([self.variances.log_variance(j, mask) for j, mask in enumerate(parents)])
+        total = self.score.total(v, sum(mask.bit_count() for mask in parents))
+        return {"all graphs": Optimum(total, tuple(self._kept(topological_order(unpacked(parents)))), parents, v)}
 
     def kicked(self, order: Sequence[int], random: np.random.Generator) -> list[int]:
         """The order with some variables at random places."""
@@ -243,6 +273,16 @@ class _Search:
             kept.append(j)
             seen |= 1 << j
         return kept
+
+
+def _agree(order: Sequence[int], parents: Sequence[int]) -> bool:
+    """Whether all parents come before their children."""
+    seen = 0
+    for j in order:
+        if parents[j] & ~seen:
+            return False
+        seen |= 1 << j
+    return True
 
 
 def packed(adjacency: Mask) -> list[int]:

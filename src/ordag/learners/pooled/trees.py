@@ -4,11 +4,15 @@ What grows next depends on the set so far and on who may join, and the candidate
 of a variable's tree is a set that growing has reached, with its candidates from the best on, and to grow is to walk down
 (Andrews et al. 2023, "Fast scalable and accurate discovery of DAGs using the best order score search and grow–shrink
 trees"). Residual variances know nothing of the terms they enter, so the trees serve any `Local`.
+
+In dense graphs growing from nothing loses its way among strongly correlated predecessors. So there is a second tree for every
+variable, from the parents that it has in the graph of the start (`start_from`).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from itertools import accumulate
 from operator import or_
 from typing import NamedTuple, Protocol
@@ -21,6 +25,10 @@ from ordag.learners.pooled.score import Local
 
 CLEAR = 1e-9
 """A term has to fall by more than this: less is rounding."""
+
+
+LARGE = 12
+"""A seed with more variables is not tried against growing from nothing, which is long and seldom better then."""
 
 
 class LogVariances(Protocol):
@@ -75,6 +83,8 @@ class Trees:
         self.allowed = [everyone & ~(1 << j) for j in range(p)] if allowed is None else allowed
         self.needed = [0] * p if needed is None else needed
         self.roots = [_Node(s, s.bit_count(), variances.log_variance(j, s)) for j, s in enumerate(self.needed)]
+        self.seeds = [0] * p
+        self._seeded: list[dict[int, _Node]] = [{} for _ in range(p)]
         self.local = local
         self.stamp = 0
         self.nodes = p
@@ -84,9 +94,33 @@ class Trees:
         self.local = local
         self.stamp += 1
 
+    def start_from(self, seeds: Sequence[int]) -> None:
+        """Besides growing from nothing, grow from these parents as far as they are there: what is better counts."""
+        self.seeds = list(seeds)
+
     def find(self, j: int, before: int) -> Found:
         """Parents of j among `before`."""
-        node, rivals = self.roots[j], 0
+        bare = None
+        seed = self.seeds[j]
+        if (seed & before).bit_count() <= LARGE:
+            bare = self._grown(j, self.roots[j], before)
+            if bare.parents == seed & before:
+                return bare._replace(rivals=bare.rivals | seed & ~before)
+        start = seed & before | self.needed[j]
+        root = self._seeded[j].get(start)
+        if root is None:
+            v = self.variances.log_variance(j, start)
+            root = self._seeded[j][start] = _Node(start, start.bit_count(), v)
+        seeded = self._grown(j, root, before)
+        rivals = seeded.rivals | seed & ~before
+        if bare is None:
+            return seeded._replace(rivals=rivals)
+        better = bare if bare.cost <= seeded.cost else seeded
+        return better._replace(picked=bare.picked | seeded.picked, rivals=bare.rivals | rivals)
+
+    def _grown(self, j: int, node: _Node, before: int) -> Found:
+        """Walk down from a node as long as it pays, then shrink."""
+        rivals = 0
         while True:
             if node.stamp != self.stamp:
                 self._refresh(j, node)
