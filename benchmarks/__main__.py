@@ -16,7 +16,18 @@ from pathlib import Path
 import numpy as np
 import scipy
 
-SECTIONS = ["literal", "floor", "growth", "startup", "digits", "rivals", "calibration", "verdicts"]
+SECTIONS = [
+    "literal",
+    "floor",
+    "growth",
+    "startup",
+    "digits",
+    "rivals",
+    "calibration",
+    "verdicts",
+    "pooled",
+    "probabilities",
+]
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 HEAD = """# Benchmarks
