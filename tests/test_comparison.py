@@ -17,9 +17,9 @@ DRAWN = simulate("heterogeneous", 8, 800, 2)
 
 def test_every_method_gives_what_learn_gives_and_its_distances():
     comparison = compare(DRAWN.X, truth=DRAWN.sem, seed=4)
-    assert [outcome.method for outcome in comparison.outcomes] == ["cvs", "pc", "ges", "gds"]
+    assert [outcome.method for outcome in comparison.outcomes] == ["pooled", "cvs", "pc", "ges", "gds"]
     for outcome in comparison.outcomes:
-        alone = learn(DRAWN.X, method=outcome.method, **({"seed": 4} if outcome.method == "gds" else {}))
+        alone = learn(DRAWN.X, method=outcome.method, **({"seed": 4} if outcome.method in ("pooled", "gds") else {}))
         assert outcome.fit.graph == alone.graph
         assert outcome.hamming == ordag.hamming(alone.graph, DRAWN.dag)
         members = to_cpdag(alone.graph) if isinstance(alone.graph, ordag.Dag) else alone.graph
@@ -43,14 +43,14 @@ def test_bic_is_that_of_regressions():
 
 def test_tables_agreement_and_json():
     comparison = compare("marks", alpha=0.05, settings={"gds": {"seed": 1}})
-    assert list(comparison.table["method"]) == ["cvs", "pc", "ges", "gds"]
+    assert list(comparison.table["method"]) == ["pooled", "cvs", "pc", "ges", "gds"]
     assert "hamming" not in comparison.table
     assert (comparison.agreement.to_numpy() == 6).all()
     marks = comparison.edges.set_index(["first", "second"])
-    assert marks.loc[("analysis", "statistics")].tolist() == ["→", "—", "—", "→"]
+    assert marks.loc[("analysis", "statistics")].tolist() == ["→", "→", "—", "—", "→"]
     document = json.loads(comparison.to_json())
     assert document["truth"] is None
-    assert set(document["fits"]) == {"cvs", "pc", "ges", "gds"}
+    assert set(document["fits"]) == {"pooled", "cvs", "pc", "ges", "gds"}
     assert document["fits"]["pc"]["settings"]["alpha"] == 0.05
     assert "cvs" in repr(comparison)
 
@@ -64,7 +64,7 @@ def test_what_one_method_refuses_is_part_of_the_answer():
 
 
 def test_settings_are_checked():
-    with pytest.raises(SettingError, match="choose among cvs, pc, ges, gds"):
+    with pytest.raises(SettingError, match="choose among pooled, cvs, pc, ges, gds"):
         compare("marks", ["cvs", "lingam"])
     with pytest.raises(SettingError, match="alhpa is a setting of none"):
         compare("marks", alhpa=0.1)

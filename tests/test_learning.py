@@ -121,14 +121,14 @@ def test_bic_beats_one_percent_at_few_rows():
     one_percent, bic = [], []
     for seed in range(10):
         drawn = simulate("homogeneous", 20, 100, seed)
-        one_percent.append(ordag.hamming(learn(drawn.X).graph, drawn.dag))
+        one_percent.append(ordag.hamming(learn(drawn.X, method="cvs").graph, drawn.dag))
         bic.append(ordag.hamming(learn(drawn.X, parents="bic").graph, drawn.dag))
     assert np.mean(bic) < np.mean(one_percent)
 
 
 def test_many_pairs_bring_advice_and_the_advice_works():
     drawn = simulate("erdos-renyi", 150, 750, 1, degree=4)
-    plain = learn(drawn.X)
+    plain = learn(drawn.X, method="cvs")
     assert plain.expected_false_edges == pytest.approx(111.75)
     assert "correction='bh' (--correction bh)" in plain.warnings[0]
     better = learn(drawn.X, correction="bh")
@@ -175,7 +175,7 @@ def test_json_is_the_whole_answer_in_plain_values():
 def test_repr_html_and_report_escape_names(tmp_path):
     evil = "<script>alert(1)</script>"
     frame = pd.DataFrame(simulate("4.3", n=200, seed=0).X, columns=[evil, 'b"&', "[red]c[/red]"])
-    fit = learn(frame)
+    fit = learn(frame, method="cvs")
     page = fit._repr_html_()
     assert "<svg" in page
     assert "<script" not in page
@@ -197,8 +197,10 @@ def test_the_graph_goes_to_networkx_with_weights():
 
 def test_misspelt_settings_are_refused():
     with pytest.raises(SettingError, match="alhpa is not a setting of 'cvs': it takes alpha, test"):
+        learn("marks", method="cvs", alhpa=0.9)
+    with pytest.raises(SettingError, match="alhpa is a setting of no method"):
         learn("marks", alhpa=0.9)
-    with pytest.raises(SettingError, match="use cvs, pc, ges, gds"):
+    with pytest.raises(SettingError, match="use auto, pooled, cvs, pc, ges, gds"):
         learn("marks", method="cvss")
     for name, value in (("test", "z"), ("parents", "aic"), ("correction", "by"), ("direction", "up")):
         with pytest.raises(SettingError, match=re.escape(f"{name}={value!r}")):
@@ -249,6 +251,7 @@ def test_the_public_names_are_these():
         "OrdagError",
         "OrdagWarning",
         "PC",
+        "Pooled",
         "PrecisionWarning",
         "bootstrap",
         "compare",

@@ -33,16 +33,13 @@ def mixed_rows(p, seed):
 
 
 @pytest.mark.slow
-def test_over_five_variables_little_is_missed():
-    """The search ends at optima of its own; what it misses is mostly the complete graph, which log C(N, k) favours at the end."""
+def test_over_five_variables_nothing_is_missed():
     graphs = oracles.all_dags(5)
     gaps = []
     for seed in range(40):
         X = mixed_rows(5, seed)
         gaps.append(learn(X, method="pooled").score - oracles.scores_of(X, graphs).min())
-    assert min(gaps) > -1e-3
-    assert max(gaps) < 0.75
-    assert sum(gap > 1e-3 for gap in gaps) <= 8
+    assert np.abs(gaps).max() < 1e-3
 
 
 @pytest.mark.slow
@@ -200,16 +197,12 @@ def test_more_kicks_are_never_worse():
         assert fits[2].details["kicks"] >= 8
 
 
-WRONG_ORDER = pytest.mark.xfail(
-    reason="the score itself is lower, in exact arithmetic too, for a graph along another order with 360 edges less",
-    run=False,
-)
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ordag.errors.PrecisionWarning")
-@pytest.mark.parametrize(("p", "seed"), [(50, 0), (50, 1), (80, 0), pytest.param(80, 1, marks=WRONG_ORDER)])
+@pytest.mark.parametrize(("p", "seed"), [(50, 0), (50, 1), (80, 0), (80, 1), (80, 2)])
 def test_dense_graphs_are_no_worse_than_those_of_tests(p, seed):
+    """At p = 80, seed 1, a graph along another order with hundreds of edges less has a lower score: the equal error variances
+    of the first start decide there."""
     data = simulate("homogeneous", p, 1000, seed)
     pooled = learn(data.X, method="pooled", draws=0, kicks=0)
     tested = learn(data.X, parents="test", alpha=0.01)

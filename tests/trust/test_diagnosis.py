@@ -319,7 +319,7 @@ def test_marks():
 
 
 def test_quick_verdict_is_the_verdict_of_the_diagnosis():
-    fit = ordag.learn("marks")
+    fit = ordag.learn("marks", method="cvs")
     quick = quick_verdict(fit)
     assert quick == diagnose("marks").verdict
     assert quick_verdict(ordag.learn("marks", "gds", seed=1)).tier == "tested"

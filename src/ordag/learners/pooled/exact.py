@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -55,13 +56,13 @@ def _scored(score: PooledScore, variances: LogVariances, allowed: Mask | None, n
     return _Scored(graphs, score.totals(v, size[graphs].sum(axis=1)))
 
 
-def best_graph(
+def graphs_by_score(
     score: PooledScore, variances: LogVariances, allowed: Mask | None = None, needed: Mask | None = None
-) -> tuple[tuple[int, ...], float]:
-    """The parents of every variable in the graph of lowest score, as bitmasks, and its score to the digits of a table."""
+) -> Iterator[tuple[int, ...]]:
+    """All graphs from the lowest score on: the parents of every variable as bitmasks."""
     graphs, totals = _scored(score, variances, allowed, needed)
-    best = int(totals.argmin())
-    return tuple(graphs[best].tolist()), float(totals[best])
+    for k in totals.argsort(kind="stable"):
+        yield tuple(graphs[k].tolist())
 
 
 def exact_probabilities(

@@ -17,7 +17,7 @@ from ordag.graph.acyclic import topological_order
 from ordag.graph.extension import extension
 from ordag.learners.constraints import Constraints
 from ordag.learners.ges import ges_search
-from ordag.learners.pooled.exact import MOST, best_graph
+from ordag.learners.pooled.exact import MOST, graphs_by_score
 from ordag.learners.pooled.orders import Order
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.trees import LogVariances, Trees
@@ -247,12 +247,16 @@ class _Search:
 
     def among_all(self, found: Iterable[Optimum]) -> dict[str, Optimum]:
         """The best of all graphs by name, if it is better than what was found."""
-        parents, lowest = best_graph(self.score, self.variances, *self.masks)
-        if lowest > min(one.score for one in found) - WORTHWHILE:
-            return {}
-        v = np.array([self.variances.log_variance(j, mask) for j, mask in enumerate(parents)])
-        total = self.score.total(v, sum(mask.bit_count() for mask in parents))
-        return {"all graphs": Optimum(total, tuple(self._kept(topological_order(unpacked(parents)))), parents, v)}
+        lowest = min(one.score for one in found)
+        for parents in graphs_by_score(self.score, self.variances, *self.masks):
+            v = np.array([self.variances.log_variance(j, mask) for j, mask in enumerate(parents)])
+            total = self.score.total(v, sum(mask.bit_count() for mask in parents))
+            if total > lowest - WORTHWHILE:
+                return {}
+            order = topological_order(unpacked(parents) | unpacked(self.first))
+            if len(order) == len(parents):
+                return {"all graphs": Optimum(total, order, parents, v)}
+        return {}
 
     def kicked(self, order: Sequence[int], random: np.random.Generator) -> list[int]:
         """The order with some variables at random places."""
