@@ -191,17 +191,17 @@ def term(v, half, mean, weight):
     return half * v + weight * (v - mean) ** 2
 
 
-def grow_shrink(j, before, cost, v, allowed=None, needed=frozenset()):
+def grow_shrink(j, before, cost, v, allowed=None, needed=frozenset(), start=frozenset()):
     """Add the best as long as the cost falls, then drop the best as long as it falls: (parents, all that were ever added).
 
     `cost(j, parents)` is what is to be low; of those that cost the same the best has the lowest `v(j, parents)`. Only those
-    `allowed` may be added, the `needed` are there from the start.
+    `allowed` may be added, the `needed` are there from the start and stay, those of `start` are there and may go.
     """
 
     def rank(parents):
         return cost(j, parents), v(j, parents)
 
-    parents = frozenset(needed)
+    parents = frozenset(needed) | start
     while True:
         able = [k for k in before if k not in parents and (allowed is None or k in allowed)]
         best = min(able, key=lambda k: rank(parents | {k}), default=None)

@@ -173,7 +173,7 @@ class Trees:
         local, needed = self.local, self.needed[j]
         parents, size, v = node.parents, node.size, node.v
         term = local.term(j, v)
-        while size > max(needed.bit_count(), 1):
+        while size > needed.bit_count():
             nodes, values = self.variances.log_dropping(j, parents)
             if needed:
                 values = np.where([needed >> k & 1 for k in nodes.tolist()], np.inf, values)
