@@ -17,7 +17,7 @@ help:
 	@echo "make clean   remove the environments and what was built"
 
 demo: $(VENV)/.installed
-	@$(BIN)/ordag learn marks --alpha 0.05
+	@$(BIN)/ordag learn marks --units commensurable
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest

@@ -28,7 +28,7 @@ def cli() -> None:
     ordag learn data.csv --out graph.dot     and the graph for Graphviz
     ordag check data.csv                     do the data fit what the method assumes?
     ordag effect data.csv --from a --to b    a total causal effect
-    ordag compare data.csv                   four methods side by side
+    ordag compare data.csv                   methods side by side
     ordag simulate homogeneous --out d.csv   a random model and data from it
     ordag reproduce --quick                  the paper's figures and tables again
     """

@@ -71,7 +71,8 @@ def _edges(fit: Fit) -> str:
 
 def _steps(fit: Fit) -> str:
     if fit.ordering is None:
-        return ""
+        names = ", ".join(fit.order or ())
+        return f"<p>Order, causes first: {escape(names)}</p>" if names else ""
     columns = fit._step_columns
     rows = [
         f"<tr><td class='name'>{k + 1}. {escape(node)}</td><td>{number(variance)}</td><td>{percent(margin)}</td></tr>"

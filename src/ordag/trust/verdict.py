@@ -135,19 +135,20 @@ def _pooled_verdict(fit: Fit) -> Verdict:
     """What every arrow rests on, and how far apart the error variances are."""
     reasons = Counter(fit._edge_columns["reason"])
     probabilities = fit.probabilities
-    parts = []
-    if reasons["knowledge"]:
-        parts.append(f"{reasons['knowledge']} from what you know")
-    if reasons["class"]:
-        parts.append(f"{reasons['class']} from the equivalence class, which needs no variances")
-    if reasons["variance"]:
-        sure = f" (each with a probability of {DECIDED:g} or more)" if probabilities is not None else ""
-        parts.append(f"{reasons['variance']} from the pooled error variances{sure}")
-    if reasons["open"]:
-        parts.append(f"{reasons['open']} {'is' if reasons['open'] == 1 else 'are'} open")
+    sure = f" (each with a probability of {DECIDED:g} or more)" if probabilities is not None else ""
+    words = {
+        "knowledge": ("comes", "come", "from what you know"),
+        "class": ("follows", "follow", "from the equivalence class, which needs no variances"),
+        "variance": ("rests", "rest", f"on the pooled error variances{sure}"),
+        "open": ("is", "are", "open"),
+    }
+    parts = [
+        f"{reasons[reason]} {one if reasons[reason] == 1 else more} {rest}"
+        for reason, (one, more, rest) in words.items()
+        if reasons[reason]
+    ]
     count = sum(reasons.values())
-    what = f"Of {count} directions" if count > 1 else "Of one direction"
-    sentence = f"{what}, {_listed(parts)}." if count else "There are no arrows."
+    sentence = f"Of {count} direction{'s' if count > 1 else ''}, {_listed(parts)}." if count else "There are no arrows."
     spread = float(fit.details["spread"])
     sentence += f" {spread_sentence(spread, fit.settings)}"
     if reasons["open"] and not fit.settings["units"] and not fit.settings["groups"]:
