@@ -53,9 +53,11 @@ FINAL: Half = "final"
 CELLS: tuple[Cell, ...] = (
     Cell("4.1 p20 n100", "the paper's designs", FINAL, 20, 100, "homogeneous"),
     Cell("4.1 p20 n1000", "the paper's designs", THINK, 20, 1000, "homogeneous"),
-    Cell("4.1 p50 n100", "the paper's designs", FINAL, 50, 100, "homogeneous"),
+    Cell("4.1 p50 n100", "the paper's designs", THINK, 50, 100, "homogeneous"),
     Cell("4.1 p50 n1000", "the paper's designs", THINK, 50, 1000, "homogeneous"),
-    Cell("4.1 p80 n1000", "the paper's designs", FINAL, 80, 1000, "homogeneous"),
+    Cell("4.1 p80 n1000", "the paper's designs", THINK, 80, 1000, "homogeneous"),
+    Cell("4.1 p60 n300", "the paper's designs", FINAL, 60, 300, "homogeneous"),
+    Cell("4.1 p70 n2000", "the paper's designs", FINAL, 70, 2000, "homogeneous"),
     Cell("4.2 p20 n100", "the paper's designs", THINK, 20, 100, "heterogeneous"),
     Cell("4.2 p20 n1000", "the paper's designs", FINAL, 20, 1000, "heterogeneous"),
     Cell("4.2 p50 n100", "the paper's designs", THINK, 50, 100, "heterogeneous"),

@@ -69,7 +69,7 @@ def compare(
         graph = None if truth is None else read_truth(Path(truth))
         source, description = data, Path(data or "").name
     names = [name.strip() for name in methods.split(",") if name.strip()]
-    if "gds" not in names:
+    if not {"pooled", "gds"} & set(names):
         settings.pop("seed", None)
     with warnings.catch_warnings(), Progress() as progress:
         warnings.simplefilter("ignore", PrecisionWarning)

@@ -133,25 +133,28 @@ class PooledScore:
         """The bound that touches the score at a graph with these v and this many edges."""
         mean, weight = np.zeros(self.p), np.zeros(self.p)
         for g in self.groups:
-            terms = self._log_terms(len(g), _squares(v[g]))
-            share = np.exp(terms - terms.max())
             mean[g] = v[g].mean()
-            weight[g] = float(share @ self._precision / share.sum()) / 2.0
+            weight[g] = self._mean(v[g], self._precision) / 2.0
         price = math.log(self.n) / 2.0 + math.log((self.pairs - edges + 0.5) / (edges + 1.0))
         return Local(self.n / 2.0, mean.tolist(), weight.tolist(), price)
+
+    def spread(self, v: Array) -> float:
+        """The posterior mean of τ, the largest over the groups; 0 where no two variables share a unit."""
+        return max((self._mean(v[g], self._tau) for g in self.groups), default=0.0)
 
     def ratio(self, v: Array) -> float:
         r"""The largest error variance over the smallest within a group: $e^{\max u - \min u}$, the largest over the groups.
 
         u is v drawn towards the mean by $\mathrm{E}[\tau^2/\omega^2]$, so that equal variances come out nearly equal.
         """
-        found = [1.0]
-        for g in self.groups:
-            terms = self._log_terms(len(g), _squares(v[g]))
-            weight = np.exp(terms - terms.max())
-            drawn = float(weight @ (self._tau**2 * self._precision) / weight.sum())
-            found.append(math.exp(min(drawn * float(v[g].max() - v[g].min()), 700.0)))
-        return max(found)
+        drawn = [self._mean(v[g], self._tau**2 * self._precision) * float(np.ptp(v[g])) for g in self.groups]
+        return math.exp(min(max(drawn, default=0.0), 700.0))
+
+    def _mean(self, v: Array, values: Array) -> float:
+        """The posterior mean over τ of a function of it, for one group."""
+        terms = self._log_terms(len(v), _squares(v))
+        weight = np.exp(terms - terms.max())
+        return float(weight @ values / weight.sum())
 
 
 def _squares(v: NDArray[np.float64]) -> float:

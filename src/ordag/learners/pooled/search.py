@@ -36,8 +36,9 @@ WORTHWHILE = 1e-6
 KICKS = 3
 """Fruitless kicks that end the search, where the starts did not come to the same graph anyway."""
 
-EQUAL = 1.25
-"""Error variances of many variables that differ by less than this factor along an order are no coincidence: it is right."""
+EQUAL, ALIKE, APART = 0.1, 0.3, 10.0
+"""Log error variances of many variables with a standard deviation below the first along an order are no coincidence: it stands
+alone. Below the second they decide against a graph in which it is more than the third times as large, whatever the scores."""
 
 MANY = 10
 """Variables from which that holds."""
@@ -101,7 +102,8 @@ def pooled_search(
     the class that GES finds. From each of them variables are moved to better places until none has one, then the terms
     are taken anew at the graph found, and so on until the score stays. Where the two come to different graphs, the better
     one is kicked: a fifth of the variables are moved to random places, and the search goes on from there; what is better is
-    kept. Where ten variables or more have equal error variances along the first order, it stands alone: that is no
+    kept. Where ten variables or more have equal error variances along the first order, it stands alone, and where they are
+    alike it is preferred to a graph in which they are ten times as far apart on the scale of logarithms: that is no
     coincidence, and among the strong correlations of a dense graph the price of an edge is too rough a measure to weigh
     against it. With up to five variables all graphs are looked at. All of it works in the order by conditional variance, so
     that it does not depend on how the columns stand.
@@ -127,12 +129,12 @@ def pooled_search(
         found[name] = search.descend(topological_order(adjacency), packed(adjacency))
         if progress is not None:
             progress(name, min(one.score for one in found.values()))
-        sure = moments.p >= MANY and score.ratio(found[name].v) < EQUAL
+        sure = moments.p >= MANY and score.spread(found[name].v) < EQUAL
         if sure:
             break
     if moments.p <= MOST:
         found |= search.among_all(found.values())
-    start = min(found, key=lambda name: found[name].score)
+    start = _preferred(found, score) or min(found, key=lambda name: found[name].score)
     best = found[start]
     random = np.random.default_rng(seed)
     agreed = moments.p <= MOST or (len(found) > 1 and len({one.parents for one in found.values()}) == 1)
@@ -157,6 +159,15 @@ def pooled_search(
         tried,
         (best, *others),
     )
+
+
+def _preferred(found: dict[str, Optimum], score: PooledScore) -> str | None:
+    """The first start, where its error variances are alike and those of the others are of another order of magnitude."""
+    first, *others = found
+    spread = score.spread(found[first].v)
+    if score.p < MANY or spread >= ALIKE:
+        return None
+    return first if all(score.spread(found[name].v) > APART * spread for name in others) else None
 
 
 @dataclass(frozen=True)
