@@ -17,6 +17,7 @@ from strategies.tables import tables
 
 import ordag
 from ordag import Moments, learn, simulate
+from ordag.data.table import Table
 from ordag.errors import (
     CollinearError,
     ColumnError,
@@ -269,3 +270,73 @@ def test_the_public_names_are_these():
     assert "learn" in dir(ordag)
     with pytest.raises(AttributeError, match="nothing"):
         _ = ordag.nothing
+
+
+@pytest.mark.parametrize(
+    ("settings", "method"),
+    [
+        ({}, "pooled"),
+        ({"seed": 3}, "pooled"),
+        ({"units": "commensurable"}, "pooled"),
+        ({"alpha": 0.05}, "cvs"),
+        ({"test": "t"}, "cvs"),
+        ({"correction": "bh"}, "cvs"),
+        ({"direction": "backward"}, "cvs"),
+        ({"parents": "bic"}, "cvs"),
+        ({"colliders": "first"}, "pc"),
+        ({"max_degree": 2}, "ges"),
+        ({"strategy": "steepest"}, "gds"),
+        ({"alpha": 0.05, "colliders": "first"}, "pc"),
+    ],
+)
+def test_settings_choose_the_method(settings, method):
+    assert learn("marks", **settings).method == method
+    assert learn("marks", "auto", **settings).graph == learn("marks", method, **settings).graph
+
+
+def test_many_variables_are_ordered_by_variance_with_adaptive_parents():
+    drawn = simulate("erdos-renyi", 101, 400, 1, degree=2)
+    fit = learn(drawn.X)
+    assert (fit.method, fit.settings["parents"]) == ("cvs", "adaptive")
+    assert learn(drawn.X[:, :100]).method == "pooled"
+    assert learn(drawn.X, parents="test").settings["parents"] == "test"
+
+
+def test_auto_asks_where_it_cannot_know():
+    with pytest.raises(SettingError, match=r"orient_by_order: pc and ges have this; say which"):
+        learn("marks", orient_by_order="class")
+    with pytest.raises(SettingError, match="No method has all of alpha, units"):
+        learn("marks", alpha=0.05, units="commensurable")
+
+
+def test_a_pooled_answer_counts_what_its_directions_rest_on():
+    drawn = simulate("erdos-renyi", 12, 300, 3, degree=2)
+    fit = learn(drawn.X)
+    document = json.loads(fit.to_json())
+    assert "tier" not in document["verdict"]
+    assert document["verdict"]["numbers"]["reasons"] == {"class": 7, "variance": 2}
+    assert "7 follow from the equivalence class, which needs no variances and 2 rest on" in fit.verdict.sentence
+    assert "equal as far as these rows can tell" in fit.verdict.sentence
+    assert document["probabilities"]["kind"] == "sampled"
+    assert all(0.9 < edge["probability"] <= edge["edge_probability"] <= 1.0 for edge in document["edges"])
+    scaled = learn(drawn.X * 10.0 ** np.random.default_rng(0).uniform(-2, 2, 12))
+    assert scaled.details["spread"] > 100
+    assert set(scaled.edges["reason"]) <= {"class", "open", "variance"}
+    assert learn(drawn.X, draws=0).probabilities is None
+    silent = learn(drawn.X, draws=0)
+    assert "probability" not in silent.edges
+    assert "rest on the pooled error variances and" not in silent.verdict.sentence
+
+
+def test_units_leave_directions_open_and_do_not_turn_what_the_class_compels():
+    drawn = simulate("erdos-renyi", 12, 2000, 3, degree=2)
+    plain = learn(drawn.X, draws=0)
+    compelled = {(row.source, row.target) for row in plain.edges.itertuples() if row.reason == "class"}
+    for seed in range(5):
+        factors = 10.0 ** np.random.default_rng(seed).uniform(-2, 2, 12)
+        assert compelled <= set(learn(drawn.X * factors, draws=0).graph.directed)
+
+
+def test_the_names_are_known_without_the_rows():
+    assert Table("marks").names == ("mechanics", "vectors", "algebra", "analysis", "statistics")
+    assert Table(learn("marks").moments, columns=["vectors", "algebra"]).names == ("vectors", "algebra")
