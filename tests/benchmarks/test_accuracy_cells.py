@@ -30,7 +30,7 @@ def test_there_are_many_cells_with_names_of_their_own():
     assert sum(cell.kind != BROKEN for cell in CELLS) >= 44
 
 
-EXCHANGED = {"4.1 p80 n1000": "think", "4.1 p60 n300": "final", "4.1 p70 n2000": "final"}
+EXCHANGED = {"4.1 p50 n100": "think", "4.1 p80 n1000": "think", "4.1 p60 n300": "final", "4.1 p70 n2000": "final"}
 
 
 def test_the_halves_alternate_within_every_kind():
@@ -42,6 +42,7 @@ def test_the_halves_alternate_within_every_kind():
             assert found == ["final", "think", "think", "think", "final", "think", "final"]
             continue
         assert found == [halves[place % 2] for place in range(len(found))]
+    assert {cell.name: cell.half for cell in CELLS if cell.name in EXCHANGED} == EXCHANGED
     counts = Counter(cell.half for cell in CELLS)
     assert abs(counts["think"] - counts["final"]) <= 1
     assert len(cells_of("think")) + len(cells_of("final")) == len(cells_of("all")) == len(CELLS)
