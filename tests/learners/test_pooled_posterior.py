@@ -15,11 +15,11 @@ from ordag import learn
 from ordag.data.datasets import load
 from ordag.data.moments import Moments
 from ordag.errors import SettingError
+from ordag.learners.pooled.descent import packed
 from ordag.learners.pooled.exact import all_graphs, exact_probabilities
 from ordag.learners.pooled.posterior import effective_size, usual_draws
 from ordag.learners.pooled.sampler import Chain, Sampler, _State
 from ordag.learners.pooled.score import PooledScore
-from ordag.learners.pooled.search import packed
 from ordag.learners.pooled.variances import log_variances
 from ordag.learners.regressions import members
 from ordag.linalg import inverse

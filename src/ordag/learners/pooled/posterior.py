@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from ordag.arrays import Array
 from ordag.errors import SettingError
+from ordag.learners.pooled.descent import packed
 from ordag.learners.pooled.exact import MOST, exact_probabilities
 from ordag.learners.pooled.sampler import Chain, Sampler
-from ordag.learners.pooled.search import PooledResult, packed
+from ordag.learners.pooled.search import PooledResult
 
 SAMPLED = 100
 """Variables up to which graphs are sampled without being asked for."""
