@@ -12,25 +12,6 @@ import pandas as pd
 import pytest
 
 from ordag import Dag, LinearSEM
-from ordag.cli import main
-
-
-@pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    """Run `ordag` with these words in an empty folder; gives status, output, messages."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["ordag", *map(str, words)])
-        status = 0
-        try:
-            main()
-        except SystemExit as stop:
-            status = stop.code or 0
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return call
 
 
 def refused(result, *words):
@@ -274,3 +255,37 @@ def test_check(run):
     assert "depend on the units and the transformation" in " ".join(out.split())
     assert json.loads(run("check", "marks", "--json")[1])["verdict"]["tier"] == "tested"
     assert refused(run("check", "nowhere.csv"), "nowhere.csv")
+
+
+def test_the_default_is_the_pooled_search(run):
+    status, out, _ = run("learn", "marks", "--units", "commensurable")
+    assert status == 0
+    assert "marks · pooled · 88 rows" in out
+    assert "algebra, vectors, analysis, statistics, mechanics" in out
+    assert "taken to have comparable units, differ by a factor of about 1.51." in " ".join(out.split())
+    assert "Probabilities are sums over all graphs." in out
+    assert "reached from the order by conditional variance" in out
+    assert "p edge" not in out
+    status, out, _ = run("learn", "marks", "--json")
+    document = json.loads(out)
+    assert document["settings"]["method"] == "pooled"
+    assert [edge["reason"] for edge in document["edges"]] == ["open"] * 6
+    assert document["verdict"]["numbers"]["reasons"] == {"open": 6}
+
+
+def test_groups_and_draws(run):
+    status, out, _ = run("learn", "sachs", "--groups", "raf,mek;plcg,pip2", "--draws", "40", "--json")
+    assert status == 0
+    document = json.loads(out)
+    assert document["settings"]["groups"] == [["raf", "mek"], ["plcg", "pip2"]]
+    assert document["probabilities"]["draws"] == 40
+    assert refused(run("learn", "marks", "--groups", ";;"), "names no column")
+    assert refused(run("learn", "marks", "--groups", "algebra,greek"), "there is no column greek")
+    assert refused(run("learn", "marks", "--units", "metres"), "commensurable")
+    assert refused(run("learn", "marks", "--draws", "-1"), "draws=-1")
+    assert refused(run("learn", "marks", "--alpha", "0.05", "--draws", "5"), "No method has all of alpha, draws")
+
+
+def test_a_pooled_page_has_the_order(run, tmp_path):
+    assert run("learn", "marks", "--report", "page.html")[0] == 0
+    assert "Order, causes first: algebra, vectors" in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -3,26 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
-
-from ordag.cli import main
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["ordag", *words])
-        status = 0
-        try:
-            main()
-        except SystemExit as stop:
-            status = stop.code or 0
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return call
 
 
 def test_parents_by_the_edge_prior(run):

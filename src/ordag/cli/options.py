@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
+from ordag.errors import SettingError
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -169,6 +171,8 @@ def split_groups(text: str | None) -> list[list[str]] | None:
     if text is None:
         return None
     groups = [[name.strip() for name in group.split(",") if name.strip()] for group in text.split(";")]
+    if not any(groups):
+        raise SettingError(f'--groups "{text}" names no column: write "a,b;c,d" for two groups of two.')
     return [group for group in groups if group]
 
 
