@@ -148,7 +148,9 @@ def _pooled_verdict(fit: Fit) -> Verdict:
         if reasons[reason]
     ]
     count = sum(reasons.values())
-    sentence = f"Of {count} direction{'s' if count > 1 else ''}, {_listed(parts)}." if count else "There are no arrows."
+    sentence = (
+        f"Of {count} direction{'s' if count > 1 else ''}, {'; '.join(parts)}." if count else "There are no arrows."
+    )
     spread = float(fit.details["spread"])
     sentence += f" {spread_sentence(spread, fit.settings)}"
     if reasons["open"] and not fit.settings["units"] and not fit.settings["groups"]:
@@ -168,10 +170,6 @@ def spread_sentence(spread: float, settings: Mapping[str, Any]) -> str:
         return f"The error variances{where} are equal as far as these rows can tell."
     taken = ", taken to have comparable units," if settings.get("units") else ""
     return f"The error variances{where}{taken} differ by a factor of about {amount(spread)}."
-
-
-def _listed(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def full_verdict(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
