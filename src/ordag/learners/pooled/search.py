@@ -33,6 +33,9 @@ EQUAL, ALIKE, APART = 0.1, 0.3, 10.0
 """Log error variances of many variables with a standard deviation below the first along an order are no coincidence: it stands
 alone. Below the second they decide against a graph in which it is more than the third times as large, whatever the scores."""
 
+DENSE = 1 / 3
+"""A graph with more than this share of all pairs joined is not kicked, for the same reason."""
+
 MANY = 10
 """Variables from which that holds."""
 
@@ -84,8 +87,8 @@ def pooled_search(
     ordering: the variables by conditional variance; its moments are what is searched.
     groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
         variances within a group.
-    kicks: fruitless ones that end the search; if not given 3, or 0 where both starts come to the same graph or the first
-        stands alone.
+    kicks: fruitless ones that end the search; if not given 3, or 0 where both starts come to the same graph, the first
+        stands alone, or more than a third of the pairs are joined.
     seed: of the kicks.
     known: arrows that must and that may not be, and who comes before whom.
     progress: called with the name of what is searched from and the lowest score so far.
@@ -111,7 +114,8 @@ def pooled_search(
     best = found[start]
     random = np.random.default_rng(seed)
     agreed = moments.p <= MOST or (len(found) > 1 and len({one.parents for one in found.values()}) == 1)
-    limit = kicks if kicks is not None else 0 if agreed or sure else KICKS
+    dense = best.edges > DENSE * score.pairs
+    limit = kicks if kicks is not None else 0 if agreed or sure or dense else KICKS
     tried = fruitless = 0
     while fruitless < limit and moments.p > 2:
         again = search.descend(search.kicked(best.order, random), best.parents)
