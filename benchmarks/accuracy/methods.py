@@ -112,7 +112,9 @@ def score(found: Mask, truth: ordag.Dag, gives_class: bool) -> dict[str, int]:
     shd: pairs whose edge differs; a turned arrow counts 1.
     turned, joined: arrows between truly adjacent pairs, and those of them that point the wrong way.
     class_hamming: differing entries of the two equivalence classes.
+    An edge from a variable to itself, which some packages give for nearly collinear columns, is passed over.
     """
+    found = found & ~np.eye(len(found), dtype=bool)
     true, arrows = truth.adjacency, found & ~found.T
     own_class = ordag.Cpdag(truth.nodes, found)
     if not gives_class and is_dag(found):
