@@ -58,12 +58,9 @@ class Descent:
 
     def descend(self, order: Sequence[int], parents: Sequence[int]) -> Optimum:
         """The optimum that a start leads to. The first terms are those at its parents."""
-        order = self._kept(order)
-        v = np.array([self.variances.log_variance(j, mask) for j, mask in enumerate(parents)])
-        edges = sum(mask.bit_count() for mask in parents)
-        best: Optimum | None = None
-        if _agree(order, parents):
-            best = Optimum(self.score.total(v, edges), tuple(order), tuple(parents), v)
+        start = self.as_it_is(self._kept(order), parents)
+        order, v, edges = list(start.order), start.v, start.edges
+        best = start if _agree(order, parents) else None
         for _ in range(SWEEPS):
             self.trees.use(self.score.local(v, edges))
             self.trees.start_from(parents)
@@ -79,17 +76,21 @@ class Descent:
         assert best is not None
         return best
 
+    def as_it_is(self, order: Sequence[int], parents: Sequence[int]) -> Optimum:
+        """A graph that nothing is done to."""
+        v = np.array([self.variances.log_variance(j, mask) for j, mask in enumerate(parents)])
+        return Optimum(self.score.total(v, sum(mask.bit_count() for mask in parents)), tuple(order), tuple(parents), v)
+
     def among_all(self, found: Iterable[Optimum]) -> dict[str, Optimum]:
         """The best of all graphs by name, if it is better than what was found."""
         lowest = min(one.score for one in found)
         for parents in graphs_by_score(self.score, self.variances, *self.masks):
-            v = np.array([self.variances.log_variance(j, mask) for j, mask in enumerate(parents)])
-            total = self.score.total(v, sum(mask.bit_count() for mask in parents))
-            if total > lowest - WORTHWHILE:
-                return {}
             order = topological_order(unpacked(parents) | unpacked(self.first))
+            best = self.as_it_is(order, parents)
+            if best.score > lowest - WORTHWHILE:
+                return {}
             if len(order) == len(parents):
-                return {"all graphs": Optimum(total, order, parents, v)}
+                return {"all graphs": best}
         return {}
 
     def kicked(self, order: Sequence[int], random: np.random.Generator) -> list[int]:

@@ -81,8 +81,9 @@ def pooled_search(
     kept. Where ten variables or more have equal error variances along the first order, it stands alone, and where they are
     alike it is preferred to a graph in which they are ten times as far apart on the scale of logarithms: that is no
     coincidence, and among the strong correlations of a dense graph the price of an edge is too rough a measure to weigh
-    against it. With up to five variables all graphs are looked at. All of it works in the order by conditional variance, so
-    that it does not depend on how the columns stand.
+    against it. A dense graph that stands alone is that of the start as it is, whose parents come from backward elimination
+    with the right degrees of freedom. With up to five variables all graphs are looked at. All of it works in the order by
+    conditional variance, so that it does not depend on how the columns stand.
 
     ordering: the variables by conditional variance; its moments are what is searched.
     groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
@@ -102,11 +103,14 @@ def pooled_search(
     found: dict[str, Optimum] = {}
     sure = False
     for name, adjacency in _starts(ordering, moments, known):
-        found[name] = search.descend(topological_order(adjacency), packed(adjacency))
+        order, parents = topological_order(adjacency), packed(adjacency)
+        found[name] = search.descend(order, parents)
         if progress is not None:
             progress(name, min(one.score for one in found.values()))
         sure = moments.p >= MANY and score.spread(found[name].v) < EQUAL
         if sure:
+            if adjacency.sum() > DENSE * score.pairs:
+                found[name] = search.as_it_is(order, parents)
             break
     if moments.p <= MOST:
         found |= search.among_all(found.values())
