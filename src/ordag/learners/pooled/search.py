@@ -26,8 +26,9 @@ from ordag.parents.select import select
 
 Progress = Callable[[str, float], None]
 
-KICKS = 3
-"""Fruitless kicks that end the search, where the starts did not come to the same graph anyway."""
+KICKS, KICKED_VARIABLES = 3, 160
+"""Fruitless kicks that end the search, where the starts did not come to the same graph anyway: more with few variables, so that
+kicks times variables are as many."""
 
 EQUAL, ALIKE, APART = 0.1, 0.3, 10.0
 """Log error variances of many variables with a standard deviation below the first along an order are no coincidence: it stands
@@ -88,7 +89,7 @@ def pooled_search(
     ordering: the variables by conditional variance; its moments are what is searched.
     groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
         variances within a group.
-    kicks: fruitless ones that end the search; if not given 3, or 0 where both starts come to the same graph, the first
+    kicks: fruitless ones that end the search; if not given 3 (8 with 20 variables), or 0 where both starts come to the same graph, the first
         stands alone, or more than a third of the pairs are joined.
     seed: of the kicks.
     known: arrows that must and that may not be, and who comes before whom.
@@ -119,7 +120,7 @@ def pooled_search(
     random = np.random.default_rng(seed)
     agreed = moments.p <= MOST or (len(found) > 1 and len({one.parents for one in found.values()}) == 1)
     dense = best.edges > DENSE * score.pairs
-    limit = kicks if kicks is not None else 0 if agreed or sure or dense else KICKS
+    limit = kicks if kicks is not None else 0 if agreed or sure or dense else max(KICKS, KICKED_VARIABLES // moments.p)
     tried = fruitless = 0
     while fruitless < limit and moments.p > 2:
         again = search.descend(search.kicked(best.order, random), best.parents)
