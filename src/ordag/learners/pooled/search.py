@@ -89,8 +89,8 @@ def pooled_search(
     ordering: the variables by conditional variance; its moments are what is searched.
     groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
         variances within a group.
-    kicks: fruitless ones that end the search; if not given 3 (8 with 20 variables), or 0 where both starts come to the same graph, the first
-        stands alone, or more than a third of the pairs are joined.
+    kicks: fruitless ones that end the search; if not given 3 (8 with 20 variables), or 0 where both starts come to the same
+        graph, the first stands alone, or more than a third of the pairs are joined.
     seed: of the kicks.
     known: arrows that must and that may not be, and who comes before whom.
     progress: called with the name of what is searched from and the lowest score so far.
