@@ -90,7 +90,7 @@ def pooled_search(
     groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
         variances within a group.
     kicks: fruitless ones that end the search; if not given 3 (8 with 20 variables), or 0 where both starts come to the same
-        graph, the first stands alone, or more than a third of the pairs are joined.
+        graph, the first stands alone, or more than a third of the pairs of ten variables or more are joined.
     seed: of the kicks.
     known: arrows that must and that may not be, and who comes before whom.
     progress: called with the name of what is searched from and the lowest score so far.
@@ -119,7 +119,7 @@ def pooled_search(
     best = found[start]
     random = np.random.default_rng(seed)
     agreed = moments.p <= MOST or (len(found) > 1 and len({one.parents for one in found.values()}) == 1)
-    dense = best.edges > DENSE * score.pairs
+    dense = moments.p >= MANY and best.edges > DENSE * score.pairs
     limit = kicks if kicks is not None else 0 if agreed or sure or dense else max(KICKS, KICKED_VARIABLES // moments.p)
     tried = fruitless = 0
     while fruitless < limit and moments.p > 2:
