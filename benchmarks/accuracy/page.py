@@ -72,7 +72,8 @@ for the right one. What was changed then was chosen on such tables, so these cel
 of the same design (p = 60, n = 300 and p = 70, n = 2000) took their place. A last rule followed a run of both halves: a dense graph
 with equal error variances is left as the first start has it. The dense cells of the think half had shown the reason, and so had
 these two, so they are no independent evidence for that rule. And the number of kicks with few variables was raised after two tables of
-ER3 p20 n500 standardised (final) had ended far from the truth, with 7.7 wrong entries on average in that cell where there are 4.3 now. Before the split, kinds of tables that are now in either half had been
+ER3 p20 n500 standardised (final) had ended far from the truth, with 7.7 wrong entries on average in that cell where there are 4.3 now.
+Before the split, kinds of tables that are now in either half had been
 tried with other random numbers while the pooled method took shape: the tables of the final half are new, not all of its kinds.
 """
 
