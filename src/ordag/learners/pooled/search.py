@@ -79,12 +79,12 @@ def pooled_search(
     the class that GES finds. From each of them variables are moved to better places until none has one, then the terms
     are taken anew at the graph found, and so on until the score stays. Where the two come to different graphs, the better
     one is kicked: a fifth of the variables are moved to random places, and the search goes on from there; what is better is
-    kept. Where ten variables or more have equal error variances along the first order, it stands alone, and where they are
-    alike it is preferred to a graph in which they are ten times as far apart on the scale of logarithms: that is no
-    coincidence, and among the strong correlations of a dense graph the price of an edge is too rough a measure to weigh
-    against it. A dense graph that stands alone is that of the start as it is, whose parents come from backward elimination
-    with the right degrees of freedom. With up to five variables all graphs are looked at. All of it works in the order by
-    conditional variance, so that it does not depend on how the columns stand.
+    kept. Where ten variables or more that all share a unit have equal error variances along the first order, it stands
+    alone, and where they are alike it is preferred to a graph in which they are ten times as far apart on the scale of
+    logarithms: that is no coincidence, and among the strong correlations of a dense graph the price of an edge is too rough a
+    measure to weigh against it. A dense graph that stands alone is that of the start as it is, whose parents come from
+    backward elimination with the right degrees of freedom. With up to five variables all graphs are looked at. All of it
+    works in the order by conditional variance, so that it does not depend on how the columns stand.
 
     ordering: the variables by conditional variance; its moments are what is searched.
     groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
@@ -108,7 +108,7 @@ def pooled_search(
         found[name] = search.descend(order, parents)
         if progress is not None:
             progress(name, min(one.score for one in found.values()))
-        sure = moments.p >= MANY and score.spread(found[name].v) < EQUAL
+        sure = _telling(score) and score.spread(found[name].v) < EQUAL
         if sure:
             if adjacency.sum() > DENSE * score.pairs:
                 found[name] = search.as_it_is(order, parents)
@@ -143,11 +143,16 @@ def pooled_search(
     )
 
 
+def _telling(score: PooledScore) -> bool:
+    """Whether equal error variances would be no coincidence: there are many, and all of them are compared."""
+    return score.p >= MANY and any(len(group) == score.p for group in score.groups)
+
+
 def _preferred(found: dict[str, Optimum], score: PooledScore) -> str | None:
     """The first start, where its error variances are alike and those of the others are of another order of magnitude."""
     first, *others = found
     spread = score.spread(found[first].v)
-    if score.p < MANY or spread >= ALIKE:
+    if not _telling(score) or spread >= ALIKE:
         return None
     return first if all(score.spread(found[name].v) > APART * spread for name in others) else None
 
