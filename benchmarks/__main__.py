@@ -25,6 +25,7 @@ SECTIONS = [
     "rivals",
     "calibration",
     "verdicts",
+    "parents",
     "pooled",
     "probabilities",
 ]
