@@ -279,6 +279,7 @@ def test_groups_and_draws(run):
     document = json.loads(out)
     assert document["settings"]["groups"] == [["raf", "mek"], ["plcg", "pip2"]]
     assert document["probabilities"]["draws"] == 40
+    assert "No two columns share a unit" in run("learn", "marks", "--groups", "algebra")[1]
     assert refused(run("learn", "marks", "--groups", ";;"), "names no column")
     assert refused(run("learn", "marks", "--groups", "algebra,greek"), "there is no column greek")
     assert refused(run("learn", "marks", "--units", "metres"), "commensurable")

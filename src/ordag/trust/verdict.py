@@ -165,7 +165,10 @@ def _pooled_verdict(fit: Fit) -> Verdict:
 
 def spread_sentence(spread: float, settings: Mapping[str, Any]) -> str:
     """How far apart the error variances are, in words."""
-    where = " within the groups" if settings.get("groups") else ""
+    groups = settings.get("groups")
+    if groups is not None and all(len(group) < 2 for group in groups):
+        return "No two columns share a unit, so no error variances are compared."
+    where = " within the groups" if groups else ""
     if spread < EQUAL:
         return f"The error variances{where} are equal as far as these rows can tell."
     taken = ", taken to have comparable units," if settings.get("units") else ""
