@@ -1,20 +1,17 @@
 """`make bench`: run every measurement (or those named) and write docs/benchmarks.md.
 
-`python -m benchmarks accuracy` has a page and options of its own (see --help there).
+`python -m benchmarks accuracy` and `python -m benchmarks honesty` have pages and options of their own (see --help there).
 """
 
 from __future__ import annotations
 
 import argparse
-import platform
 import re
 import sys
-from datetime import date
 from importlib import import_module
 from pathlib import Path
 
-import numpy as np
-import scipy
+from benchmarks.timing import machine
 
 SECTIONS = [
     "literal",
@@ -24,7 +21,6 @@ SECTIONS = [
     "digits",
     "rivals",
     "calibration",
-    "verdicts",
     "parents",
     "pooled",
     "probabilities",
@@ -39,8 +35,8 @@ runs, ratios are of times measured in the same run on the same data. Speed is ne
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["accuracy"]:
-        import_module("benchmarks.accuracy.run").main(sys.argv[2:])
+    if sys.argv[1:2] in (["accuracy"], ["honesty"]):
+        import_module(f"benchmarks.{sys.argv[1]}.run").main(sys.argv[2:])
         return
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sections", nargs="*", help=f"of {', '.join(SECTIONS)}; all unless named")
@@ -52,7 +48,7 @@ def main() -> None:
     for name in chosen:
         print(f"measuring: {name} …", file=sys.stderr)
         text = import_module(f"benchmarks.{name}").run().strip()
-        parts[name] = f"<!-- {name} -->\n{text}\n\n*{_machine()}*\n"
+        parts[name] = f"<!-- {name} -->\n{text}\n\n*{machine()}*\n"
         print(text)
         PAGE.write_text("\n".join([HEAD, *(parts[s] for s in SECTIONS if s in parts)]), encoding="utf-8")
 
@@ -60,17 +56,6 @@ def main() -> None:
 def _sections(page: str) -> dict[str, str]:
     pieces = re.split(r"^<!-- (\w+) -->\n", page, flags=re.MULTILINE)
     return {name: f"<!-- {name} -->\n{text.rstrip()}\n" for name, text in zip(pieces[1::2], pieces[2::2], strict=True)}
-
-
-def _machine() -> str:
-    try:
-        info = Path("/proc/cpuinfo").read_text()
-        cpu = re.findall(r"model name\s*:\s*(.*)", info)
-        processor = f"{len(cpu)} × {cpu[0]}"
-    except (OSError, IndexError):
-        processor = platform.processor() or platform.machine()
-    versions = f"Python {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}"
-    return f"Measured {date.today().isoformat()} on {processor}; {versions}."
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def model(cell: Cell, table: int, networks: Path | None = None) -> ordag.LinearS
     if cell.published:
         if networks is None:
             raise FileNotFoundError(f"{cell.name} needs the networks that come with pgmpy: see network_folder.")
-        return _published(networks / f"{cell.graph}.json")
+        return published_model(networks / f"{cell.graph}.json")
     if cell.graph in ("homogeneous", "heterogeneous"):
         return ordag.simulate(cell.graph, cell.p, 1, seed=_seed(cell, table, "model")).sem
     if cell.graph in ("erdos-renyi", "scale-free"):
@@ -133,7 +133,7 @@ def _changed(cell: Cell, sem: ordag.LinearSEM, X: Array, random: np.random.Gener
 
 
 @cache
-def _published(path: Path) -> ordag.LinearSEM:
+def published_model(path: Path) -> ordag.LinearSEM:
     """A network from pgmpy's JSON: for every node its coefficients, among them the intercept, and its variance."""
     network = json.loads(path.read_text(encoding="utf-8"))
     names, given = network["nodes"], network["cpds"]

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtr
 
-from ordag.arrays import Array
+from ordag.arrays import Array, Mask
 from ordag.data.moments import Moments
+from ordag.data.profile import Profile
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
 from ordag.graph.equivalence import extend
@@ -27,8 +28,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ordag.learners.pooled.posterior import Posterior, Probabilities
+    from ordag.trust.forecast import Expected
     from ordag.trust.support import Bootstrap
     from ordag.trust.verdict import Verdict
+
+
+class Recipe(NamedTuple):
+    """How a fit was made: the method and the settings that were given, to make it again from other data."""
+
+    method: str
+    settings: Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +46,8 @@ class Fit:
 
     What a method has beside its graph: an `ordering` and the `selection` of parents along it, or the column numbers of an
     order alone (`sequence`); a `score`; the `posterior` from which probabilities come; the `pair_p_values` of its tests for
-    joined and separated pairs with their `separating_sets`; and `details` in plain values.
+    joined and separated pairs with their `separating_sets`; and `details` in plain values. `profile` is what is known of the
+    rows beside their moments, `recipe` how to learn in the same way again.
     """
 
     method: str
@@ -54,6 +64,8 @@ class Fit:
     posterior: Posterior | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     bootstrap: Bootstrap | None = None
+    profile: Profile | None = None
+    recipe: Recipe | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -98,8 +110,8 @@ class Fit:
         return self.sem or refit(self.moments, extend(self.graph)).sem  # type: ignore[arg-type]
 
     @cached_property
-    def verdict(self) -> Verdict | None:
-        """What the directions rest on, in one sentence; None for a class, whose arrows are not read off variances."""
+    def verdict(self) -> Verdict:
+        """What the directions rest on and how many of them to expect wrong, in a few sentences; takes a second at most."""
         from ordag.trust.verdict import quick_verdict
 
         return quick_verdict(self)
@@ -115,8 +127,8 @@ class Fit:
 
         `p_value` is that of the test for the edge, `direction_p_value` that of equal variances of the two ends given
         everything before the source: small means that the direction does not rest on a near-tie. `reason` is "class"
-        where the equivalence class compels the direction, "variance" where only the variances speak for it, and
-        "knowledge" where the user's knowledge does.
+        where an equivalence class that was found without variances has the arrow, "variance" where the variances speak for
+        it, "open" where they leave it in doubt, and "knowledge" where the user's knowledge decides.
         """
         import pandas as pd
 
@@ -168,6 +180,27 @@ class Fit:
             columns |= self.bootstrap.arrow_columns(source, target)
         return columns
 
+    @cached_property
+    def compelled(self) -> Mask:
+        """The arrows, at [i, j] for i → j, that an equivalence class has which was found without a look at variances.
+
+        Those of a Cpdag; of the class that an order has directed; for pooled error variances, of the class that GES finds.
+        """
+        if isinstance(self.graph, Cpdag):
+            return self.graph.adjacency & ~self.graph.adjacency.T
+        if self.posterior is not None:
+            return self.posterior.compelled
+        mask = np.zeros(self.graph.adjacency.shape, dtype=bool)
+        for a, b in self.details.get("class", {}).get("directed", ()):
+            mask[self.names.index(a), self.names.index(b)] = True
+        return mask
+
+    def forecast(self, replicates: int | None = None, *, seed: int = 0) -> Expected | None:
+        """What would be wrong in tables of this size if this graph were the truth: see `ordag.trust.forecast`."""
+        from ordag.trust.forecast import forecast
+
+        return forecast(self, replicates, seed=seed)
+
     @property
     def _known_arrows(self) -> list[tuple[str, str]]:
         """The arrows whose direction the user's knowledge decided."""
@@ -198,9 +231,8 @@ class Fit:
             "edges": _records(self._edge_columns),
             "undirected": [list(pair) for pair in self.graph.undirected],
             "warnings": list(self.warnings),
+            "verdict": self.verdict.to_dict(),
         }
-        if self.verdict is not None:
-            document["verdict"] = self.verdict.to_dict()
         if self.sem is not None:
             document["error_variances"] = dict(zip(self.names, _plain(self.sem.omega), strict=True))
             document["intercepts"] = dict(zip(self.names, _plain(self.sem.intercept), strict=True))

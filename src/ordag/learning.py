@@ -11,7 +11,7 @@ from typing import Any
 from ordag.data.gate import Missing
 from ordag.data.table import Table
 from ordag.errors import SettingError
-from ordag.fit import Fit
+from ordag.fit import Fit, Recipe
 from ordag.graph.dag import Dag
 from ordag.learners.cvs import cvs
 from ordag.learners.methods import gds, ges, pc
@@ -113,7 +113,9 @@ def settled(method: str, p: int, settings: Mapping[str, Any]) -> tuple[str, dict
 def run_method(method: str, table: Table, *, min_effect: float | None = None, **settings: Any) -> Fit:
     """A method on a table, with the settings that every method has."""
     least = check_min_effect(min_effect)
-    return without_small_effects(METHODS[method](table, **settings), least)
+    fit = without_small_effects(METHODS[method](table, **settings), least)
+    given = settings if min_effect is None else {**settings, "min_effect": min_effect}
+    return replace(fit, profile=table.profile, recipe=Recipe(method, given))
 
 
 def _bootstrapped(data: Any, replicates: int, method: str, **settings: Any) -> Fit:

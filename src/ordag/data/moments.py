@@ -10,6 +10,7 @@ import numpy as np
 
 from ordag.arrays import Array
 from ordag.data.gate import Missing, RowCheck, check_missing, check_names, listed
+from ordag.data.profile import Sampler
 from ordag.data.scatter import WELL_CONDITIONED, Accumulator, chunk_rows, merge_roots, root_of_scatter, scatter_of
 from ordag.data.sources import Source, open_source
 from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, SettingError
@@ -107,7 +108,8 @@ class Moments:
         source = open_source(data)
         if names is not None and len(names) != len(source.names):
             raise ColumnError(f"{len(names)} names for {len(source.names)} columns.")
-        moments = resolved_moments(source, quick_moments(source), missing=missing)
+        quick = quick_moments(source)
+        moments = (None if quick is None else resolved_moments(quick)) or read_moments(source, missing=missing)
         return cls(moments.n, moments.mean, names or moments.names, R=moments.R, dropped=moments.dropped)
 
     @classmethod
@@ -177,19 +179,23 @@ def quick_moments(source: Source) -> Moments | None:
     return Moments(len(X), mean, source.names, scatter=scatter)
 
 
-def resolved_moments(
-    source: Source, quick: Moments | None, *, missing: Missing = "error", progress: Progress | None = None
-) -> Moments:
-    """Moments with all their digits: from the Gram matrix where its conditioning allows, else from the rows anew."""
-    if quick is not None and quick.n > quick.p and quick.scatter is not None:
+def resolved_moments(quick: Moments) -> Moments | None:
+    """Moments with all their digits from a Gram matrix, where its conditioning allows; None where it takes the rows anew."""
+    if quick.n > quick.p and quick.scatter is not None:
         root = root_of_scatter(quick.scatter)
         if root is not None and root[1] >= WELL_CONDITIONED:
             return Moments(quick.n, quick.mean, quick.names, R=root[0])
-    return read_moments(source, missing=missing, progress=progress)
+    return None
 
 
-def read_moments(source: Source, *, missing: Missing = "error", progress: Progress | None = None) -> Moments:
-    """Moments by orthogonal transformations, in one pass over the rows."""
+def read_moments(
+    source: Source,
+    *,
+    missing: Missing = "error",
+    progress: Progress | None = None,
+    sampler: Sampler | None = None,
+) -> Moments:
+    """Moments by orthogonal transformations, in one pass over the rows; the sampler sees them go by."""
     check_missing(missing)
     p = len(source.names)
     if p == 0:
@@ -198,7 +204,10 @@ def read_moments(source: Source, *, missing: Missing = "error", progress: Progre
     total = Accumulator(p)
     with np.errstate(over="ignore", invalid="ignore"):
         for block in source.batches(chunk_rows(p)):
-            total.add(rows.admit(block))
+            clean = rows.admit(block)
+            total.add(clean)
+            if sampler is not None:
+                sampler.add(clean)
             if progress is not None:
                 progress(rows.rows)
         rows.verdict()

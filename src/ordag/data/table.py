@@ -8,6 +8,7 @@ from typing import Any
 
 from ordag.data.gate import Missing, check_missing, check_moments
 from ordag.data.moments import Moments, quick_moments, read_moments, resolved_moments
+from ordag.data.profile import Profile, Sampler
 from ordag.data.sources import Source, open_source
 
 
@@ -27,6 +28,7 @@ class Table:
         self.missing: Missing = missing
         self._progress = progress
         self._source: Source | None = None
+        self._sampler: Sampler | None = None
         self._given: Moments | None = None
         if isinstance(data, Moments):
             self._given = data if columns is None else data.select(columns)
@@ -65,15 +67,32 @@ class Table:
         if self._given is not None:
             return _checked(self._given)
         assert self._source is not None
-        return _checked(resolved_moments(self._source, self.quick, missing=self.missing, progress=self._rows_read))
+        resolved = None if self.quick is None else resolved_moments(self.quick)
+        return self._read() if resolved is None else _checked(resolved)
 
     @cached_property
     def exact(self) -> Moments:
         """Moments by orthogonal transformations of the rows, whatever their conditioning."""
         if self._given is not None:
             return self.moments
+        return self._read()
+
+    def _read(self) -> Moments:
+        """All rows once, and a sample of them kept as they go by."""
         assert self._source is not None
-        return _checked(read_moments(self._source, missing=self.missing, progress=self._rows_read))
+        sampler = Sampler(len(self.names))
+        moments = read_moments(self._source, missing=self.missing, progress=self._rows_read, sampler=sampler)
+        self._sampler = sampler
+        return _checked(moments)
+
+    @property
+    def profile(self) -> Profile | None:
+        """What the rows say beside their moments, once they have been read; None where there are none."""
+        if self._sampler is not None:
+            return self._sampler.profile
+        if self._source is None or self._source.array is None or self.quick is None:
+            return None
+        return Profile.of(self._source.array)
 
 
 def _checked(moments: Moments) -> Moments:

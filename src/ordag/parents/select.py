@@ -124,7 +124,7 @@ def select(
     if correction == "bh":
         values = p_values(r, n, function)
         ranked = np.sort(values[np.tril_indices(len(values), -1) if known is None else known.open])
-        threshold = _false_discovery_threshold(ranked, alpha)
+        threshold = false_discovery_threshold(ranked, alpha)
         found = values <= threshold
         chosen = found if known is None else known.applied(found)
         tested = chosen if known is None else chosen & known.open
@@ -136,7 +136,7 @@ def select(
     return Selection(chosen, r, n, function, pairs, threshold, threshold * pairs)
 
 
-def _false_discovery_threshold(ranked: Array, rate: float) -> float:
+def false_discovery_threshold(ranked: Array, rate: float) -> float:
     """Benjamini & Hochberg (1995): the largest p₍ᵢ₎ of m with p₍ᵢ₎ ≤ rate · i / m, or less than any if there is none."""
     below = np.flatnonzero(ranked <= rate * np.arange(1, len(ranked) + 1) / len(ranked))
     return float(ranked[below[-1]]) if len(below) else -1.0

@@ -113,11 +113,16 @@ def p_values(r: Array, n: int, test: Test) -> Array:
     return values
 
 
+def critical_correlations(test: Test, alpha: float, n: int, k: Array) -> Array | None:
+    """The least |r| with a p-value of alpha for every k; None for tests of the caller's own."""
+    return CRITICAL[test](alpha, n, k) if test in CRITICAL else None
+
+
 def rejected(r: Array, n: int, test: Test, alpha: float) -> Mask:
     """The pairs whose p-value is at most alpha, at [later, earlier]."""
-    if test not in CRITICAL:
+    least = critical_correlations(test, alpha, n, conditioned_on(np.arange(len(r))))
+    if least is None:
         return p_values(r, n, test) <= alpha
-    least = CRITICAL[test](alpha, n, conditioned_on(np.arange(len(r))))
     found = np.empty(r.shape, dtype=bool)
     step = max(1, 2**16 // len(r))
     for start in range(0, len(r), step):

@@ -13,8 +13,18 @@ if TYPE_CHECKING:
 
 TITLES = {"warning": "Warnings", "look": "Worth a look", "fine": "Fine", "unchecked": "Not checked"}
 STYLES = {"warning": "bold red", "look": "bold yellow", "fine": "bold green", "unchecked": "bold"}
-TIERS = {"tested": "1 of 3, tested", "assumed": "2 of 3, assumed", "uninformative": "3 of 3, uninformative"}
-TIER_STYLES = {"tested": "bold green", "assumed": "bold yellow", "uninformative": "bold red"}
+TIERS = {
+    "tested": "1 of 4, tested",
+    "untested": "2 of 4, untested",
+    "assumed": "3 of 4, assumed",
+    "uninformative": "4 of 4, uninformative",
+}
+TIER_STYLES = {
+    "tested": "bold green",
+    "untested": "bold yellow",
+    "assumed": "bold yellow",
+    "uninformative": "bold red",
+}
 
 
 def heading(diagnosis: Diagnosis) -> str:

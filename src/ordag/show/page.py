@@ -33,7 +33,7 @@ def fragment(fit: Fit) -> str:
         f"<p><strong>Ordag</strong> · {escape(heading(fit))}</p>",
         *(f"<p class='warning'>{escape(sentence)}</p>" for sentence in fit.warnings),
         f"<figure>{picture}</figure>" if picture else note,
-        f"<p class='note'>{escape(fit.verdict.sentence)}</p>" if fit.verdict is not None else "",
+        f"<p class='note'>{escape(fit.verdict.sentence)} {escape(fit.verdict.help)}</p>",
         _edges(fit),
         f"<p class='note'>{escape(chance(fit))}</p>" if fit.selection is not None else "",
         f"<p class='note'>{escape(left_out(fit))}</p>" if "left_out" in fit.details else "",

@@ -45,8 +45,7 @@ def print_fit(fit: Fit, console: Console, description: str = "") -> None:
     _section(console, "Arrows")
     _edges(fit, console)
     console.print()
-    if fit.verdict is not None:
-        print_verdict(fit.verdict, console)
+    print_verdict(fit.verdict, console)
     for sentence in (chance(fit), scored(fit), left_out(fit)):
         if sentence:
             console.print(Text(f"{sentence}.", style="dim"))

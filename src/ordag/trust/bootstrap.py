@@ -87,7 +87,7 @@ def bootstrap(
         table.tell(f"bootstrap: {done:,} of {count:,} replicates")
 
     def learned(resampler: Resampler, numbers: range) -> list[Replicate]:
-        job = Job(resampler, root, method, settings, keep_effects)
+        job = Job(resampler, root, method, settings, "effects" if keep_effects else "weights")
         return run(job, numbers, workers, lambda done: tell(numbers.start + done))
 
     found: list[Replicate] = []

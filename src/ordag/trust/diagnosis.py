@@ -16,6 +16,7 @@ from ordag.data.table import Table
 from ordag.errors import OrdagError, PrecisionWarning, SettingError
 from ordag.fit import Fit
 from ordag.learners.cvs import cvs
+from ordag.learning import run_method
 from ordag.trust.condition import condition_finding
 from ordag.trust.equal_variances import equality_finding
 from ordag.trust.equations import independence_finding, linearity_finding, row_order_finding, spread_finding
@@ -120,19 +121,15 @@ def diagnose(
     table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit's own warnings say it
-        fit = cvs(table, alpha=alpha, **settings)
+        fit = run_method("cvs", table, alpha=alpha, **settings)
     unit_groups(fit.names, groups)
     rows = read_rows(data, columns=columns, **reading)
-    verdict = quick_verdict(fit, same_units=same_units, rows=None if rows is None else rows.values)
-    assert verdict is not None
+    verdict = quick_verdict(fit, same_units=same_units)
     learned = Learned.of(fit, {"alpha": alpha, **settings})
     tested = verdict.tier == "tested"
     findings: list[Finding] = []
     checks = {
-        "scale": lambda: scale_finding(
-            fit.moments,
-            scale_of(fit.moments, same_units=same_units, rows=None if rows is None else rows.values),
-        ),
+        "scale": lambda: scale_finding(fit.moments, scale_of(fit.moments, fit.profile, same_units=same_units)),
         "equal_variances": lambda: equality_finding(fit),
         "condition": lambda: condition_finding(fit),
         "sorting": lambda: sorting_finding(learned),

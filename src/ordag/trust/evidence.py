@@ -20,9 +20,10 @@ and $K_{ab} = W_{aa} W_{ab}$.
 A p-value is exact for a pair given S that was chosen before looking. That the smaller of two goes first is allowed for by
 testing both sides; that the runner-up is the nearest of many candidates, and that S was found from the same rows, is not.
 
-**Arrows.** An arrow that all DAGs of the equivalence class agree on (v-structures and Meek's rules) needs no variances for
-its direction: its reason is "class". One that the user fixed has the reason "knowledge". For all others it is "variance",
-or "open" where a method with probabilities gives the direction less than 90 %.
+**Arrows.** An arrow of an equivalence class that was found without variances (by PC or GES) has the reason "class". The arrows
+that all DAGs of a graph's own class agree on would not do: if the graph was found by variances, so was its class. An arrow that
+the user fixed has the reason "knowledge". For all others it is "variance", or "open" where a method with probabilities gives the
+direction less than 90 %.
 """
 
 from __future__ import annotations
@@ -39,8 +40,6 @@ from scipy.special import stdtr
 from ordag.arrays import Array, Mask
 from ordag.errors import GraphError
 from ordag.fit import Fit
-from ordag.graph.dag import Dag
-from ordag.graph.equivalence import to_cpdag
 from ordag.order.ordering import Ordering
 from ordag.parents.select import check_level
 
@@ -200,15 +199,11 @@ def arrow_reasons(
                 f"The arrow {' → '.join(arrow)} is said to be known, and {strangers[0]} is not a variable."
             )
         fixed[fit.names.index(arrow[0]), fit.names.index(arrow[1])] = True
-    graph = fit.graph
-    reversible = (
-        to_cpdag(graph).adjacency[target, source] if isinstance(graph, Dag) else np.zeros(len(source), dtype=bool)
-    )
     chosen = np.full(len(source), "variance")
     if fit.probabilities is not None:
         arrows = fit.probabilities.arrows
         chosen[arrows[source, target] < DECIDED * (arrows[source, target] + arrows[target, source])] = "open"
-    words = np.where(fixed[source, target], "knowledge", np.where(reversible, chosen, "class"))
+    words = np.where(fixed[source, target], "knowledge", np.where(fit.compelled[source, target], "class", chosen))
     return tuple(str(word) for word in words)
 
 

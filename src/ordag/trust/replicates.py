@@ -6,16 +6,21 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array
+from ordag.arrays import Array, Mask
+from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.errors import OrdagError, OrdagWarning, SettingError
-from ordag.fit import Fit
+from ordag.graph.cpdag import Cpdag
+from ordag.graph.dag import Dag
+from ordag.learners.cvs_stack import cvs_stack, stack_size, stackable
 from ordag.learning import method_settings, run_method
+from ordag.model.refit import refit
+from ordag.model.sem import LinearSEM
 from ordag.trust.resampling import Resampler, child
 
 PATIENCE = 2.0
@@ -24,6 +29,9 @@ PATIENCE = 2.0
 BATCH_SECONDS = 0.5
 
 Indices = NDArray[np.int32]
+
+Keep = Literal["graph", "weights", "effects"]
+"""How much of a replicate: its graph and order, the weights of its arrows too, or total effects as well."""
 
 
 class Replicate(NamedTuple):
@@ -50,47 +58,92 @@ class Job:
     root: np.random.SeedSequence
     method: str
     settings: Mapping[str, Any]
-    effects: bool
+    keep: Keep = "effects"
 
     def run(self, numbers: Sequence[int]) -> list[Replicate]:
-        """These replicates, one after the other, with one thread for linear algebra: the same digits everywhere."""
+        """These replicates, with one thread for linear algebra: the same digits everywhere."""
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
         with threadpool_limits(limits=1), warnings.catch_warnings():
             warnings.simplefilter("ignore", OrdagWarning)
-            return [self._one(number) for number in numbers]
+            p = self.resampler.base.p
+            if not self.resampler.same_rows or not stackable(self.method, self.settings, p):
+                return [self._one(number) for number in numbers]
+            size = stack_size(p)
+            stacks = [numbers[start : start + size] for start in range(0, len(numbers), size)]
+            return [one for stack in stacks for one in self._together(stack)]
+
+    def _together(self, numbers: Sequence[int]) -> list[Replicate]:
+        """What `_one` gives for each of them, with the orders and the tests of all in step."""
+        drawn: list[Moments | Replicate] = [self._drawn(number, child(self.root, number)) for number in numbers]
+        samples = [one for one in drawn if isinstance(one, Moments)]
+        if not samples:
+            return [one for one in drawn if isinstance(one, Replicate)]
+        graphs = cvs_stack(np.stack([one.R for one in samples]), samples[0].n, **self.settings)
+        learned = iter(zip(graphs.order, graphs.adjacency, graphs.sound, strict=True))
+        found = []
+        for number, one in zip(numbers, drawn, strict=True):
+            if isinstance(one, Moments):
+                order, adjacency, sound = next(learned)
+                found.append(self._kept(one, order, adjacency) if sound else self._one(number))
+            else:
+                found.append(one)
+        return found
+
+    def _drawn(self, number: int, seed: np.random.SeedSequence) -> Moments | Replicate:
+        try:
+            return self.resampler.moments(number, seed)
+        except OrdagError as error:
+            return failed(error)
+
+    def _kept(self, moments: Moments, order: NDArray[np.intp], adjacency: Mask) -> Replicate:
+        try:
+            dag = Dag.known_acyclic(moments.names, adjacency)
+            sem = None if self.keep == "graph" else refit(moments, dag).sem
+            return summarise(dag, sem, order, self.keep)
+        except OrdagError as error:
+            return failed(error)
 
     def _one(self, number: int) -> Replicate:
         seed = child(self.root, number)
+        moments = self._drawn(number, seed)
+        if isinstance(moments, Replicate):
+            return moments
         settings = dict(self.settings)
         if "seed" in method_settings(self.method):
             settings["seed"] = np.random.default_rng(seed.spawn(1)[0])
         try:
-            moments = self.resampler.moments(number, seed)
             fit = run_method(self.method, Table(moments), **settings)
-            return summarise(fit, self.effects)
+            sem = None if self.keep == "graph" else fit.sem
+            undecided = fit.ordering is not None and bool(fit.ordering.undecided)
+            return summarise(fit.graph, sem, fit.places, self.keep, undecided)
         except OrdagError as error:
-            none = np.empty(0, np.int32)
-            return Replicate(none, none, failure=(type(error).__name__, str(error)))
+            return failed(error)
 
 
-def summarise(fit: Fit, effects: bool) -> Replicate:
-    """What the bootstrap keeps of a fit."""
-    adjacency = fit.graph.adjacency
+def failed(error: OrdagError) -> Replicate:
+    none = np.empty(0, np.int32)
+    return Replicate(none, none, failure=(type(error).__name__, str(error)))
+
+
+def summarise(
+    graph: Dag | Cpdag,
+    sem: LinearSEM | None,
+    order: Sequence[int] | NDArray[np.intp] | None,
+    keep: Keep,
+    undecided: bool = False,
+) -> Replicate:
+    """What the bootstrap keeps of a graph, its fitted model and its order."""
+    adjacency = graph.adjacency
     arrows = _numbers(adjacency & ~adjacency.T)
-    sem = fit.sem
-    weights = found = places = None
+    weights = found = None
     if sem is not None:
         weights = sem.B.ravel()[arrows]
-        if effects:
+        if keep == "effects":
             total = sem.total_effects()
             numbers = _numbers(total != 0)
             found = (numbers, total.ravel()[numbers])
-    undecided = False
-    if fit.places is not None:
-        places = np.argsort(fit.places).astype(np.int32)
-    if fit.ordering is not None:
-        undecided = bool(fit.ordering.undecided)
+    places = None if order is None else np.argsort(order).astype(np.int32)
     return Replicate(arrows, _numbers(np.triu(adjacency & adjacency.T)), weights, found, places, undecided)
 
 

@@ -14,7 +14,7 @@ U comes from a QR factorisation of the weighted rows. No row is ever copied more
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from scipy.linalg import blas
@@ -28,7 +28,16 @@ from ordag.model.sem import Seed
 
 
 class Resampler(Protocol):
-    """What a replicate needs: the moments of the bootstrap sample with this number, drawn with this seed."""
+    """What a replicate needs: the moments of the bootstrap sample with this number, drawn with this seed.
+
+    `same_rows` tells that all samples have as many rows as `base`.
+    """
+
+    @property
+    def base(self) -> Moments: ...
+
+    @property
+    def same_rows(self) -> bool: ...
 
     def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments: ...
 
@@ -39,6 +48,7 @@ class RowResampler:
 
     base: Moments
     whitened: Array
+    same_rows: ClassVar[bool] = True
 
     @classmethod
     def of(cls, X: Array, base: Moments) -> RowResampler:
@@ -70,6 +80,7 @@ class WishartResampler:
     """
 
     base: Moments
+    same_rows: ClassVar[bool] = True
 
     def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
         random = np.random.default_rng(seed)
@@ -90,6 +101,7 @@ class GramResampler:
     base: Moments
     sums: Array
     first: int = 0
+    same_rows: ClassVar[bool] = False
 
     def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
         p = self.base.p

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ordag.arrays import Array
 from ordag.data.gate import RowCheck
 from ordag.data.moments import Moments
+from ordag.data.profile import Sampler
 from ordag.data.sources import open_source
 from ordag.data.sources.source import rows_at_once
 
@@ -30,16 +29,8 @@ def read_rows(data: Any, *, columns: Sequence[str] | None = None, most: int = MO
         return None
     source = open_source(data, columns=columns, **reading)
     check = RowCheck(source.names, "drop")
-    limit = max(most // len(source.names), 1000)
-    held: list[Array] = []
-    stride, count, position = 1, 0, 0
+    sampler = Sampler(len(source.names), max(most // len(source.names), 1000))
     for block in source.batches(rows_at_once(len(source.names))):
-        clean = check.admit(block)
-        kept = clean[(-position) % stride :: stride]
-        position += len(clean)
-        held.append(np.array(kept))
-        count += len(kept)
-        while count > limit:
-            held = [np.concatenate(held)[::2]]
-            stride, count = 2 * stride, len(held[0])
-    return Rows(np.concatenate(held) if held else np.empty((0, len(source.names))), stride)
+        sampler.add(check.admit(block))
+    profile = sampler.profile
+    return Rows(profile.rows, profile.stride)

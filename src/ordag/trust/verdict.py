@@ -1,166 +1,249 @@
-"""`Verdict`: in which of three tiers the directions of a fit stand, in one sentence that a person can act on.
+"""`Verdict`: what the directions of a fit rest on, in a sentence or two that a person can act on.
 
-1. "tested": equal error variances are not rejected along the learned order. Along a wrong order they would hardly ever come
-   out equal, so the directions rest on a model that the data could have contradicted.
-2. "assumed": they are rejected. The directions rest on the condition of Park & Kim's Theorem 2.2, which no test on the
+Directions that rest on variances alone, those of cvs and gds, and what an order has directed in a class, stand in one of four
+tiers.
+
+1. "tested": along the learned order the error variances are equal, or so nearly that no arrow of this graph could be turned round.
+   Along a wrong order they would hardly ever come out equal, so the directions rest on a model that the data could have
+   contradicted.
+2. "untested": they pass, but these data could hardly have contradicted them: too few rows or variables, arrows too weak, or
+   a hidden common cause that explains the table as well.
+3. "assumed": they are rejected. The directions rest on the condition of Park & Kim's Theorem 2.2, which no test on the
    data alone can check (docs/trust.md has the two-variable example); the verdict shows the closest arrow.
-3. "uninformative": the columns are standardised or nearly so. The directions carry no information.
+4. "uninformative": the columns are standardised or scaled in another way. The directions carry no information.
 
-Directions that were found with pooled error variances have no tier: units can leave them open, not turn them. The verdict
-counts what every arrow rests on.
+Directions that were found with pooled error variances have no tier: units can leave them open, not turn them. Nor have those of an
+equivalence class. For all of them the verdict counts what every arrow rests on, and says how many of them are to be expected
+wrong (`ordag.trust.forecast`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ordag.arrays import Array
 from ordag.fit import Fit
-from ordag.graph.gate import shown
-from ordag.trust.equal_variances import equality_test
+from ordag.graph.base import arrow
+from ordag.trust.equal_variances import EqualVariances, equality_test
 from ordag.trust.evidence import DECIDED
 from ordag.trust.finding import Finding, amount, chance, share
-from ordag.trust.scale import describe, scale_of
+from ordag.trust.forecast import Expected, expected
+from ordag.trust.scale import Scale, describe, scale_of
+from ordag.trust.turning import Turning, turning_factors
 
-Tier = Literal["tested", "assumed", "uninformative"]
-
-
-class Wrong(NamedTuple):
-    """Measured shares of wrong arrows: among arrows between truly adjacent pairs, and among all."""
-
-    turned: float
-    wrong: float
-
-
-MEASURED: dict[Tier, Wrong] = {
-    "tested": Wrong(turned=0.0004, wrong=0.0427),
-    "assumed": Wrong(turned=0.0496, wrong=0.1634),
-    "uninformative": Wrong(turned=0.5643, wrong=0.7743),
-}
-"""What benchmarks/verdicts.py found over random sparse models with p = 10 and 20, n = 200 and 1000 and common units, whose error
-variances are equal or spread over a factor of 20 and more, and over the same tables standardised.
-Real tables have no such average; the shares say what to expect of a tier where nothing else is known."""
-
-RANDOM_UNITS = Wrong(turned=0.3667, wrong=0.6672)
-"""The same for the second tier where every column of an equal-variance model was given a unit at random."""
-
+Tier = Literal["tested", "untested", "assumed", "uninformative"]
 
 EQUAL = 1.25
 """Error variances that differ by less than this factor are called equal."""
 
+FEW_VARIABLES = 3
+"""That so few error variances agree may be a coincidence, whatever the rows."""
+
+COARSE = 4.0
+"""A test that often misses error variances this far apart has tested nothing."""
+
+TOO_MANY_WRONG = 0.25
+"""The share of arrows to be expected wrong from which no directions are called tested."""
+
+PUBLISHED = "33 to 58 %"
+"""Arrows turned round by conditional variances on four published networks, in their own units (benchmarks/honesty)."""
+
 
 @dataclass(frozen=True)
 class Verdict:
-    """The tier (None for pooled error variances), a sentence or two, and the numbers behind them in plain values."""
+    """The tier (None where directions do not rest on variances alone), a sentence or two, the shares of arrows that are to be
+    expected wrong, and the numbers behind them in plain values."""
 
     tier: Tier | None
     sentence: str
+    expected: Expected | None = None
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def help(self) -> str:
-        """How often arrows of this tier are wrong, in simulations whose truth is known; where probabilities come from."""
-        if self.tier is None:
-            return str(self.numbers.get("probabilities", ""))
-        turned, wrong = MEASURED[self.tier]
-        where = " with common units" if self.tier == "assumed" else ""
-        sentence = (
-            f"In simulated tables of this tier{where}, {share(turned)} of the arrows between variables that are truly joined "
-            f"pointed the wrong way, and {share(wrong)} of all arrows were wrong"
-        )
+        """What to expect of the arrows, and where probabilities come from."""
+        sentences = [] if self.expected is None else [self.expected.sentence]
         if self.tier == "assumed":
-            sentence += f"; with units chosen at random, {share(RANDOM_UNITS.turned)} and {share(RANDOM_UNITS.wrong)}"
-        return f"{sentence} (benchmarks/verdicts.py)."
+            sentences.append(
+                "That is chance alone; the units decide the rest. On four published networks, whose error variances lie far "
+                f"apart, {PUBLISHED} of the arrows were turned round."
+            )
+        sentences.append(str(self.numbers.get("probabilities", "")))
+        return " ".join(filter(None, sentences))
 
     def to_dict(self) -> dict[str, Any]:
-        words = {"sentence": self.sentence, "help": self.help, "numbers": dict(self.numbers)}
-        return words if self.tier is None else {"tier": self.tier, **words}
+        words: dict[str, Any] = {} if self.tier is None else {"tier": self.tier}
+        words |= {"sentence": self.sentence, "help": self.help}
+        if self.expected is not None:
+            words["expected"] = self.expected.to_dict()
+        return {**words, "numbers": dict(self.numbers)}
 
 
-def quick_verdict(fit: Fit, *, same_units: bool = False, rows: Array | None = None) -> Verdict | None:
-    """The verdict on a fit, from its moments and order alone: it costs next to nothing.
+def quick_verdict(fit: Fit, *, same_units: bool = False) -> Verdict:
+    """The verdict on a fit, from its moments, its order and a sample of its rows: it takes about a second at most.
 
     same_units: the user states that all columns are in comparable units.
-    rows: with them, columns scaled to a range or by their quartiles are noticed too.
-    None for a Cpdag that no order has directed: its arrows were not read off variances.
     """
+    reasons = Counter(fit._edge_columns["reason"])
     if fit.method == "pooled":
-        return _pooled_verdict(fit)
+        return _pooled_verdict(fit, reasons)
+    if fit.method not in ("pc", "ges"):
+        graded = _graded(fit, same_units, "The directions")
+        return replace(graded, numbers={**graded.numbers, "reasons": dict(reasons)})
+    counted = _counted(fit, reasons)
+    if not reasons["variance"]:
+        return Verdict(None, counted, expected(fit), {"reasons": dict(reasons)})
+    graded = _graded(fit, same_units, "Those of the order")
+    contradicted = fit.details["order_conflicts"]
+    numbers = {**graded.numbers, "reasons": dict(reasons), "contradicted": contradicted}
+    return replace(graded, sentence=f"{counted} {graded.sentence}", numbers=numbers)
+
+
+class _Grounds(NamedTuple):
+    """What the tier is decided by."""
+
+    test: EqualVariances
+    scale: Scale
+    turning: Turning | None
+    expected: Expected | None
+
+    @property
+    def harmless(self) -> bool:
+        """Whether error variances this far apart could turn no arrow, not even if two of them were as far apart again."""
+        return self.turning is not None and self.test.spread**2 <= self.turning.factor.min()
+
+
+def _graded(fit: Fit, same_units: bool, which: str) -> Verdict:
+    """The tier of directions that rest on variances alone; `which` begins the sentence."""
     test = equality_test(fit)
-    if test is None:
-        return None
-    p = len(fit.names)
-    scale = scale_of(fit.moments, same_units=same_units, rows=rows)
+    assert test is not None
+    scale = scale_of(fit.moments, fit.profile, same_units=same_units)
+    turning = turning_factors(fit)
     closest = _closest(fit)
     numbers: dict[str, Any] = {
-        "p_value": test.p_value,
-        "spread": test.spread,
-        "detectable": test.detectable,
+        **test._asdict(),
         "variance_spread": scale.spread,
         "closest": None if closest is None else dict(zip(("source", "target", "margin"), closest, strict=True)),
+        "turning": None if turning is None else float(turning.factor.min()),
     }
-    if scale.kind:
+    if not fit.graph.edge_count:
+        return Verdict("untested", "There are no arrows, and so no directions to test.", None, numbers)
+    if scale.kind or (scale.near and test.rejected):
+        why = (
+            describe(scale, len(fit.names))
+            if scale.kind
+            else (
+                f"the variances of the columns cannot be told apart (largest over smallest {amount(scale.spread)}), and the "
+                "error variances are not equal, as after standardising"
+            )
+        )
         return Verdict(
             "uninformative",
-            f"The directions carry no information: {describe(scale, p)}. Go back to the columns in their own, comparable "
+            f"{which} carry no information: {why}. Go back to the columns in their own, comparable "
             "units, or use a method that does not read variances (pc or ges).",
+            None,
             numbers,
         )
-    if not test.rejected:
+    grounds = _Grounds(test, scale, turning, expected(fit))
+    if test.rejected and not grounds.harmless:
+        return Verdict("assumed", f"{which} {_assumed(test, closest)}", grounds.expected, numbers)
+    doubts = _doubts(fit, grounds)
+    if doubts:
         sentence = (
-            f"The directions rest on a tested model: equal error variances are {'only just ' if test.doubtful else ''}"
-            "not rejected along the learned order "
-            f"({chance(test.p_value)}, largest over smallest {amount(test.spread)})"
+            f"{which} rest on equal error variances, which pass, but which these data can hardly test "
+            f"({chance(test.p_value)}, largest over smallest {amount(test.spread)}): {'; '.join(doubts)}."
         )
-        if test.detectable > 2.0:
-            sentence += f"; with {fit.n} rows the test would often miss a factor below {test.detectable:.2g}"
-        return Verdict("tested", f"{sentence}.", numbers)
+        return Verdict("untested", sentence, grounds.expected, numbers)
+    return Verdict("tested", f"{which} {_tested(fit, grounds)}", grounds.expected, numbers)
+
+
+def _doubts(fit: Fit, grounds: _Grounds) -> list[str]:
+    """Why equal error variances that pass are no evidence."""
+    p, n, detectable = len(fit.names), fit.n, grounds.test.detectable
+    doubts = []
+    if p <= FEW_VARIABLES:
+        doubts.append(f"that {'two' if p == 2 else 'three'} of them agree may be a coincidence")
+    if detectable > COARSE:
+        doubts.append(f"with {n} rows, a factor of {amount(detectable)} between two of them would often pass")
+    elif grounds.turning is not None and np.sqrt(detectable) > np.median(grounds.turning.factor):
+        doubts.append(f"the arrows are so weak that half of them could be turned by a spread that {n} rows do not show")
+    if grounds.expected is not None and grounds.expected.wrong > TOO_MANY_WRONG:
+        doubts.append(f"by chance alone about {share(grounds.expected.wrong)} of the arrows would be wrong")
+    return doubts
+
+
+def _tested(fit: Fit, grounds: _Grounds) -> str:
+    test = grounds.test
+    if test.rejected:
+        assert grounds.turning is not None
+        least = int(np.argmin(grounds.turning.factor))
+        ends = fit.names[grounds.turning.source[least]], fit.names[grounds.turning.target[least]]
+        return (
+            f"rest on a tested model: the error variances differ, but only by a factor of "
+            f"{amount(test.spread)} along the learned order, and it would take {amount(grounds.turning.factor[least])} to turn "
+            f"the closest arrow, {arrow(ends)}."
+        )
     sentence = (
-        "The directions rest on an assumption that no data can test: equal error variances are rejected "
+        f"rest on a tested model: equal error variances are {'only just ' if test.doubtful else ''}"
+        f"not rejected along the learned order ({chance(test.p_value)}, largest over smallest {amount(test.spread)})"
+    )
+    if test.detectable > 2.0:
+        sentence += f"; with {fit.n} rows the test would often miss a factor below {test.detectable:.2g}"
+    return f"{sentence}."
+
+
+def _assumed(test: EqualVariances, closest: tuple[str, str, float] | None) -> str:
+    sentence = (
+        "rest on an assumption that no data can test: equal error variances are rejected "
         f"({chance(test.p_value)}, largest over smallest {amount(test.spread)}), so believe an arrow only if you know that its "
         "target varies more than its source once all earlier variables are held fixed"
     )
     if closest is not None:
-        a, b, margin = closest
-        sentence += f"; the closest is {shown(a)} → {shown(b)}, {amount(margin)} times"
-    return Verdict("assumed", f"{sentence}.", numbers)
+        sentence += f"; the closest is {arrow(closest[:2])}, {amount(closest[2])} times"
+    return f"{sentence}."
 
 
-def _pooled_verdict(fit: Fit) -> Verdict:
-    """What every arrow rests on, and how far apart the error variances are."""
-    reasons = Counter(fit._edge_columns["reason"])
+def _counted(fit: Fit, reasons: Counter[str]) -> str:
+    """How many edges have their direction from where, in one sentence."""
     probabilities = fit.probabilities
     sure = f" (each with a probability of {DECIDED:g} or more)" if probabilities is not None else ""
+    variances = f"the pooled error variances{sure}" if fit.method == "pooled" else "the order by variances"
     words = {
         "knowledge": ("comes", "come", "from what you know"),
         "class": ("follows", "follow", "from the equivalence class, which needs no variances"),
-        "variance": ("rests", "rest", f"on the pooled error variances{sure}"),
+        "variance": ("rests", "rest", f"on {variances}"),
         "open": ("is", "are", "open"),
     }
+    lines = len(fit.graph.undirected)
     parts = [
         f"{reasons[reason]} {one if reasons[reason] == 1 else more} {rest}"
         for reason, (one, more, rest) in words.items()
         if reasons[reason]
     ]
-    count = sum(reasons.values())
-    sentence = (
-        f"Of {count} direction{'s' if count > 1 else ''}, {'; '.join(parts)}." if count else "There are no arrows."
-    )
+    if lines:
+        parts.append(f"{lines} {'is' if lines == 1 else 'are'} left open by the class")
+    count = sum(reasons.values()) + lines
+    if not count:
+        return "There are no edges." if lines or fit.order is None else "There are no arrows."
+    return f"Of {count} direction{'s' if count > 1 else ''}, {'; '.join(parts)}."
+
+
+def _pooled_verdict(fit: Fit, reasons: Counter[str]) -> Verdict:
+    """What every arrow rests on, and how far apart the error variances are."""
     spread = float(fit.details["spread"])
-    sentence += f" {spread_sentence(spread, fit.settings)}"
+    sentence = f"{_counted(fit, reasons)} {spread_sentence(spread, fit.settings)}"
     if reasons["open"] and not fit.settings["units"] and not fit.settings["groups"]:
         sentence += (
             " If the units of the columns can be compared, say so with units='commensurable' (--units commensurable)."
         )
     numbers: dict[str, Any] = {"reasons": dict(reasons), "spread": spread}
-    if probabilities is not None:
-        numbers["probabilities"] = probabilities.sentence
-    return Verdict(None, sentence, numbers)
+    if fit.probabilities is not None:
+        numbers["probabilities"] = fit.probabilities.sentence
+    return Verdict(None, sentence, expected(fit), numbers)
 
 
 def spread_sentence(spread: float, settings: Mapping[str, Any]) -> str:
@@ -176,7 +259,7 @@ def spread_sentence(spread: float, settings: Mapping[str, Any]) -> str:
 
 
 def full_verdict(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
-    """The same tier, with what the findings say about units and transformations where that is a warning."""
+    """The same verdict, with what the findings say about units and transformations where that is a warning."""
     said = {
         "units": "a random change of units",
         "standardising": "standardising",
@@ -189,7 +272,7 @@ def full_verdict(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
     parts = [f"{share(kept[key])} {words}" for key, words in said.items() if key in kept]
     parts[0] = parts[0].replace("%", "% of them survive", 1)
     sentence = f"{verdict.sentence} The arrows depend on {' and '.join(on)}: {', '.join(parts)}."
-    return Verdict(verdict.tier, sentence, {**verdict.numbers, "kept": kept})
+    return replace(verdict, sentence=sentence, numbers={**verdict.numbers, "kept": kept})
 
 
 DEPENDS = {"the units": {"units", "standardising"}, "the transformation of the columns": {"logarithms"}}

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array
+from ordag.arrays import Array, Mask
 from ordag.errors import SettingError
 from ordag.learners.pooled.descent import packed
 from ordag.learners.pooled.exact import MOST, exact_probabilities
 from ordag.learners.pooled.sampler import Chain, Sampler
 from ordag.learners.pooled.search import PooledResult
+
+Arrows = TypeVar("Arrows", Array, Mask)
 
 SAMPLED = 100
 """Variables up to which graphs are sampled without being asked for."""
@@ -82,7 +85,13 @@ class Posterior:
         draws = usual_draws(p) if self._draws is None else int(self._draws)
         return None if not draws else self._sampled(draws)
 
-    def _back(self, in_line: Array) -> Array:
+    @cached_property
+    def compelled(self) -> Mask:
+        """The arrows of the equivalence class that GES finds, without a word from the error variances."""
+        free = self._found.free.adjacency
+        return self._back(np.zeros((len(self._order),) * 2, dtype=bool) if free is None else free & ~free.T)
+
+    def _back(self, in_line: Arrows) -> Arrows:
         arrows = np.zeros_like(in_line)
         arrows[np.ix_(self._order, self._order)] = in_line
         return arrows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class PooledResult:
     """The best graph and how it was reached. Variables are numbered as in `moments`, which has them in the start order.
 
     starts: the score that each start came to. start: the one that the best graph goes back to. kicks: how many were tried.
-    optima: the graphs that the starts came to, the best of all first.
+    optima: the graphs that the starts came to, the best of all first. free: the class that takes no notice of error variances.
     """
 
     moments: Moments
@@ -57,6 +58,7 @@ class PooledResult:
     start: str
     kicks: int
     optima: tuple[Optimum, ...]
+    free: FreeClass
 
     @property
     def best(self) -> Optimum:
@@ -103,7 +105,8 @@ def pooled_search(
     search = Descent(variances, score, known)
     found: dict[str, Optimum] = {}
     sure = False
-    for name, adjacency in _starts(ordering, moments, known):
+    free = FreeClass(moments, known)
+    for name, adjacency in _starts(ordering, moments, known, free):
         order, parents = topological_order(adjacency), packed(adjacency)
         found[name] = search.descend(order, parents)
         if progress is not None:
@@ -140,6 +143,7 @@ def pooled_search(
         start,
         tried,
         (best, *others),
+        free,
     )
 
 
@@ -180,7 +184,28 @@ def _in_line(ordering: Ordering, groups: Sequence[Sequence[int]] | None, known: 
     return _Line(moments, Constraints(names, *masks, known.record), grouped)
 
 
-def _starts(ordering: Ordering, moments: Moments, known: Constraints | None) -> Iterator[tuple[str, Mask]]:
+class FreeClass:
+    """The equivalence class that GES finds in these moments, worked out when first asked for."""
+
+    def __init__(self, moments: Moments, known: Constraints | None) -> None:
+        self._moments, self._known = moments, known
+
+    @cached_property
+    def adjacency(self) -> Mask | None:
+        """That of the CPDAG; None where there are too few digits or rows for GES."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", OrdagWarning)
+                return ges_search(self._moments, known=self._known).graph.adjacency
+        except SettingError:
+            raise
+        except OrdagError:
+            return None
+
+
+def _starts(
+    ordering: Ordering, moments: Moments, known: Constraints | None, free: FreeClass
+) -> Iterator[tuple[str, Mask]]:
     """The graphs to begin with, by name, over the columns in line."""
     identity = np.arange(moments.p)
     straight = Ordering(identity, moments, ordering.L, ordering.W, ordering.runner_up, ordering.uncertainty)
@@ -193,17 +218,10 @@ def _starts(ordering: Ordering, moments: Moments, known: Constraints | None) -> 
             must=None if known is None else known.needed,
         ).parents.T,
     )
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", OrdagWarning)
-            graph = ges_search(moments, known=known).graph
-    except SettingError:
-        raise
-    except OrdagError:
-        return  # too few digits or rows for GES: the first start stands alone
-    dag, left = extension(graph.adjacency)
-    if not left.any():
-        yield "ges", dag
+    if free.adjacency is not None:
+        dag, left = extension(free.adjacency)
+        if not left.any():
+            yield "ges", dag
 
 
 def check_kicks(kicks: int | None) -> None:

@@ -1,0 +1,120 @@
+"""`python -m benchmarks honesty`: what the verdict says of its arrows beside what is true of them, into docs/trust.md."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+import ordag
+from benchmarks.accuracy.drawing import network_folder
+from benchmarks.honesty.kinds import KINDS, Kind
+from benchmarks.timing import machine, table
+from ordag.arrays import Mask
+
+PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
+BEGIN, END = "<!-- honesty -->", "<!-- end of honesty -->"
+TABLES = {"cvs": 60, "pooled": 20}
+TIERS = ("tested", "untested", "assumed", "uninformative")
+
+
+class Table(NamedTuple):
+    """What was said of one table, and what there was: shares of wrong arrows and of turned ones."""
+
+    tier: str
+    said: tuple[float, float]
+    was: tuple[float, float]
+    arrows: int
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks honesty", description=__doc__)
+    parser.add_argument("--tables", type=int, help=f"of each kind; {TABLES} unless given")
+    parser.add_argument("--kinds", default="", help="only kinds whose name has this in it; nothing is written then")
+    parser.add_argument("--first", type=int, default=0, help="number of the first table")
+    parser.add_argument("--methods", default="cvs,pooled")
+    parser.add_argument("--peers-python", default=".venv-peers/bin/python", help="a Python that has pgmpy")
+    given = parser.parse_args(arguments)
+    networks = network_folder(given.peers_python) or network_folder(sys.executable)
+    kinds = [kind for kind in KINDS if given.kinds in kind.name and (networks or not kind.network)]
+    lines: dict[str, list[list[str]]] = {method: [] for method in given.methods.split(",")}
+    for method in lines:
+        count = given.tables or TABLES[method]
+        for kind in kinds:
+            numbers = range(given.first, given.first + count)
+            found = Parallel(n_jobs=-1)(delayed(measured)(kind, method, number, networks) for number in numbers)
+            line = summary(kind, method, [one for one in found if one is not None])
+            lines[method].append(line)
+            print(" | ".join(line), flush=True)
+    if not given.kinds:
+        _write(lines)
+
+
+def measured(kind: Kind, method: str, number: int, networks: Path | None) -> Table | None:
+    """One table; None where nothing was found in it."""
+    drawn = kind.draw(number, networks)
+    with threadpool_limits(1):
+        try:
+            fit = ordag.learn(drawn.X, method, **({"alpha": 0.01} if method == "cvs" else {}))
+            verdict = fit.verdict
+        except ordag.errors.TooFewRowsError:
+            return None
+    arrows = fit.graph.adjacency
+    if not arrows.any():
+        return None
+    expected = verdict.expected
+    said = (np.nan, np.nan) if expected is None else (expected.wrong, expected.turned)
+    return Table(str(verdict.tier), said, shares(arrows, drawn.truth), int(arrows.sum()))
+
+
+def shares(found: Mask, truth: Mask) -> tuple[float, float]:
+    """Wrong arrows among those found, and turned ones among those between joined variables."""
+    right, turned = int((found & truth).sum()), int((found & truth.T).sum())
+    return 1.0 - right / int(found.sum()), turned / (right + turned) if right + turned else np.nan
+
+
+def summary(kind: Kind, method: str, found: list[Table]) -> list[str]:
+    """A line of the page: tiers, what was said and what there was, over all tables and over those called tested."""
+    tiers = Counter(one.tier for one in found)
+    cells = [kind.name]
+    if method == "cvs":
+        cells += [f"{tiers[tier]}" for tier in TIERS]
+        tested = [one for one in found if one.tier == "tested"]
+        cells += [_pair(tested, 0), _pair(tested, 1)]
+    return [*cells, _pair(found, 0), _pair(found, 1)]
+
+
+def _pair(found: list[Table], which: int) -> str:
+    """'said / was', in percent; the first a dash where nothing was said."""
+    if not found:
+        return "–"
+    said = [one.said[which] for one in found if np.isfinite(one.said[which])]
+    was = [one.was[which] for one in found if np.isfinite(one.was[which])]
+    return " / ".join(f"{100 * np.mean(values):.0f}" if values else "–" for values in (said, was))
+
+
+def _write(lines: dict[str, list[list[str]]]) -> None:
+    heads = {
+        "cvs": ["tables", *TIERS, "tested: wrong", "tested: turned", "all: wrong", "all: turned"],
+        "pooled": ["tables", "wrong", "turned"],
+    }
+    groups = {kind.name: kind.group for kind in KINDS}
+    parts = []
+    for method, rows in lines.items():
+        shown: list[list[object]] = []
+        for row in rows:
+            heading = f"*{groups[row[0]]}*"
+            if heading not in [str(line[0]) for line in shown]:
+                shown.append([heading, *[""] * (len(row) - 1)])
+            shown.append(list(row))
+        parts.append(f"**{method}**, {TABLES[method]} tables of each kind:\n\n{table(heads[method], shown)}")
+    text = "\n\n".join([BEGIN, *parts, f"*{machine()}*", END])
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: text, page, flags=re.DOTALL), encoding="utf-8")

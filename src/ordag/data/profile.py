@@ -1,0 +1,68 @@
+"""`Profile`: what the rows of a table say beside their moments, small enough to keep."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ordag.arrays import Array
+
+NUMBERS = 2**18
+"""Numbers in a sample of rows, two megabytes; of wide tables it has a few hundred rows all the same."""
+
+MOST_ROWS, FEWEST_ROWS = 20_000, 200
+
+
+class Profile(NamedTuple):
+    """An even sample of the rows, `stride` apart (1 means all), and the least and the greatest value of every column."""
+
+    rows: Array
+    stride: int
+    least: Array
+    most: Array
+
+    @classmethod
+    def of(cls, X: Array) -> Profile:
+        """That of rows in memory. Only where the sample looks scaled to a range are all rows gone through for the extremes."""
+        stride = -(-len(X) // sample_size(X.shape[1]))
+        rows = np.array(X[::stride])
+        least, most = rows.min(axis=0), rows.max(axis=0)
+        if stride > 1:
+            reach = np.maximum(np.abs(least), np.abs(most))
+            if reach.max() <= 1.5 * reach.min() or np.ptp(most - least) <= 0.5 * (most - least).min():
+                least, most = X.min(axis=0), X.max(axis=0)
+        return cls(rows, stride, least, most)
+
+
+class Sampler:
+    """Takes blocks of rows as they go by; keeps every row, then every second, every fourth, …"""
+
+    def __init__(self, p: int, most_rows: int | None = None) -> None:
+        self._limit = sample_size(p) if most_rows is None else most_rows
+        self._held: list[Array] = []
+        self._stride, self._count, self._position = 1, 0, 0
+        self._least, self._most = np.full(p, np.inf), np.full(p, -np.inf)
+
+    def add(self, block: Array) -> None:
+        if not len(block):
+            return
+        np.minimum(self._least, block.min(axis=0), out=self._least)
+        np.maximum(self._most, block.max(axis=0), out=self._most)
+        kept = block[(-self._position) % self._stride :: self._stride]
+        self._position += len(block)
+        self._held.append(np.array(kept))
+        self._count += len(kept)
+        while self._count > self._limit:
+            self._held = [np.concatenate(self._held)[::2]]
+            self._stride, self._count = 2 * self._stride, len(self._held[0])
+
+    @property
+    def profile(self) -> Profile:
+        rows = np.concatenate(self._held) if self._held else np.empty((0, len(self._least)))
+        return Profile(rows, self._stride, self._least, self._most)
+
+
+def sample_size(p: int) -> int:
+    """Rows to keep of a table with p columns."""
+    return max(FEWEST_ROWS, min(MOST_ROWS, NUMBERS // max(p, 1)))

@@ -1,0 +1,43 @@
+r"""How far apart would error variances have to be for an arrow to point the other way?
+
+Let a → b be an arrow along an order, and $v_a, v_b, c$ the variances and the covariance of the two given everything before a. If b
+came first instead, its error variance would be $v_b$ and that of a would be $v_a - c^2/v_b$. So the arrow can only be wrong if
+two error variances differ by the factor
+
+    $\frac{v_b}{v_a - c^2/v_b} = \frac{v_b}{v_a (1 - r^2)}$,    $r^2 = \frac{c^2}{v_a v_b}$.
+
+Where all error variances are known to lie within a smaller factor, no arrow can be turned round.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordag.arrays import Array
+from ordag.fit import Fit
+
+
+class Turning(NamedTuple):
+    """The arrows along the order, as column numbers, and the factor that would turn each."""
+
+    source: NDArray[np.intp]
+    target: NDArray[np.intp]
+    factor: Array
+
+
+def turning_factors(fit: Fit) -> Turning | None:
+    """Those of the arrows along the order of a fit; None where it has no order or no such arrow."""
+    if fit.ordering is None:
+        return None
+    source, target = np.nonzero(fit.graph.adjacency & ~fit.graph.adjacency.T)
+    place = np.argsort(fit.ordering.order)
+    along = place[source] < place[target]
+    source, target = source[along], target[along]
+    if not len(source):
+        return None
+    v_a, v_b, c = fit.ordering.pair(place[source], place[target])
+    explained = (c / v_a) * (c / v_b)
+    return Turning(source, target, v_b / v_a / np.maximum(1.0 - explained, np.finfo(float).eps))
