@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+from scipy.stats import multivariate_normal
 
 import ordag
 from oracles.graph import arrows_of, equivalent_dags
@@ -112,3 +113,22 @@ def steps_of(X, order, adjacency, alpha, direction="forward"):
 def compelled_arrows(adjacency):
     """The arrows that every DAG with the same skeleton and the same colliders has, by trying all of them."""
     return set.intersection(*(arrows_of(dag) for dag in equivalent_dags(adjacency.astype(int).tolist())))
+
+
+def factor_log_likelihood(X, loadings, uniquenesses):
+    """The log-likelihood of rows under the covariance ΛΛᵀ + diag ψ of their standardised columns."""
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    covariance = loadings @ loadings.T + np.diag(uniquenesses)
+    return float(multivariate_normal(np.zeros(len(covariance)), covariance).logpdf(Z).sum())
+
+
+def graph_bic(X, adjacency):
+    """n Σ log(RSS/n) + log(n) · edges, by a least-squares regression of every column on its parents."""
+    n = len(X)
+    Z = X - X.mean(axis=0)
+    total = np.log(n) * adjacency.sum()
+    for j in range(X.shape[1]):
+        P = Z[:, adjacency[:, j]]
+        residual = Z[:, j] - P @ np.linalg.lstsq(P, Z[:, j], rcond=None)[0]
+        total += n * np.log(residual @ residual / n)
+    return float(total)

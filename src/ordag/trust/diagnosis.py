@@ -17,6 +17,7 @@ from ordag.errors import OrdagError, PrecisionWarning, SettingError
 from ordag.fit import Fit
 from ordag.learners.cvs import cvs
 from ordag.learning import run_method
+from ordag.trust.common_factor import common_factor_finding
 from ordag.trust.condition import condition_finding
 from ordag.trust.equal_variances import equality_finding
 from ordag.trust.equations import independence_finding, linearity_finding, row_order_finding, spread_finding
@@ -106,8 +107,8 @@ def diagnose(
     groups: lists of columns that share a unit; random unit changes treat each list as one.
     settings: those of `cvs` (test, parents, correction, direction, …), and of reading text files.
 
-    The findings, by key: scale, equal_variances, condition, sorting, standardising, units, logarithms, backward, kurtosis,
-    mardia, columns, linearity, residual_spread, residual_pairs, row_order, influence. docs/trust.md explains each. Given
+    The findings, by key: scale, equal_variances, condition, sorting, standardising, units, backward, common_factor, logarithms,
+    kurtosis, mardia, columns, linearity, residual_spread, residual_pairs, row_order, influence. docs/trust.md explains each. Given
     Moments, those that need rows are "unchecked".
     """
     if units not in (None, "commensurable"):
@@ -138,6 +139,7 @@ def diagnose(
             learned, seed=seed, draws=draws, groups=groups, same_units=same_units, tested=tested
         ),
         "backward": lambda: backward_finding(learned),
+        "common_factor": lambda: common_factor_finding(fit),
     }
     for key, check in checks.items():
         tell(f"checking {key.replace('_', ' ')}")
