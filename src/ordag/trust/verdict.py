@@ -28,11 +28,12 @@ import numpy as np
 
 from ordag.fit import Fit
 from ordag.graph.base import arrow
+from ordag.trust.cautions import Caution, cautions
 from ordag.trust.equal_variances import EqualVariances, equality_test
 from ordag.trust.evidence import DECIDED
 from ordag.trust.finding import Finding, amount, chance, share
 from ordag.trust.forecast import Expected, expected
-from ordag.trust.scale import Scale, describe, scale_of
+from ordag.trust.scale import describe, scale_of
 from ordag.trust.turning import Turning, turning_factors
 
 Tier = Literal["tested", "untested", "assumed", "uninformative"]
@@ -89,17 +90,27 @@ def quick_verdict(fit: Fit, *, same_units: bool = False) -> Verdict:
     same_units: the user states that all columns are in comparable units.
     """
     reasons = Counter(fit._edge_columns["reason"])
+    beware = cautions(fit)
     if fit.method == "pooled":
-        return _pooled_verdict(fit, reasons)
-    if fit.method not in ("pc", "ges"):
-        graded = _graded(fit, same_units, "The directions")
-        return replace(graded, numbers={**graded.numbers, "reasons": dict(reasons)})
+        verdict = _pooled_verdict(fit, reasons)
+    elif fit.method in ("pc", "ges"):
+        verdict = _class_verdict(fit, reasons, same_units, beware)
+    else:
+        verdict = _graded(fit, same_units, "The directions", beware)
+    return replace(
+        verdict,
+        sentence=" ".join([verdict.sentence, *(caution.sentence for caution in beware)]),
+        numbers={**verdict.numbers, "reasons": dict(reasons)},
+    )
+
+
+def _class_verdict(fit: Fit, reasons: Counter[str], same_units: bool, beware: list[Caution]) -> Verdict:
+    """What the class has directed, and the tier of what an order has."""
     counted = _counted(fit, reasons)
     if not reasons["variance"]:
-        return Verdict(None, counted, expected(fit), {"reasons": dict(reasons)})
-    graded = _graded(fit, same_units, "Those of the order")
-    contradicted = fit.details["order_conflicts"]
-    numbers = {**graded.numbers, "reasons": dict(reasons), "contradicted": contradicted}
+        return Verdict(None, counted, expected(fit))
+    graded = _graded(fit, same_units, "Those of the order", beware)
+    numbers = {**graded.numbers, "contradicted": fit.details["order_conflicts"]}
     return replace(graded, sentence=f"{counted} {graded.sentence}", numbers=numbers)
 
 
@@ -107,9 +118,9 @@ class _Grounds(NamedTuple):
     """What the tier is decided by."""
 
     test: EqualVariances
-    scale: Scale
     turning: Turning | None
     expected: Expected | None
+    cautions: list[Caution]
 
     @property
     def harmless(self) -> bool:
@@ -117,7 +128,7 @@ class _Grounds(NamedTuple):
         return self.turning is not None and self.test.spread**2 <= self.turning.factor.min()
 
 
-def _graded(fit: Fit, same_units: bool, which: str) -> Verdict:
+def _graded(fit: Fit, same_units: bool, which: str, beware: list[Caution]) -> Verdict:
     """The tier of directions that rest on variances alone; `which` begins the sentence."""
     test = equality_test(fit)
     assert test is not None
@@ -134,13 +145,11 @@ def _graded(fit: Fit, same_units: bool, which: str) -> Verdict:
         return Verdict("untested", "There are no arrows, and so no directions to test.", None, numbers)
     if scale.kind or (scale.near and test.rejected):
         why = (
-            describe(scale, len(fit.names))
-            if scale.kind
-            else (
-                f"the variances of the columns cannot be told apart (largest over smallest {amount(scale.spread)}), and the "
-                "error variances are not equal, as after standardising"
-            )
+            f"the variances of the columns cannot be told apart (largest over smallest {amount(scale.spread)}), and the "
+            "error variances are not equal, as after standardising"
         )
+        if scale.kind:
+            why = describe(scale, len(fit.names))
         return Verdict(
             "uninformative",
             f"{which} carry no information: {why}. Go back to the columns in their own, comparable "
@@ -148,7 +157,7 @@ def _graded(fit: Fit, same_units: bool, which: str) -> Verdict:
             None,
             numbers,
         )
-    grounds = _Grounds(test, scale, turning, expected(fit))
+    grounds = _Grounds(test, turning, expected(fit), beware)
     if test.rejected and not grounds.harmless:
         return Verdict("assumed", f"{which} {_assumed(test, closest)}", grounds.expected, numbers)
     doubts = _doubts(fit, grounds)
@@ -173,7 +182,7 @@ def _doubts(fit: Fit, grounds: _Grounds) -> list[str]:
         doubts.append(f"the arrows are so weak that half of them could be turned by a spread that {n} rows do not show")
     if grounds.expected is not None and grounds.expected.wrong > TOO_MANY_WRONG:
         doubts.append(f"by chance alone about {share(grounds.expected.wrong)} of the arrows would be wrong")
-    return doubts
+    return doubts + [caution.doubt for caution in grounds.cautions if caution.doubt]
 
 
 def _tested(fit: Fit, grounds: _Grounds) -> str:
@@ -240,7 +249,7 @@ def _pooled_verdict(fit: Fit, reasons: Counter[str]) -> Verdict:
         sentence += (
             " If the units of the columns can be compared, say so with units='commensurable' (--units commensurable)."
         )
-    numbers: dict[str, Any] = {"reasons": dict(reasons), "spread": spread}
+    numbers: dict[str, Any] = {"spread": spread}
     if fit.probabilities is not None:
         numbers["probabilities"] = fit.probabilities.sentence
     return Verdict(None, sentence, expected(fit), numbers)
