@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from oracles import trust as oracle
 
 import ordag
+from ordag.graph.equivalence import to_cpdag
 from ordag.errors import GraphError, SettingError
 from ordag.order.ordering import backward, forward
 from ordag.trust.evidence import arrow_reasons, evidence, step_evidence
@@ -56,11 +57,17 @@ def test_reasons_equal_a_search_through_the_class(seed):
     labels = random.permutation(p)
     adjacency = adjacency[np.ix_(labels, labels)]
     names = tuple("abcde")
-    fit = ordag.Fit("given", {}, ordag.Moments(9, np.zeros(p), names, R=np.eye(p)), ordag.Dag(names, adjacency))
-    found = evidence(fit)
+    moments = ordag.Moments(9, np.zeros(p), names, R=np.eye(p))
+    dag = ordag.Dag(names, adjacency)
     compelled = oracle.compelled_arrows(adjacency)
+    in_class = evidence(ordag.Fit("given", {}, moments, to_cpdag(dag)))
+    assert set(zip(in_class.source.tolist(), in_class.target.tolist(), strict=True)) == compelled
+    assert set(in_class.reason) <= {"class"}
+    directed = {"directed": [(names[i], names[j]) for i, j in compelled]}
+    found = evidence(ordag.Fit("given", {}, moments, dag, details={"class": directed}))
     for i, j, reason in zip(found.source.tolist(), found.target.tolist(), found.reason, strict=True):
         assert reason == ("class" if (i, j) in compelled else "variance")
+    assert set(evidence(ordag.Fit("given", {}, moments, dag)).reason) <= {"variance"}
     assert found.steps is None
     assert np.isnan(found.direction_p_value).all()
 

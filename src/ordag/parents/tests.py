@@ -20,7 +20,8 @@ Test: TypeAlias = Callable[[Array, int, Array], Array]
 
 def fisher_z(r: Array, n: int, k: Array) -> Array:
     """Fisher's z: $\\sqrt{n-k-3}\\,\\operatorname{artanh} r$ against the standard normal (the paper's test)."""
-    return np.asarray(2.0 * ndtr(-np.sqrt(n - k - 3.0) * np.arctanh(np.abs(r))))
+    with np.errstate(divide="ignore"):
+        return np.asarray(2.0 * ndtr(-np.sqrt(n - k - 3.0) * np.arctanh(np.abs(r))))
 
 
 def student_t(r: Array, n: int, k: Array) -> Array:
