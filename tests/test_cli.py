@@ -184,9 +184,9 @@ def test_methods_by_one_word(run):
         assert document["settings"]["method"] == method
     status, out, _ = run("learn", "marks", "--method", "pc", "--alpha", "0.05")
     assert status == 0
-    assert "analysis — statistics p edge 0.016" in out
+    assert "analysis   —  statistics    0.016" in out
     assert "vectors     → mechanics" in run("learn", "marks", "--method", "ges", "--orient-by-order")[1]
-    assert refused(run("learn", "marks", "--method", "ges", "--alpha", "0.05"), "alpha is not a setting of 'ges'")
+    assert refused(run("learn", "marks", "--method", "ges", "--alpha", "0.05"), "--alpha is not a setting of 'ges'")
 
 
 def test_compare(run, tmp_path):
@@ -283,10 +283,10 @@ def test_groups_and_draws(run):
     assert refused(run("learn", "marks", "--groups", ";;"), "names no column")
     assert refused(run("learn", "marks", "--groups", "algebra,greek"), "there is no column greek")
     assert refused(run("learn", "marks", "--units", "metres"), "commensurable")
-    assert refused(run("learn", "marks", "--draws", "-1"), "draws=-1")
-    assert refused(run("learn", "marks", "--alpha", "0.05", "--draws", "5"), "No method has all of alpha, draws")
+    assert refused(run("learn", "marks", "--draws", "-1"), "--draws -1: how many")
+    assert refused(run("learn", "marks", "--alpha", "0.05", "--draws", "5"), "No method has all of --alpha, --draws")
 
 
 def test_a_pooled_page_has_the_order(run, tmp_path):
     assert run("learn", "marks", "--report", "page.html")[0] == 0
-    assert "Order, causes first: algebra, vectors" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Order, causes first: <bdi>algebra</bdi>, <bdi>vectors</bdi>" in (tmp_path / "page.html").read_text(encoding="utf-8")
