@@ -87,7 +87,7 @@ def show_table(console: Console, columns: Sequence[Column], indent: str = GAP, e
         wide = [max([column.least, *map(cell_len, heads[id(column)])]) for column in kept]
         return sum(wide) + len(GAP) * (len(wide) - 1)
 
-    if least() > space:
+    if sum(_widths(kept, list(heads.values()), UNLIMITED)) + len(GAP) * (len(kept) - 1) > space:
         heads = {id(column): column.broken() for column in columns}
     ranked = sorted((column for column in columns if column.rank is not None), key=lambda column: column.rank or 0)
     for column in ranked:
