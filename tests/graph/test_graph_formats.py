@@ -1,4 +1,5 @@
 import io
+import re
 from contextlib import suppress
 from pathlib import Path
 from xml.etree import ElementTree
@@ -140,6 +141,14 @@ def test_dot_says_the_same_to_graphviz(dag):
         assert shown == "".join(
             " " if (letter < " " and letter != "\n") or letter == "\x7f" else letter for letter in name
         )
+
+
+@pytest.mark.parametrize("name", ["%", "% fat", "%5", "%\n"])
+def test_dot_gives_no_identifier_that_graphviz_takes_for_a_number(name):
+    dag = Dag.from_edges([name, "fat %"], [(name, "fat %")])
+    assert '"%' not in re.sub(r'(label|ordag_name)="[^"]*"', "", dag.to_dot())
+    assert '"fat %";' in dag.to_dot()
+    assert Dag.parse(dag.to_dot(), "dot") == dag
 
 
 def test_dot_has_no_markup():
