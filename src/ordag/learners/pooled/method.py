@@ -44,7 +44,7 @@ def pooled(
     if units not in UNITS:
         raise SettingError(f"units={units!r} is not known: use 'commensurable', or None where nothing is known.")
     if units is not None and groups is not None:
-        raise SettingError("units='commensurable' says that all columns share a unit: leave groups=… out.")
+        raise SettingError("units='commensurable' says that all columns share a unit: leave groups out.", ["groups"])
     check_kicks(kicks)
     check_draws(draws)
     moments = table.moments
