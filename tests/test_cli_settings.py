@@ -42,4 +42,4 @@ def test_small_effects_are_left_out(run):
     assert run("compare", "sachs", "--methods", "cvs,pc", "--min-effect", "0.3")[0] == 0
     status, _, err = run("learn", "marks", "--min-effect", "2")
     assert status == 2
-    assert "min_effect=2.0" in err
+    assert "--min-effect 2.0:" in err

@@ -40,7 +40,7 @@ def test_commands_print_what_is_shown(page, tmp_path):
             text=True,
             encoding="utf-8",
             timeout=300,
-            env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"},
+            env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"},
         )
         printed = [line.rstrip() for line in (result.stdout + result.stderr).splitlines()]
         expected = [line.rstrip() for line in output.splitlines()]

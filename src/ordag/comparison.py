@@ -171,7 +171,7 @@ def compare(
     reading = {name: common.pop(name) for name in ("columns", "missing", *READING) if name in common}
     takers = {name: [m for m in methods if name in method_settings(m)] for name in common}
     for name in [name for name, found in takers.items() if not found]:
-        raise SettingError(f"{name} is a setting of none of {', '.join(methods)}.")
+        raise SettingError(f"{name} is a setting of none of {', '.join(methods)}.", [name])
     table = Table(data, progress=progress, **reading)
     graph = truth if truth is None or isinstance(truth, Dag) else truth.dag
     outcomes = []

@@ -6,9 +6,18 @@ so that code which knows nothing of Ordag catches it in the usual way.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class OrdagError(Exception):
-    """Anything that Ordag refuses to do, with the reason."""
+    """Anything that Ordag refuses to do, with the reason.
+
+    `settings` are the parameters that the sentence calls by their bare names: who shows it may know them by other names.
+    """
+
+    def __init__(self, message: str = "", settings: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.settings = tuple(settings)
 
 
 class SettingError(OrdagError, ValueError):

@@ -84,9 +84,12 @@ def check_settings(method: str, settings: Mapping[str, Any]) -> None:
     known = method_settings(method)
     unknown = [name for name in settings if name not in known]
     if unknown and method == "auto":
-        raise SettingError(f"{', '.join(unknown)} is a setting of no method.")
+        which = "is a setting" if len(unknown) == 1 else "are settings"
+        raise SettingError(f"{', '.join(unknown)} {which} of no method.", unknown)
     if unknown:
-        raise SettingError(f"{', '.join(unknown)} is not a setting of {method!r}: it takes {', '.join(known)}.")
+        which = "is not a setting" if len(unknown) == 1 else "are not settings"
+        sentence = f"{', '.join(unknown)} {which} of {method!r}: it takes {', '.join(known)}."
+        raise SettingError(sentence, (*unknown, *known))
     if method == "auto":
         settled(method, 0, settings)
 
@@ -99,7 +102,7 @@ def settled(method: str, p: int, settings: Mapping[str, Any]) -> tuple[str, dict
     able = [name for name in METHODS if set(given) <= set(method_settings(name))]
     if not able:
         raise SettingError(
-            f"No method has all of {', '.join(given)}: name the method and leave out what it does not have."
+            f"No method has all of {', '.join(given)}: name the method and leave out what it does not have.", given
         )
     if able[0] == "pooled" and p <= POOLED_UP_TO:
         return "pooled", given
@@ -107,7 +110,9 @@ def settled(method: str, p: int, settings: Mapping[str, Any]) -> tuple[str, dict
         return "cvs", {"parents": "adaptive", **given}
     if able[0] in ("pooled", "cvs") or len(able) == 1:
         return able[0], given
-    raise SettingError(f"{', '.join(given)}: {' and '.join(able)} have this; say which with method=… (--method).")
+    raise SettingError(
+        f"{', '.join(given)}: {' and '.join(able)} have this; say which with method=… (--method).", given
+    )
 
 
 def run_method(method: str, table: Table, *, min_effect: float | None = None, **settings: Any) -> Fit:

@@ -170,7 +170,7 @@ def test_bad_requests(table: Path) -> None:
         open_source(table, columns=["alpha", "beta", "alpha"])
     with pytest.raises(SettingError, match=r"list of names, columns=\['alpha'\]"):
         open_source(table, columns="alpha")
-    with pytest.raises(SettingError, match="columns is empty"):
+    with pytest.raises(SettingError, match="columns=… is empty"):
         open_source(table, columns=[])
 
 

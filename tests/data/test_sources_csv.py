@@ -73,6 +73,18 @@ def test_missing_and_infinite_values(tmp_path: Path) -> None:
     assert np.array_equal(table, expected, equal_nan=True)
 
 
+def test_missing_values_by_other_names(tmp_path: Path) -> None:
+    words = ["na", "Na", "none", "NONE", ".", " .", "n/a", "NAN", "Null"]
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{word},1\n" for word in words) + ".5,2\n-.5,5.\n")
+    table = np.vstack(list(open_source(path).batches(100)))
+    assert np.isnan(table[: len(words), 0]).all()
+    assert table[len(words) :].tolist() == [[0.5, 2], [-0.5, 5]]
+    path.write_text("x;y\n.;1,5\n,5;2\n")
+    table = np.vstack(list(open_source(path, separator=";", decimal=",").batches(100)))
+    assert np.array_equal(table, [[NAN, 1.5], [0.5, 2]], equal_nan=True)
+
+
 def test_a_column_without_a_value(tmp_path: Path) -> None:
     _, table = read(tmp_path / "a.csv", "x,y\n1,\n2,\n")
     assert np.array_equal(table, [[1, NAN], [2, NAN]], equal_nan=True)

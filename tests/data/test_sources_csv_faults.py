@@ -66,6 +66,32 @@ def test_binary_files(path: Path, start: bytes, what: str, remedy: str) -> None:
     says(refusal(path, start + b"\0\1\2\n\0", UnreadableError), what, remedy)
 
 
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ("<!DOCTYPE html>\n<html><body>Log in</body></html>\n", "a web page"),
+        ("\n  <HTML lang='en'>a,b</HTML>", "a web page"),
+        ("<table><tr><td>1</td></tr></table>", "a web page"),
+        ('<?xml version="1.0"?>\n<rows/>\n', "an XML document"),
+        ('{"a": [1, 2], "b": [3, 4]}', "JSON"),
+        ('[{"a": 1, "b": 2},\n {"a": 3, "b": 4}]\n', "JSON"),
+        ('{"a": 1}\n{"a": 2}\n', "JSON"),
+        ("[[1, 2], [3, 4]]", "JSON"),
+        ("[1, 2, 3]", "JSON"),
+    ],
+)
+def test_markup_and_json_are_called_by_their_names(path: Path, content: str, what: str) -> None:
+    path.write_text(content)
+    with pytest.raises(UnreadableError, match=f"is {what}.*, not a table in text"):
+        open_source(path)
+
+
+def test_names_may_look_a_little_like_markup(path: Path) -> None:
+    for header in ("<b>,y", "[1],[2]", "[bold]a[/bold],b", "{a},b", "<10,x"):
+        path.write_text(f"{header}\n1,2\n3,4\n")
+        assert len(open_source(path).names) == 2
+
+
 def test_zero_bytes(path: Path) -> None:
     says(refusal(path, b"a,b\n1,\0\n", UnreadableError), "byte 7", "not plain text", "utf-16")
 

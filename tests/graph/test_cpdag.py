@@ -30,7 +30,7 @@ def test_a_mixed_path():
 def test_sentences_say_why_a_graph_is_no_class():
     square = Cpdag.from_edges(list("abcd"), [], [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
     assert not square.valid
-    assert "whichever of a, b, c, d came last" in square.why_invalid()
+    assert "whichever of a, b, c and d came last" in square.why_invalid()
     ring = Cpdag.from_edges(list("abc"), [("a", "b"), ("b", "c"), ("c", "a")])
     assert ring.why_invalid() == "no DAG agrees with it: the arrows a → b → c → a form a cycle"
     unfinished = Cpdag.from_edges(list("abcd"), [("a", "c"), ("b", "c")], [("c", "d")])

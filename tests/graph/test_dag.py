@@ -69,7 +69,7 @@ def test_nothing_can_be_changed(dag):
         (["a", "b"], [[1, 0], [0, 0]], "a has an edge to itself"),
         (["a", "b"], [[0, 1]], "square"),
         (["a", "b"], [0, 1], "square"),
-        (["a"], [[0, 1], [0, 0]], "1 node names"),
+        (["a"], [[0, 1], [0, 0]], "1 node name "),
         (["a", "a"], [[0, 1], [0, 0]], "repeated: a"),
         (["a", 2], [[0, 1], [0, 0]], "node 1 is 2"),
         ("ab", [[0, 1], [0, 0]], "sequence of names"),
@@ -98,7 +98,7 @@ def test_unknown_names():
         Dag.from_edges(["a"], [("a", "z")])
     with pytest.raises(GraphError, match="listed twice"):
         Dag.from_edges(["a", "b"], [("a", "b"), ("a", "b")])
-    with pytest.raises(GraphError, match="only in the first: d, c; only in the second: z"):
+    with pytest.raises(GraphError, match="only in the first: d and c; only in the second: z"):
         DIAMOND.reorder(["a", "b", "z"])
     with pytest.raises(GraphError, match="cycle: a → b → a"):
         Dag.from_edges(["a", "b"], [("a", "b"), ("b", "a")])

@@ -75,7 +75,7 @@ def test_extending_a_partly_directed_graph():
     graph = Cpdag.from_edges(list("abcd"), [("d", "c")], [("a", "b"), ("b", "c")])
     assert extend(graph).directed == (("b", "a"), ("c", "b"), ("d", "c"))
     assert extend(complete(4)).topological_order() == ("0", "1", "2", "3")
-    with pytest.raises(GraphError, match="none exists: whichever of a, b, c, d"):
+    with pytest.raises(GraphError, match="none exists: whichever of a, b, c and d"):
         extend(Cpdag.from_edges(list("abcd"), [("a", "b"), ("d", "c")], [("b", "c")]))
 
 

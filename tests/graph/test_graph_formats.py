@@ -1,4 +1,5 @@
 import io
+import re
 from contextlib import suppress
 from pathlib import Path
 from xml.etree import ElementTree
@@ -142,6 +143,14 @@ def test_dot_says_the_same_to_graphviz(dag):
         )
 
 
+@pytest.mark.parametrize("name", ["%", "% fat", "%5", "%\n"])
+def test_dot_gives_no_identifier_that_graphviz_takes_for_a_number(name):
+    dag = Dag.from_edges([name, "fat %"], [(name, "fat %")])
+    assert '"%' not in re.sub(r'(label|ordag_name)="[^"]*"', "", dag.to_dot())
+    assert '"fat %";' in dag.to_dot()
+    assert Dag.parse(dag.to_dot(), "dot") == dag
+
+
 def test_dot_has_no_markup():
     text = Dag.from_edges(["<b>x</b>", "{a|b}"], [("<b>x</b>", "{a|b}")]).to_dot()
     assert '"<b>x</b>" [label="\\<b\\>x\\</b\\>"]' in text
@@ -225,7 +234,7 @@ def test_how_the_texts_look():
 def test_what_a_format_cannot_hold():
     with pytest.raises(GraphFormatError, match="lavaan has no undirected edges such as b — c"):
         MIXED.to_lavaan()
-    with pytest.raises(GraphFormatError, match="rename a b, if, efa, _x, 2nd"):
+    with pytest.raises(GraphFormatError, match="rename a b, if, efa, _x and 2nd"):
         Dag.empty(["a b", "ok", "if", "efa", "_x", "2nd"]).to_lavaan()
     with pytest.raises(GraphFormatError, match=r"control characters; rename 'a.x00'"):
         Dag.empty(["a\x00"]).to_graphml()
@@ -283,7 +292,7 @@ def test_graphml_of_others():
         ("dot", "digraph { a -- b }", "-> in a digraph"),
         ("dot", "digraph { a -> <b>x</b> }", "cannot read '<b>x"),
         ("dot", "digraph { a -> b [dir=both] }", "not 'both'"),
-        ("dot", 'digraph { a -> b [coefficient="x"] }', "weight 'x' of 'a' → 'b' is not a number"),
+        ("dot", 'digraph { a -> b [coefficient="x"] }', "weight 'x' of a → b is not a number"),
         ("dot", 'digraph { a -> b [coefficient="nan"] }', "is nan"),
         ("dot", 'digraph { "a }', "cannot read '\"a }'"),
         ("dot", "tree { }", "expected 'digraph' or 'graph'"),
@@ -305,13 +314,13 @@ def test_graphml_of_others():
         ("graphml", "<x/>", "GraphML: "),
         ("csv", "", "expected the columns source and target, found none"),
         ("csv", "from,to\na,b\n", "found from, to"),
-        ("csv", "source,target\na\n", "line 2: 1 cells under 2 columns"),
+        ("csv", "source,target\na\n", "line 2: 1 cell under 2 columns"),
         ("csv", "source,target\n,b\n", "line 2: the source is empty"),
         ("csv", 'source,target\n"a"b,c\n', "line 2: "),
         ("csv", "source,target,weight\na,b,x\n", "line 2: 'x' is not a number"),
         ("csv", "source,target,undirected\na,b,maybe\n", "line 2: undirected is 'maybe'"),
         ("adjacency.csv", ",a,b\nb,0,0\na,0,0\n", "those above the columns"),
-        ("adjacency.csv", ",a,b\na,0\nb,0,0\n", "line 2: 1 entries for 2 nodes"),
+        ("adjacency.csv", ",a,b\na,0\nb,0,0\n", "line 2: 1 entry for 2 nodes"),
         ("adjacency.csv", ",a\na,x\n", "'x' is not a number"),
         ("adjacency.csv", ",a\na,1\n", "a has an edge to itself"),
         ("json", "{", "JSON: .*line 1 column 2"),

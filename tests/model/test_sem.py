@@ -196,5 +196,5 @@ def test_equality_hash_and_repr():
     assert hash(one) == hash(same)
     assert one != LinearSEM.from_edges(["a", "b"], edges, omega=2.0)
     assert one != "a → b"
-    assert repr(one) == "LinearSEM(2 variables, 1 edges)"
+    assert repr(one) == "LinearSEM(2 variables, 1 edge)"
     assert one.dag.adjacency.tolist() == [[False, True], [False, False]]

@@ -13,6 +13,7 @@ NASTY_NAMES = [
     *["<b>bold</b>", "<>", "&amp;", "&lt;", "&#65;", "&", "]]>", "<!--", "<!DOCTYPE x>", "{a|b}", "|", "[x]"],
     *["[]", "()", "a -> b", "a--b", "x ~ y", "# no", "! no", "// no", "/* no */", "a:b", "a+b", "größe", "变量"],
     *["🙂", "é", "é", "NA", "TRUE", "if", "...", "..1", ".1", "_a", "a.b", "_networkx_list_start", "ordag_name"],
+    *["% fat", "%", "100 %", "a\u202eb", "\u2066x\u2069", "عمر", "גיל"],
 ]
 CONTROL_NAMES = ["\x00", "a\x00b", "\x01", "\x1b[31m", "\x7f", "\x1f"]
 PLAIN_NAMES = [f"x{i}" for i in range(1, 9)]

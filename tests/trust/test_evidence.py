@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from oracles import trust as oracle
 
 import ordag
-from ordag.graph.equivalence import to_cpdag
 from ordag.errors import GraphError, SettingError
+from ordag.graph.equivalence import to_cpdag
 from ordag.order.ordering import backward, forward
 from ordag.trust.evidence import arrow_reasons, evidence, step_evidence
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from ordag.cli.options import READING, Progress, split_groups, take_reading, with_options
+from ordag.cli.options import DATA, READING, Progress, split_groups, take_reading, with_options
 
 
 @click.command()
-@click.argument("data")
+@DATA
 @click.option(
     "--alpha",
     default=0.01,
@@ -59,8 +59,7 @@ def check(
     if as_json:
         click.echo(diagnosis.to_json())
     else:
-        from rich.console import Console
-
         from ordag.show.diagnosis import print_diagnosis
+        from ordag.show.screen import Screen
 
-        print_diagnosis(diagnosis, Console(highlight=False, markup=False), Path(data).name or data)
+        print_diagnosis(diagnosis, Screen(), Path(data).name or data)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordag.cli.options import METHODS, READING, SETTINGS, Progress, given, take_reading, with_options
+from ordag.cli.options import DATA_OR_NONE, METHODS, READING, SETTINGS, Progress, given, take_reading, with_options
 from ordag.errors import PrecisionWarning, SettingError, UnreadableError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("data", required=False)
+@DATA_OR_NONE
 @click.option("--methods", default=",".join(METHODS), show_default=True, help="Which, separated by commas.")
 @click.option(
     "--truth", type=click.Path(), help="The true graph: a file in a graph format, or a model from ordag simulate."
@@ -77,11 +77,10 @@ def compare(
     if as_json:
         click.echo(comparison.to_json())
     else:
-        from rich.console import Console
-
         from ordag.show.comparison import print_comparison
+        from ordag.show.screen import Screen
 
-        print_comparison(comparison, Console(highlight=False, markup=False), description)
+        print_comparison(comparison, Screen(), description)
 
 
 def read_truth(path: Path) -> Dag:

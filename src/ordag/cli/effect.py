@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
-from ordag.cli.options import AUTO, READING, SETTINGS, Progress, given, take_reading, with_options
+from ordag.cli.options import AUTO, DATA, READING, SETTINGS, Progress, given, take_reading, with_options
+from ordag.words import shown
 
 
 @click.command()
-@click.argument("data")
+@DATA
 @click.option("--from", "source", required=True, help="The cause.")
 @click.option("--to", "target", required=True, help="What it may have an effect on.")
 @click.option("--level", default=0.95, show_default=True, type=float, help="Of the interval.")
@@ -52,9 +53,11 @@ def effect(
         click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
         return
     if found.estimate == 0 and found.std_error == 0:
-        click.echo(f"{source} has no effect on {target}: no directed path leads there in the learned graph.")
+        click.echo(
+            f"{shown(source)} has no effect on {shown(target)}: no directed path leads there in the learned graph."
+        )
         return
     click.echo(
-        f"{source} → {target}: {found.estimate:.4g} per unit, standard error {found.std_error:.2g}, "
+        f"{shown(source)} → {shown(target)}: {found.estimate:.4g} per unit, standard error {found.std_error:.2g}, "
         f"{100 * level:g}% interval {found.low:.4g} to {found.high:.4g}"
     )

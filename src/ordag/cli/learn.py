@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordag.cli.options import AUTO, READING, SETTINGS, Progress, given, take_reading, with_options
+from ordag.cli.options import AUTO, DATA, READING, SETTINGS, Progress, given, take_reading, with_options
 from ordag.errors import PrecisionWarning
+from ordag.words import harmless, shown
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
 
 
 @click.command()
-@click.argument("data")
+@DATA
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn.")
 @with_options(SETTINGS)
 @click.option(
@@ -47,8 +48,8 @@ def learn(
 ) -> None:
     """Learn the causal graph behind DATA.
 
-    DATA is a CSV or Parquet file, a folder of Parquet files, or the name of a built-in data set: marks (88 students,
-    5 exams) or sachs (853 cells, 11 proteins).
+    DATA is a CSV or Parquet file, a folder of Parquet files, - for a table on standard input, or the name of a built-in data
+    set: marks (88 students, 5 exams) or sachs (853 cells, 11 proteins).
 
     Methods: pooled searches orders of the variables for the graph of the best score, in which the error variances are as
     alike as these data say; cvs orders the variables by conditional variance and chooses parents along the order (Park & Kim;
@@ -79,15 +80,14 @@ def learn(
     if as_json:
         click.echo(fit.to_json())
         for sentence in fit.warnings:
-            click.echo(f"ordag: warning: {sentence}", err=True)
+            click.echo(f"Warning: {harmless(sentence)}", err=True)
     else:
-        from rich.console import Console
-
+        from ordag.show.screen import Screen
         from ordag.show.terminal import print_fit
 
-        print_fit(fit, Console(highlight=False, markup=False), Path(data).name or data)
+        print_fit(fit, Screen(), Path(data).name or data)
         for path in paths:
-            click.echo(f"written: {path}", err=True)
+            click.echo(f"written: {shown(path)}", err=True)
 
 
 def _write(fit: Fit, paths: list[str], report: str | None) -> None:

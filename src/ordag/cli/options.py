@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from ordag.errors import SettingError
+from ordag.errors import SettingError, UnreadableError
+from ordag.words import harmless
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -23,6 +28,27 @@ def _penalty(_: click.Context, __: click.Parameter, value: str) -> str | float:
     except ValueError:
         raise click.BadParameter(f"{value!r} is neither bic, ebic, adaptive nor a number.") from None
 
+
+@contextmanager
+def _standard_input() -> Iterator[str]:
+    """What comes through standard input, in a file: tables are read more than once. Its name is what messages call it."""
+    with tempfile.TemporaryDirectory(prefix="ordag-") as folder:
+        path = Path(folder) / "standard input"
+        try:
+            with path.open("wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+        except OSError as error:
+            raise UnreadableError(f"Standard input could not be read: {error.strerror or error}.") from error
+        yield str(path)
+
+
+def _data(context: click.Context, _: click.Parameter, value: str | None) -> str | None:
+    return context.with_resource(_standard_input()) if value == "-" else value
+
+
+DATA = click.argument("data", callback=_data)
+
+DATA_OR_NONE = click.argument("data", required=False, callback=_data)
 
 METHODS = ["pooled", "cvs", "pc", "ges", "gds"]
 
@@ -197,7 +223,7 @@ class Progress:
     def __call__(self, news: str) -> None:
         now = time.monotonic() - self.start
         if self.visible and now > 1.0 and now - self.last > 0.2:
-            click.echo(f"\r{f'{news}, {now:.0f} s':<78.78}", nl=False, err=True)
+            click.echo(f"\r{f'{harmless(news)}, {now:.0f} s':<78.78}", nl=False, err=True)
             self.last, self.shown = now, True
 
     def __exit__(self, *_: object) -> None:

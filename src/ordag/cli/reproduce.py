@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ordag.words import counted
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -55,10 +57,9 @@ def reproduce(
       ordag reproduce --quick
       ordag reproduce figure2 figure3 --replicates 30 --out results
     """
-    from rich.console import Console
-
     from ordag.paper import EXPERIMENTS
     from ordag.paper import reproduce as run
+    from ordag.show.screen import Screen
 
     if listing:
         width = max(map(len, EXPERIMENTS))
@@ -71,7 +72,7 @@ def reproduce(
     except KeyboardInterrupt:
         click.echo(f"ordag: stopped. What is done is kept in {out}: the same command goes on from there.", err=True)
         sys.exit(130)
-    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 120)
+    console = Screen()
     for result in results:
         show(result, console)
     click.echo(f"Tables, figures and these pages are in {out}.", err=True)
@@ -79,24 +80,22 @@ def reproduce(
 
 def show(result: Result, console: Console) -> None:
     """The title, the small table, and the sentences."""
-    from rich.padding import Padding
-    from rich.table import Table
     from rich.text import Text
+
+    from ordag.show.screen import Column, say, show_table
 
     console.print(Text(f"\n{result.experiment.title}", style="bold"))
     if result.table is not None:
-        table = Table(box=None, pad_edge=False, header_style="dim")
         rows = result.table.astype(str).to_numpy().tolist()
-        prose = [max((len(row[k]) for row in rows), default=0) > MOST_LETTERS for k in range(result.table.shape[1])]
+        columns = []
         for k, title in enumerate(result.table.columns):
-            table.add_column(Text(str(title)), justify="left" if k == 0 or prose[k] else "right", no_wrap=not prose[k])
-        for row in rows:
-            table.add_row(*(Text(cell) for cell in row))
-        # Numbers keep their columns on a narrow terminal; sentences are wrapped.
-        needed = console.measure(table, options=console.options.update(width=400)).maximum + 2
-        console.print(Padding(table, (0, 0, 1, 2), expand=False), width=None if any(prose) else needed, crop=False)
+            cells = [row[k] for row in rows]
+            prose = max(map(len, cells), default=0) > MOST_LETTERS
+            columns.append(Column(str(title), cells, right=k > 0 and not prose, prose=prose))
+        show_table(console, columns)
+        console.print()
     for sentence in result.claims:
-        console.print(Padding(Text(f"· {sentence}"), (0, 0, 0, 2)))
+        say(console, f"· {sentence}", "  ")
 
 
 class Bar:
@@ -125,9 +124,9 @@ class Bar:
     def _announce(self, step: Step) -> None:
         left = (step.seconds - step.seconds_done) / step.workers
         before = f", {step.done:,} of them done before" if step.done else ""
-        workers = f"{step.workers} worker{'s' if step.workers > 1 else ''}"
+        time_left = f"about {spell(left)} with {counted(step.workers, 'worker')}"
         click.echo(
-            f"{step.tasks:,} tasks{before}; about {spell(left)} with {workers}. Results go to {self.folder}; "
+            f"{counted(step.tasks, 'task')}{before}; {time_left}. Results go to {self.folder}; "
             "Ctrl-C stops, and the same command goes on.",
             err=True,
         )

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ordag.errors import SettingError
+from ordag.words import shown
 
 
 @click.command()
@@ -60,7 +61,7 @@ def simulate(
         texts.append((out, _rows(drawn.names, drawn.X, out)))
     for path, text in texts:
         write_whole(path, text)
-        click.echo(f"written: {path}", err=True)
+        click.echo(f"written: {shown(path)}", err=True)
     if out is None:
         click.echo(_rows(drawn.names, drawn.X, "rows.csv").decode(), nl=False)
 

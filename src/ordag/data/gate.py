@@ -18,15 +18,9 @@ from ordag.errors import (
     TooFewRowsError,
 )
 from ordag.linalg import EPSILON
+from ordag.words import counted, joined, listed, shown
 
 Missing = Literal["error", "drop"]
-
-
-def listed(words: Sequence[str], most: int = 8) -> str:
-    """'a, b and c', cut short where there are many."""
-    if len(words) > most:
-        return f"{', '.join(words[:most])} and {len(words) - most} more"
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else list(words))
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -74,13 +68,13 @@ class RowCheck:
             )
         if self.dropped and self.missing == "error":
             raise MissingValuesError(
-                f"{_rows(self.dropped)} of {self.rows} {'has' if self.dropped == 1 else 'have'} missing values, in "
+                f"{counted(self.dropped, 'row')} of {self.rows:,} {'has' if self.dropped == 1 else 'have'} missing values, in "
                 f"{self._counts(self.absent)}: fill them in, leave those columns out, or drop the rows with "
                 "missing='drop' (--missing drop)."
             )
 
     def _counts(self, counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> str:
-        return listed([f"{self.names[j]} ({_rows(int(counts[j]))})" for j in np.flatnonzero(counts)])
+        return joined([f"{shown(self.names[j])} ({counted(int(counts[j]), 'row')})" for j in np.flatnonzero(counts)])
 
 
 def check_moments(n: int, mean: Array, variances: Array, names: tuple[str, ...]) -> None:
@@ -94,7 +88,7 @@ def check_moments(n: int, mean: Array, variances: Array, names: tuple[str, ...])
     if n == 0:
         raise TooFewRowsError("There are no rows: nothing can be learned from an empty table.")
     if p == 1:
-        raise DataError(f"There is only one column, {names[0]}: a graph needs at least two.")
+        raise DataError(f"There is only one column, {shown(names[0])}: a graph needs at least two.")
     if not np.isfinite(variances).all():
         large = [names[j] for j in np.flatnonzero(~np.isfinite(variances))]
         raise NonFiniteError(f"The values of {listed(large)} are too large to square in float64: use a larger unit.")
@@ -107,11 +101,7 @@ def check_moments(n: int, mean: Array, variances: Array, names: tuple[str, ...])
                 "leave out what does not vary (columns=…, --columns)."
             )
     if n < p + 2:
+        fewer = f" or at most {n - 2} of the columns (columns=…, --columns)" if n > 3 else ""
         raise TooFewRowsError(
-            f"{_rows(n)} and {p} variables: the tests need at least {p + 2} rows. "
-            f"Use more rows or at most {max(n - 2, 0)} of the columns (columns=…, --columns)."
+            f"{counted(n, 'row')} and {p} variables: the tests need at least {p + 2} rows. Use more rows{fewer}."
         )
-
-
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count} rows"

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.data.gate import Missing, RowCheck, check_missing, check_names, listed
+from ordag.data.gate import Missing, RowCheck, check_missing, check_names
 from ordag.data.profile import Sampler
 from ordag.data.scatter import WELL_CONDITIONED, Accumulator, chunk_rows, merge_roots, root_of_scatter, scatter_of
 from ordag.data.sources import Source, open_source
 from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, SettingError
 from ordag.linalg import lengths, triangle
+from ordag.words import counted, listed, shown
 
 Progress = Callable[[int], None]
 
@@ -107,7 +108,7 @@ class Moments:
         """
         source = open_source(data)
         if names is not None and len(names) != len(source.names):
-            raise ColumnError(f"{len(names)} names for {len(source.names)} columns.")
+            raise ColumnError(f"{counted(len(names), 'name')} for {counted(len(source.names), 'column')}.")
         quick = quick_moments(source)
         moments = (None if quick is None else resolved_moments(quick)) or read_moments(source, missing=missing)
         return cls(moments.n, moments.mean, names or moments.names, R=moments.R, dropped=moments.dropped)
@@ -125,7 +126,7 @@ class Moments:
         if names is None:
             names = [f"X{j + 1}" for j in range(len(S))]
         if len(names) != len(S):
-            raise ColumnError(f"{len(names)} names for {len(S)} columns.")
+            raise ColumnError(f"{counted(len(names), 'name')} for {counted(len(S), 'column')}.")
         if isinstance(n, bool) or int(n) != n or n < 2:
             raise SettingError(f"n={n!r}: the number of rows behind the covariance matrix is a whole number from 2 on.")
         if not np.isfinite(S).all():
@@ -136,8 +137,8 @@ class Moments:
         if skew.any():
             i, j = (int(k) for k in np.argwhere(skew)[0])
             raise CovarianceError(
-                f"The covariance matrix is not symmetric: {S[i, j]:g} at ({names[i]}, {names[j]}) "
-                f"but {S[j, i]:g} at ({names[j]}, {names[i]})."
+                f"The covariance matrix is not symmetric: {S[i, j]:g} at ({shown(names[i])}, {shown(names[j])}) "
+                f"but {S[j, i]:g} at ({shown(names[j])}, {shown(names[i])})."
             )
         moments = cls(
             int(n),
@@ -146,7 +147,7 @@ class Moments:
             scatter=np.asfortranarray((S + S.T) * ((n - 1) / 2)),
         )
         if moments.mean.shape != (len(S),):
-            raise ColumnError(f"The mean has shape {moments.mean.shape} for {len(S)} columns.")
+            raise ColumnError(f"The mean has shape {moments.mean.shape} for {counted(len(S), 'column')}.")
         _ = moments.R  # not positive definite: say so here and now
         return moments
 
@@ -227,6 +228,6 @@ def _not_positive_definite(scatter: Array, names: tuple[str, ...]) -> str:
             break
     before = f" given {listed(names[: k - 1], 4)}" if k > 1 else ""
     return (
-        f"The covariance matrix is not positive definite in float64: {names[k - 1]} has no variance left{before}. "
+        f"The covariance matrix is not positive definite in float64: {shown(names[k - 1])} has no variance left{before}. "
         "Leave that column out, or give the rows instead of their covariances."
     )

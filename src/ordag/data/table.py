@@ -10,6 +10,7 @@ from ordag.data.gate import Missing, check_missing, check_moments
 from ordag.data.moments import Moments, quick_moments, read_moments, resolved_moments
 from ordag.data.profile import Profile, Sampler
 from ordag.data.sources import Source, open_source
+from ordag.words import counted
 
 
 class Table:
@@ -51,7 +52,7 @@ class Table:
             self._progress(news)
 
     def _rows_read(self, rows: int) -> None:
-        self.tell(f"{rows:,} rows read")
+        self.tell(f"{counted(rows, 'row')} read")
 
     @cached_property
     def quick(self) -> Moments | None:

@@ -14,7 +14,8 @@ from ordag.arrays import Mask
 from ordag.errors import GraphError
 from ordag.graph.acyclic import reachable
 from ordag.graph.formats import Edge
-from ordag.graph.gate import checked_adjacency, checked_nodes, listed, read_only, shown
+from ordag.graph.gate import checked_adjacency, checked_nodes, read_only
+from ordag.words import counted, listed, shown
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -162,11 +163,6 @@ def check_same_names(first: Sequence[str], second: Sequence[str]) -> None:
             if names
         ]
         raise GraphError(f"the two graphs have different nodes; {'; '.join(parts)}")
-
-
-def counted(number: int, noun: str) -> str:
-    """'1 node', '2 nodes'."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def arrow(edge: Edge) -> str:

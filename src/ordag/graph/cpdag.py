@@ -14,8 +14,8 @@ from ordag.graph.acyclic import find_cycle
 from ordag.graph.base import arrow, line
 from ordag.graph.exports import ExportedGraph
 from ordag.graph.extension import extension
-from ordag.graph.gate import listed, shown
 from ordag.graph.meek import completed
+from ordag.words import listed, shown
 
 if TYPE_CHECKING:
     import pandas

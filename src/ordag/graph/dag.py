@@ -14,7 +14,8 @@ from ordag.graph.acyclic import find_cycle, topological_order
 from ordag.graph.base import line
 from ordag.graph.exports import ExportedGraph
 from ordag.graph.formats import Edge
-from ordag.graph.gate import read_only, shown
+from ordag.graph.gate import read_only
+from ordag.words import shown
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)

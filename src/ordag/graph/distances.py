@@ -11,6 +11,7 @@ from ordag.arrays import Mask
 from ordag.errors import GraphError
 from ordag.graph.base import Graph, check_same_names
 from ordag.graph.gate import checked_adjacency
+from ordag.words import counted
 
 GraphLike: TypeAlias = Graph | ArrayLike
 
@@ -44,5 +45,5 @@ def _aligned(a: GraphLike, b: GraphLike) -> tuple[Mask, Mask]:
     A = a.adjacency if isinstance(a, Graph) else checked_adjacency(a)
     B = b.adjacency if isinstance(b, Graph) else checked_adjacency(b)
     if A.shape != B.shape:
-        raise GraphError(f"the graphs have {len(A)} and {len(B)} nodes; a distance needs the same nodes")
+        raise GraphError(f"the graphs have {len(A)} and {counted(len(B), 'node')}; a distance needs the same nodes")
     return A, B

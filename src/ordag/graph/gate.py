@@ -1,28 +1,17 @@
-"""Node names and adjacency in, checked copies out; and how names are shown in sentences."""
+"""Node names and adjacency in, checked copies out."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ordag.arrays import Mask
 from ordag.errors import GraphError
-
-
-def shown(name: str) -> str:
-    """The name as a sentence can carry it: quoted and escaped where it would not read as one word of text."""
-    plain = name.isprintable() and name == name.strip() and name != ""
-    return name if plain else repr(name)
-
-
-def listed(names: Iterable[str], limit: int = 6) -> str:
-    """The names with commas between them; past the limit, how many more there are."""
-    words = [shown(name) for name in names]
-    rest = len(words) - limit
-    return ", ".join(words) if rest <= 0 else ", ".join(words[:limit]) + f" and {rest} more"
+from ordag.words import counted, listed
+from ordag.words import shown as shown
 
 
 def checked_nodes(nodes: Sequence[str]) -> tuple[str, ...]:
@@ -55,7 +44,7 @@ def checked_adjacency(adjacency: ArrayLike, nodes: Sequence[str] | None = None) 
     if entries.ndim != 2 or entries.shape[0] != entries.shape[1]:
         raise GraphError(f"an adjacency matrix is square; this one has shape {entries.shape}")
     if nodes is not None and len(nodes) != len(entries):
-        raise GraphError(f"{len(nodes)} node names for an adjacency matrix of shape {entries.shape}")
+        raise GraphError(f"{counted(len(nodes), 'node name')} for an adjacency matrix of shape {entries.shape}")
     missing = np.argwhere(np.isnan(entries))
     if len(missing):
         row, column = missing[0]

@@ -9,7 +9,7 @@ import numpy as np
 from ordag.arrays import Mask
 from ordag.errors import GraphError
 from ordag.graph.dag import Dag
-from ordag.graph.gate import listed
+from ordag.words import listed
 
 
 def d_separated(dag: Dag, a: str | Iterable[str], b: str | Iterable[str], given: str | Iterable[str] = ()) -> bool:

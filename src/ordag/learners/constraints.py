@@ -15,8 +15,8 @@ from ordag.fit import Fit
 from ordag.graph.base import Graph, arrow, line
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.extension import extension
-from ordag.graph.gate import shown
 from ordag.graph.meek import completed, meek
+from ordag.words import shown
 
 if TYPE_CHECKING:
     from ordag.trust.knowledge import Knowledge

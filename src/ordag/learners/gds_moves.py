@@ -14,6 +14,7 @@ from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.learners.constraints import Constraints
 from ordag.learners.regressions import Regressions, members
+from ordag.words import shown
 
 Nodes: TypeAlias = NDArray[np.intp]
 Paths: TypeAlias = NDArray[np.float32]
@@ -193,5 +194,7 @@ def starting_graph(start: Dag, known: Constraints) -> Dag:
     stray = np.argwhere(start.adjacency & ~known.allowed).tolist()
     if stray:
         i, j = stray[0]
-        raise SettingError(f"start has {start.nodes[i]} → {start.nodes[j]}, which the knowledge rules out.")
+        raise SettingError(
+            f"start has {shown(start.nodes[i])} → {shown(start.nodes[j])}, which the knowledge rules out."
+        )
     return Dag(start.nodes, start.adjacency | known.needed)

@@ -15,6 +15,7 @@ from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
 from ordag.graph.meek import meek
 from ordag.learners.constraints import Constraints, class_fault
+from ordag.words import listed, shown
 
 WAYS = ("class", "skeleton")
 
@@ -76,7 +77,7 @@ def order_for_skeleton(graph: Graph, known: Constraints) -> Mask:
     if cycle is not None:
         names = [graph.nodes[node] for node in (*cycle, cycle[0])]
         raise SettingError(
-            f"Knowledge directs the edges between {', '.join(names[:-1])} in a circle: {' → '.join(names)}. No DAG has this "
+            f"Knowledge directs the edges between {listed(names[:-1])} in a circle: {' → '.join(map(shown, names))}. No DAG has this "
             "skeleton; use method='cvs', 'ges' or 'gds', which keep to knowledge from the start."
         )
     together = stated | known.before

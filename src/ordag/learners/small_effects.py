@@ -19,6 +19,7 @@ from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
 from ordag.learners.constraints import class_fault, constraints, informed
 from ordag.linalg import triangle
+from ordag.words import counted
 
 SMALL = 0.05
 """A standardised effect below this is a trifle to most people."""
@@ -112,9 +113,9 @@ def with_notice(fit: Fit) -> Fit:
     small = sum(one.size < SMALL and least < one.explained < EXPLAINED for one in effects(fit, _doubtful(fit)))
     if not small:
         return fit
-    what = "1 edge has" if small == 1 else f"{small} edges have"
+    what = f"{counted(small, 'edge')} {'has' if small == 1 else 'have'}"
     sentence = (
-        f"{what} a standardised effect below {SMALL}, which {fit.n:,} rows are enough to find: leave such edges out with "
+        f"{what} a standardised effect below {SMALL}, which {counted(fit.n, 'row')} are enough to find: leave such edges out with "
         f"min_effect={SMALL} (--min-effect {SMALL})."
     )
     return replace(fit, warnings=(*fit.warnings, sentence))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ordag.arrays import Array
 from ordag.errors import SettingError
+from ordag.words import counted
 
 Range: TypeAlias = tuple[float, float]
 Indices: TypeAlias = NDArray[np.intp]
@@ -145,7 +146,7 @@ def _signed(edges: int, streams: Streams, weights: Range) -> Array:
 def _variances(p: int, streams: Streams, variances: str | float | Range) -> Array:
     if isinstance(variances, str):
         if variances != "equal":
-            raise SettingError(f'variances is "{variances}"; give "equal", a number, or a range (low, high).')
+            raise SettingError(f'variances={variances!r}: give "equal", a number, or a range (low, high).')
         variances = 1.0
     low, high = _limits(variances, "variances")
     return streams.variances.uniform(low, high, p)
@@ -155,13 +156,13 @@ def _limits(given: float | Range, what: str) -> Range:
     """(low, high); a single number is both."""
     limits = np.array(given, dtype=np.float64)
     if limits.shape not in ((), (2,)):
-        raise SettingError(f"{what} is {given}; give two numbers, (low, high).")
+        raise SettingError(f"{what}={given!r}: give two numbers, (low, high).")
     low, high = np.broadcast_to(limits, 2).tolist()
     if not 0 < low <= high < np.inf:
-        raise SettingError(f"{what} is ({low:g}, {high:g}); both must be positive, the smaller one first.")
+        raise SettingError(f"{what}=({low:g}, {high:g}): both must be positive, the smaller one first.")
     return low, high
 
 
 def _check_degree(degree: float, p: int) -> None:
     if not 0 <= degree <= p - 1:
-        raise SettingError(f"degree is {degree:g}; among {p} variables it must be between 0 and {p - 1}.")
+        raise SettingError(f"degree={degree:g}: among {counted(p, 'variable')} it must be between 0 and {p - 1}.")

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordag.arrays import Array, Mask
 from ordag.errors import GraphError, SettingError
 from ordag.model.sem import LinearSEM, representable
+from ordag.words import shown
 
 BLOCK = 64  # rows whose squares are summed together
 
@@ -148,7 +149,7 @@ def _causal_order(sem: LinearSEM, order: Sequence[int]) -> NDArray[np.intp]:
     for i, j in np.argwhere(sem.B).tolist():
         if position[i] > position[j]:
             raise GraphError(
-                f"The order has {sem.names[j]} before {sem.names[i]}, one of its causes; causes come first."
+                f"The order has {shown(sem.names[j])} before {shown(sem.names[i])}, one of its causes; causes come first."
             )
     return pi
 

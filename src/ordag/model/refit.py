@@ -11,9 +11,9 @@ from scipy.linalg import lapack
 from ordag.arrays import Array, Mask
 from ordag.errors import CollinearError, GraphError, TooFewRowsError
 from ordag.graph.dag import Dag
-from ordag.graph.gate import listed
 from ordag.linalg import EPSILON, triangle
 from ordag.model.sem import LinearSEM, MomentsLike
+from ordag.words import counted, listed, shown
 
 CHOLESKY_DOWN_TO = 1e-4  # share of a column's variance that must remain for squares to hold enough digits
 
@@ -47,8 +47,8 @@ def refit(moments: MomentsLike, dag: Dag) -> Refit:
     if residual_df.min() < 1:
         j = int(np.argmin(residual_df))
         raise TooFewRowsError(
-            f"{names[j]} has {n_parents[j]} parents, which takes at least {n_parents[j] + 2} rows; "
-            f"there are {moments.n}. Bring more rows or remove some of the arrows into {names[j]}."
+            f"{shown(names[j])} has {counted(int(n_parents[j]), 'parent')}, which takes at least {n_parents[j] + 2} rows; "
+            f"there are {moments.n}. Bring more rows or remove some of the arrows into {shown(names[j])}."
         )
     p = len(names)
     S = moments.R.T @ moments.R
@@ -86,7 +86,9 @@ def _factor(moments: MomentsLike, S: Array, columns: NDArray[np.intp]) -> Array:
         i = int(np.argmin(remains))
         names = [moments.names[column] for column in columns[: i + 1]]
         of_whom = f"a linear combination of {listed(names[:i])}" if i else "constant"
-        raise CollinearError(f"{names[i]} is, as far as float64 can tell, {of_whom}. Take one of the columns out.")
+        raise CollinearError(
+            f"{shown(names[i])} is, as far as float64 can tell, {of_whom}. Take one of the columns out."
+        )
     return U
 
 

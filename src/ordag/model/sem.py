@@ -15,6 +15,7 @@ from scipy.linalg import lapack, solve_triangular
 from ordag import errors
 from ordag.arrays import Array
 from ordag.graph.dag import Dag
+from ordag.words import counted, shown
 
 Seed: TypeAlias = int | np.random.Generator | np.random.SeedSequence | None
 
@@ -65,7 +66,9 @@ class LinearSEM:
         variances = _frozen(omega, "omega", p)
         if variances.min() <= 0:
             j = int(np.argmin(variances))
-            raise errors.DataError(f"The error variance of {dag.nodes[j]} is {variances[j]:g}; it must be positive.")
+            raise errors.DataError(
+                f"The error variance of {shown(dag.nodes[j])} is {variances[j]:g}; it must be positive."
+            )
         for field, value in {
             "B": weights,
             "omega": variances,
@@ -88,7 +91,9 @@ class LinearSEM:
         B = np.zeros((len(names), len(names)))
         for (source, target), weight in edges.items():
             if source not in position or target not in position:
-                raise errors.GraphError(f"The edge {source} → {target} has an end that is not among the names.")
+                raise errors.GraphError(
+                    f"The edge {shown(str(source))} → {shown(str(target))} has an end that is not among the names."
+                )
             B[position[source], position[target]] = weight
         return cls(B, omega, intercept, names)
 
@@ -130,7 +135,7 @@ class LinearSEM:
     def sample(self, n: int, seed: Seed = None) -> Array:
         """n independent rows, (n, p): normal errors, then every variable from its parents, causes first."""
         if n < 1:
-            raise errors.SettingError(f"n is {n}; draw at least one row.")
+            raise errors.SettingError(f"n={n}: draw at least one row.")
         E = np.random.default_rng(seed).standard_normal((n, len(self.names)))
         E *= np.sqrt(self.omega)
         E += self.intercept
@@ -152,7 +157,9 @@ class LinearSEM:
         else:
             X = np.asarray(data, dtype=np.float64)
             if X.ndim != 2 or X.shape[1] != len(self.names):
-                raise errors.DataError(f"The data have shape {X.shape}; the model has {len(self.names)} columns.")
+                raise errors.DataError(
+                    f"The data have shape {X.shape}; the model has {counted(len(self.names), 'column')}."
+                )
             n = len(X)
             rss = np.square(X - X @ self.B - self.intercept).sum(axis=0)
         return float(-0.5 * (n * np.log(2 * np.pi * self.omega) + rss / self.omega).sum())
@@ -199,7 +206,7 @@ class LinearSEM:
         return LinearSEM, (self.B, self.omega, self.intercept, self.names)
 
     def __repr__(self) -> str:
-        return f"LinearSEM({len(self.names)} variables, {np.count_nonzero(self.B)} edges)"
+        return f"LinearSEM({counted(len(self.names), 'variable')}, {counted(int(np.count_nonzero(self.B)), 'edge')})"
 
     def _propagate(self, E: Array) -> Array:
         """X with X(I − B) = E, a block of variables at a time: from the parents before it, then within it."""
@@ -235,7 +242,9 @@ def _frozen(values: ArrayLike, what: str, p: int | None = None) -> Array:
         if array.ndim == 0:
             array = np.full(p, array)
         if array.shape != (p,):
-            raise errors.DataError(f"{what} has shape {array.shape}; B has {p} variables, so it needs ({p},).")
+            raise errors.DataError(
+                f"{what} has shape {array.shape}; B has {counted(p, 'variable')}, so it needs ({p},)."
+            )
     if not np.isfinite(array).all():
         where = np.argwhere(~np.isfinite(array))[0].tolist()
         raise errors.NonFiniteError(f"{what} is not finite at {where}; every entry must be a number.")

@@ -77,12 +77,12 @@ def simulate(
     options = {option: value for option, value in given.items() if value is not None}
     for option in options.keys() - chosen.options:
         takers = [f'"{other}"' for other, entry in DESIGNS.items() if option in entry.options]
-        raise SettingError(f'The design "{name}" takes no {option}; {" and ".join(takers)} do.')
+        raise SettingError(f'The design "{name}" takes no {option}; {" and ".join(takers)} do.', [option])
     if p is None:
         p = chosen.fixed_p or 20
     if p < 1 or p != (chosen.fixed_p or p):
         needed = f"exactly {chosen.fixed_p} variables" if chosen.fixed_p else "at least one variable"
-        raise SettingError(f'p is {p}; the design "{name}" has {needed}.')
+        raise SettingError(f'p={p}: the design "{name}" has {needed}.')
 
     streams = _streams(seed)
     recipe = chosen.draw(p, streams, **options)

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
-from ordag.data.gate import listed
 from ordag.data.moments import Moments
 from ordag.errors import CollinearError, PrecisionError
 from ordag.linalg import EPSILON, inverse
+from ordag.words import counted, listed, shown
 
 NEGLIGIBLE = 1e-9
 """Where every variance is known better than this, no choice is in doubt."""
@@ -95,7 +95,7 @@ def _refuse(moments: Moments, names: list[str], m: int, share: Array, uncertaint
             else f"is a linear combination of {listed(involved)}"
         )
         raise CollinearError(
-            f"Column {names[m]} {what}, to the last digit that float64 holds: leave one of these columns out."
+            f"Column {shown(names[m])} {what}, to the last digit that float64 holds: leave one of these columns out."
         )
     if moments.squared:
         remedy = "A covariance matrix keeps half the digits of its rows: give the rows instead, or fewer columns."
@@ -103,7 +103,7 @@ def _refuse(moments: Moments, names: list[str], m: int, share: Array, uncertaint
         remedy = "No order can be read off these numbers in float64: use fewer columns, or data with less collinearity."
     digits = "no digit" if uncertainty >= 1 else f"{-math.log10(uncertainty):.1f} digits"
     raise PrecisionError(
-        f"At step {m + 1} of {moments.p}, {names[m]} given {len(involved)} columns before it has {digits} left of its "
+        f"At step {m + 1} of {moments.p}, {shown(names[m])} given {counted(len(involved), 'column')} before it has {digits} left of its "
         f"variance. {remedy}"
     )
 
@@ -120,7 +120,7 @@ def _undecided(
         uncertainty = own[m] + float(noise(np.asarray(rival), squared=squared))
         if gap < uncertainty:
             yield (
-                f"step {m + 1}: {names[m]} {'before' if direction == 'forward' else 'after'} {names[b]} rests on a "
+                f"step {m + 1}: {shown(names[m])} {'before' if direction == 'forward' else 'after'} {shown(names[b])} rests on a "
                 f"relative difference of {gap:.1e} where {max(0.0, -math.log10(uncertainty)):.1f} digits are left"
             )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ordag.show.text import number
+from ordag.words import counted, harmless, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,6 +21,8 @@ TITLES = {
     "hamming": "distance to DAG",
     "class_hamming": "distance to class",
 }
+LEAST_IMPORTANT_FIRST = ("seconds", "class_hamming", "undirected", "bic")
+ELSEWHERE = "; see --json"
 MOST_EDGES = 40
 
 
@@ -37,41 +40,41 @@ def plain(comparison: Comparison) -> str:
 
 def print_comparison(comparison: Comparison, console: Console, description: str = "") -> None:
     """The methods, what they share, and the edges on which they differ."""
-    from rich.padding import Padding
-    from rich.table import Table
     from rich.text import Text
 
-    def show(head: list[str], rows: list[list[str]]) -> None:
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        for k, title in enumerate(head):
-            table.add_column(Text(title), justify="left" if k == 0 else "right", no_wrap=k > 0)
-        for row in rows:
-            table.add_row(*(Text(cell) for cell in row))
-        console.print(Padding(table, (0, 0, 0, 2), expand=False))
+    from ordag.show.screen import Column, say, show_table
 
-    variables = len(comparison.names)
-    console.print(
-        Text.assemble(("Ordag", "bold"), f" · {description} · {comparison.rows} rows · {variables} variables\n")
-    )
-    show(list(_shown(comparison).values()), [_cells(comparison, row) for row in comparison._rows()])
+    sizes = f"{counted(comparison.rows, 'row')} · {counted(len(comparison.names), 'variable')}"
+    say(console, Text.assemble(("Ordag", "bold"), f" · {shown(description)} · {sizes}"))
+    console.print()
+    rows = [_cells(comparison, row) for row in comparison._rows()]
+    methods = []
+    for k, (key, title) in enumerate(_shown(comparison).items()):
+        rank = LEAST_IMPORTANT_FIRST.index(key) if key in LEAST_IMPORTANT_FIRST else None
+        methods.append(Column(title, [row[k] for row in rows], right=k > 0, rank=rank))
+    show_table(console, methods, elsewhere=ELSEWHERE)
     for outcome in comparison.outcomes:
         for sentence in [outcome.problem] if outcome.problem else (outcome.fit.warnings if outcome.fit else ()):
-            console.print(Text.assemble((f"{outcome.method}: ", "bold yellow"), sentence))
+            say(console, Text.assemble((f"{outcome.method}: ", "bold yellow"), harmless(sentence)))
     found = [outcome.method for outcome in comparison.outcomes if outcome.fit is not None]
     if len(found) > 1:
         console.print(Text("\nAdjacent pairs in common", style="bold"))
-        shared = [[name, *map(str, row)] for name, row in zip(found, comparison._shared(), strict=True)]
-        show(["", *found], shared)
-    rows = comparison._edge_rows()
-    differing = [row for row in rows if len(set(list(row.values())[2:])) > 1]
-    console.print(
-        Text(f"\n{len(rows) - len(differing)} pairs on which all agree, {len(differing)} on which not", style="bold")
-    )
+        shared = comparison._shared()
+        counts = [Column(name, [str(row[k]) for row in shared], right=True, rank=-k) for k, name in enumerate(found)]
+        show_table(console, [Column("", found), *counts], elsewhere=ELSEWHERE)
+    rows_of_pairs = comparison._edge_rows()
+    differing = [row for row in rows_of_pairs if len(set(list(row.values())[2:])) > 1]
+    agreed = counted(len(rows_of_pairs) - len(differing), "pair")
+    console.print()
+    say(console, f"{agreed} on which all agree, {len(differing)} on which not", style="bold")
     if differing:
-        head = ["", *list(differing[0])[2:]]
-        show(head, [[f"{row['first']} · {row['second']}", *list(row.values())[2:]] for row in differing[:MOST_EDGES]])
+        listed = differing[:MOST_EDGES]
+        pairs = Column("", [f"{shown(row['first'])} · {shown(row['second'])}" for row in listed], prose=True)
+        graphs = list(listed[0])[2:]
+        marks = [Column(name, [row[name] for row in listed], right=True, rank=-k) for k, name in enumerate(graphs)]
+        show_table(console, [pairs, *marks], elsewhere=ELSEWHERE)
         if len(differing) > MOST_EDGES:
-            console.print(Text(f"  … and {len(differing) - MOST_EDGES} more: see them all with --json", style="dim"))
+            say(console, f"… and {len(differing) - MOST_EDGES} more: see them all with --json", "  ", style="dim")
 
 
 def _shown(comparison: Comparison) -> dict[str, str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from ordag.words import counted, harmless, shown
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
 TITLES = {"warning": "Warnings", "look": "Worth a look", "fine": "Fine", "unchecked": "Not checked"}
 STYLES = {"warning": "bold red", "look": "bold yellow", "fine": "bold green", "unchecked": "bold"}
+NARROW = 60  # letters
 TIERS = {
     "tested": "1 of 4, tested",
     "untested": "2 of 4, untested",
@@ -29,7 +32,7 @@ TIER_STYLES = {
 
 def heading(diagnosis: Diagnosis) -> str:
     fit, arrows = diagnosis.fit, diagnosis.fit.graph.edge_count
-    return f"check · {fit.n} rows · {len(fit.names)} variables · {arrows} {'arrow' if arrows == 1 else 'arrows'}"
+    return f"check · {counted(fit.n, 'row')} · {counted(len(fit.names), 'variable')} · {counted(arrows, 'arrow')}"
 
 
 def title(key: str) -> str:
@@ -57,38 +60,41 @@ def plain(diagnosis: Diagnosis) -> str:
 
 def print_verdict(verdict: Verdict, console: Console) -> None:
     """The verdict alone, with how often such verdicts go with wrong arrows, or where probabilities come from."""
-    from rich.padding import Padding
     from rich.text import Text
+
+    from ordag.show.screen import say
 
     title = Text("Verdict", style="bold")
     if verdict.tier is not None:
         title = Text.assemble(title, " · ", (TIERS[verdict.tier], TIER_STYLES[verdict.tier]))
     console.print(title)
-    console.print(Padding(Text(verdict.sentence), (0, 0, 0, 2), expand=False))
+    say(console, harmless(verdict.sentence), "  ")
     if verdict.help:
-        console.print(Padding(Text(verdict.help, style="dim"), (0, 0, 0, 2), expand=False))
+        say(console, harmless(verdict.help), "  ", style="dim")
 
 
 def print_diagnosis(diagnosis: Diagnosis, console: Console, description: str = "") -> None:
-    """The verdict, then the findings from warnings to what is fine."""
-    from rich.padding import Padding
-    from rich.table import Table
+    """The verdict, then the findings from warnings to what is fine; on a narrow screen each under its key."""
     from rich.text import Text
 
-    start = f" · {description} · " if description else " · "
-    console.print(Text.assemble(("Ordag", "bold"), start, heading(diagnosis)))
+    from ordag.show.screen import Column, say, show_table
+
+    start = f" · {shown(description)} · " if description else " · "
+    say(console, Text.assemble(("Ordag", "bold"), start, heading(diagnosis)))
     console.print()
     print_verdict(diagnosis.verdict, console)
     width = max(len(finding.key) for finding in diagnosis.findings)
     for level, findings in diagnosis.by_level().items():
         console.print()
         console.print(Text(TITLES[level], style=STYLES[level]))
-        table = Table(box=None, pad_edge=False, show_header=False)
-        table.add_column(no_wrap=True, min_width=width, style="cyan")
-        table.add_column(overflow="fold")
-        for finding in findings:
-            table.add_row(Text(title(finding.key)), Text(finding.sentence))
-        console.print(Padding(table, (0, 0, 0, 2), expand=False))
+        if console.width < NARROW:
+            for finding in findings:
+                say(console, title(finding.key), "  ", style="cyan")
+                say(console, harmless(finding.sentence), "    ")
+        else:
+            keys = [title(finding.key).ljust(width) for finding in findings]
+            sentences = [harmless(finding.sentence) for finding in findings]
+            show_table(console, [Column("", keys, style="cyan"), Column("", sentences, prose=True)])
     for sentence in diagnosis.fit.warnings:
         console.print()
-        console.print(Text.assemble(("Warning ", "bold yellow"), sentence))
+        say(console, Text.assemble(("Warning ", "bold yellow"), harmless(sentence)))

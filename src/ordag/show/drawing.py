@@ -1,4 +1,7 @@
-"""A Fit in, an SVG picture of its graph out. Names are text and nothing else: they are escaped."""
+"""A Fit in, an SVG picture of its graph out.
+
+Names are text and nothing else: they are `shown`, which leaves no character that XML forbids, and then escaped.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ordag.graph.base import Graph
 from ordag.show.layout import Point, layered
+from ordag.words import counted, shown
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -29,7 +33,7 @@ def draw(fit: Fit) -> str | None:
     spread = fit.sem.covariance().diagonal() ** 0.5
     for i, j in zip(*fit.graph.adjacency.nonzero(), strict=True):
         weight = float(fit.sem.B[i, j])
-        labels[int(i), int(j)] = f"{fit.names[i]} → {fit.names[j]}: {weight:.3g}"
+        labels[int(i), int(j)] = f"{shown(fit.names[i])} → {shown(fit.names[j])}: {weight:.3g}"
         widths[int(i), int(j)] = 1.0 + 2.5 * min(1.0, abs(weight) * float(spread[i] / spread[j]))
     return svg(fit.graph, fit.order, labels, widths)
 
@@ -44,10 +48,11 @@ def svg(
     half = [max(24.0, 4.2 * len(_short(name)) + 10.0) for name in graph.nodes]
     layout = layered(graph, order, across=max(2 * max(half, default=24.0) + 24.0, 90.0))
     undirected = {frozenset((graph.index(a), graph.index(b))) for a, b in graph.undirected}
+    variables = counted(len(graph.nodes), "variable")
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {layout.width:.0f} {layout.height:.0f}" '
         f'width="{layout.width:.0f}" height="{layout.height:.0f}" style="max-width:100%;height:auto" role="img" '
-        f'aria-label="Causal graph of {len(graph.nodes)} variables" font-family="sans-serif" font-size="13">',
+        f'aria-label="Causal graph of {variables}" font-family="sans-serif" font-size="13">',
         '<g fill="none" stroke="#4a6a8a">',
     ]
     for (a, b), points in layout.routes.items():
@@ -64,7 +69,7 @@ def svg(
     parts.append("</g>")
     for name, (x, y), w in zip(graph.nodes, layout.places, half, strict=True):
         parts.append(
-            f'<g><title>{escape(name)}</title><rect x="{x - w:.1f}" y="{y - HALF_HEIGHT:.1f}" width="{2 * w:.1f}" '
+            f'<g><title>{escape(shown(name))}</title><rect x="{x - w:.1f}" y="{y - HALF_HEIGHT:.1f}" width="{2 * w:.1f}" '
             f'height="{2 * HALF_HEIGHT:.1f}" rx="8" fill="#f4f7fb" stroke="#2c4a68"/>'
             f'<text x="{x:.1f}" y="{y + 4.5:.1f}" text-anchor="middle" fill="#16283c">{escape(_short(name))}</text></g>'
         )
@@ -72,7 +77,7 @@ def svg(
 
 
 def _short(name: str) -> str:
-    line = " ".join(name.split())
+    line = shown(name)
     return line if len(line) <= 18 else f"{line[:17]}…"
 
 

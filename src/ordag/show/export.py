@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ordag.errors import OutputError
 from ordag.graph.formats import format_of, write_text
@@ -22,14 +23,14 @@ def export(fit: Fit, path: str | PathLike[str]) -> Path:
 def content(fit: Fit, path: str | PathLike[str]) -> str:
     """What a file of this name is to hold.
 
-    .json is the whole answer, .csv the table of arrows with their numbers, .html the report, .svg the picture; the
+    .json is the whole answer, .csv the table of edges with their numbers, .html the report, .svg the picture; the
     other endings are those of `ordag.graph.formats`, with the weights where the format has a place for them.
     """
     ending = Path(path).suffix.lower()
     if ending == ".json":
         return fit.to_json() + "\n"
     if ending == ".csv" and not str(path).lower().endswith(".adjacency.csv"):
-        return fit.edges.to_csv(index=False, lineterminator="\n")
+        return _edge_table(fit)
     if ending == ".html":
         from ordag.show.page import page
 
@@ -44,3 +45,19 @@ def content(fit: Fit, path: str | PathLike[str]) -> str:
             )
         return picture + "\n"
     return write_text(fit.graph, format_of(path), fit.weights)
+
+
+def _edge_table(fit: Fit) -> str:
+    """`fit.edges` and what else the graph has, as `ordag.graph.formats.tables` lays it out: undirected edges, lone nodes."""
+    import pandas as pd
+
+    if "" in fit.names:
+        raise OutputError("An edge table cannot hold a variable without a name: rename it, or use .adjacency.csv.")
+    columns: dict[str, Sequence[Any]] = dict(fit._edge_columns)
+    if fit.graph.undirected:
+        columns["undirected"] = ["false"] * len(columns["source"])
+    arrows = zip(*columns.values(), strict=True)
+    lines = [{"source": a, "target": b, "undirected": "true"} for a, b in fit.graph.undirected]
+    lone = [{"source": name} for name in fit.names if not fit.graph.skeleton[fit.graph.index(name)].any()]
+    rows = [*(dict(zip(columns, row, strict=True)) for row in arrows), *lines, *lone]
+    return pd.DataFrame(rows, columns=list(columns), dtype=object).to_csv(index=False, lineterminator="\n")

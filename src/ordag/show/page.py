@@ -1,4 +1,7 @@
-"""A Fit in, HTML out: a fragment for notebooks, and a page that stands alone. All text from data is escaped."""
+"""A Fit in, HTML out: a fragment for notebooks, and a page that stands alone.
+
+All text from data is escaped, and names are isolated: one written from right to left does not turn the arrow beside it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ordag.show.drawing import MOST_NODES, draw
 from ordag.show.text import chance, edge_cells, heading, left_out, lines_without_direction, number, percent
+from ordag.words import counted, harmless, shown
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -27,13 +31,13 @@ STYLE = """
 def fragment(fit: Fit) -> str:
     """The graph, the arrows and the order, for a notebook."""
     picture = draw(fit)
-    note = f"<p class='note'>{len(fit.names)} variables: graphs of more than {MOST_NODES} are not drawn.</p>"
+    note = f"<p class='note'>{counted(len(fit.names), 'variable')}: graphs of more than {MOST_NODES} are not drawn.</p>"
     parts = [
         f"<style>{STYLE}</style><div class='ordag'>",
         f"<p><strong>Ordag</strong> · {escape(heading(fit))}</p>",
-        *(f"<p class='warning'>{escape(sentence)}</p>" for sentence in fit.warnings),
+        *(f"<p class='warning'>{escape(harmless(sentence))}</p>" for sentence in fit.warnings),
         f"<figure>{picture}</figure>" if picture else note,
-        f"<p class='note'>{escape(fit.verdict.sentence)} {escape(fit.verdict.help)}</p>",
+        f"<p class='note'>{escape(harmless(f'{fit.verdict.sentence} {fit.verdict.help}'))}</p>",
         _edges(fit),
         f"<p class='note'>{escape(chance(fit))}</p>" if fit.selection is not None else "",
         f"<p class='note'>{escape(left_out(fit))}</p>" if "left_out" in fit.details else "",
@@ -49,33 +53,40 @@ def page(fit: Fit) -> str:
         "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
         "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>Causal graph of {len(fit.names)} variables</title></head>\n<body>\n{fragment(fit)}\n</body></html>\n"
+        f"<title>Causal graph of {counted(len(fit.names), 'variable')}</title></head>\n<body>\n{fragment(fit)}\n</body></html>\n"
     )
+
+
+def _isolated(name: str) -> str:
+    return f"<bdi>{escape(shown(name))}</bdi>"
 
 
 def _edges(fit: Fit) -> str:
     columns = fit._edge_columns
-    shown = edge_cells(columns)
-    head = "".join(f"<th>{escape(name)}</th>" for name in shown)
+    written = edge_cells(columns)
+    head = "".join(f"<th>{escape(title)}</th>" for title in written)
     rows = []
     for k in range(min(len(columns["source"]), MOST_ROWS)):
-        cells = [cell(columns, k) for cell in shown.values()]
-        arrow = f"{escape(columns['source'][k])} → {escape(columns['target'][k])}"
+        cells = [cell(columns, k) for cell in written.values()]
+        arrow = f"{_isolated(columns['source'][k])} → {_isolated(columns['target'][k])}"
         rows.append(f"<tr><td class='name'>{arrow}</td>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
     more = len(columns["source"]) - len(rows)
-    cut = f"<p class='note'>… and {more} more arrows.</p>" if more else ""
-    lines = "".join(f"<li>{escape(line)}</li>" for line in lines_without_direction(fit)[:MOST_ROWS])
+    cut = f"<p class='note'>… and {counted(more, 'more arrow')}.</p>" if more else ""
+    lines = "".join(
+        f"<li>{_isolated(a)} — {_isolated(b)}{escape(f'   p edge {p_value}' if p_value else '')}</li>"
+        for (a, b), p_value in lines_without_direction(fit)[:MOST_ROWS]
+    )
     undirected = f"<p>Without direction:</p><ul>{lines}</ul>" if lines else ""
     return f"<table><thead><tr><th>arrow</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{cut}{undirected}"
 
 
 def _steps(fit: Fit) -> str:
     if fit.ordering is None:
-        names = ", ".join(fit.order or ())
-        return f"<p>Order, causes first: {escape(names)}</p>" if names else ""
+        names = ", ".join(map(_isolated, fit.order or ()))
+        return f"<p>Order, causes first: {names}</p>" if names else ""
     columns = fit._step_columns
     rows = [
-        f"<tr><td class='name'>{k + 1}. {escape(node)}</td><td>{number(variance)}</td><td>{percent(margin)}</td></tr>"
+        f"<tr><td class='name'>{k + 1}. {_isolated(node)}</td><td>{number(variance)}</td><td>{percent(margin)}</td></tr>"
         for k, (node, variance, margin) in enumerate(
             zip(columns["node"][:MOST_ROWS], columns["variance"], columns["margin"], strict=False)
         )

@@ -1,15 +1,14 @@
-"""A Fit in, coloured lines on a terminal out. Names are printed as they are, never read as markup."""
+"""A Fit in, coloured lines on a terminal out. Names are text, never markup, and are `shown` as every name is."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from ordag.show.diagnosis import print_verdict
+from ordag.show.screen import Column, say, show_table
 from ordag.show.text import (
     arrows,
     chance,
@@ -22,24 +21,28 @@ from ordag.show.text import (
     scored,
     tied_with,
 )
+from ordag.words import harmless, shown
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
 
 MOST_ROWS = 40
+ELSEWHERE = "; see --json or --out"
+LEAST_IMPORTANT_FIRST = ("s.e.", "edge", "p direction", "p edge", "by", "support", "arrow")
+"""Columns of the table of arrows in the order in which a narrow screen leaves them out, after all that are not named here."""
 
 
 def print_fit(fit: Fit, console: Console, description: str = "") -> None:
     """The order, the graph as arrows, the table of arrows, and what to be careful about."""
-    console.print(Text.assemble(("Ordag", "bold"), f" · {description} · " if description else " · ", heading(fit)))
+    start = f" · {shown(description)} · " if description else " · "
+    say(console, Text.assemble(("Ordag", "bold"), start, heading(fit)))
     if fit.ordering is not None:
         _section(console, "Order, causes first")
         _steps(fit, console)
     elif fit.order is not None:
         _section(console, "Order, causes first")
         more = f" and {len(fit.order) - MOST_ROWS} more" if len(fit.order) > MOST_ROWS else ""
-        names = ", ".join(" ".join(name.split()) for name in fit.order[:MOST_ROWS])
-        console.print(Padding(Text(f"{names}{more}"), (0, 0, 0, 2), expand=False))
+        say(console, f"{', '.join(map(shown, fit.order[:MOST_ROWS]))}{more}", "  ")
     _section(console, "Graph")
     _arrows(fit, console)
     _section(console, "Arrows")
@@ -48,9 +51,9 @@ def print_fit(fit: Fit, console: Console, description: str = "") -> None:
     print_verdict(fit.verdict, console)
     for sentence in (chance(fit), scored(fit), left_out(fit)):
         if sentence:
-            console.print(Text(f"{sentence}.", style="dim"))
+            say(console, f"{sentence}.", style="dim")
     for sentence in fit.warnings:
-        console.print(Text.assemble(("Warning ", "bold yellow"), sentence))
+        say(console, Text.assemble(("Warning ", "bold yellow"), harmless(sentence)))
 
 
 def _section(console: Console, title: str) -> None:
@@ -58,66 +61,66 @@ def _section(console: Console, title: str) -> None:
     console.print(Text(title, style="bold"))
 
 
-def _plain(text: str) -> Text:
-    return Text(" ".join(text.split()), overflow="fold")
-
-
-def _show(console: Console, table: Table, left: int, what: str) -> None:
-    console.print(Padding(table, (0, 0, 0, 2), expand=False))
+def _more(console: Console, left: int, what: str) -> None:
     if left > 0:
-        console.print(Text(f"  … and {left} more {what}: see them all with --json or --out", style="dim"))
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in columns:
-        left = name in ("variable", "source", "target", "tied with", "by", "")
-        table.add_column(name, justify="left" if left else "right", no_wrap=not left)
-    return table
+        say(console, f"… and {left} more {what}: see --json or --out", "  ", style="dim")
 
 
 def _steps(fit: Fit, console: Console) -> None:
     columns = fit._step_columns
-    tied = tied_with(fit)
-    table = _table(
-        "step", "variable", "variance given earlier", "margin to runner-up", *(["tied with"] if any(tied) else [])
-    )
-    for k, node in enumerate(columns["node"][:MOST_ROWS]):
-        cells = [number(columns["variance"][k]), percent(columns["margin"][k]), *([tied[k]] if any(tied) else [])]
-        table.add_row(str(k + 1), _plain(node), *(Text(cell) for cell in cells))
-    _show(console, table, len(columns["node"]) - MOST_ROWS, "steps")
-    if any(cell.endswith("!") for cell in tied[:MOST_ROWS]):
-        console.print(
-            Text("  ! the graph has an edge among these, whose direction the variances leave open", style="dim")
-        )
+    count = min(len(columns["node"]), MOST_ROWS)
+    tied = tied_with(fit)[:MOST_ROWS]
+    table = [
+        Column("step", [str(k + 1) for k in range(count)], right=True, rank=1),
+        Column("variable", [shown(node) for node in columns["node"][:count]]),
+        Column("variance given earlier", [number(value) for value in columns["variance"][:count]], right=True, rank=2),
+        Column("margin to runner-up", [percent(value) for value in columns["margin"][:count]], right=True, rank=0),
+    ]
+    show_table(console, [*table, Column("tied with", tied, prose=True)] if any(tied) else table, elsewhere=ELSEWHERE)
+    _more(console, len(columns["node"]) - MOST_ROWS, "steps")
+    if any(cell.endswith("!") for cell in tied):
+        note = "! the graph has an edge among these, whose direction the variances leave open"
+        say(console, note, "  ", style="dim")
 
 
 def _arrows(fit: Fit, console: Console) -> None:
     lines = arrows(fit)
     if len(lines) > MOST_ROWS:
         lines = [line for line in lines if line[1]]
-    table = _table("", "")
-    table.show_header = False
-    for name, line in lines[:MOST_ROWS]:
-        table.add_row(Text(" ".join(name.split()), style="cyan", overflow="fold"), _plain(line))
-    _show(console, table, len(lines) - MOST_ROWS, "variables")
+    names, pointing = [name for name, _ in lines[:MOST_ROWS]], [line for _, line in lines[:MOST_ROWS]]
+    show_table(console, [Column("", names, style="cyan"), Column("", pointing, prose=True)])
+    _more(console, len(lines) - MOST_ROWS, "variables")
 
 
 def _edges(fit: Fit, console: Console) -> None:
     columns = fit._edge_columns
-    shown = edge_cells(columns)
-    table = _table("source", "", "target", *shown)
-    for k in range(min(len(columns["source"]), MOST_ROWS)):
-        cells = [cell(columns, k) for cell in shown.values()]
-        table.add_row(_plain(columns["source"][k]), "→", _plain(columns["target"][k]), *cells)
-    if columns["source"]:
-        _show(console, table, len(columns["source"]) - MOST_ROWS, "arrows")
+    count = min(len(columns["source"]), MOST_ROWS)
+    table = [
+        Column("source", [shown(name) for name in columns["source"][:count]]),
+        Column("", ["→"] * count),
+        Column("target", [shown(name) for name in columns["target"][:count]]),
+    ]
+    for title, cell in edge_cells(columns).items():
+        rank = LEAST_IMPORTANT_FIRST.index(title) if title in LEAST_IMPORTANT_FIRST else -1
+        cells = [cell(columns, k) for k in range(count)]
+        table.append(Column(title, cells, right=title != "by", rank=None if title == "weight" else rank))
+    if count:
+        show_table(console, table, elsewhere=ELSEWHERE)
+        _more(console, len(columns["source"]) - MOST_ROWS, "arrows")
     else:
         console.print("  none")
     lines = lines_without_direction(fit)
     if lines:
         _section(console, "Without direction")
-        for line in lines[:MOST_ROWS]:
-            console.print(Text(f"  {' '.join(line.split())}"))
-        if len(lines) > MOST_ROWS:
-            console.print(Text(f"  … and {len(lines) - MOST_ROWS} more", style="dim"))
+        ends, p_values = [pair for pair, _ in lines[:MOST_ROWS]], [p_value for _, p_value in lines[:MOST_ROWS]]
+        p_edge = [Column("p edge", p_values, right=True)] if any(p_values) else []
+        show_table(
+            console,
+            [
+                Column("", [shown(a) for a, _ in ends]),
+                Column("", ["—"] * len(ends)),
+                Column("", [shown(b) for _, b in ends]),
+                *p_edge,
+            ],
+        )
+        _more(console, len(lines) - MOST_ROWS, "edges")

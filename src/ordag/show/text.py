@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ordag.words import counted, harmless, shown
+
 if TYPE_CHECKING:
     from ordag.fit import Fit
 
@@ -20,11 +22,6 @@ def probability(value: float | None) -> str:
     return "< 1e-16" if value < 1e-16 else f"{value:.2g}"
 
 
-def counted(count: int, noun: str) -> str:
-    """'1 pair', '2 pairs'."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def percent(value: float) -> str:
     """A margin: by how much larger in percent, or from twice on how many times as large."""
     if value != value:
@@ -35,14 +32,14 @@ def percent(value: float) -> str:
 def arrows(fit: Fit) -> list[tuple[str, str]]:
     """Every variable in order with what it points to, and its undirected neighbours."""
     lines = []
-    for name in fit.order or fit.names:
-        order = {node: place for place, node in enumerate(fit.order or fit.names)}
+    order = {node: place for place, node in enumerate(fit.order or fit.names)}
+    for name in order:
         children = sorted(fit.graph.children(name), key=order.__getitem__)
-        line = f"→ {', '.join(children)}" if children else ""
+        line = f"→ {', '.join(map(shown, children))}" if children else ""
         neighbours = [b if a == name else a for a, b in fit.graph.undirected if name in (a, b)]
         if neighbours:
-            line += f"{'   ' if line else ''}— {', '.join(neighbours)}"
-        lines.append((name, line))
+            line += f"{'   ' if line else ''}— {', '.join(map(shown, neighbours))}"
+        lines.append((shown(name), line))
     return lines
 
 
@@ -65,15 +62,14 @@ def edge_cells(columns: Mapping[str, Any]) -> dict[str, Callable[[Mapping[str, A
     }
 
 
-def lines_without_direction(fit: Fit) -> list[str]:
+def lines_without_direction(fit: Fit) -> list[tuple[tuple[str, str], str]]:
     """The undirected edges of an equivalence class, with their p-values where there are tests."""
     lines = []
     for a, b in fit.graph.undirected:
-        line = f"{a} — {b}"
+        p_value = ""
         if fit.pair_p_values is not None:
-            p_value = fit.pair_p_values[fit.names.index(a), fit.names.index(b)]
-            line += f"   p edge {probability(float(p_value))}"
-        lines.append(line)
+            p_value = probability(float(fit.pair_p_values[fit.names.index(a), fit.names.index(b)]))
+        lines.append(((a, b), p_value))
     return lines
 
 
@@ -86,7 +82,7 @@ def tied_with(fit: Fit, most: int = 3) -> list[str]:
     ):
         others = [name for name in group if name != node]
         more = f" and {len(others) - most} more" if len(others) > most else ""
-        cells.append(f"{', '.join(others[:most])}{more}{' !' if matters and others else ''}")
+        cells.append(f"{', '.join(map(shown, others[:most]))}{more}{' !' if matters and others else ''}")
     return cells
 
 
@@ -107,14 +103,14 @@ def chance(fit: Fit) -> str:
     expected, pairs = fit.selection.expected_false, fit.selection.pairs
     amount = f"about {fit.selection.expected_in_words} false {'edge' if expected == 1 else 'edges'} to expect"
     if fit.settings.get("parents") == "bic":
-        return f"{amount} (BIC at {fit.n} rows, {pairs} pairs)"
+        return f"{amount} (BIC at {counted(fit.n, 'row')}, {counted(pairs, 'pair')})"
     if fit.settings.get("parents") == "adaptive":
         share = f"{percent(fit.selection.share)} of {counted(pairs, 'pair')} joined"
         return f"{amount} along this order (edge prior: {share}, penalty {fit.selection.penalty:.3g} for each edge)"
     level = f"{fit.settings['alpha']:g}"
     return {
-        "bh": f"{amount} (a false-discovery rate of {level} over {pairs} pairs)",
-        "bonferroni": f"{amount} (Bonferroni at {level} over {pairs} pairs)",
+        "bh": f"{amount} (a false-discovery rate of {level} over {counted(pairs, 'pair')})",
+        "bonferroni": f"{amount} (Bonferroni at {level} over {counted(pairs, 'pair')})",
     }.get(
         str(fit.settings.get("correction")),
         f"{amount} by chance alone (level {level} × {counted(pairs, 'pair')} tested)",
@@ -130,18 +126,17 @@ def left_out(fit: Fit) -> str:
 
 
 def heading(fit: Fit) -> str:
-    dropped = f", {fit.moments.dropped} rows with missing values dropped" if fit.moments.dropped else ""
-    return (
-        f"{fit.method} · {fit.n} rows{dropped} · {len(fit.names)} variables · {counted(fit.graph.edge_count, 'edge')}"
-    )
+    dropped = f", {counted(fit.moments.dropped, 'row')} with missing values dropped" if fit.moments.dropped else ""
+    sizes = f"{counted(fit.n, 'row')}{dropped} · {counted(len(fit.names), 'variable')}"
+    return f"{fit.method} · {sizes} · {counted(fit.graph.edge_count, 'edge')}"
 
 
 def summary(fit: Fit, most: int = 30) -> str:
     """A short description: at most `most` variables are listed."""
     lines = [f"Fit: {heading(fit)}"]
     if fit.order is not None:
-        shown = fit.order[:most]
-        lines.append(f"order  {' < '.join(shown)}{' < …' if len(fit.order) > most else ''}")
+        first = map(shown, fit.order[:most])
+        lines.append(f"order  {' < '.join(first)}{' < …' if len(fit.order) > most else ''}")
     pointing = [(name, line) for name, line in arrows(fit) if line] if len(fit.names) <= 2000 else []
     width = max((len(name) for name, _ in pointing[:most]), default=0)
     lines += [f"  {name:<{width}} {line}" for name, line in pointing[:most]]
@@ -151,5 +146,5 @@ def summary(fit: Fit, most: int = 30) -> str:
         lines.append(chance(fit))
     if "left_out" in fit.details:
         lines.append(left_out(fit))
-    lines += [f"warning: {sentence}" for sentence in fit.warnings]
+    lines += [f"warning: {harmless(sentence)}" for sentence in fit.warnings]
     return "\n".join(lines)

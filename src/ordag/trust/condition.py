@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ordag.fit import Fit
-from ordag.graph.gate import shown
 from ordag.model.identifiability import identifiability
 from ordag.trust.finding import Finding, Level, amount
+from ordag.words import shown
 
 NARROW = 1.1
 """A margin below this is a near-tie."""

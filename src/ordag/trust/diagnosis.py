@@ -192,4 +192,6 @@ def _check_settings(settings: dict[str, Any]) -> None:
     known = [name for name in signature(cvs).parameters if name not in ("table", "alpha")]
     unknown = [name for name in settings if name not in known]
     if unknown:
-        raise SettingError(f"{', '.join(unknown)} is not a setting of diagnose: it takes {', '.join(known)}.")
+        which = "is not a setting" if len(unknown) == 1 else "are not settings"
+        sentence = f"{', '.join(unknown)} {which} of diagnose: it takes {', '.join(known)}."
+        raise SettingError(sentence, (*unknown, *known))

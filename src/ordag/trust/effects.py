@@ -29,11 +29,11 @@ from scipy.linalg import solve_triangular
 from scipy.special import ndtri
 
 from ordag.arrays import Array
-from ordag.data.gate import listed
 from ordag.errors import ColumnError, GraphError, SettingError
 from ordag.fit import Fit
 from ordag.linalg import triangle
 from ordag.model.sem import LinearSEM
+from ordag.words import listed, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,7 +97,7 @@ class Effects:
         """That of one variable on another."""
         i, j = (_place(name, self.names) for name in (source, target))
         if i == j:
-            raise SettingError(f"source and target are both {source}: give two different variables.")
+            raise SettingError(f"source=… and target=… are both {shown(source)}: give two different variables.")
         estimate, error = float(self.estimate[i, j]), float(self.std_error[i, j])
         reach = _quantile(self.level) * error
         return Effect(source, target, estimate, error, estimate - reach, estimate + reach, self.level)

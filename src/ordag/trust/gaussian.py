@@ -14,9 +14,9 @@ from scipy.linalg import qr
 from scipy.special import chdtrc, ndtr
 
 from ordag.arrays import Array
-from ordag.graph.gate import shown
 from ordag.trust.finding import Finding, Level, amount, chance
 from ordag.trust.normality import kurtosis_test
+from ordag.words import shown
 
 HEAVY = 1.5
 """Mardia's kurtosis over its Gaussian value, from which standard errors are too small by a fifth and more."""

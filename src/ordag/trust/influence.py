@@ -12,6 +12,7 @@ from ordag.arrays import Array
 from ordag.data.moments import Moments
 from ordag.trust.finding import Finding, Level, chance, share
 from ordag.trust.relearning import Learned
+from ordag.words import counted
 
 
 def distances(X: Array) -> Array:
@@ -47,9 +48,9 @@ def influence_finding(learned: Learned, rows: Array, alpha: float) -> Finding:
         "weight": total,
         **kept._asdict(),
     }
-    rest = f"without the {left_out} farthest {share(kept.kept)} of the arrows stay"
+    rest = f"without the {counted(left_out, 'row')} farthest out {share(kept.kept)} of the arrows stay"
     if not outside:
         return Finding("influence", "fine", f"No row lies too far out ({chance(p_value)}); {rest}.", numbers)
     level: Level = "warning" if kept.kept < 0.9 else "look"
-    which = "1 row lies" if outside == 1 else f"{outside} rows lie"
+    which = f"{counted(outside, 'row')} {'lies' if outside == 1 else 'lie'}"
     return Finding("influence", level, f"{which} farther out than Gaussian rows would; {rest}.", numbers)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from ordag.errors import SettingError
 from ordag.graph.base import arrow
-from ordag.graph.gate import shown
+from ordag.words import shown
 
 KEYS = ("tiers", "required", "forbidden", "roots", "sinks")
 

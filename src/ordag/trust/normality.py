@@ -46,6 +46,7 @@ from scipy.special import gammaincc, ndtr
 from ordag.arrays import Array
 from ordag.errors import CollinearError, DataError, NonFiniteError, TooFewRowsError
 from ordag.linalg import EPSILON, lengths
+from ordag.words import counted
 
 
 class KurtosisTest(NamedTuple):
@@ -102,5 +103,5 @@ def _checked(X: ArrayLike) -> Array:
         raise NonFiniteError(f"Row {i + 1}, column {j + 1} is {rows[i, j]}: leave out rows with missing values.")
     n, p = rows.shape
     if n < p + 2:
-        raise TooFewRowsError(f"{n} rows for {p} columns: fourth moments need at least {p + 2}.")
+        raise TooFewRowsError(f"{counted(n, 'row')} for {counted(p, 'column')}: fourth moments need at least {p + 2}.")
     return rows

@@ -25,6 +25,7 @@ from ordag.data.scatter import WELL_CONDITIONED, root_of_scatter
 from ordag.errors import CollinearError, TooFewRowsError
 from ordag.linalg import triangle
 from ordag.model.sem import Seed
+from ordag.words import counted
 
 
 class Resampler(Protocol):
@@ -59,7 +60,9 @@ class RowResampler:
         counts = np.bincount(np.random.default_rng(seed).integers(n, size=n), minlength=n)
         drawn = np.flatnonzero(counts)
         if len(drawn) <= p:
-            raise TooFewRowsError(f"The sample has {len(drawn)} different rows, and {p} variables need {p + 1}.")
+            raise TooFewRowsError(
+                f"The sample has {counted(len(drawn), 'different row')}, and {p} variables need {p + 1}."
+            )
         weights = counts[drawn].astype(np.float64)
         rows = self.whitened[drawn]
         mean = weights @ rows / n
@@ -109,7 +112,7 @@ class GramResampler:
         whole[np.triu_indices(p + 1)] = self.sums[replicate - self.first]
         n = round(whole[0, 0])
         if n <= p + 1:
-            raise TooFewRowsError(f"The sample has {n} rows, and {p} variables need {p + 2}.")
+            raise TooFewRowsError(f"The sample has {counted(n, 'row')}, and {p} variables need {p + 2}.")
         mean = whole[0, 1:] / n
         root = root_of_scatter(np.asfortranarray(whole[1:, 1:].T - n * np.outer(mean, mean)))
         if root is None:

@@ -15,6 +15,7 @@ from ordag.order.ordering import Ordering
 from ordag.parents.select import select
 from ordag.trust.finding import Finding, Level
 from ordag.trust.relearning import Learned, agreement
+from ordag.words import counted
 
 CLOSE = 0.8
 """Kendall's tau from which an order counts as that of the variances."""
@@ -81,17 +82,14 @@ def sorting_finding(learned: Learned) -> Finding:
         "hamming_sort_and_regress": distance,
     }
     taus = f"Kendall's tau {by_variance:.2f} with sorting by variance, {by_r2:.2f} by R²"
+    entries = counted(distance, "entry", "entries")
     level: Level = "fine"
     if learned.count and distance == 0:
         level = "look"
         sentence = f"Sorting the columns by variance gives the same graph: the arrows are those of the scales ({taus})."
     elif by_variance >= CLOSE:
         level = "look"
-        sentence = (
-            f"The order is nearly that of the variances; sort-and-regress differs in {distance} entries ({taus})."
-        )
+        sentence = f"The order is nearly that of the variances; sort-and-regress differs in {entries} ({taus})."
     else:
-        sentence = (
-            f"The order is not just that of the variances; sort-and-regress differs in {distance} entries ({taus})."
-        )
+        sentence = f"The order is not just that of the variances; sort-and-regress differs in {entries} ({taus})."
     return Finding("sorting", level, sentence, numbers)

@@ -15,6 +15,7 @@ from ordag.arrays import Array, Mask
 from ordag.errors import ColumnError
 from ordag.fit import Fit
 from ordag.trust.intervals import Intervals
+from ordag.words import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,8 +154,8 @@ class Bootstrap:
         learned: Mask = adjacency & ~adjacency.T
         sure = int((self.edge_support[learned] >= 0.9).sum())
         return (
-            f"Bootstrap({self.fit.method}, {self.kind}, {self.replicates} replicates{failed}: {sure} of "
-            f"{int(learned.sum())} arrows with support of at least 0.9)"
+            f"Bootstrap({self.fit.method}, {self.kind}, {counted(self.replicates, 'replicate')}{failed}: {sure} of "
+            f"{counted(int(learned.sum()), 'arrow')} with support of at least 0.9)"
         )
 
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from ordag.arrays import Array
 from ordag.data.moments import Moments
 from ordag.errors import ColumnError, SettingError
-from ordag.graph.gate import listed
 from ordag.linalg import lengths
 from ordag.trust.finding import Finding, Level, lenient, share
 from ordag.trust.relearning import Kept, Learned, agreement, average
+from ordag.words import counted, listed
 
 STARTS = 20
 NO_ARROWS = "There are no arrows that could change."
@@ -68,7 +68,7 @@ def logarithms_finding(learned: Learned, rows: Array, *, tested: bool) -> Findin
     changed = rows.copy()
     changed[:, positive] = np.log(changed[:, positive])
     kept = learned.compare(learned.again(Moments.from_rows(changed, learned.moments.names)).graph.adjacency)
-    which = "of all columns" if positive.all() else f"of the {int(positive.sum())} positive columns"
+    which = "of all columns" if positive.all() else f"of the {counted(int(positive.sum()), 'positive column')}"
     return _survival("logarithms", learned, kept, f"taking logarithms {which}", False, tested, numbers)
 
 
@@ -92,10 +92,10 @@ def unit_groups(names: Sequence[str], groups: Sequence[Sequence[str]] | None) ->
     of = {name: index for index, group in enumerate(groups or ()) for name in group}
     unknown = [name for name in of if name not in names]
     if unknown:
-        raise ColumnError(f"groups: there is no column {listed(unknown)}; the columns are {listed(names)}.")
+        raise ColumnError(f"groups=…: there is no column {listed(unknown)}; the columns are {listed(names)}.")
     if sum(len(group) for group in groups or ()) > len(of):
         twice = [name for name in of if sum(list(group).count(name) for group in groups or ()) > 1]
-        raise SettingError(f"groups: {listed(twice)} stands more than once; a column has one unit.")
+        raise SettingError(f"groups=…: {listed(twice)} stands more than once; a column has one unit.")
     numbers: dict[object, int] = {}
     return np.array([numbers.setdefault(of.get(name, name), len(numbers)) for name in names], dtype=np.intp)
 
@@ -113,7 +113,9 @@ def _survival(
     if not learned.count:
         return Finding(key, "fine", NO_ARROWS, numbers)
     level: Level = lenient(kept.level, tested)
-    sentence = f"{share(kept.kept)} of the {learned.count} arrows survive {words}, {share(kept.turned)} turn round"
+    sentence = (
+        f"{share(kept.kept)} of the {counted(learned.count, 'arrow')} survive {words}, {share(kept.turned)} turn round"
+    )
     if same_units and level != "fine":
         return Finding(key, "fine", f"{sentence}; a note only, as you say that the units are the same.", numbers)
     if level == "warning":

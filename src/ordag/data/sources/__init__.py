@@ -45,7 +45,8 @@ def open_source(
 
     `columns` selects columns by name, in that order. The other settings matter for text files only:
     `separator`, `encoding` (UTF-8 unless said otherwise), `decimal` ("." or ","), and `header=False` for a file
-    whose first line is data already. Empty cells, NA, NaN, null and the like are missing values.
+    whose first line is data already. Empty cells, a lone point, and NA, N/A, NaN, none, null in
+    small or capital letters are missing values.
 
     Text, dates, true/false values and complex numbers are refused, and so are integers beyond ±2^53, which
     float64 would round. Nothing that is passed in is ever changed.

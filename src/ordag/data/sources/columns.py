@@ -72,10 +72,10 @@ def _request(wanted: Sequence[str]) -> tuple[str, ...]:
         raise SettingError(f"columns={wanted!r} is a single text: give a list of names, columns=[{wanted!r}].")
     request = tuple(str(name) for name in wanted)
     if not request:
-        raise SettingError("columns is empty: name at least one column, or leave columns out to use all.")
+        raise SettingError("columns=… is empty: name at least one column, or leave it out to use all.")
     twice = [name for name, count in Counter(request).items() if count > 1]
     if twice:
-        raise ColumnError(f"columns asks for {quoted(twice)} more than once: name each column once.")
+        raise ColumnError(f"columns=… asks for {quoted(twice)} more than once: name each column once.")
     return request
 
 

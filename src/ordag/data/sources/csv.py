@@ -19,12 +19,16 @@ from ordag.data.sources.paths import opened
 from ordag.data.sources.sniff import NUMBER, Layout, not_decodable, sniff
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import ColumnError, DataError, TooFewRowsError, UnreadableError
+from ordag.words import counted
 
+_WORDS = ("na", "n/a", "nan", "none", "null", "<na>")
+_AS_WRITTEN = ("", ".", *(form(word) for word in _WORDS for form in (str.lower, str.upper, str.capitalize)), "NaN")
 MISSING = (
-    *("", "#N/A", "#N/A N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
-    *("-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
-    *(" ", " NA", " NaN", " nan", " NULL", " null", " None", " N/A"),  # after a comma and a space
+    *_AS_WRITTEN,
+    *(f" {word}" for word in _AS_WRITTEN),  # after a comma and a space
+    *("#N/A", "#N/A N/A", "#NA", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
 )
+"""Cells that stand for a missing value; a lone point does so in files from SAS and Stata, and is no number anywhere."""
 LONG_INTEGER = r"^\s*[+-]?\d{16,}\s*$"
 COMMA = re.compile(r"\s*[+-]?[\d.]*,\d+(?:e[+-]?\d+)?\s*", re.IGNORECASE)
 NOT_CONVERTED = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", re.DOTALL)
@@ -218,7 +222,7 @@ def _ragged(row: Any, layout: Layout) -> UnreadableError:
     else:
         remedy = "Correct the row, and quote cells that contain the separator."
     return UnreadableError(
-        f"{layout.describe}: {place} has {found} field{'s' if found != 1 else ''} where {expected} "
+        f"{layout.describe}: {place} has {counted(found, 'field')} where {expected} "
         f"{'are' if expected != 1 else 'is'} expected ({_short(row.text)}). {remedy}"
     )
 

@@ -25,6 +25,7 @@ from ordag.data.sources.columns import (
 )
 from ordag.data.sources.source import Source, regroup, rows_at_once
 from ordag.errors import UnreadableError
+from ordag.words import counted
 
 # By the name narwhals gives a type.
 KINDS = {
@@ -127,7 +128,7 @@ def open_columns(data: Mapping[Any, Any], wanted: Sequence[str] | None) -> Sourc
     if len(set(lengths.values())) > 1:
         short, long = min(lengths, key=lengths.__getitem__), max(lengths, key=lengths.__getitem__)
         raise UnreadableError(
-            f"{describe}: column {long!r} has {lengths[long]} values but {short!r} has {lengths[short]}: "
+            f"{describe}: column {long!r} has {counted(lengths[long], 'value')} but {short!r} has {lengths[short]}: "
             "give every column the same number of values, None where one is missing."
         )
     names = [str(name) for name in data]

@@ -40,7 +40,8 @@ def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:
         raise UnreadableError(_not_found(data, path))
     if not (path.is_file() or path.is_dir()):
         raise UnreadableError(
-            f"{data} is neither a file nor a folder: a pipe cannot be read twice. Save the table to a file."
+            f"{data} is neither a file nor a folder: a pipe cannot be read twice. Save the table to a file, "
+            "or give the command line - and the table on its standard input."
         )
     return path, path.name or str(path)
 

@@ -52,6 +52,17 @@ SIGNATURES = {
     b"\x93NUMPY": ("a NumPy array", "Load it with numpy.load and pass the array."),
     b"RDX": ("an R data file", f"{EXPORT}."),
 }
+MARKUP = {  # how text begins that is no table, what it is, and what to do about it
+    re.compile(r"\s*<(!doctype\s+html|html|head|body|table|div|script)\b", re.IGNORECASE): (
+        "a web page (HTML)",
+        "Download the table itself; what came may be a page that asks to log in, or says what went wrong.",
+    ),
+    re.compile(r"\s*<(\?xml|!doctype)\b", re.IGNORECASE): ("an XML document", f"{EXPORT}."),
+    re.compile(r"""\s*(\{\s*["}]|\[\s*(?:[\[{]|(?:"[^"]*"|-?[\d.]+(?:e[-+]?\d+)?|null)\s*,))""", re.IGNORECASE): (
+        "JSON",
+        f"{EXPORT}, or read it in Python (pandas.read_json) and pass the data frame.",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -83,6 +94,7 @@ def sniff(
     head, complete = _head(path, describe)
     _refuse_binary(head, describe, codec)
     text = _decoded(head, complete, codec, describe)
+    _refuse_markup(text, describe)
     lines = [line for line in LINE_END.split(text) if line.strip()]
     if not lines:
         raise UnreadableError(f"{describe} holds only blank lines: there is no table in it.")
@@ -158,6 +170,12 @@ def _refuse_binary(head: bytes, describe: str, codec: str) -> None:
             f"{describe} holds zero bytes (the first is byte {head.index(0) + 1}), so it is not plain text. "
             'If it is text in UTF-16, set encoding="utf-16" (--encoding utf-16); else save the table as CSV.'
         )
+
+
+def _refuse_markup(text: str, describe: str) -> None:
+    for beginning, (what, remedy) in MARKUP.items():
+        if beginning.match(text):
+            raise UnreadableError(f"{describe} is {what}, not a table in text, whatever its name. {remedy}")
 
 
 def _decoded(head: bytes, complete: bool, codec: str, describe: str) -> str:

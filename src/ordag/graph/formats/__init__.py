@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ordag.errors import GraphFormatError
 from ordag.graph.formats import dagitty, dot, gml, graphml, json_text, lavaan, tables
 from ordag.graph.formats.edge_list import Edge, EdgeList, HasEdges, edge_list
-from ordag.graph.gate import shown
+from ordag.words import shown
 
 __all__ = [
     "FORMATS",

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 from ordag.errors import GraphFormatError
 from ordag.graph.formats.edge_list import Edge, EdgeList
 from ordag.graph.formats.tokens import Tokens
+from ordag.words import shown
 
 # The attribute that holds, percent-encoded, a name that the language cannot hold as an identifier.
 NAME = "ordag_name"
@@ -147,7 +148,7 @@ class BraceReader(ABC):
             self.weights[edge] = float(text)
         except ValueError:
             raise GraphFormatError(
-                f"{self.language}: the weight {text!r} of {edge[0]!r} → {edge[1]!r} is not a number"
+                f"{self.language}: the weight {text!r} of {shown(edge[0])} → {shown(edge[1])} is not a number"
             ) from None
 
 

@@ -3,7 +3,9 @@
 Names are quoted identifiers, so that none of them can be a keyword, an HTML label or a port. Graphviz knows
 two layers of escapes: in any quoted text only the quote is escaped; in what is drawn, backslashes, HTML
 entities and (in record shapes) braces, bars and angles mean something too. A name with any of these gets a
-label of its own, in which they are escaped. Weights are the attribute `coefficient`, since `weight` pulls at
+label of its own, in which they are escaped. To Graphviz an identifier that begins with % is one without a name,
+drawn as a number; such a name, or one with control characters, gets a stand-in, and is kept percent-encoded in an
+attribute. Weights are the attribute `coefficient`, since `weight` pulls at
 the layout.
 """
 
@@ -15,8 +17,9 @@ from collections.abc import Mapping
 from ordag.graph.formats.braces import NAME, BraceReader, encoded, identifiers
 from ordag.graph.formats.edge_list import EdgeList
 
-_AWKWARD = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
-_DRAWN_OTHERWISE = re.compile(r"[\\&{}|<>\x00-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
+_AWKWARD = re.compile(rf"\A%|{_CONTROL.pattern}")
+_DRAWN_OTHERWISE = re.compile(r"\A%|[\\&{}|<>\x00-\x1f\x7f]")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n"}
 _LABEL_ESCAPES = _ESCAPES | {"&": "&amp;"} | {mark: "\\" + mark for mark in "{}|<>"}
 
@@ -95,7 +98,7 @@ def _quoted(text: str) -> str:
 
 
 def _label(name: str) -> str:
-    visible = re.sub(_AWKWARD, " ", name)
+    visible = re.sub(_CONTROL, " ", name)
     return '"' + "".join(_LABEL_ESCAPES.get(letter, letter) for letter in visible) + '"'
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ordag.errors import GraphError
+from ordag.words import counted, shown
 
 Edge: TypeAlias = tuple[str, str]
 
@@ -43,10 +44,10 @@ def edge_list(graph: HasEdges, weights: ArrayLike | None = None) -> EdgeList:
     matrix = np.asarray(weights, dtype=np.float64)
     p = len(graph.nodes)
     if matrix.shape != (p, p):
-        raise GraphError(f"weights has shape {matrix.shape}; a graph of {p} nodes needs ({p}, {p})")
+        raise GraphError(f"weights has shape {matrix.shape}; a graph of {counted(p, 'node')} needs ({p}, {p})")
     place = {name: index for index, name in enumerate(graph.nodes)}
     values = {edge: float(matrix[place[edge[0]], place[edge[1]]]) for edge in graph.directed}
     for edge, value in values.items():
         if not np.isfinite(value):
-            raise GraphError(f"the weight of {edge[0]!r} → {edge[1]!r} is {value}; weights have to be finite")
+            raise GraphError(f"the weight of {shown(edge[0])} → {shown(edge[1])} is {value}; weights have to be finite")
     return EdgeList(plain.nodes, plain.directed, plain.undirected, values)

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import ParseError
 
 from ordag.errors import GraphFormatError
 from ordag.graph.formats.edge_list import EdgeList
-from ordag.graph.gate import listed
+from ordag.words import listed
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

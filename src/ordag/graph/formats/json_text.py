@@ -13,6 +13,7 @@ from typing import Any
 
 from ordag.errors import GraphFormatError
 from ordag.graph.formats.edge_list import Edge, EdgeList
+from ordag.words import shown
 
 
 def write(edges: EdgeList) -> str:
@@ -43,7 +44,9 @@ def read(text: str) -> EdgeList:
     numbers = {edge: weight for edge, weight in zip(directed, weights, strict=True) if weight is not None}
     for edge, weight in numbers.items():
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not abs(weight) <= float_info.max:
-            raise GraphFormatError(f"JSON: the weight of {edge[0]!r} → {edge[1]!r} is {weight!r}, not a number")
+            raise GraphFormatError(
+                f"JSON: the weight of {shown(edge[0])} → {shown(edge[1])} is {weight!r}, not a number"
+            )
     return EdgeList(tuple(nodes), tuple(directed), tuple(undirected), {e: float(w) for e, w in numbers.items()})
 
 

@@ -13,7 +13,7 @@ import unicodedata
 from ordag.errors import GraphFormatError
 from ordag.graph.formats.edge_list import Edge, EdgeList
 from ordag.graph.formats.tokens import Tokens
-from ordag.graph.gate import listed, shown
+from ordag.words import listed, shown
 
 _RESERVED = frozenset(
     "if else repeat while function for next break in TRUE FALSE NULL Inf NaN NA NA_integer_ NA_real_"
@@ -100,7 +100,9 @@ class _LavaanReader:
             if value is not None:
                 self.weights[source, target] = value
         elif source != target and value != 0:
-            self.tokens.fail(f"no covariance such as {target} ~~ {source}, which is not an arrow, before this")
+            self.tokens.fail(
+                f"no covariance such as {shown(target)} ~~ {shown(source)}, which is not an arrow, before this"
+            )
 
     def term(self) -> tuple[float | None, str]:
         """`x`, `0.5*x`, `start(0.5)*x` or `label*x`; or the intercept `1`, which gives an empty name."""

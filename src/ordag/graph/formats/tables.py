@@ -17,7 +17,7 @@ from io import StringIO
 
 from ordag.errors import GraphFormatError
 from ordag.graph.formats.edge_list import Edge, EdgeList
-from ordag.graph.gate import shown
+from ordag.words import counted, shown
 
 _TRUTH = {"true": True, "1": True, "false": False, "0": False, "": False}
 
@@ -47,7 +47,9 @@ def read_edges(text: str) -> EdgeList:
     weights: dict[Edge, float] = {}
     for line, cells in rows[1:]:
         if len(cells) != len(header):
-            raise GraphFormatError(f"CSV, line {line}: {len(cells)} cells under {len(header)} columns")
+            raise GraphFormatError(
+                f"CSV, line {line}: {counted(len(cells), 'cell')} under {counted(len(header), 'column')}"
+            )
         row = dict(zip(header, cells, strict=True))
         edge = (row["source"], row["target"])
         if not edge[0]:
@@ -90,7 +92,9 @@ def read_adjacency(text: str) -> EdgeList:
     entries: dict[Edge, str] = {}
     for line, cells in rows[1:]:
         if len(cells) != len(nodes) + 1:
-            raise GraphFormatError(f"CSV, line {line}: {len(cells) - 1} entries for {len(nodes)} nodes")
+            raise GraphFormatError(
+                f"CSV, line {line}: {counted(len(cells) - 1, 'entry', 'entries')} for {counted(len(nodes), 'node')}"
+            )
         for target, cell in zip(nodes, cells[1:], strict=True):
             if _finite(cell, line) != 0:
                 entries[cells[0], target] = cell.strip()

@@ -7,7 +7,6 @@ import warnings
 import numpy as np
 from scipy.linalg import lapack
 
-from ordag.data.gate import listed
 from ordag.data.moments import Moments
 from ordag.errors import CollinearError, PrecisionError, PrecisionWarning, TooFewRowsError
 from ordag.learners.ges.essential import Essential
@@ -15,6 +14,7 @@ from ordag.learners.ges.scores import Scores
 from ordag.learners.regressions import COLLINEAR, members
 from ordag.linalg import lengths, triangle
 from ordag.order.digits import HOPELESS, noise
+from ordag.words import counted, listed, shown
 
 DOUBTFUL = 1.0
 """A score that rounding can move by this much can have taken a step that is none."""
@@ -64,16 +64,16 @@ def _refuse(moments: Moments, node: int, parents: list[int]) -> None:
     name, names = moments.names[node], [moments.names[parent] for parent in parents]
     if len(names) + 2 > moments.n:
         raise TooFewRowsError(
-            f"{moments.n} rows are too few: {name} is fitted exactly by {len(names)} others. Use more rows or fewer "
-            "columns, or allow fewer edges with max_degree."
+            f"{counted(moments.n, 'row')} are too few: {shown(name)} is fitted exactly by "
+            f"{counted(len(names), 'other')}. Use more rows or fewer columns, or allow fewer edges with max_degree."
         )
     if len(names) <= 8:
         raise CollinearError(
-            f"Column {name} is a linear combination of {listed(names)}, to the last digit that float64 holds: "
+            f"Column {shown(name)} is a linear combination of {listed(names)}, to the last digit that float64 holds: "
             "leave one of these columns out."
         )
     source = " A covariance matrix keeps half the digits of its rows: give the rows instead." if moments.squared else ""
     raise PrecisionError(
-        f"Beside the {len(names)} parents found for {name}, float64 holds no digit of its variance: no graph can be "
+        f"Beside the {counted(len(names), 'parent')} found for {shown(name)}, float64 holds no digit of its variance: no graph can be "
         f"read off these numbers.{source} Use fewer columns, or allow fewer edges with max_degree."
     )

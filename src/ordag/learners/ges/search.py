@@ -20,6 +20,7 @@ from ordag.learners.ges.moves import Move, Operator
 from ordag.learners.ges.precision import check_resolved, score_uncertainty
 from ordag.learners.ges.scores import Scores
 from ordag.learners.regressions import members
+from ordag.words import shown
 
 Phase = Literal["forward", "backward", "turning"]
 
@@ -148,7 +149,7 @@ def _warn_of_many(graph: Essential, changed: int, names: Sequence[str]) -> bool:
         count = graph.clique_count(node)
         if count > MANY:
             warnings.warn(
-                f"Among the {graph.neighbours[node].bit_count()} undirected neighbours of {names[node]} there are "
+                f"Among the {graph.neighbours[node].bit_count()} undirected neighbours of {shown(names[node])} there are "
                 f"{count} sets to try: this may take long. Allow fewer edges with max_degree, or raise the penalty.",
                 OrdagWarning,
                 stacklevel=3,

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array
-from ordag.data.gate import listed
 from ordag.data.moments import Moments
 from ordag.errors import CollinearError
 from ordag.linalg import lengths
 from ordag.order.cholesky import SPENT
 from ordag.order.digits import HOPELESS, noise
+from ordag.words import listed, shown
 
 Indices = NDArray[np.intp]
 
@@ -80,9 +80,9 @@ class PartialCorrelations:
         hopeless = np.flatnonzero(uncertainty >= HOPELESS)
         if len(hopeless):
             name, *others = [self._moments.names[node] for node in nodes[t::-1, hopeless[0]]]
-            what = f"a copy of {others[0]}" if len(others) == 1 else f"a linear combination of {listed(others)}"
+            what = f"a copy of {shown(others[0])}" if len(others) == 1 else f"a linear combination of {listed(others)}"
             raise CollinearError(
-                f"Column {name} is {what}, to the last digit that float64 holds: leave one of these columns out."
+                f"Column {shown(name)} is {what}, to the last digit that float64 holds: leave one of these columns out."
             )
 
 

@@ -18,6 +18,7 @@ from ordag.learners.pc.tester import Progress, Tester
 from ordag.learners.pc.triples import Triples, by_separating_set, by_vote
 from ordag.parents.select import check_level
 from ordag.parents.tests import Test, named_test
+from ordag.words import counted, shown
 
 RULES = ("largest", "first", "majority", "conservative")
 
@@ -109,7 +110,7 @@ def pc_search(
 def _limit(moments: Moments, max_level: int | None) -> int:
     """The largest set to condition on: Fisher's z needs n − k − 3 to be positive."""
     if moments.n < 4:
-        raise TooFewRowsError(f"There are {moments.n} rows: a test of independence needs at least four.")
+        raise TooFewRowsError(f"{counted(moments.n, 'row')}: a test of independence needs at least four.")
     if max_level is None:
         return moments.n - 4
     if isinstance(max_level, bool) or not isinstance(max_level, int | np.integer) or max_level < 0:
@@ -141,20 +142,20 @@ def _warnings(
     most = int(graph.skeleton.sum(axis=1).max(initial=0)) - 1
     if most > n - 4 and (max_level is None or max_level > n - 4):
         yield (
-            f"With {n} rows no test could condition on more than {n - 4} variables, though there are nodes with "
-            f"{most + 1} neighbours: some edges have not had all their tests."
+            f"With {counted(n, 'row')} no test could condition on more than {counted(n - 4, 'variable')}, though there "
+            f"are nodes with {most + 1} neighbours: some edges have not had all their tests."
         )
     for i, j in np.argwhere(np.triu(orientation.contested)).tolist():
         into = [_named(names, triples, triples.collider & _holds(triples, *ends)) for ends in ((i, j), (j, i))]
-        kept = f"as {names[i]} → {names[j]}" if colliders == "first" else "undirected"
+        kept = f"as {shown(names[i])} → {shown(names[j])}" if colliders == "first" else "undirected"
         yield (
             f"The tests contradict each other: {' and '.join(_collider(found) for found in into)} want the edge "
-            f"between {names[i]} and {names[j]} directed both ways. It was left {kept}."
+            f"between {shown(names[i])} and {shown(names[j])} directed both ways. It was left {kept}."
         )
     for i, j in np.argwhere(np.triu(orientation.torn)).tolist():
         yield (
-            f"The edge between {names[i]} and {names[j]} was left undirected: either direction would make a collider "
-            "that the tests deny, or a cycle."
+            f"The edge between {shown(names[i])} and {shown(names[j])} was left undirected: either direction would make "
+            "a collider that the tests deny, or a cycle."
         )
     others = "other colliders or knowledge want" if stated else "other colliders want"
     for a, b, c in _named(names, triples, orientation.denied):

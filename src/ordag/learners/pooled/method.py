@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ordag.data.gate import listed
 from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.fit import Fit
@@ -17,6 +16,7 @@ from ordag.learners.pooled.posterior import Posterior, check_draws
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
 from ordag.learners.pooled.search import check_kicks, pooled_search
 from ordag.model.sem import Seed
+from ordag.words import listed
 
 UNITS = {None: UNITS_UNKNOWN, "commensurable": COMMENSURABLE}
 """Scale of the prior on the spread of the log error variances, by what the user says of the units."""
@@ -44,7 +44,7 @@ def pooled(
     if units not in UNITS:
         raise SettingError(f"units={units!r} is not known: use 'commensurable', or None where nothing is known.")
     if units is not None and groups is not None:
-        raise SettingError("units='commensurable' says that all columns share a unit: leave groups out.")
+        raise SettingError("units='commensurable' says that all columns share a unit: leave groups out.", ["groups"])
     check_kicks(kicks)
     check_draws(draws)
     moments = table.moments
@@ -93,15 +93,15 @@ def pooled(
 def checked_groups(groups: Sequence[Sequence[str]], names: Sequence[str]) -> list[list[int]]:
     """The groups as column numbers; columns in no group share their unit with nobody."""
     if not _listing(groups) or not all(_listing(group) for group in groups):
-        raise SettingError("groups: give lists of column names, such as [['height', 'width'], ['mass']].")
+        raise SettingError("groups=…: give lists of column names, such as [['height', 'width'], ['mass']].")
     place = {name: j for j, name in enumerate(names)}
     unknown = [str(name) for group in groups for name in group if name not in place]
     if unknown:
-        raise SettingError(f"groups: there is no column {listed(unknown)}; the columns are {listed(names)}.")
+        raise SettingError(f"groups=…: there is no column {listed(unknown)}; the columns are {listed(names)}.")
     flat = [name for group in groups for name in group]
     twice = sorted({name for name in flat if flat.count(name) > 1})
     if twice:
-        raise SettingError(f"groups: {listed(twice)} is named more than once; a column has one unit.")
+        raise SettingError(f"groups=…: {listed(twice)} is named more than once; a column has one unit.")
     return [[place[name] for name in group] for group in groups]
 
 

@@ -1,0 +1,163 @@
+"""Words and columns in, lines that fit the terminal out; and long lines, as they are, where there is no terminal.
+
+Names come last to harm. A table too wide for the screen first breaks its titles and its lists of names, then leaves out
+number columns, the least important first, and says which; only names longer than what is left run on in the next line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from rich.cells import cell_len, chop_cells
+from rich.console import Console
+from rich.text import Text
+
+UNLIMITED = 1 << 20
+"""Letters in a line of a file or pipe."""
+
+GAP = "  "
+LEAST = 10
+"""Letters that a name keeps on one line, however narrow the screen."""
+
+
+class Screen(Console):
+    """Standard output: as wide as the terminal (or as COLUMNS says); a file or a pipe has no width."""
+
+    def __init__(self) -> None:
+        super().__init__(highlight=False, markup=False)
+        if not self.is_terminal and not (self._environ.get("COLUMNS") or "").isdigit():
+            self.width = UNLIMITED
+
+    def on_broken_pipe(self) -> NoReturn:
+        """Leave it to the command line what to do when nobody reads on."""
+        raise
+
+
+@dataclass(frozen=True)
+class Column:
+    """A title and its cells.
+
+    Of the columns with a rank those with the lowest are left out first; others stay. `prose` can be broken between words
+    at no loss: lists and sentences.
+    """
+
+    title: str
+    cells: Sequence[str]
+    right: bool = False
+    rank: int | None = None
+    prose: bool = False
+    style: str = ""
+
+    @property
+    def least(self) -> int:
+        """Letters that the cells take without a break inside a name."""
+        whole = max(map(cell_len, self.cells), default=0)
+        if not self.prose:
+            return whole
+        longest_word = max((cell_len(word) for cell in self.cells for word in cell.split()), default=0)
+        return max(longest_word, min(LEAST, whole))
+
+    def broken(self) -> list[str]:
+        """The title; where it is wider than the cells on two lines, broken where that makes it narrowest."""
+        words = self.title.split()
+        if cell_len(self.title) <= self.least or len(words) == 1:
+            return [self.title]
+        ways = [[" ".join(words[:k]), " ".join(words[k:])] for k in range(1, len(words))]
+        return min(ways, key=lambda way: max(map(cell_len, way)))
+
+
+def say(console: Console, text: str | Text, indent: str = "", style: str = "") -> None:
+    """A sentence, wrapped between words at the width of the screen, every line with the same indent."""
+    whole = text if isinstance(text, Text) else Text(text, style=style)
+    for line in whole.wrap(console, max(console.width - len(indent), LEAST)):
+        line.rstrip()
+        console.print(Text(indent) + line, soft_wrap=True)
+
+
+def show_table(console: Console, columns: Sequence[Column], indent: str = GAP, elsewhere: str = "") -> None:
+    """The columns side by side, as many as fit; `elsewhere` says where those are that do not."""
+    space = console.width - len(indent)
+    kept = list(columns)
+    heads = {id(column): [column.title] for column in columns}
+
+    def least() -> int:
+        wide = [max([column.least, *map(cell_len, heads[id(column)])]) for column in kept]
+        return sum(wide) + len(GAP) * (len(wide) - 1)
+
+    if sum(_widths(kept, list(heads.values()), UNLIMITED)) + len(GAP) * (len(kept) - 1) > space:
+        heads = {id(column): column.broken() for column in columns}
+    ranked = sorted((column for column in columns if column.rank is not None), key=lambda column: column.rank or 0)
+    for column in ranked:
+        if least() <= space:
+            break
+        kept = [other for other in kept if other is not column]
+    titles = [heads[id(column)] for column in kept]
+    widths = _widths(kept, titles, space)
+    if any(column.title for column in kept):
+        depth = max(map(len, titles))
+        _print_row(console, indent, kept, [[""] * (depth - len(title)) + title for title in titles], widths, "dim")
+    for row in zip(*(column.cells for column in kept), strict=True):
+        folded = [folds(cell, width) for cell, width in zip(row, widths, strict=True)]
+        depth = max(map(len, folded))
+        _print_row(console, indent, kept, [lines + [""] * (depth - len(lines)) for lines in folded], widths)
+    left_out = [column.title for column in columns if all(column is not other for other in kept)]
+    if left_out:
+        say(console, f"left out at this width: {', '.join(left_out)}{elsewhere}", indent, style="dim")
+
+
+def folds(text: str, width: int) -> list[str]:
+    """The text in pieces of at most so many letters: broken at spaces, in longer words at marks, and else anywhere."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        if lines and cell_len(f"{lines[-1]} {word}") <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines += _pieces(word, width)
+    return lines
+
+
+def _pieces(word: str, width: int) -> list[str]:
+    if cell_len(word) <= width:
+        return [word]
+    lines = [""]
+    for part in re.findall(r"[^_./:-]+[_./:-]*|[_./:-]+", word):
+        if lines[-1] and cell_len(lines[-1] + part) > width:
+            lines.append("")
+        *whole, last = chop_cells(lines[-1] + part, width)
+        lines[-1:] = [*whole, last]
+    return lines
+
+
+def _widths(columns: Sequence[Column], titles: Sequence[Sequence[str]], space: int) -> list[int]:
+    """What the columns take; where that is too much together, the widest of prose give way, then the widest names."""
+    found = [max(map(cell_len, [*column.cells, *title])) for column, title in zip(columns, titles, strict=True)]
+    prose = [k for k, column in enumerate(columns) if column.prose]
+    names = [k for k, column in enumerate(columns) if column.rank is None and not column.right]
+    for group, least in ((prose, [column.least for column in columns]), (names, [LEAST] * len(columns))):
+        while sum(found) + len(GAP) * (len(found) - 1) > space:
+            able = [k for k in group if found[k] > least[k]]
+            if not able:
+                break
+            found[max(able, key=lambda k: found[k])] -= 1
+    return found
+
+
+def _print_row(
+    console: Console,
+    indent: str,
+    columns: Sequence[Column],
+    cells: Sequence[Sequence[str]],
+    widths: Sequence[int],
+    style: str = "",
+) -> None:
+    for line in zip(*cells, strict=True):
+        text = Text(indent)
+        for column, cell, width in zip(columns, line, widths, strict=True):
+            blank = " " * (width - cell_len(cell))
+            text.append(blank + cell if column.right else cell + blank, style=style or column.style)
+            text.append(GAP)
+        text.rstrip()
+        console.print(text, soft_wrap=True)

@@ -1,0 +1,49 @@
+"""How names, lists and counts are written in sentences."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordag.words import LEFT_TO_RIGHT, counted, harmless, joined, listed, shown
+
+TURNING = "\u061c\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [
+        ("algebra", "algebra"),
+        ("a b", "a b"),
+        ("% fat", "% fat"),
+        ("", "''"),
+        (" a", "' a'"),
+        ("a\nb", r"'a\nb'"),
+        ("\x1b[31mred", r"'\x1b[31mred'"),
+        ("evil\u202etxt", r"'evil\u202etxt'"),
+        ("عمر", "عمر" + LEFT_TO_RIGHT),
+        ("می\u200cشود", "می\u200cشود" + LEFT_TO_RIGHT),
+    ],
+)
+def test_a_name_reads_as_one_piece(name, seen):
+    assert shown(name) == seen
+
+
+@given(st.text(st.characters(codec="utf-8") | st.sampled_from(TURNING + "\x1b\x9b\r\n")))
+def test_nothing_that_is_shown_acts_on_a_terminal_or_turns_the_direction(text):
+    for seen in (shown(text), harmless(text)):
+        assert not set(seen) & set(TURNING)
+        assert not any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in seen)
+    assert harmless(shown(text)) == shown(text)
+
+
+def test_lists_and_counts():
+    assert listed(["a"]) == "a"
+    assert listed(["a", "b", " c"]) == "a, b and ' c'"
+    assert listed("abcdefghij") == "a, b, c, d, e, f, g, h and 2 more"
+    assert joined([]) == ""
+    assert [counted(k, "row") for k in (0, 1, 2, 1000)] == ["0 rows", "1 row", "2 rows", "1,000 rows"]
+    assert counted(2, "entry", "entries") == "2 entries"
