@@ -30,7 +30,7 @@ def write(edges: EdgeList) -> str:
 def read(text: str) -> EdgeList:
     """Both kinds of document."""
     try:
-        document = json.loads(text)
+        document = json.loads(text, object_pairs_hook=distinct)
     except ValueError as error:
         raise GraphFormatError(f"JSON: {error}") from None
     if not isinstance(document, dict) or "nodes" not in document:
@@ -45,6 +45,16 @@ def read(text: str) -> EdgeList:
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not abs(weight) <= float_info.max:
             raise GraphFormatError(f"JSON: the weight of {edge[0]!r} → {edge[1]!r} is {weight!r}, not a number")
     return EdgeList(tuple(nodes), tuple(directed), tuple(undirected), {e: float(w) for e, w in numbers.items()})
+
+
+def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys differ (ValueError): JSON's own reader lets the last of them win."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {key!r} stands twice in an object")
+        found[key] = value
+    return found
 
 
 def _arrows(document: dict[str, Any]) -> tuple[list[Edge], list[Any]]:
