@@ -114,10 +114,12 @@ def test_from_a_covariance_matrix():
 def test_a_covariance_matrix_holds_half_the_digits_and_is_refused_where_they_are_spent():
     rng = np.random.default_rng(7)
     a, b, c = rng.standard_normal((3, 500))
-    X = np.column_stack([a, a + 2.5e-8 * b, a + b + c, a + b - c])
+    X = np.column_stack([a, a + 1e-10 * b, a + b + c, a + b - c])
     pc_search(Moments.from_rows(X))
     with pytest.raises(DataError, match=r"Column X[12] is a|not positive definite"):
         pc_search(Moments.from_covariance(np.cov(X.T), 500))
+    wider = np.column_stack([a, a + 1e-6 * b, a + b + c, a + b - c])
+    pc_search(Moments.from_covariance(np.cov(wider.T), 500))
 
 
 def test_a_sum_of_columns_is_named():
