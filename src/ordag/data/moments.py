@@ -22,7 +22,7 @@ class Moments:
     """Number of rows, mean, names, and the triangular root R of the centred scatter: RᵀR = (X − x̄)ᵀ(X − x̄).
 
     `squared` tells that R was computed from a matrix of squares and products (a covariance matrix) and so holds
-    conditional variances to half as many digits as one that came from the rows.
+    conditional variances to half as many digits as one that came from the rows. Arrays are read-only, in copies too.
     """
 
     def __init__(
@@ -33,6 +33,7 @@ class Moments:
         *,
         R: Array | None = None,
         scatter: Array | None = None,
+        squared: bool = False,
         dropped: int = 0,
     ) -> None:
         if (R is None) == (scatter is None):
@@ -40,9 +41,9 @@ class Moments:
         self.n = int(n)
         self.mean = _frozen(mean)
         self.names = check_names(names)
-        self.squared = R is None
+        self.squared = squared or R is None
         self.dropped = dropped
-        self._scatter = scatter
+        self._scatter = None if scatter is None else _frozen(scatter)
         if R is not None:
             self.R = _frozen(R)
 
@@ -82,7 +83,9 @@ class Moments:
         if self._scatter is not None:
             full = np.tril(self._scatter) + np.tril(self._scatter, -1).T
             return Moments(self.n, self.mean[index], columns, scatter=full[np.ix_(index, index)], dropped=self.dropped)
-        return Moments(self.n, self.mean[index], columns, R=triangle(self.R[:, index]), dropped=self.dropped)
+        return Moments(
+            self.n, self.mean[index], columns, R=triangle(self.R[:, index]), squared=self.squared, dropped=self.dropped
+        )
 
     def merge(self, *others: Moments) -> Moments:
         """The moments of all the rows together. Columns are matched by name; any grouping gives the same result."""
@@ -94,9 +97,8 @@ class Moments:
                 raise ColumnError(f"Moments of different columns cannot be merged: {listed(odd)} is not in both.")
         aligned = [self, *(o if o.names == self.names else o.select(self.names) for o in others)]
         n, mean, R = merge_roots([(m.n, m.mean, m.R) for m in aligned if m.n > 0] or [(0, self.mean, self.R)])
-        merged = Moments(n, mean, self.names, R=R, dropped=sum(m.dropped for m in aligned))
-        merged.squared = any(m.squared for m in aligned)
-        return merged
+        squared = any(m.squared for m in aligned)
+        return Moments(n, mean, self.names, R=R, squared=squared, dropped=sum(m.dropped for m in aligned))
 
     @classmethod
     def from_rows(cls, data: Any, names: Sequence[str] | None = None, *, missing: Missing = "error") -> Moments:
@@ -160,6 +162,10 @@ class Moments:
     ) -> Moments:
         """From a file, a folder of Parquet files, a frame or an array, in one pass over batches of rows."""
         return read_moments(open_source(data, columns=columns, **reading), missing=missing, progress=progress)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # copied and unpickled arrays can be written to
+        self.__dict__.update({key: _frozen(v) if isinstance(v, np.ndarray) else v for key, v in state.items()})
 
     def __repr__(self) -> str:
         return f"Moments(n={self.n}, p={self.p}, names={listed(self.names)})"
