@@ -28,6 +28,7 @@ from ordag.errors import (
     PrecisionWarning,
     SettingError,
     TooFewRowsError,
+    UnderflowError,
 )
 
 SIX = {
@@ -340,3 +341,22 @@ def test_units_leave_directions_open_and_do_not_turn_what_the_class_compels():
 def test_the_names_are_known_without_the_rows():
     assert Table("marks").names == ("mechanics", "vectors", "algebra", "analysis", "statistics")
     assert Table(learn("marks").moments, columns=["vectors", "algebra"]).names == ("vectors", "algebra")
+
+
+@pytest.mark.parametrize("method", ["pooled", "cvs", "pc", "ges", "gds"])
+@pytest.mark.parametrize("power", [-320, -160, -140, -134, -80, 80, 140, 147, 154, 300])
+def test_any_unit_gives_an_answer_or_a_sentence_and_no_warning(method, power):
+    """Warnings are errors here."""
+    _, X = ordag.simulate("erdos-renyi", p=4, n=60, seed=1, degree=2.0)
+    try:
+        ordag.learn(X * 10.0**power, method).to_json()
+    except (NonFiniteError, UnderflowError) as error:
+        assert "use a" in str(error)
+        assert not -134 <= power <= 140
+
+
+def test_values_too_close_to_square_are_not_called_constant():
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    X[:, 1] *= 1e-200
+    with pytest.raises(UnderflowError, match=r"The values of X2 differ by so little .* use a smaller unit"):
+        ordag.learn(X)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.data.gate import Missing, RowCheck, check_missing, check_names, listed
+from ordag.data.gate import SMALLEST, Missing, RowCheck, check_missing, check_names, listed
 from ordag.data.scatter import WELL_CONDITIONED, Accumulator, chunk_rows, merge_roots, root_of_scatter, scatter_of
 from ordag.data.sources import Source, open_source
 from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, SettingError
@@ -69,6 +69,15 @@ class Moments:
         """The diagonal of the centred scatter (not divided by anything)."""
         with np.errstate(over="ignore"):
             return self._scatter.diagonal() if self._scatter is not None else lengths(self.R) ** 2
+
+    @property
+    def spread(self) -> Array:
+        """The lengths of the centred columns, where their squares vanish or overflow too."""
+        if self._scatter is not None:
+            return np.asarray(np.sqrt(np.maximum(self._scatter.diagonal(), 0.0)))
+        largest = np.abs(self.R).max(axis=0, initial=0.0)
+        scale = np.where((largest > 0.0) & np.isfinite(largest), largest, 1.0)
+        return np.asarray(lengths(self.R / scale) * scale)
 
     def covariance(self) -> Array:
         """The sample covariance matrix, with divisor n − 1."""
@@ -178,7 +187,7 @@ def quick_moments(source: Source) -> Moments | None:
         return None
     with np.errstate(over="ignore", invalid="ignore"):
         mean, scatter = scatter_of(X)
-    if not np.isfinite(mean).all():
+    if not np.isfinite(mean).all() or scatter.diagonal().min(initial=SMALLEST**2) < SMALLEST**2:
         return None
     return Moments(len(X), mean, source.names, scatter=scatter)
 
