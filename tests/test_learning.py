@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 
 import networkx
 import numpy as np
@@ -140,9 +141,13 @@ def test_many_pairs_bring_advice_and_the_advice_works():
 
 def test_what_float64_cannot_decide_is_said():
     X = simulate("homogeneous", 90, 1000, 8).X
-    with pytest.warns(PrecisionWarning, match=r"float64 does not decide .* digits are left"):
+    with (
+        pytest.warns(PrecisionWarning, match=r"float64 does not decide .* digits are left"),
+        pytest.warns(PrecisionWarning, match=r"few digits are left of the error variances of"),
+    ):
         fit = learn(X)
     assert "digits are left" in fit.warnings[0]
+    assert len(fit.edges) == fit.graph.edge_count
 
 
 def test_json_is_the_whole_answer_in_plain_values():
@@ -360,3 +365,58 @@ def test_values_too_close_to_square_are_not_called_constant():
     X[:, 1] *= 1e-200
     with pytest.raises(UnderflowError, match=r"The values of X2 differ by so little .* use a smaller unit"):
         ordag.learn(X)
+
+
+def near_collinear(left, n=40):
+    """Three columns of which the last is the sum of the others but for a share `left` of its length."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((n, 3))
+    X[:, 2] = X[:, 0] + X[:, 1] + left * X[:, 2]
+    return X
+
+
+@pytest.mark.parametrize("method", ["pooled", "cvs", "ges", "gds"])
+def test_few_digits_are_said_with_their_variables(method):
+    with pytest.warns(PrecisionWarning, match=r"few digits are left of the error variances of X\d \(1\.\d digits\)"):
+        fit = learn(near_collinear(2e-14), method)
+    assert any("few digits are left" in sentence for sentence in fit.warnings)
+
+
+@pytest.mark.parametrize("method", ["pooled", "cvs", "pc", "ges", "gds"])
+def test_digits_that_decide_nothing_are_not_spoken_of(method):
+    """Warnings are errors here."""
+    assert not any("digits" in sentence for sentence in learn(near_collinear(1e-6), method).warnings)
+
+
+def test_tests_that_rounding_could_decide_are_said():
+    X = near_collinear(1e-13, n=400)
+    with pytest.warns(PrecisionWarning, match="rounding could have decided whether") as caught:
+        fit = learn(X[:, [0, 2, 1]], "cvs", alpha=0.05)
+    assert caught
+    assert any("Do not rely on these edges" in sentence for sentence in fit.warnings)
+
+
+@pytest.mark.parametrize("method", ["pooled", "cvs", "pc", "ges", "gds"])
+def test_what_learn_gives_can_be_shown(method):
+    """Whatever the digits: refused at once, or an answer with all its tables."""
+    for power in range(-17, -9):
+        for X in (
+            near_collinear(10.0**power),
+            near_collinear(10.0**power) + 1e3,
+            near_collinear(1.0) * 10.0**power + 1e-3,
+        ):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", PrecisionWarning)
+                try:
+                    fit = learn(X, method)
+                except DataError:
+                    continue
+                fit.to_json()
+
+
+def test_columns_of_which_exactly_nothing_is_left_are_refused():
+    """A few steps of the last digit around a large mean: residuals are exactly zero."""
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-40, 40, (2, 30)) * 2.0**-20
+    with pytest.raises(CollinearError):
+        learn(np.column_stack([a, b, a + b]) + 2.0**30, "cvs")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +90,7 @@ class Ordering:
         return np.asarray(2.0 * stdtr(degrees, -t))
 
 
-def pitman_morgan(a: Array, b: Array, rest: Array, degrees: Array) -> Array:
+def pitman_morgan(a: Array, b: Array, rest: Array, degrees: NDArray[np.floating[Any]]) -> Array:
     r"""The statistic of two equal variances from lengths of residuals: of a, of b, and of b given a too (`rest`).
 
     $t = |b^2 - a^2| \sqrt d / (2 a \cdot \text{rest})$, in quotients of lengths: no unit makes it overflow or vanish.
@@ -107,7 +107,7 @@ def quick_forward(moments: Moments, before: Mask | None = None) -> Ordering | No
         return None
     L = lower(part)
     W = inverse(L)
-    uncertainty = noise(condition(W, _scale(moments)[part.order]), squared=True)
+    uncertainty = noise(condition(W, column_lengths(moments)[part.order]), squared=True)
     if uncertainty.max() > QUICK:
         return None
     return Ordering(part.order, moments, L, W, part.runner_up, uncertainty)
@@ -162,7 +162,7 @@ def _checked(
     before: Mask | None,
 ) -> Ordering:
     placed = None if before is None else before[np.ix_(order, order)]
-    checked = check_digits(moments, order, L, _scale(moments)[order], direction, placed)
+    checked = check_digits(moments, order, L, column_lengths(moments)[order], direction, placed)
     return Ordering(
         order,
         moments,
@@ -176,7 +176,7 @@ def _checked(
     )
 
 
-def _scale(moments: Moments) -> Array:
+def column_lengths(moments: Moments) -> Array:
     """The length of every column as the rows hold it, its mean included: rounding is relative to that."""
     if moments.scatter is not None:
         return np.asarray(np.sqrt(moments.scatter.diagonal() + moments.n * moments.mean**2))
