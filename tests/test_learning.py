@@ -375,11 +375,13 @@ def near_collinear(left, n=40):
     return X
 
 
-@pytest.mark.parametrize("method", ["pooled", "cvs", "ges", "gds"])
+@pytest.mark.parametrize("method", ["pooled", "cvs", "gds"])
 def test_few_digits_are_said_with_their_variables(method):
-    with pytest.warns(PrecisionWarning, match=r"few digits are left of the error variances of X\d \(1\.\d digits\)"):
+    with pytest.warns(PrecisionWarning) as caught:
         fit = learn(near_collinear(2e-14), method)
-    assert any("few digits are left" in sentence for sentence in fit.warnings)
+    few = [sentence for sentence in fit.warnings if "few digits are left of the error variances of X" in sentence]
+    assert re.search(r"X\d \([01]\.\d digits\)", few[0])
+    assert few[0] in [str(warning.message) for warning in caught]
 
 
 @pytest.mark.parametrize("method", ["pooled", "cvs", "pc", "ges", "gds"])
@@ -389,10 +391,9 @@ def test_digits_that_decide_nothing_are_not_spoken_of(method):
 
 
 def test_tests_that_rounding_could_decide_are_said():
-    X = near_collinear(1e-13, n=400)
-    with pytest.warns(PrecisionWarning, match="rounding could have decided whether") as caught:
-        fit = learn(X[:, [0, 2, 1]], "cvs", alpha=0.05)
-    assert caught
+    X = simulate("homogeneous", 80, 1000, 2).X
+    with pytest.warns(PrecisionWarning, match=r"rounding could have decided whether X\d+ and X\d+ \(± 0.00\d\)"):
+        fit = learn(X, "cvs")
     assert any("Do not rely on these edges" in sentence for sentence in fit.warnings)
 
 

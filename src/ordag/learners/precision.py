@@ -32,8 +32,8 @@ def with_digits_checked(fit: Fit) -> Fit:
     """
     if fit.ordering is not None and fit.ordering.uncertainty.max() <= NEGLIGIBLE:
         return fit
-    if isinstance(fit.graph, Cpdag) and fit.score is None:
-        return fit
+    if isinstance(fit.graph, Cpdag):
+        return fit  # PC refuses tests without digits, GES says how far rounding may have moved its score
     found = [few_digits(fit)]
     if fit.ordering is not None and fit.selection is not None:
         found.append(doubtful_pairs(fit.ordering, fit.selection))
