@@ -3,12 +3,15 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 PEERS = .venv-peers
+LOWEST = .venv-lowest
 
-.PHONY: demo test lint types bench peers wheel clean help
+.PHONY: demo check test test-lowest test-versions lint types bench peers wheel clean help
 
 help:
 	@echo "make demo    install, and learn the graph of the exam marks"
-	@echo "make test    install with the test tools, and run the tests"
+	@echo "make check   install with the test tools, and run the quick tests (a minute)"
+	@echo "make test    the same with all tests"
+	@echo "make test-versions   all tests with every Python from 3.11 on that is here, and with the lowest versions of the libraries"
 	@echo "make lint    ruff: style and format"
 	@echo "make types   mypy --strict on the source"
 	@echo "make bench   measure, and write docs/benchmarks.md"
@@ -19,8 +22,17 @@ help:
 demo: $(VENV)/.installed
 	@$(BIN)/ordag learn marks --units commensurable
 
+check: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m "not slow"
+
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest
+
+test-lowest: $(LOWEST)/.installed
+	$(LOWEST)/bin/python -m pytest
+
+test-versions:
+	$(PYTHON) .ci/versions.py
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -59,5 +71,11 @@ $(PEERS)/.installed: pyproject.toml
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[peers]"
 	@touch $@
 
+$(LOWEST)/.installed: pyproject.toml
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e ".[test]"
+	@touch $@
+
 clean:
-	rm -rf $(VENV) $(PEERS) dist build
+	rm -rf $(VENV) .venv-* dist build

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 
 import networkx
 import numpy as np
@@ -28,6 +29,7 @@ from ordag.errors import (
     PrecisionWarning,
     SettingError,
     TooFewRowsError,
+    UnderflowError,
 )
 
 SIX = {
@@ -139,9 +141,13 @@ def test_many_pairs_bring_advice_and_the_advice_works():
 
 def test_what_float64_cannot_decide_is_said():
     X = simulate("homogeneous", 90, 1000, 8).X
-    with pytest.warns(PrecisionWarning, match=r"float64 does not decide .* digits are left"):
+    with (
+        pytest.warns(PrecisionWarning, match=r"float64 does not decide .* digits are left"),
+        pytest.warns(PrecisionWarning, match=r"few digits are left of the error variances of"),
+    ):
         fit = learn(X)
     assert "digits are left" in fit.warnings[0]
+    assert len(fit.edges) == fit.graph.edge_count
 
 
 def test_json_is_the_whole_answer_in_plain_values():
@@ -340,3 +346,78 @@ def test_units_leave_directions_open_and_do_not_turn_what_the_class_compels():
 def test_the_names_are_known_without_the_rows():
     assert Table("marks").names == ("mechanics", "vectors", "algebra", "analysis", "statistics")
     assert Table(learn("marks").moments, columns=["vectors", "algebra"]).names == ("vectors", "algebra")
+
+
+@pytest.mark.parametrize("method", ["pooled", "cvs", "pc", "ges", "gds"])
+@pytest.mark.parametrize("power", [-320, -160, -140, -134, -80, 80, 140, 147, 154, 300])
+def test_any_unit_gives_an_answer_or_a_sentence_and_no_warning(method, power):
+    """Warnings are errors here."""
+    _, X = ordag.simulate("erdos-renyi", p=4, n=60, seed=1, degree=2.0)
+    try:
+        ordag.learn(X * 10.0**power, method).to_json()
+    except (NonFiniteError, UnderflowError) as error:
+        assert "use a" in str(error)
+        assert not -134 <= power <= 140
+
+
+def test_values_too_close_to_square_are_not_called_constant():
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    X[:, 1] *= 1e-200
+    with pytest.raises(UnderflowError, match=r"The values of X2 differ by so little .* use a smaller unit"):
+        ordag.learn(X)
+
+
+def near_collinear(left, n=40):
+    """Three columns of which the last is the sum of the others but for a share `left` of its length."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((n, 3))
+    X[:, 2] = X[:, 0] + X[:, 1] + left * X[:, 2]
+    return X
+
+
+@pytest.mark.parametrize("method", ["pooled", "cvs", "gds"])
+def test_few_digits_are_said_with_their_variables(method):
+    with pytest.warns(PrecisionWarning) as caught:
+        fit = learn(near_collinear(2e-14), method)
+    few = [sentence for sentence in fit.warnings if "few digits are left of the error variances of X" in sentence]
+    assert re.search(r"X\d \([01]\.\d digits\)", few[0])
+    assert few[0] in [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize("method", ["pooled", "cvs", "pc", "ges", "gds"])
+def test_digits_that_decide_nothing_are_not_spoken_of(method):
+    """Warnings are errors here."""
+    assert not any("digits" in sentence for sentence in learn(near_collinear(1e-6), method).warnings)
+
+
+def test_tests_that_rounding_could_decide_are_said():
+    X = simulate("homogeneous", 80, 1000, 2).X
+    with pytest.warns(PrecisionWarning, match=r"rounding could have decided whether X\d+ and X\d+ \(± 0.00\d\)"):
+        fit = learn(X, "cvs")
+    assert any("Do not rely on these edges" in sentence for sentence in fit.warnings)
+
+
+@pytest.mark.parametrize("method", ["pooled", "cvs", "pc", "ges", "gds"])
+def test_what_learn_gives_can_be_shown(method):
+    """Whatever the digits: refused at once, or an answer with all its tables."""
+    for power in range(-17, -9):
+        for X in (
+            near_collinear(10.0**power),
+            near_collinear(10.0**power) + 1e3,
+            near_collinear(1.0) * 10.0**power + 1e-3,
+        ):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", PrecisionWarning)
+                try:
+                    fit = learn(X, method)
+                except DataError:
+                    continue
+                fit.to_json()
+
+
+def test_columns_of_which_exactly_nothing_is_left_are_refused():
+    """A few steps of the last digit around a large mean: residuals are exactly zero."""
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-40, 40, (2, 30)) * 2.0**-20
+    with pytest.raises(CollinearError):
+        learn(np.column_stack([a, b, a + b]) + 2.0**30, "cvs")

@@ -44,6 +44,10 @@ class NonFiniteError(DataError):
     """Infinite values, or values too large to add up in float64."""
 
 
+class UnderflowError(DataError):
+    """Values so close together that their squares vanish in float64."""
+
+
 class ConstantColumnError(DataError):
     """A column that never changes."""
 

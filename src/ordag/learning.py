@@ -16,6 +16,7 @@ from ordag.graph.dag import Dag
 from ordag.learners.cvs import cvs
 from ordag.learners.methods import gds, ges, pc
 from ordag.learners.pooled.method import pooled
+from ordag.learners.precision import with_digits_checked
 from ordag.learners.small_effects import check_min_effect, with_notice, without_small_effects
 from ordag.model.refit import Refit
 from ordag.model.refit import refit as model_refit
@@ -71,7 +72,7 @@ def learn(
     check_settings(method, settings)
     table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
     method, settings = settled(method, len(table.names), settings)
-    return with_notice(run_method(method, table, **settings))
+    return with_notice(with_digits_checked(run_method(method, table, **settings)))
 
 
 def check_method(method: str) -> None:
@@ -127,7 +128,7 @@ def _bootstrapped(data: Any, replicates: int, method: str, **settings: Any) -> F
     from ordag.trust.bootstrap import bootstrap
 
     result = bootstrap(data, replicates, method=method, **settings)
-    return replace(result.fit, bootstrap=result)
+    return with_digits_checked(replace(result.fit, bootstrap=result))
 
 
 def refit(

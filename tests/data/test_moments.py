@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -146,3 +149,22 @@ def test_no_columns_and_values_too_large():
         Moments.from_rows(np.empty((5, 0)))
     with np.errstate(over="ignore"):
         assert np.isinf(Moments.from_rows(np.array([[1e200, 1.0], [-1e200, 2.0], [0.0, 3.0]])).variances[0])
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda moments: pickle.loads(pickle.dumps(moments))])
+@pytest.mark.parametrize("squared", [False, True])
+def test_copies_are_as_frozen_as_the_original(again, squared):
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    moments = Moments.from_covariance(np.cov(X.T), 40) if squared else Moments.from_rows(X)
+    copied = again(moments)
+    assert copied.squared == squared
+    for one, other in ((copied.mean, moments.mean), (copied.R, moments.R), (copied.scatter, moments.scatter)):
+        assert np.array_equal(one, other)
+        assert one is None or not one.flags.writeable
+
+
+def test_what_squares_have_lost_is_remembered():
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    merged = Moments.from_rows(X).merge(Moments.from_covariance(np.cov(X.T), 40))
+    assert merged.squared
+    assert merged.select(["X3", "X1"]).squared

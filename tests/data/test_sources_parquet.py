@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from ordag import Moments
 from ordag.data.sources import Source, open_source
 from ordag.errors import ColumnError, PrecisionError, UnreadableError
 
@@ -235,3 +236,18 @@ def test_an_integer_too_large_in_one_file(folder: Path) -> None:
     write(folder / "part-3.parquet", {"a": [2**60], "b": [1]})
     with pytest.raises(PrecisionError, match=r"part-3\.parquet: column 'a' holds the integer 1152921504606846976"):
         whole(open_source(folder))
+
+
+@pytest.mark.parametrize("in_folder", [False, True])
+def test_a_page_that_does_not_match_its_checksum_is_refused(tmp_path, in_folder):
+    X = np.random.default_rng(0).standard_normal((50, 3))
+    table = pa.table({name: X[:, j] for j, name in enumerate("abc")})
+    path = tmp_path / "part.parquet"
+    pq.write_table(table, path, write_page_checksum=True, compression="none", use_dictionary=False)
+    whole = tmp_path if in_folder else path
+    assert Moments.scan(whole).n == 50
+    content = bytearray(path.read_bytes())
+    content[content.find(X[10, 1].tobytes()) + 4] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(UnreadableError, match=r"could not be read as Parquet .a page does not match its checksum"):
+        Moments.scan(whole)

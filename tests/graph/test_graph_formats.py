@@ -359,3 +359,8 @@ def test_damaged_texts_give_a_graph_or_the_one_error(format, data):
     damaged = text[:start] + data.draw(st.text(max_size=3)) + text[end:]
     with suppress(GraphFormatError):
         assert isinstance(Cpdag.parse(damaged, format), Cpdag)
+
+
+def test_a_json_key_that_stands_twice_is_refused():
+    with pytest.raises(GraphFormatError, match="JSON: the key 'directed' stands twice"):
+        read_text('{"nodes": ["a", "b"], "directed": [["a", "b"]], "directed": []}', "json")

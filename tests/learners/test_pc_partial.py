@@ -111,13 +111,18 @@ def test_from_a_covariance_matrix():
     assert np.allclose(from_covariance.p_values, from_rows.p_values, rtol=1e-6, atol=1e-12)
 
 
-def test_a_covariance_matrix_holds_half_the_digits_and_is_refused_where_they_are_spent():
+@pytest.mark.parametrize(("left", "enough"), [(2.0**-40, True), (2.0**-52, False)])
+def test_a_covariance_matrix_holds_half_the_digits_and_is_refused_where_they_are_spent(left, enough):
+    """Powers of two, so that float64 holds the matrix and its root without rounding."""
     rng = np.random.default_rng(7)
     a, b, c = rng.standard_normal((3, 500))
-    X = np.column_stack([a, a + 2.5e-8 * b, a + b + c, a + b - c])
-    pc_search(Moments.from_rows(X))
-    with pytest.raises(DataError, match=r"Column X[12] is a|not positive definite"):
-        pc_search(Moments.from_covariance(np.cov(X.T), 500))
+    pc_search(Moments.from_rows(np.column_stack([a, a + 2.5e-8 * b, a + b + c, a + b - c])))
+    moments = Moments.from_covariance([[1.0, 1.0, 0.5], [1.0, 1.0 + left, 0.5], [0.5, 0.5, 1.0]], 257)
+    if enough:
+        assert ("X1", "X2") in pc_search(moments).graph.undirected
+    else:
+        with pytest.raises(DataError, match=r"Column X[12] is a"):
+            pc_search(moments)
 
 
 def test_a_sum_of_columns_is_named():

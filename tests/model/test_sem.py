@@ -198,3 +198,9 @@ def test_equality_hash_and_repr():
     assert one != "a → b"
     assert repr(one) == "LinearSEM(2 variables, 1 edge)"
     assert one.dag.adjacency.tolist() == [[False, True], [False, False]]
+
+
+@pytest.mark.parametrize("text", ['{"names": [], "names": []}', "[" * 100_000])
+def test_json_with_a_key_twice_or_nested_without_end_is_refused(text):
+    with pytest.raises(GraphFormatError, match="not a model"):
+        LinearSEM.from_json(text)

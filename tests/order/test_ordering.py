@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles import ordering as oracles
 from strategies.tables import tables
 
-from ordag import Moments, simulate
+from ordag import Moments, learn, simulate
 from ordag.data.table import Table
 from ordag.errors import CollinearError, CovarianceError, PrecisionError
 from ordag.learners.cvs import find_order
@@ -264,3 +264,13 @@ def test_refreshes_happen_where_digits_run_out_and_nowhere_else():
     assert factorise(np.linalg.qr(well)[1]).refreshes == 0
     ill = simulate("homogeneous", 50, 300, 0).X
     assert factorise(np.linalg.qr(ill - ill.mean(axis=0))[1]).refreshes >= 1
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+@pytest.mark.parametrize("factor", [1e-130, 1e-80, 1e78, 1e140])
+def test_direction_p_values_do_not_depend_on_a_common_scale(direction, factor):
+    _, X = simulate("erdos-renyi", p=6, n=80, seed=3, degree=3.0)
+    one, other = (learn(Y, "cvs", direction=direction) for Y in (X, X * factor))
+    assert np.allclose(other.edges["direction_p_value"], one.edges["direction_p_value"], rtol=1e-9)
+    assert np.allclose(other.steps["runner_up_p_value"], one.steps["runner_up_p_value"], rtol=1e-9, equal_nan=True)
+    assert len(one.edges) > 3

@@ -14,10 +14,11 @@ from strategies.tables import tables
 
 from ordag import Moments, learn, simulate
 from ordag.errors import SettingError
-from ordag.order.ordering import forward
+from ordag.order.digits import condition
+from ordag.order.ordering import column_lengths, forward
 from ordag.parents.bic import backward_elimination
 from ordag.parents.select import select
-from ordag.parents.tests import TESTS, fisher_z, p_values, partial_correlations
+from ordag.parents.tests import TESTS, correlation_noise, fisher_z, p_values, partial_correlations
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 SETS = sorted(path.stem for path in (REFERENCE / "data").glob("*.csv"))
@@ -55,6 +56,10 @@ def test_p_values_of_dense_designs_agree_with_exact_arithmetic(p, n):
     assert (error <= allowed)[seen].all()
     assert seen[ordering.uncertainty < 1e-9].sum() > 20
     assert ((ours <= 0.01) == (exact <= 0.01)).all()
+    c = condition(ordering.W, column_lengths(ordering.moments)[ordering.order])
+    bound = correlation_noise(ordering.W, c, squared=False)
+    assert (np.abs(partial_correlations(ordering.W) - r) <= bound + 1e-15).all()
+    assert bound.max() < 3.0 * ordering.uncertainty.max()
 
 
 @pytest.mark.parametrize("name", SETS)

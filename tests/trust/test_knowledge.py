@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -141,3 +143,28 @@ def test_many_columns_are_no_trouble():
     known = Knowledge(tiers=tiers, roots=names[:20], sinks=names[-20:]).over(names)
     assert known.before.sum() == (600 * 600 - 30 * 400) // 2
     assert known.allowed.sum() == known.before.sum() + 28 * 20 * 19
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_long_chains_of_required_arrows_are_no_trouble(step):
+    names = [f"x{j}" for j in range(3001)]
+    chain = list(pairwise(names[::step]))
+    known = Knowledge(required=chain).over(names)
+    assert known.before.sum() == 3001 * 3000 // 2
+    with pytest.raises(SettingError, match=r"form a cycle"):
+        Knowledge(required=[*chain, (chain[-1][1], chain[0][0])])
+    with pytest.raises(SettingError, match=r"from the later tier to the earlier"):
+        Knowledge(required=chain, tiers=[[chain[-1][1]], [chain[0][0]]])
+
+
+def test_a_cycle_is_found_among_arrows_that_lead_to_it_and_away():
+    with pytest.raises(SettingError, match="The required arrows c → d → c form a cycle"):
+        Knowledge(required=map(tuple, ["ab", "bc", "cd", "dc", "de", "be"]))
+
+
+def test_a_list_is_no_name():
+    nested = ["a"]
+    for _ in range(5000):
+        nested = [nested]
+    with pytest.raises(SettingError, match="There is a list as a name in roots"):
+        Knowledge(roots=[nested])

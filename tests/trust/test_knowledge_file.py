@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from strategies.graphs import names
 from strategies.knowledge import random_entries
 
 from ordag.errors import SettingError
+from ordag.trust import knowledge_file
 from ordag.trust.knowledge import Knowledge
 
 TEXT = """\
@@ -120,13 +121,9 @@ def test_yaml(tmp_path):
         Knowledge.read(file)
 
 
-def test_yaml_is_read_safely_where_there_is_a_reader(tmp_path, monkeypatch):
-    fake = ModuleType("yaml")
-    fake.YAMLError = ValueError
-    fake.safe_load = lambda text: {"roots": [text.strip()], "sinks": None} if text else None
-    monkeypatch.setitem(sys.modules, "yaml", fake)
+def test_yaml_without_entries_or_without_a_reader(tmp_path, monkeypatch):
     file = tmp_path / "known.YML"
-    file.write_text("age\n", encoding="utf-8")
+    file.write_text("roots: age\nsinks:\n", encoding="utf-8")
     assert Knowledge.read(file) == Knowledge(roots=["age"])
     file.write_text("", encoding="utf-8")
     with pytest.raises(SettingError, match="holds no entries"):
@@ -134,3 +131,41 @@ def test_yaml_is_read_safely_where_there_is_a_reader(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "yaml", None)
     with pytest.raises(SettingError, match="PyYAML must be installed"):
         Knowledge.read(file)
+
+
+BOMB = (
+    "a: &a [x, x]\n" + "".join(f"{b}: &{b} [*{a}, *{a}]\n" for a, b in pairwise("abcdefghijklmnopqrst")) + "tiers: *t\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("required: a -> b\nroots: a\nrequired: b -> c", "lines 1 and 3: the key 'required' stands twice"),
+        ("{roots: a, roots: b}", "line 1: the key 'roots' stands twice"),
+        (BOMB, "line 2: *a stands for an earlier part"),
+        ("tiers: " + "[" * 3000 + "]" * 3000, "line 1: lists are nested more than 8 deep"),
+        ("roots: [[a]]", "There is a list as a name in roots"),
+        ("roots: [!!int many]", "cannot be read as YAML"),
+    ],
+)
+def test_yaml_that_would_lose_entries_or_grow_without_bound_is_refused(tmp_path, text, sentence):
+    file = tmp_path / "known.yaml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(SettingError) as error:
+        Knowledge.read(file)
+    assert sentence in str(error.value)
+
+
+def test_names_in_yaml_are_as_written(tmp_path):
+    file = tmp_path / "known.yaml"
+    file.write_text("roots: [no, 007, 2024-05-01, 1e3]\n", encoding="utf-8")
+    assert Knowledge.read(file).roots == ("no", "007", "2024-05-01", "1e3")
+
+
+@pytest.mark.parametrize(("name", "limit"), [("known.txt", "LARGEST"), ("known.yaml", "LARGEST_YAML")])
+def test_files_that_are_too_large_for_knowledge_are_refused(tmp_path, monkeypatch, name, limit):
+    monkeypatch.setattr(knowledge_file, limit, 2**20)
+    (tmp_path / name).write_bytes(b"roots: a\n" * 2**17)
+    with pytest.raises(SettingError, match="is larger than 1 MB"):
+        Knowledge.read(tmp_path / name)

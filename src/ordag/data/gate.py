@@ -16,11 +16,15 @@ from ordag.errors import (
     NonFiniteError,
     SettingError,
     TooFewRowsError,
+    UnderflowError,
 )
 from ordag.linalg import EPSILON
 from ordag.words import counted, joined, listed, shown
 
 Missing = Literal["error", "drop"]
+
+SMALLEST, LARGEST = 1e-135, 1e145
+"""Lengths of centred columns between which squares, and quotients of squares, stay within float64."""
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -77,10 +81,10 @@ class RowCheck:
         return joined([f"{shown(self.names[j])} ({counted(int(counts[j]), 'row')})" for j in np.flatnonzero(counts)])
 
 
-def check_moments(n: int, mean: Array, variances: Array, names: tuple[str, ...]) -> None:
+def check_moments(n: int, mean: Array, spread: Array, names: tuple[str, ...]) -> None:
     """What a learner needs of a table: enough columns, enough rows, and columns that vary.
 
-    `variances` are the diagonal of the centred scatter.
+    `spread` are the lengths of the centred columns.
     """
     p = len(names)
     if p == 0:
@@ -89,16 +93,22 @@ def check_moments(n: int, mean: Array, variances: Array, names: tuple[str, ...])
         raise TooFewRowsError("There are no rows: nothing can be learned from an empty table.")
     if p == 1:
         raise DataError(f"There is only one column, {shown(names[0])}: a graph needs at least two.")
-    if not np.isfinite(variances).all():
-        large = [names[j] for j in np.flatnonzero(~np.isfinite(variances))]
+    large = [names[j] for j in np.flatnonzero(~(spread <= LARGEST))]
+    if large:
         raise NonFiniteError(f"The values of {listed(large)} are too large to square in float64: use a larger unit.")
     if n > 1:
-        constant = variances <= n * (4 * EPSILON * np.abs(mean)) ** 2
+        constant = spread <= np.sqrt(n) * 4 * EPSILON * np.abs(mean)
         if constant.any():
             which = [names[j] for j in np.flatnonzero(constant)]
             raise ConstantColumnError(
                 f"{'Column' if len(which) == 1 else 'Columns'} {listed(which)} never {'changes' if len(which) == 1 else 'change'}: "
                 "leave out what does not vary (columns=…, --columns)."
+            )
+        small = [names[j] for j in np.flatnonzero(spread < SMALLEST)]
+        if small:
+            raise UnderflowError(
+                f"The values of {listed(small)} differ by so little (less than {SMALLEST:g}) that their squares vanish in "
+                "float64: use a smaller unit, that is, multiply the column."
             )
     if n < p + 2:
         fewer = f" or at most {n - 2} of the columns (columns=…, --columns)" if n > 3 else ""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.data.gate import Missing, RowCheck, check_missing, check_names
+from ordag.data.gate import SMALLEST, Missing, RowCheck, check_missing, check_names
 from ordag.data.profile import Sampler
 from ordag.data.scatter import WELL_CONDITIONED, Accumulator, chunk_rows, merge_roots, root_of_scatter, scatter_of
 from ordag.data.sources import Source, open_source
@@ -24,7 +24,7 @@ class Moments:
     """Number of rows, mean, names, and the triangular root R of the centred scatter: RᵀR = (X − x̄)ᵀ(X − x̄).
 
     `squared` tells that R was computed from a matrix of squares and products (a covariance matrix) and so holds
-    conditional variances to half as many digits as one that came from the rows.
+    conditional variances to half as many digits as one that came from the rows. Arrays are read-only, in copies too.
     """
 
     def __init__(
@@ -35,6 +35,7 @@ class Moments:
         *,
         R: Array | None = None,
         scatter: Array | None = None,
+        squared: bool = False,
         dropped: int = 0,
     ) -> None:
         if (R is None) == (scatter is None):
@@ -42,9 +43,9 @@ class Moments:
         self.n = int(n)
         self.mean = _frozen(mean)
         self.names = check_names(names)
-        self.squared = R is None
+        self.squared = squared or R is None
         self.dropped = dropped
-        self._scatter = scatter
+        self._scatter = None if scatter is None else _frozen(scatter)
         if R is not None:
             self.R = _frozen(R)
 
@@ -71,6 +72,15 @@ class Moments:
         with np.errstate(over="ignore"):
             return self._scatter.diagonal() if self._scatter is not None else lengths(self.R) ** 2
 
+    @property
+    def spread(self) -> Array:
+        """The lengths of the centred columns, where their squares vanish or overflow too."""
+        if self._scatter is not None:
+            return np.asarray(np.sqrt(np.maximum(self._scatter.diagonal(), 0.0)))
+        largest = np.abs(self.R).max(axis=0, initial=0.0)
+        scale = np.where((largest > 0.0) & np.isfinite(largest), largest, 1.0)
+        return np.asarray(lengths(self.R / scale) * scale)
+
     def covariance(self) -> Array:
         """The sample covariance matrix, with divisor n − 1."""
         return (self.R.T @ self.R) / (self.n - 1)
@@ -84,7 +94,9 @@ class Moments:
         if self._scatter is not None:
             full = np.tril(self._scatter) + np.tril(self._scatter, -1).T
             return Moments(self.n, self.mean[index], columns, scatter=full[np.ix_(index, index)], dropped=self.dropped)
-        return Moments(self.n, self.mean[index], columns, R=triangle(self.R[:, index]), dropped=self.dropped)
+        return Moments(
+            self.n, self.mean[index], columns, R=triangle(self.R[:, index]), squared=self.squared, dropped=self.dropped
+        )
 
     def merge(self, *others: Moments) -> Moments:
         """The moments of all the rows together. Columns are matched by name; any grouping gives the same result."""
@@ -96,9 +108,8 @@ class Moments:
                 raise ColumnError(f"Moments of different columns cannot be merged: {listed(odd)} is not in both.")
         aligned = [self, *(o if o.names == self.names else o.select(self.names) for o in others)]
         n, mean, R = merge_roots([(m.n, m.mean, m.R) for m in aligned if m.n > 0] or [(0, self.mean, self.R)])
-        merged = Moments(n, mean, self.names, R=R, dropped=sum(m.dropped for m in aligned))
-        merged.squared = any(m.squared for m in aligned)
-        return merged
+        squared = any(m.squared for m in aligned)
+        return Moments(n, mean, self.names, R=R, squared=squared, dropped=sum(m.dropped for m in aligned))
 
     @classmethod
     def from_rows(cls, data: Any, names: Sequence[str] | None = None, *, missing: Missing = "error") -> Moments:
@@ -164,6 +175,10 @@ class Moments:
         """From a file, a folder of Parquet files, a frame or an array, in one pass over batches of rows."""
         return read_moments(open_source(data, columns=columns, **reading), missing=missing, progress=progress)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # copied and unpickled arrays can be written to
+        self.__dict__.update({key: _frozen(v) if isinstance(v, np.ndarray) else v for key, v in state.items()})
+
     def __repr__(self) -> str:
         return f"Moments(n={self.n}, p={self.p}, names={listed(self.names)})"
 
@@ -175,7 +190,7 @@ def quick_moments(source: Source) -> Moments | None:
         return None
     with np.errstate(over="ignore", invalid="ignore"):
         mean, scatter = scatter_of(X)
-    if not np.isfinite(mean).all():
+    if not np.isfinite(mean).all() or scatter.diagonal().min(initial=SMALLEST**2) < SMALLEST**2:
         return None
     return Moments(len(X), mean, source.names, scatter=scatter)
 

@@ -97,5 +97,5 @@ class Table:
 
 
 def _checked(moments: Moments) -> Moments:
-    check_moments(moments.n, moments.mean, moments.variances, moments.names)
+    check_moments(moments.n, moments.mean, moments.spread, moments.names)
     return moments

@@ -107,7 +107,7 @@ def gds_search(
     known: arrows that must and that may not be there. Every search starts with the former, and no move, nor a kick,
         takes one of them away or makes one of the latter.
     """
-    check_moments(moments.n, moments.mean, moments.variances, moments.names)
+    check_moments(moments.n, moments.mean, moments.spread, moments.names)
     n, p = moments.n, moments.p
     rounds = _checked_rounds(strategy, restarts, p)
     kicks = _checked_kicks(kicks, 0 if strategy == "steepest" else max(20, 2 * p))

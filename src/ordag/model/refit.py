@@ -81,7 +81,7 @@ def _factor(moments: MomentsLike, S: Array, columns: NDArray[np.intp]) -> Array:
     if info == 0 and (np.square(U.diagonal()) > CHOLESKY_DOWN_TO * G.diagonal()).all():
         return U
     U = triangle(moments.R[: columns.max() + 1, columns])  # R is triangular: zeros below
-    remains = U.diagonal() > len(S) * EPSILON * np.sqrt(G.diagonal())
+    remains = U.diagonal() > 8 * EPSILON * np.sqrt(G.diagonal())
     if not remains.all():
         i = int(np.argmin(remains))
         names = [moments.names[column] for column in columns[: i + 1]]

@@ -15,6 +15,7 @@ from scipy.linalg import lapack, solve_triangular
 from ordag import errors
 from ordag.arrays import Array
 from ordag.graph.dag import Dag
+from ordag.graph.formats.json_text import distinct
 from ordag.words import counted, shown
 
 Seed: TypeAlias = int | np.random.Generator | np.random.SeedSequence | None
@@ -177,12 +178,12 @@ class LinearSEM:
     def from_json(cls, text: str) -> LinearSEM:
         """The model that `to_json` wrote."""
         try:
-            document = json.loads(text)
+            document = json.loads(text, object_pairs_hook=distinct)
             edges = {(edge["source"], edge["target"]): float(edge["weight"]) for edge in document["edges"]}
             return cls.from_edges(document["names"], edges, document["omega"], document["intercept"])
         except errors.OrdagError:
             raise
-        except (ValueError, KeyError, TypeError) as problem:
+        except (ValueError, KeyError, TypeError, RecursionError) as problem:
             raise errors.GraphFormatError(
                 "The text is not a model as LinearSEM.to_json writes it, with names, intercept, omega, and "
                 f"edges that have a source, a target and a weight ({problem!r})."

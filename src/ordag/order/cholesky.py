@@ -150,7 +150,7 @@ def _panel(
         row[j:] = A[j:, j]
         if t:
             blas.dgemv(-1.0, panel[:t].T, panel[:t, j], beta=1.0, y=row, overwrite_y=1)
-        row *= 1 / math.sqrt(pivot)
+        row *= 1 / math.sqrt(pivot) if pivot > 0.0 else 0.0  # nothing at all is left of this column
         np.multiply(row, row, out=squares)
         remaining -= squares
         picks.append(j)

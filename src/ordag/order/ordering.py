@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,11 +66,15 @@ class Ordering:
         nothing cancels.
         """
         diagonal = np.diagonal(self.L)
+        return diagonal[a] ** 2, self._tails(a, b), self.L[b, a] * diagonal[a]
+
+    def _tails(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
+        """Scatter of b given everything before a."""
         tails = np.empty(len(a))
         for row in np.unique(b):
             at = b == row
             tails[at] = np.cumsum(self.L[row, row::-1] ** 2)[row - a[at]]
-        return diagonal[a] ** 2, tails, self.L[b, a] * diagonal[a]
+        return tails
 
     def direction_p_values(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
         """Two-sided Pitman–Morgan p-values that a and b have the same variance given everything before a.
@@ -79,11 +83,20 @@ class Ordering:
         v_a = v_b; their correlation is $r = (v_b - v_a) / \\sqrt{(v_a + v_b)^2 - 4c^2}$, and
         $r\\sqrt{d/(1-r^2)}$ has a t distribution with d = n − |S| − 2 degrees of freedom.
         """
-        v_a, v_b, c = self.pair(a, b)
         degrees = self.n - a - 2.0
-        # With D = 4(v_a v_b − c²), r²/(1 − r²) = (v_b − v_a)²/D: no difference of nearly equal squares.
-        t = np.abs(v_b - v_a) * np.sqrt(degrees / (4.0 * np.maximum(v_a * v_b - c * c, np.finfo(float).tiny)))
+        # r²/(1 − r²) = (v_b − v_a)²/4(v_a v_b − c²), and v_a v_b − c² is v_a times the scatter of b given a too.
+        s_a, s_b = np.diagonal(self.L)[a], np.sqrt(self._tails(a, b))
+        t = pitman_morgan(s_a, s_b, np.sqrt(self._tails(a + 1, b)), degrees)
         return np.asarray(2.0 * stdtr(degrees, -t))
+
+
+def pitman_morgan(a: Array, b: Array, rest: Array, degrees: NDArray[np.floating[Any]]) -> Array:
+    r"""The statistic of two equal variances from lengths of residuals: of a, of b, and of b given a too (`rest`).
+
+    $t = |b^2 - a^2| \sqrt d / (2 a \cdot \text{rest})$, in quotients of lengths: no unit makes it overflow or vanish.
+    """
+    with np.errstate(over="ignore", divide="ignore"):
+        return np.asarray(np.abs(b - a) / a * ((b + a) / rest) * (np.sqrt(degrees) / 2.0))
 
 
 def quick_forward(moments: Moments, before: Mask | None = None) -> Ordering | None:
@@ -94,7 +107,7 @@ def quick_forward(moments: Moments, before: Mask | None = None) -> Ordering | No
         return None
     L = lower(part)
     W = inverse(L)
-    uncertainty = noise(condition(W, _scale(moments)[part.order]), squared=True)
+    uncertainty = noise(condition(W, column_lengths(moments)[part.order]), squared=True)
     if uncertainty.max() > QUICK:
         return None
     return Ordering(part.order, moments, L, W, part.runner_up, uncertainty)
@@ -149,7 +162,7 @@ def _checked(
     before: Mask | None,
 ) -> Ordering:
     placed = None if before is None else before[np.ix_(order, order)]
-    checked = check_digits(moments, order, L, _scale(moments)[order], direction, placed)
+    checked = check_digits(moments, order, L, column_lengths(moments)[order], direction, placed)
     return Ordering(
         order,
         moments,
@@ -163,7 +176,7 @@ def _checked(
     )
 
 
-def _scale(moments: Moments) -> Array:
+def column_lengths(moments: Moments) -> Array:
     """The length of every column as the rows hold it, its mean included: rounding is relative to that."""
     if moments.scatter is not None:
         return np.asarray(np.sqrt(moments.scatter.diagonal() + moments.n * moments.mean**2))

@@ -51,6 +51,14 @@ class Selection:
         return self.test(self.r[later, earlier], self.n, conditioned_on(later))
 
     @property
+    def level(self) -> float:
+        """The p-value up to which a single pair is joined, or for rules without tests the one that their penalty stands for."""
+        if not math.isnan(self.threshold):
+            return self.threshold
+        price = math.log(self.n) if math.isnan(self.penalty) else self.penalty
+        return float(2.0 * ndtr(-math.sqrt(price)))
+
+    @property
     def expected_in_words(self) -> str:
         """`expected_false` as a sentence can carry it: 0.5, 4,995."""
         return f"{self.expected_false:,.0f}" if self.expected_false >= 10 else f"{self.expected_false:.2g}"

@@ -12,6 +12,7 @@ from scipy.special import chdtrc, chdtri, ndtr, ndtri, stdtr, stdtrit
 
 from ordag.arrays import Array, Mask
 from ordag.errors import SettingError
+from ordag.linalg import EPSILON
 
 Test: TypeAlias = Callable[[Array, int, Array], Array]
 """A test takes partial correlations r, the number of rows n, and k, how many variables each r is conditioned on
@@ -94,6 +95,21 @@ def partial_correlations(W: Array) -> Array:
             r[start:stop, :stop] = -block / np.sqrt(squares)
         r[start:stop, start:stop] = np.tril(r[start:stop, start:stop], -1)
     return r
+
+
+def correlation_noise(W: Array, condition: Array, *, squared: bool) -> Array:
+    r"""How far rounding may have moved every one of `partial_correlations`, at [later, earlier].
+
+    Given all other variables up to m, the residual of j has the coefficients $K_{jk} / K_{jj}$ with $K = W'^\top W'$, and in the
+    words of `ordag.order.digits` the condition $\sum_k |K_{jk}| \|x_k\| / \sqrt{K_{jj}}$, which is at most
+    $b_{mj} = \sum_{i=j}^m |W_{ij}| c_i / \sqrt{\sum_{i=j}^m W_{ij}^2}$; that of m itself is $c_m$. A correlation is an angle between
+    two residuals: it moves by their relative errors, $\varepsilon (b_{mj} + c_m)$ from rows, and from squares and products by
+    $\varepsilon (b_{mj} + c_m)^2 / 2$.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        b = np.cumsum(np.abs(W) * condition[:, None], axis=0) / np.sqrt(np.cumsum(W**2, axis=0))
+    total = b + condition[:, None]
+    return np.tril(EPSILON * (total**2 / 2.0 if squared else total), -1)
 
 
 def conditioned_on(positions: NDArray[np.intp]) -> Array:

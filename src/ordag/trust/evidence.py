@@ -40,7 +40,7 @@ from scipy.special import stdtr
 from ordag.arrays import Array, Mask
 from ordag.errors import GraphError
 from ordag.fit import Fit
-from ordag.order.ordering import Ordering
+from ordag.order.ordering import Ordering, pitman_morgan
 from ordag.parents.select import check_level
 
 if TYPE_CHECKING:
@@ -158,17 +158,17 @@ def step_evidence(ordering: Ordering, skeleton: Mask, alpha: float, before: Mask
     waits = np.zeros((p, p), dtype=bool) if before is None else before[in_order]
     if ordering.direction == "forward":
         values = np.cumsum(ordering.L[:, ::-1] ** 2, axis=1)[:, ::-1].T
-        between = (ordering.L * np.diagonal(ordering.L)).T
+        rest = np.roll(values, -1, axis=0)
         candidate = np.triu(~np.logical_or.accumulate(waits[::-1], axis=0)[::-1], 1)
         degrees = ordering.n - positions - 2.0
     else:
         values = np.cumsum(ordering.W**2, axis=0)
-        between = ordering.W * np.diagonal(ordering.W)[:, None]
+        rest = np.roll(values, 1, axis=0)
         candidate = np.tril(~np.logical_or.accumulate(waits, axis=1).T, -1)
         degrees = ordering.n - positions - 1.0
     chosen = values.diagonal()[:, None]
-    remaining = np.where(candidate, np.maximum(chosen * values - between**2, np.finfo(float).tiny), 1.0)
-    t = np.abs(values - chosen) * np.sqrt(degrees[:, None]) / (2.0 * np.sqrt(remaining))
+    rest = np.where(candidate, rest, 1.0)
+    t = pitman_morgan(np.sqrt(chosen), np.sqrt(values), np.sqrt(rest), degrees[:, None])
     tests = np.zeros((p, p))
     tests[candidate] = 2.0 * stdtr(np.broadcast_to(degrees[:, None], (p, p))[candidate], -t[candidate])
     nearest = np.where(candidate, values, np.inf).argmin(axis=1)

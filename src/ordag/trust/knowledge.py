@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from graphlib import TopologicalSorter
 from itertools import pairwise
 from os import PathLike
 from typing import Any, Self
@@ -16,6 +17,7 @@ from ordag.data.sources.columns import quoted
 from ordag.errors import ColumnError, SettingError
 from ordag.graph.base import Graph
 from ordag.learners.constraints import Constraints, violations
+from ordag.learners.regressions import members
 from ordag.trust.knowledge_rules import KEYS, Edge, check_rules
 
 
@@ -158,23 +160,11 @@ def _direct(p: int, needed: Mask, tiers: Sequence[Sequence[int]]) -> list[int]:
 
 def _closure(direct: Sequence[int]) -> list[int]:
     """All that comes before every node, given what comes immediately before it; there are no cycles."""
-    before = [0] * len(direct)
-    done = 0
-    waiting = list(range(len(direct)))
-    while waiting:
-        late = []
-        for j in waiting:
-            if direct[j] & ~done:
-                late.append(j)
-                continue
-            before[j] = rest = direct[j]
-            while rest:
-                lowest = rest & -rest
-                before[j] |= before[lowest.bit_length() - 1]
-                rest ^= lowest
-            done |= 1 << j
-        assert len(late) < len(waiting), "knowledge with a cycle passed the check"
-        waiting = late
+    before = list(direct)
+    parents = {j: members(bits) for j, bits in enumerate(direct)}
+    for j in TopologicalSorter(parents).static_order():
+        for i in parents[j]:
+            before[j] |= before[i]
     return before
 
 
@@ -220,7 +210,11 @@ def _items(values: Any, what: str) -> list[Any]:
 def _names(values: Any, what: str) -> tuple[str, ...]:
     if isinstance(values, str):
         raise SettingError(f"{values!r} as {what} of the knowledge is a single text: give a list of names.")
-    return tuple(str(name) for name in _items(values, what))
+    names = _items(values, what)
+    for name in names:
+        if isinstance(name, Iterable) and not isinstance(name, str):
+            raise SettingError(f"There is a list as a name in {what} of the knowledge: give names alone.")
+    return tuple(str(name) for name in names)
 
 
 def _edge(values: Any, what: str) -> Edge:

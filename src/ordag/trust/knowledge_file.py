@@ -25,6 +25,13 @@ BARE = re.compile(r'(?:(?!->|\s#)[^,|"→])+')
 PLAIN = re.compile(r'(?!.*(?:->|[,|"→:#]))\S(?:.*\S)?')
 
 
+LARGEST, LARGEST_YAML = 2**26, 2**20
+"""Bytes that a file may have. PyYAML takes a minute for ten million."""
+
+DEEPEST = 8
+"""Lists within lists in a YAML file; knowledge needs three."""
+
+
 class Token(NamedTuple):
     """A name, or one of the marks → , |"""
 
@@ -39,13 +46,20 @@ class FaultError(SettingError):
 def read(kind: type[Kind], path: str | PathLike[str]) -> Kind:
     """The knowledge in a file."""
     where = fspath(path)
+    is_yaml = where.lower().endswith((".yaml", ".yml"))
+    most = LARGEST_YAML if is_yaml else LARGEST
     try:
-        text = Path(where).read_text(encoding="utf-8-sig")
+        with Path(where).open("rb") as file:
+            content = file.read(most + 1)
+        text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except OSError as error:
         raise SettingError(f"The knowledge file {where} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
         raise SettingError(f"The knowledge file {where} is not UTF-8 text (byte {error.start}).") from error
-    if where.lower().endswith((".yaml", ".yml")):
+    if len(content) > most:
+        remedy = "write it as plain text, in a file with another ending." if is_yaml else "is it the right file?"
+        raise SettingError(f"The knowledge file {where} is larger than {most >> 20} MB: {remedy}")
+    if is_yaml:
         return kind.from_dict(_yaml(text, where))
     return parse(kind, text, where)
 
@@ -193,12 +207,52 @@ def _yaml(text: str, where: str) -> Mapping[str, Any]:
             "another ending."
         ) from None
     try:
-        entries = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+        entries = yaml.load(text, _strict_loader(yaml, where))
+    except SettingError:
+        raise
+    except (yaml.YAMLError, ValueError) as error:
         raise SettingError(f"{where} cannot be read as YAML: {' '.join(str(error).split())}.") from None
     if not isinstance(entries, Mapping):
         raise SettingError(f"{where} holds no entries: give some of {', '.join(KEYS)}.")
     return entries
+
+
+def _strict_loader(yaml: Any, where: str) -> Any:
+    """PyYAML's safe loader, which also refuses what would be silently lost or grow without bound: a key that stands twice,
+    aliases, and deep nesting. Names such as no, 007 and 2024-05-01 stay as they are written."""
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]
+        depth = 0
+        yaml_implicit_resolvers = {  # noqa: RUF012
+            first: [(tag, pattern) for tag, pattern in resolvers if tag.endswith(":null")]
+            for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+        }
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            event = self.peek_event()
+            line = event.start_mark.line + 1
+            if isinstance(event, yaml.AliasEvent):
+                raise SettingError(f"{where}, line {line}: *{event.anchor} stands for an earlier part; write that out.")
+            if self.depth == DEEPEST:
+                raise SettingError(
+                    f"{where}, line {line}: lists are nested more than {DEEPEST} deep; knowledge needs 3."
+                )
+            self.depth += 1
+            node = super().compose_node(parent, index)
+            self.depth -= 1
+            return node
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            lines: dict[str, int] = {}
+            for key, _ in node.value:
+                line, word = key.start_mark.line + 1, str(key.value)
+                if word in lines:
+                    both = f"line {line}" if line == lines[word] else f"lines {lines[word]} and {line}"
+                    raise SettingError(f"{where}, {both}: the key {word!r} stands twice; make one entry of the two.")
+                lines[word] = line
+            return super().construct_mapping(node, deep)
+
+    return Loader
 
 
 def _listed(numbers: list[int]) -> str:

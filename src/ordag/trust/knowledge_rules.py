@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -39,17 +40,17 @@ def check_rules(
         for edge in edges:
             if edge[0] == edge[1]:
                 raise Contradiction(f"The {key} arrow {arrow(edge)} leads from a variable to itself.", [(key, edge)])
-    banned = set(forbidden)
+    banned, parentless, childless = set(forbidden), set(roots), set(sinks)
     for edge in required:
         here: Entry = ("required", edge)
         if edge in banned:
             raise Contradiction(f"{arrow(edge)} is both required and forbidden.", [here, ("forbidden", edge)])
-        if edge[1] in roots:
+        if edge[1] in parentless:
             raise Contradiction(
                 f"{arrow(edge)} is required, but {shown(edge[1])} is a root, which has no parents.",
                 [here, ("roots", edge[1])],
             )
-        if edge[0] in sinks:
+        if edge[0] in childless:
             raise Contradiction(
                 f"{arrow(edge)} is required, but {shown(edge[0])} is a sink, which has no children.",
                 [here, ("sinks", edge[0])],
@@ -57,19 +58,34 @@ def check_rules(
     children: dict[str, list[str]] = {}
     for source, target in required:
         children.setdefault(source, []).append(target)
+    earliest = _earliest(children, tier, len(tiers))
     for start in children:
-        paths = _paths(start, children)
-        if start in paths:
-            cycle = paths[start]
-            raise Contradiction(f"The required arrows {_shown(cycle)} form a cycle.", _along(cycle))
-        for name, path in paths.items():
-            if tier.get(name, len(tiers)) < tier.get(start, -1):
-                words = "arrow leads" if len(path) == 2 else "arrows lead"
-                raise Contradiction(
-                    f"{shown(name)} is in tier {tier[name] + 1} and {shown(start)} in tier {tier[start] + 1}, but required {words} from "
-                    f"the later tier to the earlier: {_shown(path)}.",
-                    [*_along(path), ("tiers", name), ("tiers", start)],
-                )
+        if earliest[start] < tier.get(start, -1):
+            sooner = {name for name in tier if tier[name] < tier[start]}
+            path = _path(start, children, sooner)
+            words = "arrow leads" if len(path) == 2 else "arrows lead"
+            raise Contradiction(
+                f"{shown(path[-1])} is in tier {tier[path[-1]] + 1} and {shown(start)} in tier {tier[start] + 1}, but required {words} "
+                f"from the later tier to the earlier: {_shown(path)}.",
+                [*_along(path), ("tiers", path[-1]), ("tiers", start)],
+            )
+
+
+def _earliest(children: Mapping[str, Sequence[str]], tier: Mapping[str, int], last: int) -> Mapping[str, int]:
+    """The earliest tier that required arrows lead to from every name, itself included; `last` where they lead to none.
+
+    One sweep over the names, effects first. Raises for a cycle.
+    """
+    earliest: dict[str, int] = {}
+    try:
+        for name in TopologicalSorter(children).static_order():
+            earliest[name] = min(tier.get(name, last), *(earliest[child] for child in children.get(name, ())), last)
+    except CycleError as error:
+        around = set(error.args[1])
+        start = next(name for name in children if name in around)
+        cycle = _path(start, children, {start})
+        raise Contradiction(f"The required arrows {_shown(cycle)} form a cycle.", _along(cycle)) from None
+    return earliest
 
 
 def _tiers(tiers: Sequence[Sequence[str]]) -> Mapping[str, int]:
@@ -85,17 +101,18 @@ def _tiers(tiers: Sequence[Sequence[str]]) -> Mapping[str, int]:
     return found
 
 
-def _paths(start: str, children: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """A shortest path of one arrow or more to every name that paths from `start` lead to."""
-    found: dict[str, tuple[str, ...]] = {}
-    waiting: list[tuple[str, ...]] = [(start,)]
-    while waiting:
-        path = waiting.pop(0)
-        for child in children.get(path[-1], ()):
-            if child not in found:
-                found[child] = (*path, child)
-                waiting.append(found[child])
-    return found
+def _path(start: str, children: Mapping[str, Sequence[str]], ends: Set[str]) -> list[str]:
+    """A shortest path of one arrow or more from `start` to the nearest of the ends; there is one."""
+    parent: dict[str, str] = {}
+    for name in (waiting := [start]):  # which grows on the way
+        for child in children.get(name, ()):
+            if child not in parent:
+                parent[child] = name
+                waiting.append(child)
+    path = [next(name for name in parent if name in ends)]
+    while path[-1] != start or len(path) == 1:
+        path.append(parent[path[-1]])
+    return path[::-1]
 
 
 def _along(path: Sequence[str]) -> Iterator[Entry]:

@@ -49,8 +49,8 @@ class Learned:
         assert fit.ordering is not None
         order = fit.ordering.order
         given = fit.moments
-        moments = Moments(given.n, given.mean[order], fit.order or (), R=np.asfortranarray(fit.ordering.L.T))
-        moments.squared = given.squared
+        R = np.asfortranarray(fit.ordering.L.T)
+        moments = Moments(given.n, given.mean[order], fit.order or (), R=R, squared=given.squared)
         return cls(fit, moments, fit.graph.adjacency[np.ix_(order, order)], settings)
 
     @property
@@ -60,9 +60,8 @@ class Learned:
     def scaled(self, factors: Array) -> Moments:
         """The moments with every column multiplied by its factor."""
         given = self.moments
-        moments = Moments(given.n, given.mean * factors, given.names, R=np.asfortranarray(given.R * factors))
-        moments.squared = given.squared
-        return moments
+        R = np.asfortranarray(given.R * factors)
+        return Moments(given.n, given.mean * factors, given.names, R=R, squared=given.squared)
 
     def again(self, moments: Moments, **changed: Any) -> Fit:
         """What the same settings make of other moments of the same columns."""

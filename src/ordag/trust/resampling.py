@@ -143,6 +143,4 @@ def child(root: np.random.SeedSequence, *key: int) -> np.random.SeedSequence:
 
 def _moments(n: int, mean: Array, U: Array, base: Moments, *, squared: bool = False) -> Moments:
     """Whitened mean and root, brought back to the units of the data."""
-    moments = Moments(n, base.mean + mean @ base.R, base.names, R=np.triu(U @ base.R))
-    moments.squared = squared
-    return moments
+    return Moments(n, base.mean + mean @ base.R, base.names, R=np.triu(U @ base.R), squared=squared)

@@ -120,10 +120,14 @@ def _opened(path: Path, describe: str) -> Iterator[Any]:
 
     try:
         _check_marks(path, describe)
-        with parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER) as file:
+        with parquet.ParquetFile(
+            path, pre_buffer=False, buffer_size=BUFFER, page_checksum_verification=True
+        ) as file:  # checksums only where the file has them
             yield file
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0].strip(" :.")
+        if "CRC checksum" in reason:
+            reason = "a page does not match its checksum"
         raise UnreadableError(
             f"{describe} could not be read as Parquet ({reason}): the file is damaged or cut off. "
             "Write or copy it again."

@@ -31,7 +31,7 @@ def write(edges: EdgeList) -> str:
 def read(text: str) -> EdgeList:
     """Both kinds of document."""
     try:
-        document = json.loads(text)
+        document = json.loads(text, object_pairs_hook=distinct)
     except ValueError as error:
         raise GraphFormatError(f"JSON: {error}") from None
     if not isinstance(document, dict) or "nodes" not in document:
@@ -48,6 +48,16 @@ def read(text: str) -> EdgeList:
                 f"JSON: the weight of {shown(edge[0])} → {shown(edge[1])} is {weight!r}, not a number"
             )
     return EdgeList(tuple(nodes), tuple(directed), tuple(undirected), {e: float(w) for e, w in numbers.items()})
+
+
+def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys differ (ValueError): JSON's own reader lets the last of them win."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {key!r} stands twice in an object")
+        found[key] = value
+    return found
 
 
 def _arrows(document: dict[str, Any]) -> tuple[list[Edge], list[Any]]:

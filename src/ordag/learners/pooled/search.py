@@ -173,8 +173,7 @@ class _Line:
 def _in_line(ordering: Ordering, groups: Sequence[Sequence[int]] | None, known: Constraints | None) -> _Line:
     given, order = ordering.moments, ordering.order
     names = tuple(given.names[j] for j in order)
-    moments = Moments(given.n, given.mean[order], names, R=np.asfortranarray(ordering.L.T))
-    moments.squared = given.squared
+    moments = Moments(given.n, given.mean[order], names, R=np.asfortranarray(ordering.L.T), squared=given.squared)
     place = np.argsort(order)
     grouped = None if groups is None else [[int(place[j]) for j in group] for group in groups]
     if known is None:

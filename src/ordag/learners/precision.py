@@ -1,0 +1,97 @@
+"""A fit in, and the same with a warning where rounding has left few digits of its regressions."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+from ordag.arrays import Array
+from ordag.errors import PrecisionWarning
+from ordag.fit import Fit
+from ordag.graph.cpdag import Cpdag
+from ordag.order.digits import NEGLIGIBLE, condition, noise
+from ordag.order.ordering import Ordering, column_lengths
+from ordag.parents.select import Selection
+from ordag.parents.tests import correlation_noise, p_values
+from ordag.words import listed
+
+FEW = 0.01
+"""The relative uncertainty of an error variance from which its weights and tests cannot be read off any more."""
+
+NATS = 0.1
+"""How far rounding may move the log-likelihood of one variable; a search decides by differences of a few units."""
+
+
+def with_digits_checked(fit: Fit) -> Fit:
+    """Work out the regressions now, so that what cannot be computed is refused here, and warn where few digits are left.
+
+    Where every variance given all predecessors is known well, so is every one given fewer, and there is nothing to do.
+    """
+    if fit.ordering is not None and fit.ordering.uncertainty.max() <= NEGLIGIBLE:
+        return fit
+    if isinstance(fit.graph, Cpdag):
+        return fit  # PC refuses tests without digits, GES says how far rounding may have moved its score
+    found = [few_digits(fit)]
+    if fit.ordering is not None and fit.selection is not None:
+        found.append(doubtful_pairs(fit.ordering, fit.selection))
+    sentences = [sentence for sentence in found if sentence is not None]
+    for sentence in sentences:
+        warnings.warn(sentence, PrecisionWarning, stacklevel=3)
+    return replace(fit, warnings=(*fit.warnings, *sentences)) if sentences else fit
+
+
+def few_digits(fit: Fit) -> str | None:
+    """A sentence on the variables of whose error variance too few digits are left."""
+    uncertainty = regression_noise(fit)
+    limit = FEW if fit.score is None else min(FEW, 2.0 * NATS / fit.n)
+    few = np.flatnonzero(uncertainty >= limit)
+    if not len(few):
+        return None
+    names = [f"{fit.names[j]} ({_digits(uncertainty[j])})" for j in few[np.argsort(-uncertainty[few], kind="stable")]]
+    return (
+        f"The data are so close to collinear, or so far from zero, that few digits are left of the error variances of "
+        f"{listed(names)}: arrows at these variables may be due to rounding. Subtract a constant from columns far from zero "
+        "before they are stored, or leave out columns that others explain."
+    )
+
+
+def doubtful_pairs(ordering: Ordering, selection: Selection) -> str | None:
+    """A sentence on the pairs whose test would decide otherwise within the rounding of their partial correlation."""
+    c = condition(ordering.W, column_lengths(ordering.moments)[ordering.order])
+    rounding = correlation_noise(ordering.W, c, squared=ordering.moments.squared)
+    nearest, furthest = np.abs(selection.r) - rounding, np.abs(selection.r) + rounding
+    below, above = (
+        p_values(np.clip(r, 0.0, np.nextafter(1.0, 0.0)), selection.n, selection.test) <= selection.level
+        for r in (nearest, furthest)
+    )
+    later, earlier = np.nonzero(np.tril(below != above, -1))
+    if not len(later):
+        return None
+    names = [ordering.moments.names[j] for j in ordering.order]
+    worst = np.argsort(-rounding[later, earlier], kind="stable")
+    pairs = [
+        f"{names[earlier[k]]} and {names[later[k]]} (± {min(rounding[later[k], earlier[k]], 1.0):.1g})" for k in worst
+    ]
+    return (
+        f"The data are so close to collinear that rounding could have decided whether {listed(pairs, 4)} are joined: in brackets "
+        "how far it may have moved their partial correlation. Do not rely on these edges."
+    )
+
+
+def regression_noise(fit: Fit) -> Array:
+    r"""The relative uncertainty of every error variance in the fitted model (see `ordag.order.digits`).
+
+    The residual of j is $x_j - \sum_i B_{ij} x_i$, so its condition is $(\|x_j\| + \sum_i |B_{ij}| \|x_i\|) / \|e_j\|$.
+    """
+    sem = fit.any_sem
+    scale = column_lengths(fit.moments)
+    parents = (sem.B != 0.0).sum(axis=0)
+    residual = np.sqrt(sem.omega * (fit.n - 1 - parents))
+    return noise((scale + scale @ np.abs(sem.B)) / residual, squared=fit.moments.squared)
+
+
+def _digits(uncertainty: float) -> str:
+    return f"{max(0.0, -math.log10(uncertainty)):.1f} digits"
