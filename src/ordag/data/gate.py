@@ -8,13 +8,13 @@ from typing import Literal
 import numpy as np
 
 from ordag.arrays import Array
+from ordag.checks import as_list, check_choice, short
 from ordag.errors import (
     ColumnError,
     ConstantColumnError,
     DataError,
     MissingValuesError,
     NonFiniteError,
-    SettingError,
     TooFewRowsError,
 )
 from ordag.linalg import EPSILON
@@ -30,6 +30,7 @@ def listed(words: Sequence[str], most: int = 8) -> str:
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
+    names = [str(name) for name in as_list(names, f"names={short(names)}: give a list of names.")]
     doubled = sorted({name for name in names if list(names).count(name) > 1}) if len(set(names)) < len(names) else []
     if doubled:
         raise ColumnError(f"Column names must differ, but {listed(doubled)} stands more than once: rename one of them.")
@@ -37,8 +38,7 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_missing(missing: str) -> None:
-    if missing not in ("error", "drop"):
-        raise SettingError(f"missing={missing!r} is not known: use 'error' or 'drop'.")
+    check_choice("missing", missing, ("error", "drop"), "'error' or 'drop'")
 
 
 class RowCheck:
@@ -83,11 +83,8 @@ class RowCheck:
         return listed([f"{self.names[j]} ({_rows(int(counts[j]))})" for j in np.flatnonzero(counts)])
 
 
-def check_moments(n: int, mean: Array, variances: Array, names: tuple[str, ...]) -> None:
-    """What a learner needs of a table: enough columns, enough rows, and columns that vary.
-
-    `variances` are the diagonal of the centred scatter.
-    """
+def check_size(n: int, names: Sequence[str]) -> None:
+    """Refuse a table with too few columns for a graph, or too few rows for its columns."""
     p = len(names)
     if p == 0:
         raise DataError("There are no columns: a graph needs at least two.")
@@ -95,6 +92,19 @@ def check_moments(n: int, mean: Array, variances: Array, names: tuple[str, ...])
         raise TooFewRowsError("There are no rows: nothing can be learned from an empty table.")
     if p == 1:
         raise DataError(f"There is only one column, {names[0]}: a graph needs at least two.")
+    if n < p + 2:
+        raise TooFewRowsError(
+            f"{_rows(n)} and {p} variables: the tests need at least {p + 2} rows. "
+            f"Use more rows or at most {max(n - 2, 0)} of the columns (columns=…, --columns)."
+        )
+
+
+def check_moments(n: int, mean: Array, variances: Array, names: tuple[str, ...]) -> None:
+    """What a learner needs of a table: enough columns, enough rows, and columns that vary.
+
+    `variances` are the diagonal of the centred scatter.
+    """
+    check_size(n, names)
     if not np.isfinite(variances).all():
         large = [names[j] for j in np.flatnonzero(~np.isfinite(variances))]
         raise NonFiniteError(f"The values of {listed(large)} are too large to square in float64: use a larger unit.")
@@ -106,11 +116,6 @@ def check_moments(n: int, mean: Array, variances: Array, names: tuple[str, ...])
                 f"{'Column' if len(which) == 1 else 'Columns'} {listed(which)} never {'changes' if len(which) == 1 else 'change'}: "
                 "leave out what does not vary (columns=…, --columns)."
             )
-    if n < p + 2:
-        raise TooFewRowsError(
-            f"{_rows(n)} and {p} variables: the tests need at least {p + 2} rows. "
-            f"Use more rows or at most {max(n - 2, 0)} of the columns (columns=…, --columns)."
-        )
 
 
 def _rows(count: int) -> str:

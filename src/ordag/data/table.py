@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
-from ordag.data.gate import Missing, check_missing, check_moments
+from ordag.checks import check_function
+from ordag.data.gate import Missing, check_missing, check_moments, check_size
 from ordag.data.moments import Moments, quick_moments, read_moments, resolved_moments
 from ordag.data.sources import Source, open_source
 
@@ -24,6 +25,7 @@ class Table:
         **reading: Any,
     ) -> None:
         check_missing(missing)
+        check_function("progress", progress)
         self.missing: Missing = missing
         self._progress = progress
         self._source: Source | None = None
@@ -34,6 +36,8 @@ class Table:
         else:
             self._source = open_source(data, columns=columns, **reading)
             self.description = self._source.describe
+            if self._source.rows is not None:
+                check_size(self._source.rows, self.names)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -65,7 +69,9 @@ class Table:
         if self._given is not None:
             return _checked(self._given)
         assert self._source is not None
-        return _checked(resolved_moments(self._source, self.quick, missing=self.missing, progress=self._rows_read))
+        return _checked(
+            resolved_moments(self._source, self.quick, missing=self.missing, progress=self._rows_read, enough=True)
+        )
 
     @cached_property
     def exact(self) -> Moments:
@@ -73,7 +79,7 @@ class Table:
         if self._given is not None:
             return self.moments
         assert self._source is not None
-        return _checked(read_moments(self._source, missing=self.missing, progress=self._rows_read))
+        return _checked(read_moments(self._source, missing=self.missing, progress=self._rows_read, enough=True))
 
 
 def _checked(moments: Moments) -> Moments:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from multiprocessing import parent_process
 from typing import Any
 
+from ordag.checks import is_whole, short
 from ordag.errors import OrdagWarning, SettingError
 from ordag.paper.experiment import Experiment, ReproductionError, Task
 from ordag.paper.store import Journal, Rows
@@ -62,8 +63,8 @@ def worker_count(workers: int | None) -> int:
     if workers is None:
         configured = get_active_backend()[1]
         workers = -1 if configured in (None, 1) else configured
-    elif workers < 1:
-        raise SettingError(f"workers={workers}: at least one is needed.")
+    elif not is_whole(workers, 1):
+        raise SettingError(f"workers={short(workers)}: give a whole number, at least one.")
     return int(joblib.effective_n_jobs(workers))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array
+from ordag.checks import is_whole, short
 from ordag.data.table import Table
 from ordag.errors import OrdagError, OrdagWarning, SettingError
 from ordag.fit import Fit
@@ -121,8 +122,8 @@ def run(
 
 def worker_count(workers: int | None) -> int:
     """How many to use: those asked for, those of a surrounding `joblib.parallel_config`, or one for every core."""
-    if workers is not None and (isinstance(workers, bool) or int(workers) != workers or workers < 1):
-        raise SettingError(f"workers={workers!r}: at least one is needed.")
+    if workers is not None and not is_whole(workers, 1):
+        raise SettingError(f"workers={short(workers)}: give a whole number, at least one.")
     from joblib import effective_n_jobs
     from joblib.parallel import get_active_backend
 

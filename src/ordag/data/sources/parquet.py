@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,9 +18,10 @@ from ordag.data.sources.arrow import kind_of, to_float
 from ordag.data.sources.columns import Kind, quoted, select
 from ordag.data.sources.paths import opened
 from ordag.data.sources.source import Source, regroup, rows_at_once
-from ordag.errors import ColumnError, UnreadableError
+from ordag.errors import ColumnError, OrdagWarning, UnreadableError
 
 ENDINGS = (".parquet", ".pq")
+TEXT = re.compile(r"\.(csv|tsv)(\.\w+)?$", re.IGNORECASE)
 MARK = b"PAR1"  # the first and the last four bytes of every Parquet file
 BUFFER = 1 << 16  # bytes read ahead in each column
 
@@ -57,17 +60,9 @@ def open_parquet(path: Path, wanted: Sequence[str] | None, describe: str) -> Sou
 
 
 def open_folder(folder: Path, wanted: Sequence[str] | None, describe: str) -> Source:
-    """All Parquet files in a folder and its subfolders, in the order of their paths, as one source.
-
-    Files and folders whose names start with a dot or an underscore are left out. Names of subfolders such as
-    `year=2020` are not read as columns.
-    """
-    files = tuple(sorted(path for path in folder.rglob("*") if _belongs(path.relative_to(folder))))
-    if not files:
-        raise UnreadableError(
-            f"The folder {describe} holds no Parquet files ({' or '.join(ENDINGS)}): "
-            "give the path of a file, or of a folder of Parquet files."
-        )
+    """All Parquet files in a folder (see `parquet_files`), in the order of their paths, as one source."""
+    files = parquet_files(folder, describe)
+    _refuse_or_tell(files, [entry.name for entry in _entries(folder, describe) if entry.is_file()], describe)
     first: tuple[str, ...] = ()
     total = 0
     for path in files:
@@ -79,6 +74,53 @@ def open_folder(folder: Path, wanted: Sequence[str] | None, describe: str) -> So
                 _refuse_mismatch(file.schema_arrow, wanted, inside, first, files[0].name)
             total += file.metadata.num_rows
     return ParquetSource(names=first, rows=total, describe=describe, files=files)
+
+
+def parquet_files(folder: Path, describe: str) -> tuple[Path, ...]:
+    """The Parquet files in a folder and in its subfolders, in the order of their paths.
+
+    Of what lies deeper only folders of a partition, such as `year=2020`, are looked into; their names are not read as
+    columns. Files and folders whose names start with a dot or an underscore are left out, links to folders too.
+    """
+    found: list[Path] = []
+    waiting = [folder]
+    while waiting:
+        place = waiting.pop()
+        for entry in _entries(place, describe):
+            if entry.name.startswith((".", "_")):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                waiting += [place / entry.name] if place == folder or "=" in entry.name else []
+            elif entry.name.lower().endswith(ENDINGS):
+                found.append(place / entry.name)
+    return tuple(sorted(found))
+
+
+def _entries(folder: Path, describe: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError as error:
+        raise UnreadableError(f"The folder {folder} in {describe} cannot be listed: {error.strerror}.") from error
+
+
+def _refuse_or_tell(files: Sequence[Path], names: Sequence[str], describe: str) -> None:
+    """Text files in a folder are not read: a folder with nothing else is refused, and one with both gets a warning."""
+    text = sorted(name for name in names if not name.startswith((".", "_")) and TEXT.search(name))
+    if not files:
+        other = (
+            f"its text files ({quoted(text, 3)}) are not read as one table: give the path of one of them."
+            if text
+            else "give the path of a file, or of a folder of Parquet files."
+        )
+        joined = ", and " if text else ": "
+        raise UnreadableError(f"The folder {describe} holds no Parquet files ({' or '.join(ENDINGS)}){joined}{other}")
+    if text:
+        warnings.warn(
+            f"Of the folder {describe} only the Parquet files are read, not {quoted(text, 3)}.",
+            OrdagWarning,
+            stacklevel=5,
+        )
 
 
 def _selected(schema: Any, wanted: Sequence[str] | None, describe: str) -> tuple[str, ...]:
@@ -106,10 +148,6 @@ def _refuse_mismatch(
             "or select columns that all of them have with columns=… (--columns on the command line)."
         )
     _selected(schema, first, describe)
-
-
-def _belongs(path: Path) -> bool:
-    return path.suffix.lower() in ENDINGS and not any(part.startswith((".", "_")) for part in path.parts)
 
 
 @contextmanager
