@@ -87,7 +87,7 @@ def checked_seed(seed: Seed) -> Seed:
     """The seed of random numbers, if it is one."""
     if seed is None or isinstance(seed, np.random.Generator | np.random.SeedSequence):
         return seed
-    if not is_whole(seed, most=math.inf):
+    if not is_whole(seed, most=2**128):
         raise SettingError(
             f"seed={short(seed)}: give a whole number from 0 on, a NumPy Generator or SeedSequence, or None for other "
             "random numbers every time."

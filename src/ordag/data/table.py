@@ -9,7 +9,7 @@ from typing import Any
 from ordag.checks import check_function
 from ordag.data.gate import Missing, check_missing, check_moments, check_size
 from ordag.data.moments import Moments, quick_moments, read_moments, resolved_moments
-from ordag.data.sources import Source, open_source
+from ordag.data.sources import Source, open_source, refuse_reading
 
 
 class Table:
@@ -31,6 +31,7 @@ class Table:
         self._source: Source | None = None
         self._given: Moments | None = None
         if isinstance(data, Moments):
+            refuse_reading(reading, "Moments")
             self._given = data if columns is None else data.select(columns)
             self.description = "moments"
         else:

@@ -170,7 +170,7 @@ def _place(name: str, names: tuple[str, ...]) -> int:
     if not isinstance(name, str) or name not in names:
         from difflib import get_close_matches
 
-        near = get_close_matches(str(name), names, 1)
+        near = get_close_matches(name, names, 1) if isinstance(name, str) else []
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise ColumnError(f"There is no variable {short(name)}.{hint} The variables are {listed(names)}.")
     return names.index(name)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,8 @@ PATIENCE = 2.0
 BATCH_SECONDS = 0.5
 
 Indices = NDArray[np.int32]
+
+Results = TypeVar("Results", bound=Iterable[Any])
 
 
 class Replicate(NamedTuple):
@@ -113,11 +116,24 @@ def run(
             break
     left = numbers[len(done) :]
     size = max(1, min(int(BATCH_SECONDS / each), -(-len(left) // count))) if left else 1
-    for batch in _parallel(job, [left[i : i + size] for i in range(0, len(left), size)], count):
-        done += batch
-        if progress is not None:
-            progress(len(done))
+    with stopped_after(_parallel(job, [left[i : i + size] for i in range(0, len(left), size)], count)) as batches:
+        for batch in batches:
+            done += batch
+            if progress is not None:
+                progress(len(done))
     return done
+
+
+@contextmanager
+def stopped_after(results: Results) -> Iterator[Results]:
+    """However it ends, the workers are told to stop at once; that this cancels tasks needs no warning by joblib."""
+    try:
+        yield results
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            if isinstance(results, Generator):
+                results.close()
 
 
 def worker_count(workers: int | None) -> int:
