@@ -117,7 +117,7 @@ def _plain_warnings() -> Iterator[None]:
             else:
                 usual(message, category, *place, **more)
 
-        warnings.simplefilter("default", OrdagWarning)
+        warnings.simplefilter("once", OrdagWarning)
         warnings.showwarning = show
         yield
 

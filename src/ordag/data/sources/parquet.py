@@ -61,8 +61,18 @@ def open_parquet(path: Path, wanted: Sequence[str] | None, describe: str) -> Sou
 
 def open_folder(folder: Path, wanted: Sequence[str] | None, describe: str) -> Source:
     """All Parquet files in a folder (see `parquet_files`), in the order of their paths, as one source."""
-    files = parquet_files(folder, describe)
-    _refuse_or_tell(files, [entry.name for entry in _entries(folder, describe) if entry.is_file()], describe)
+    files, deeper = _searched(folder, describe)
+    names = [entry.name for entry in _entries(folder, describe) if not entry.name.startswith((".", "_"))]
+    text = sorted(name for name in names if TEXT.search(name))
+    if not files:
+        raise UnreadableError(_nothing_to_read(text, describe))
+    if text or deeper:
+        warnings.warn(
+            f"Of the folder {describe} only Parquet files are read, of its subfolders and of partitions (name=value) in "
+            f"them too: not {quoted([*text, *(place.relative_to(folder).as_posix() for place in deeper)], 3)}.",
+            OrdagWarning,
+            stacklevel=4,
+        )
     first: tuple[str, ...] = ()
     total = 0
     for path in files:
@@ -77,12 +87,18 @@ def open_folder(folder: Path, wanted: Sequence[str] | None, describe: str) -> So
 
 
 def parquet_files(folder: Path, describe: str) -> tuple[Path, ...]:
-    """The Parquet files in a folder and in its subfolders, in the order of their paths.
+    """The Parquet files that `open_folder` reads: those in a folder and in its subfolders, in the order of their paths.
 
     Of what lies deeper only folders of a partition, such as `year=2020`, are looked into; their names are not read as
     columns. Files and folders whose names start with a dot or an underscore are left out, links to folders too.
     """
+    return _searched(folder, describe)[0]
+
+
+def _searched(folder: Path, describe: str) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """The Parquet files, and the folders that lie too deep to be looked into."""
     found: list[Path] = []
+    deeper: list[Path] = []
     waiting = [folder]
     while waiting:
         place = waiting.pop()
@@ -90,10 +106,11 @@ def parquet_files(folder: Path, describe: str) -> tuple[Path, ...]:
             if entry.name.startswith((".", "_")):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                waiting += [place / entry.name] if place == folder or "=" in entry.name else []
+                near = place == folder or "=" in entry.name
+                (waiting if near else deeper).append(place / entry.name)
             elif entry.name.lower().endswith(ENDINGS):
                 found.append(place / entry.name)
-    return tuple(sorted(found))
+    return tuple(sorted(found)), tuple(sorted(deeper))
 
 
 def _entries(folder: Path, describe: str) -> list[os.DirEntry[str]]:
@@ -104,23 +121,13 @@ def _entries(folder: Path, describe: str) -> list[os.DirEntry[str]]:
         raise UnreadableError(f"The folder {folder} in {describe} cannot be listed: {error.strerror}.") from error
 
 
-def _refuse_or_tell(files: Sequence[Path], names: Sequence[str], describe: str) -> None:
-    """Text files in a folder are not read: a folder with nothing else is refused, and one with both gets a warning."""
-    text = sorted(name for name in names if not name.startswith((".", "_")) and TEXT.search(name))
-    if not files:
-        other = (
-            f"its text files ({quoted(text, 3)}) are not read as one table: give the path of one of them."
-            if text
-            else "give the path of a file, or of a folder of Parquet files."
-        )
-        joined = ", and " if text else ": "
-        raise UnreadableError(f"The folder {describe} holds no Parquet files ({' or '.join(ENDINGS)}){joined}{other}")
+def _nothing_to_read(text: Sequence[str], describe: str) -> str:
+    none = f"The folder {describe} holds no Parquet files ({' or '.join(ENDINGS)})"
     if text:
-        warnings.warn(
-            f"Of the folder {describe} only the Parquet files are read, not {quoted(text, 3)}.",
-            OrdagWarning,
-            stacklevel=5,
+        return (
+            f"{none}, and its text files ({quoted(text, 3)}) are not read as one table: give the path of one of them."
         )
+    return f"{none}, nor do its subfolders: give the path of a file, or of a folder of Parquet files."
 
 
 def _selected(schema: Any, wanted: Sequence[str] | None, describe: str) -> tuple[str, ...]:
