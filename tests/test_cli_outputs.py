@@ -69,6 +69,18 @@ def test_every_output_has_a_file_of_its_own(run, tmp_path, idle):
     assert os.listdir(tmp_path) == []
 
 
+def test_what_a_folder_leaves_out_is_said_once(run, tmp_path, table):
+    (tmp_path / "parts").mkdir()
+    pd.read_csv(tmp_path / "data.csv").to_parquet(tmp_path / "parts" / "one.parquet")
+    (tmp_path / "parts" / "more.csv").write_text(table)
+    status, _, err = run("check", "parts")
+    assert status == 0
+    assert err.splitlines() == [
+        "ordag: warning: Only the Parquet files in the folder parts, its subfolders and their partitions (name=value) are read, "
+        "not 'more.csv'."
+    ]
+
+
 def test_an_earlier_output_is_replaced(run, tmp_path):
     for _ in range(2):
         assert run("learn", "marks", "--out", "g.dot", "--report", "r.html")[0] == 0

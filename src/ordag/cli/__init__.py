@@ -107,17 +107,19 @@ def _stopped_in_order() -> Iterator[None]:
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Show warnings of Ordag as sentences, without the line of code that they come from."""
+    """Show warnings of Ordag as sentences, each once, without the line of code that they come from."""
     with warnings.catch_warnings():
         usual = warnings.showwarning
+        said: set[str] = set()
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-            if issubclass(category, OrdagWarning):
-                click.echo(f"ordag: warning: {message}", err=True)
-            else:
+            if not issubclass(category, OrdagWarning):
                 usual(message, category, *place, **more)
+            elif str(message) not in said:
+                said.add(str(message))
+                click.echo(f"ordag: warning: {message}", err=True)
 
-        warnings.simplefilter("once", OrdagWarning)
+        warnings.simplefilter("always", OrdagWarning)
         warnings.showwarning = show
         yield
 

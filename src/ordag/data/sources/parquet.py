@@ -68,8 +68,8 @@ def open_folder(folder: Path, wanted: Sequence[str] | None, describe: str) -> So
         raise UnreadableError(_nothing_to_read(text, describe))
     if text or deeper:
         warnings.warn(
-            f"Of the folder {describe} only Parquet files are read, of its subfolders and of partitions (name=value) in "
-            f"them too: not {quoted([*text, *(place.relative_to(folder).as_posix() for place in deeper)], 3)}.",
+            f"Only the Parquet files in the folder {describe}, its subfolders and their partitions (name=value) are read, "
+            f"not {quoted([*text, *(place.relative_to(folder).as_posix() for place in deeper)], 3)}.",
             OrdagWarning,
             stacklevel=4,
         )
