@@ -132,7 +132,7 @@ def test_seeds_that_are_none_of_the_above():
         (lambda: ordag.learn(X, ["cvs"]), "method="),
         (lambda: ordag.learn(X, columns=0), "columns=0"),
         (lambda: ordag.learn(X, columns="abc"), "columns='abc'"),
-        (lambda: ordag.learn(X, groups=[]), "groups"),
+        (lambda: ordag.learn(X, groups=["X1"]), "groups"),
         (lambda: ordag.Moments.from_covariance(np.eye(2), float("nan")), "n=nan"),
         (lambda: ordag.Moments.from_covariance(np.eye(2), float("inf")), "n=inf"),
         (lambda: ordag.Moments.from_covariance(np.eye(2), "5"), "n='5'"),

@@ -77,8 +77,8 @@ def named_test(test: str | Test) -> Test:
 def _own(test: Test, r: Array, n: int, k: Array) -> Array:
     """A test of the caller's, if it gives what a test gives."""
     try:
-        values = np.broadcast_to(np.asarray(test(r, n, k), dtype=np.float64), r.shape)
-        if ((values >= 0.0) & (values <= 1.0)).all():
+        values = np.asarray(test(r, n, k), dtype=np.float64)
+        if values.shape == r.shape and ((values >= 0.0) & (values <= 1.0)).all():
             return values
     except (TypeError, ValueError) as error:
         raise SettingError(f"The test gave no p-values: {error}.") from error

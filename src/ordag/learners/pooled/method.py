@@ -92,11 +92,9 @@ def pooled(
 
 def checked_groups(groups: Sequence[Sequence[str]], names: Sequence[str]) -> list[list[int]]:
     """The groups as column numbers; columns in no group share their unit with nobody."""
-    wanted = "groups: name columns in lists, such as [['height', 'width'], ['mass']]."
+    wanted = "groups: give lists of column names, such as [['height', 'width'], ['mass']]."
     lists = [as_list(group, wanted) for group in as_list(groups, wanted)]
     flat = [name for group in lists for name in group]
-    if not flat:
-        raise SettingError(wanted)
     place = {name: j for j, name in enumerate(names)}
     unknown = [str(name) for name in flat if not isinstance(name, str) or name not in place]
     if unknown:
