@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ordag.checks import as_list, short
 from ordag.data.table import Table
 from ordag.errors import GraphError, OrdagError, SettingError
 from ordag.fit import Fit
@@ -20,11 +21,10 @@ from ordag.graph.equivalence import extend, to_cpdag
 from ordag.learners.regressions import Regressions
 from ordag.learners.small_effects import with_notice
 from ordag.learning import METHODS, READING, method_settings, run_method
+from ordag.model.sem import LinearSEM
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from ordag.model.sem import LinearSEM
 
 
 @dataclass(frozen=True)
@@ -161,24 +161,41 @@ def compare(
     settings: for single methods, such as {"gds": {"seed": 1}}. Other settings given here, such as alpha or seed, go to
         every method that has them.
     """
-    unknown = [name for name in methods if name not in METHODS]
+    choice = f"choose among {', '.join(METHODS)}."
+    methods = as_list(methods, f"methods={short(methods)}: give a list of names, and {choice}")
+    unknown = [short(name) for name in methods if not isinstance(name, str) or name not in METHODS]
     if unknown or not methods:
-        raise SettingError(f"methods={', '.join(unknown) or 'none'}: choose among {', '.join(METHODS)}.")
-    own = {name: dict(values) for name, values in (settings or {}).items()}
+        raise SettingError(f"methods={', '.join(unknown) or 'none'}: {choice}")
+    if len(set(methods)) < len(methods):
+        raise SettingError(f"methods={', '.join(methods)}: name each of them once.")
+    own = _own_settings(settings)
     stray = [name for name in own if name not in methods]
     if stray:
         raise SettingError(f"settings for {', '.join(stray)}, which {'is' if len(stray) == 1 else 'are'} not compared.")
+    if truth is not None and not isinstance(truth, Dag | LinearSEM):
+        raise SettingError(f"truth={short(truth)}: give a Dag or a LinearSEM.")
     reading = {name: common.pop(name) for name in ("columns", "missing", *READING) if name in common}
     takers = {name: [m for m in methods if name in method_settings(m)] for name in common}
     for name in [name for name, found in takers.items() if not found]:
         raise SettingError(f"{name} is a setting of none of {', '.join(methods)}.", [name])
     table = Table(data, progress=progress, **reading)
-    graph = truth if truth is None or isinstance(truth, Dag) else truth.dag
+    graph = truth.dag if isinstance(truth, LinearSEM) else truth
     outcomes = []
     for name in methods:
         given = {key: value for key, value in common.items() if name in takers[key]} | own.get(name, {})
         outcomes.append(_outcome(name, Table(table.moments, progress=progress), given, graph))
     return Comparison(table.moments.names, table.moments.n, tuple(outcomes), graph)
+
+
+def _own_settings(settings: Mapping[str, Mapping[str, Any]] | None) -> dict[str, dict[str, Any]]:
+    """The settings of single methods, as dicts."""
+    if settings is None:
+        return {}
+    if not isinstance(settings, Mapping) or not all(isinstance(values, Mapping) for values in settings.values()):
+        raise SettingError(
+            f"settings={short(settings)}: give a mapping for each method, such as {{'gds': {{'seed': 1}}}}."
+        )
+    return {str(name): dict(values) for name, values in settings.items()}
 
 
 def _outcome(method: str, table: Table, settings: Mapping[str, Any], truth: Dag | None) -> Outcome:

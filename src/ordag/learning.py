@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from ordag.checks import check_choice
 from ordag.data.gate import Missing
 from ordag.data.table import Table
 from ordag.errors import SettingError
@@ -76,8 +77,7 @@ def learn(
 
 
 def check_method(method: str) -> None:
-    if method not in AUTO:
-        raise SettingError(f"method={method!r} is not known: use {', '.join(AUTO)}.")
+    check_choice("method", method, AUTO)
 
 
 def check_settings(method: str, settings: Mapping[str, Any]) -> None:

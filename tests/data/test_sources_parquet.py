@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from ordag import Moments
 from ordag.data.sources import Source, open_source
-from ordag.errors import ColumnError, PrecisionError, UnreadableError
+from ordag.errors import ColumnError, OrdagWarning, PrecisionError, UnreadableError
 
 NAN = np.nan
 
@@ -204,6 +205,27 @@ def test_a_folder_is_one_table_in_the_order_of_its_files(folder: Path) -> None:
     assert source.describe == "parts"
     assert whole(source, 2).tolist() == [[1, 2], [3, 4], [5, 6]]
     assert whole(open_source(str(folder), columns=["b"])).tolist() == [[2], [4], [6]]
+
+
+def test_a_folder_is_not_searched_to_its_depths(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(folder / "sub" / "deep" / "part-3.parquet", {"a": [7.0], "b": [8.0]})
+    write(folder / "year=2020" / "month=1" / "part-4.parquet", {"a": [9.0], "b": [10.0]})
+    listed: list[str] = []
+    monkeypatch.setattr(os, "scandir", lambda place, real=os.scandir: (listed.append(Path(place).name), real(place))[1])
+    with pytest.warns(OrdagWarning, match=r"not 'sub/deep'"):
+        assert whole(open_source(folder)).tolist() == [[1, 2], [3, 4], [5, 6], [9, 10]]
+    assert "deep" not in listed
+
+
+def test_text_files_in_a_folder_are_said_not_to_be_read(folder: Path, tmp_path: Path) -> None:
+    (folder / "more.csv").write_text("a,b\n1,2\n")
+    with pytest.warns(OrdagWarning, match=r"not 'more.csv'"):
+        assert open_source(folder).rows == 3
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text" / "one.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "text" / "two.tsv.gz").touch()
+    with pytest.raises(UnreadableError, match=r"no Parquet files .*'one.csv', 'two.tsv.gz'.* give the path of one"):
+        open_source(tmp_path / "text")
 
 
 def test_a_file_that_lacks_a_column(folder: Path) -> None:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import ordag
 from ordag.cli.check import check
 from ordag.data.moments import Moments
-from ordag.errors import ColumnError, MissingValuesError, SettingError
+from ordag.errors import MissingValuesError, SettingError
 from ordag.trust.diagnosis import diagnose
 from ordag.trust.equations import independence_finding
 from ordag.trust.rows import read_rows
@@ -259,7 +259,7 @@ def test_groups_and_same_units():
     assert (one.level, one.numbers["kept"]) == ("fine", 1.0)
     some = diagnose(X, groups=[["a", "b"], ["c", "d"]])["units"].numbers["kept"]
     assert some != diagnose(X)["units"].numbers["kept"]
-    with pytest.raises(ColumnError, match="no column z"):
+    with pytest.raises(SettingError, match="no column z"):
         diagnose(X, groups=[["a", "z"]])
     with pytest.raises(SettingError, match="more than once"):
         diagnose(X, groups=[["a", "b"], ["b"]])

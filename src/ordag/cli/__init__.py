@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
+import signal
 import sys
+import threading
 import warnings
-from typing import NoReturn, TextIO
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 import click
 
@@ -53,13 +58,13 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     output = sys.stdout
     try:
-        with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+        with _stopped_in_order(), _plain_warnings():
             cli(prog_name="ordag", standalone_mode=False)
-        sys.stdout.flush()
-    except (click.exceptions.Abort, KeyboardInterrupt):
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except (click.exceptions.Abort, KeyboardInterrupt) as stop:
         click.echo("ordag: stopped", err=True)
-        sys.exit(130)
+        sys.exit(143 if isinstance(stop.__cause__ or stop, Terminated) else 130)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(2)
@@ -68,18 +73,20 @@ def main() -> None:
         _refuse(error.format_message(), f" See {command} --help." if command else "")
     except OrdagError as error:
         _refuse(typed(error, options_of(COMMANDS)))
+    except MemoryError:
+        _refuse("There is not enough memory for this: use fewer columns (--columns) or a larger machine.")
     except BrokenPipeError:
-        _nobody_reads_on()
+        _leave_output()
+        sys.exit(0)
+    except OSError as error:
+        what = "The answer could not be written" if error.filename is None else str(error.filename)
+        _leave_output()
+        _refuse(f"{what}: {error.strerror or error}.")
     except SystemExit:
         if sys.stdout is not output:  # what click does with a broken pipe: another stream, and status 1
-            _nobody_reads_on()
+            _leave_output()
+            sys.exit(0)
         raise
-
-
-def _nobody_reads_on() -> NoReturn:
-    """The reader of a pipe had enough, as after `| head`: no reason to complain."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(0)
 
 
 def _refuse(sentence: str, hint: str = "") -> NoReturn:
@@ -89,15 +96,51 @@ def _refuse(sentence: str, hint: str = "") -> NoReturn:
     sys.exit(2)
 
 
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    """Ordag's own warnings as sentences; others as Python shows them."""
-    own = issubclass(category, OrdagWarning)
-    sentence = harmless(str(message)) if own else warnings.formatwarning(message, category, filename, lineno, line)
-    click.echo(f"Warning: {sentence}" if own else sentence, err=True, nl=own)
+class Terminated(KeyboardInterrupt):
+    """The system asks the process to end: it is done as after Ctrl-C, so that no worker and no file is left behind."""
+
+
+@contextmanager
+def _stopped_in_order() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP, where nobody else has a use for them, end what is going on as Ctrl-C does."""
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    mine = threading.current_thread() is threading.main_thread()
+    taken = [one for one in map(signal.Signals.__getitem__, names) if mine and signal.getsignal(one) == signal.SIG_DFL]
+
+    def stop(*_: object) -> None:
+        for one in taken:
+            signal.signal(one, signal.SIG_IGN)
+        raise Terminated
+
+    for one in taken:
+        signal.signal(one, stop)
+    try:
+        yield
+    finally:
+        for one in taken:
+            signal.signal(one, signal.SIG_DFL)
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Show warnings of Ordag as sentences, each once, without the line of code that they come from."""
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+        said: set[str] = set()
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if not issubclass(category, OrdagWarning):
+                usual(message, category, *place, **more)
+            elif str(message) not in said:
+                said.add(str(message))
+                click.echo(f"Warning: {harmless(str(message))}", err=True)
+
+        warnings.simplefilter("always", OrdagWarning)
+        warnings.showwarning = show
+        yield
+
+
+def _leave_output() -> None:
+    """Give up standard output, so that Python does not try again to write what is left in its buffer."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

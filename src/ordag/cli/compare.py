@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordag.cli.options import DATA_OR_NONE, METHODS, READING, SETTINGS, Progress, given, take_reading, with_options
+from ordag.cli.options import (
+    DATA_OR_NONE,
+    METHODS,
+    READING,
+    READING_NAMES,
+    SETTINGS,
+    Progress,
+    given,
+    refuse_options,
+    refuse_unused_level,
+    take_reading,
+    with_options,
+)
 from ordag.errors import PrecisionWarning, SettingError, UnreadableError
 
 if TYPE_CHECKING:
@@ -54,6 +66,10 @@ def compare(
     from ordag.comparison import compare as compare_methods
     from ordag.model.simulate import simulate
 
+    if design is None:
+        refuse_options(context, ["p", "n"], "is of use with --simulate only: DATA has its own size")
+    else:
+        refuse_options(context, READING_NAMES, "is of use with DATA only: what --simulate draws is not read")
     reading = take_reading(values)
     settings = given(context, values)
     source: Any
@@ -69,8 +85,10 @@ def compare(
         graph = None if truth is None else read_truth(Path(truth))
         source, description = data, Path(data or "").name
     names = [name.strip() for name in methods.split(",") if name.strip()]
-    if not {"pooled", "gds"} & set(names):
-        settings.pop("seed", None)
+    if design is not None and not {"pooled", "gds"} & set(names):
+        settings.pop("seed", None)  # it has drawn the rows
+    if "pc" not in names:
+        refuse_unused_level(settings)
     with warnings.catch_warnings(), Progress() as progress:
         warnings.simplefilter("ignore", PrecisionWarning)
         comparison = compare_methods(source, names, truth=graph, progress=progress, **reading, **settings)

@@ -7,7 +7,18 @@ from typing import Any
 
 import click
 
-from ordag.cli.options import AUTO, DATA, READING, SETTINGS, Progress, given, take_reading, with_options
+from ordag.cli.options import (
+    AUTO,
+    DATA,
+    READING,
+    SETTINGS,
+    Progress,
+    given,
+    refuse_unused_level,
+    take_reading,
+    with_options,
+)
+from ordag.errors import SettingError
 from ordag.words import shown
 
 
@@ -46,8 +57,14 @@ def effect(
     from ordag.trust.effects import total_effect
 
     reading = take_reading(values)
+    settings = given(context, values)
+    refuse_unused_level(settings)
+    if method in ("pc", "ges") and "orient_by_order" not in settings:
+        raise SettingError(
+            f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order, or choose another method."
+        )
     with Progress() as progress:
-        fit = learn(data, method, progress=progress, **reading, **given(context, values))
+        fit = learn(data, method, progress=progress, **reading, **settings)
     found = total_effect(fit, source, target, level)
     if as_json:
         click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))

@@ -8,8 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordag.cli.options import AUTO, DATA, READING, SETTINGS, Progress, given, take_reading, with_options
-from ordag.errors import PrecisionWarning
+from ordag.cli.options import (
+    AUTO,
+    DATA,
+    READING,
+    SETTINGS,
+    Progress,
+    given,
+    refuse_options,
+    refuse_unused_level,
+    take_reading,
+    with_options,
+)
+from ordag.errors import OutputError, PrecisionWarning
 from ordag.words import harmless, shown
 
 if TYPE_CHECKING:
@@ -71,10 +82,15 @@ def learn(
     from ordag.learning import learn as learn_graph
 
     reading = take_reading(values)
+    settings = given(context, values)
+    refuse_unused_level(settings)
+    if bootstrap is None:
+        refuse_options(context, ["workers"], "is of use with --bootstrap only: give both, or leave it out")
+    _check_outputs(data, settings.get("knowledge"), out, report)
     again: dict[str, Any] = {} if bootstrap is None else {"bootstrap": bootstrap, "workers": workers}
     with warnings.catch_warnings(), Progress() as progress:
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit says it too, in its own place
-        fit = learn_graph(data, method, progress=progress, **again, **reading, **given(context, values))
+        fit = learn_graph(data, method, progress=progress, **again, **reading, **settings)
     paths = [*out, *([report] if report else [])]
     _write(fit, paths, report)
     if as_json:
@@ -88,6 +104,20 @@ def learn(
         print_fit(fit, Screen(), Path(data).name or data)
         for path in paths:
             click.echo(f"written: {shown(path)}", err=True)
+
+
+def _check_outputs(data: str, knowledge: str | None, out: tuple[str, ...], report: str | None) -> None:
+    """Everything that can be wrong with the files to write, before anything is learned."""
+    from ordag.show.export import check_ending
+    from ordag.show.files import check_outputs
+    from ordag.show.page import ENDINGS
+
+    for path in out:
+        check_ending(path)
+    if report is not None and not report.lower().endswith(ENDINGS):
+        raise OutputError(f"--report {report}: the report is a page for a browser, so end its name in .html.")
+    outputs = [*(("--out", path) for path in out), *([("--report", report)] if report else [])]
+    check_outputs(outputs, [("DATA", data), *([("--knowledge", knowledge)] if knowledge else [])])
 
 
 def _write(fit: Fit, paths: list[str], report: str | None) -> None:

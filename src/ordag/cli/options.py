@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -70,6 +70,8 @@ READING = [
     click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of a text file."),
     click.option("--no-header", is_flag=True, help="The first line of a text file is data already."),
 ]
+
+READING_NAMES = ("columns", "missing", "separator", "encoding", "decimal", "no_header")
 
 SETTINGS = [
     click.option(
@@ -137,7 +139,11 @@ SETTINGS = [
         help='pooled: columns that share a unit: "a,b;c,d" says that a and b have one unit, and c and d another.',
     ),
     click.option("--draws", type=int, help="pooled: graphs to sample for the probabilities of arrows, 0 for none."),
-    click.option("--seed", type=int, help="pooled, gds, --bootstrap: for the same random numbers again."),
+    click.option(
+        "--seed",
+        type=int,
+        help="pooled, gds: of the random numbers, 0 unless given. --bootstrap: for the same samples again.",
+    ),
     click.option(
         "--min-effect",
         type=float,
@@ -190,6 +196,24 @@ def given(context: click.Context, values: dict[str, Any]) -> dict[str, Any]:
     if "groups" in found:
         found["groups"] = split_groups(found["groups"])
     return found
+
+
+def refuse_options(context: click.Context, names: Collection[str], why: str) -> None:
+    """Refuse options of these names that stand on the command line and would have no effect there."""
+    said = click.core.ParameterSource.COMMANDLINE
+    found = [
+        one for one in context.command.params if one.name in names and context.get_parameter_source(one.name) == said
+    ]
+    if found:
+        raise SettingError(f"{', '.join(max(one.opts, key=len) for one in found)} {why}.")
+
+
+def refuse_unused_level(settings: dict[str, Any]) -> None:
+    """A level is one of tests, and without tests nobody should believe that it does anything."""
+    if "alpha" in settings and settings.get("parents", "test") != "test":
+        raise SettingError(
+            f"--alpha is a level of tests, and --parents {settings['parents']} makes none: leave one out."
+        )
 
 
 def split_groups(text: str | None) -> list[list[str]] | None:

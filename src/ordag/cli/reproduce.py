@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ordag.cli.options import refuse_options
 from ordag.words import counted
 
 if TYPE_CHECKING:
@@ -36,7 +37,10 @@ PLAIN_SECONDS = 30.0
 @click.option("--replicates", type=click.IntRange(min=1), help="Data sets at each point, instead of the paper's 100.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes to use; all cores unless given.")
 @click.option("--complete", is_flag=True, help="Also GDS with 50 variables at every n, which takes long.")
+@click.pass_context
 def reproduce(
+    context: click.Context,
+    /,
     names: tuple[str, ...],
     listing: bool,
     quick: bool,
@@ -59,13 +63,21 @@ def reproduce(
     """
     from ordag.paper import EXPERIMENTS
     from ordag.paper import reproduce as run
+    from ordag.paper.reproduction import chosen_experiments
     from ordag.show.screen import Screen
 
     if listing:
+        others = ["names", "quick", "out", "replicates", "workers", "complete"]
+        refuse_options(context, others, "is of no use with --list, which runs nothing")
         width = max(map(len, EXPERIMENTS))
         for name, experiment in EXPERIMENTS.items():
             click.echo(f"{name:<{width}}  {experiment.title}")
         return
+    chosen = chosen_experiments(names)
+    if not any(one.replicated for one in chosen):
+        refuse_options(context, ["replicates"], f"is of no use for {', '.join(names)}, where each task is done once")
+    if not any(one.extra() for one in chosen):
+        refuse_options(context, ["complete"], f"is of no use for {', '.join(names)}, where nothing is left out")
     try:
         with Bar(out) as bar:
             results = run(names, quick, out, replicates, workers, bar, complete=complete)

@@ -48,14 +48,19 @@ def simulate(
     """
     from ordag.graph.formats import format_of, write_text
     from ordag.model import simulate as draw
-    from ordag.show.files import write_whole
+    from ordag.show.files import check_outputs, write_whole
 
     if n < 1:
         raise SettingError(f"--rows {n}: at least one row is needed.")
+    if out is not None:
+        _ending(out)
+    if truth is not None:
+        format_of(truth)
+    check_outputs([(name, path) for name, path in (("--out", out), ("--truth", truth)) if path is not None])
     drawn = draw(design, p, n, seed, degree=degree, weights=weights, variances=_variances(variances))
     texts: list[tuple[str, str | bytes]] = []
     if truth is not None:
-        model = drawn.sem.to_json() + "\n" if Path(truth).suffix == ".json" else ""
+        model = drawn.sem.to_json() + "\n" if Path(truth).suffix.lower() == ".json" else ""
         texts.append((truth, model or write_text(drawn.dag, format_of(truth), drawn.sem.B)))
     if out is not None:
         texts.append((out, _rows(drawn.names, drawn.X, out)))
@@ -86,14 +91,19 @@ def _rows(names: tuple[str, ...], X: Any, path: str) -> bytes:
 
     table = pa.table({name: X[:, j] for j, name in enumerate(names)})
     sink = io.BytesIO()
-    if Path(path).suffix.lower() in (".parquet", ".pq"):
+    if _ending(path) != ".csv":
         from pyarrow import parquet
 
         parquet.write_table(table, sink)
-    elif Path(path).suffix.lower() == ".csv":
+    else:
         from pyarrow import csv
 
         csv.write_csv(table, sink)
-    else:
-        raise SettingError(f"--out {path}: rows can be written to .csv or .parquet.")
     return sink.getvalue()
+
+
+def _ending(path: str) -> str:
+    ending = Path(path).suffix.lower()
+    if ending not in (".csv", ".parquet", ".pq"):
+        raise SettingError(f"--out {path}: rows can be written to .csv or .parquet.")
+    return ending

@@ -8,13 +8,13 @@ from typing import Literal
 import numpy as np
 
 from ordag.arrays import Array
+from ordag.checks import as_list, check_choice, short
 from ordag.errors import (
     ColumnError,
     ConstantColumnError,
     DataError,
     MissingValuesError,
     NonFiniteError,
-    SettingError,
     TooFewRowsError,
     UnderflowError,
 )
@@ -28,6 +28,7 @@ SMALLEST, LARGEST = 1e-135, 1e145
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
+    names = [str(name) for name in as_list(names, f"names={short(names)}: give a list of names.")]
     doubled = sorted({name for name in names if list(names).count(name) > 1}) if len(set(names)) < len(names) else []
     if doubled:
         raise ColumnError(f"Column names must differ, but {listed(doubled)} stands more than once: rename one of them.")
@@ -35,8 +36,7 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_missing(missing: str) -> None:
-    if missing not in ("error", "drop"):
-        raise SettingError(f"missing={missing!r} is not known: use 'error' or 'drop'.")
+    check_choice("missing", missing, ("error", "drop"), "'error' or 'drop'")
 
 
 class RowCheck:
@@ -81,11 +81,8 @@ class RowCheck:
         return joined([f"{shown(self.names[j])} ({counted(int(counts[j]), 'row')})" for j in np.flatnonzero(counts)])
 
 
-def check_moments(n: int, mean: Array, spread: Array, names: tuple[str, ...]) -> None:
-    """What a learner needs of a table: enough columns, enough rows, and columns that vary.
-
-    `spread` are the lengths of the centred columns.
-    """
+def check_size(n: int, names: Sequence[str]) -> None:
+    """Refuse a table with too few columns for a graph, or too few rows for its columns."""
     p = len(names)
     if p == 0:
         raise DataError("There are no columns: a graph needs at least two.")
@@ -93,6 +90,19 @@ def check_moments(n: int, mean: Array, spread: Array, names: tuple[str, ...]) ->
         raise TooFewRowsError("There are no rows: nothing can be learned from an empty table.")
     if p == 1:
         raise DataError(f"There is only one column, {shown(names[0])}: a graph needs at least two.")
+    if n < p + 2:
+        fewer = f" or at most {n - 2} of the columns (columns=…, --columns)" if n > 3 else ""
+        raise TooFewRowsError(
+            f"{counted(n, 'row')} and {p} variables: the tests need at least {p + 2} rows. Use more rows{fewer}."
+        )
+
+
+def check_moments(n: int, mean: Array, spread: Array, names: tuple[str, ...]) -> None:
+    """What a learner needs of a table: enough columns, enough rows, and columns that vary.
+
+    `spread` are the lengths of the centred columns.
+    """
+    check_size(n, names)
     large = [names[j] for j in np.flatnonzero(~(spread <= LARGEST))]
     if large:
         raise NonFiniteError(f"The values of {listed(large)} are too large to square in float64: use a larger unit.")
@@ -110,8 +120,3 @@ def check_moments(n: int, mean: Array, spread: Array, names: tuple[str, ...]) ->
                 f"The values of {listed(small)} differ by so little (less than {SMALLEST:g}) that their squares vanish in "
                 "float64: use a smaller unit, that is, multiply the column."
             )
-    if n < p + 2:
-        fewer = f" or at most {n - 2} of the columns (columns=…, --columns)" if n > 3 else ""
-        raise TooFewRowsError(
-            f"{counted(n, 'row')} and {p} variables: the tests need at least {p + 2} rows. Use more rows{fewer}."
-        )

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.data.gate import SMALLEST, Missing, RowCheck, check_missing, check_names
+from ordag.checks import as_list, as_numbers, check_function, is_whole, short
+from ordag.data.gate import SMALLEST, Missing, RowCheck, check_missing, check_names, check_size
 from ordag.data.profile import Sampler
 from ordag.data.scatter import WELL_CONDITIONED, Accumulator, chunk_rows, merge_roots, root_of_scatter, scatter_of
 from ordag.data.sources import Source, open_source
@@ -39,15 +40,19 @@ class Moments:
         dropped: int = 0,
     ) -> None:
         if (R is None) == (scatter is None):
-            raise TypeError("give either R or scatter")
+            raise SettingError("Moments: give either R or scatter.")
+        if not is_whole(n):
+            raise SettingError(f"n={short(n)}: the number of rows is a whole number from 0 on.")
         self.n = int(n)
-        self.mean = _frozen(mean)
         self.names = check_names(names)
+        self.mean = _frozen(_shaped(mean, "mean", len(self.names)))
         self.squared = squared or R is None
         self.dropped = dropped
-        self._scatter = None if scatter is None else _frozen(scatter)
+        self._scatter = (
+            None if scatter is None else _frozen(_shaped(scatter, "scatter", len(self.names), len(self.names)))
+        )
         if R is not None:
-            self.R = _frozen(R)
+            self.R = _frozen(_shaped(R, "R", len(self.names), len(self.names)))
 
     @cached_property
     def R(self) -> Array:
@@ -87,9 +92,12 @@ class Moments:
 
     def select(self, columns: Sequence[str]) -> Moments:
         """The same rows with these columns only, in this order."""
+        columns = _name_list(columns, "columns")
         unknown = [name for name in columns if name not in self.names]
         if unknown:
             raise ColumnError(f"There is no column {listed(unknown)}: the columns are {listed(self.names)}.")
+        if not columns:
+            raise SettingError("columns is empty: name at least one column, or leave columns out to use all.")
         index = [self.names.index(name) for name in columns]
         if self._scatter is not None:
             full = np.tril(self._scatter) + np.tril(self._scatter, -1).T
@@ -103,6 +111,8 @@ class Moments:
         if not others:
             return self
         for other in others:
+            if not isinstance(other, Moments):
+                raise SettingError(f"{short(other)} cannot be merged: give Moments.")
             if set(other.names) != set(self.names):
                 odd = sorted(set(other.names) ^ set(self.names))
                 raise ColumnError(f"Moments of different columns cannot be merged: {listed(odd)} is not in both.")
@@ -118,6 +128,7 @@ class Moments:
         Well-conditioned columns go through a Gram matrix, others through QR: either way R has the digits it needs.
         """
         source = open_source(data)
+        names = None if names is None else _name_list(names, "names")
         if names is not None and len(names) != len(source.names):
             raise ColumnError(f"{counted(len(names), 'name')} for {counted(len(source.names), 'column')}.")
         quick = quick_moments(source)
@@ -131,34 +142,35 @@ class Moments:
         """From a covariance matrix (with divisor n − 1) of n rows. A data frame brings its own names."""
         if names is None:
             names = [str(c) for c in covariance.columns] if hasattr(covariance, "columns") else None
-        S = np.array(covariance, dtype=np.float64)
+        S = as_numbers(covariance, "The covariance matrix", CovarianceError)
         if S.ndim != 2 or S.shape[0] != S.shape[1] or not len(S):
             raise CovarianceError(f"A covariance matrix is square, and this one has shape {S.shape}.")
-        if names is None:
-            names = [f"X{j + 1}" for j in range(len(S))]
+        names = [f"X{j + 1}" for j in range(len(S))] if names is None else _name_list(names, "names")
         if len(names) != len(S):
             raise ColumnError(f"{counted(len(names), 'name')} for {counted(len(S), 'column')}.")
-        if isinstance(n, bool) or int(n) != n or n < 2:
-            raise SettingError(f"n={n!r}: the number of rows behind the covariance matrix is a whole number from 2 on.")
+        if not is_whole(n, 2):
+            raise SettingError(
+                f"n={short(n)}: the number of rows behind the covariance matrix is a whole number from 2 on."
+            )
         if not np.isfinite(S).all():
             where = [names[j] for j in np.flatnonzero(~np.isfinite(S).all(axis=0)).tolist()]
             raise NonFiniteError(f"The covariance matrix has missing or infinite entries, at {listed(where)}.")
-        spread = np.sqrt(np.abs(np.outer(S.diagonal(), S.diagonal())))
-        skew = np.abs(S - S.T) > 1e-8 * spread
+        spread = np.sqrt(np.abs(S.diagonal()))
+        with np.errstate(over="ignore"):
+            skew = np.abs(S - S.T) > 1e-8 * np.outer(spread, spread)
+            scatter = np.asfortranarray((S / 2 + S.T / 2) * float(n - 1))
         if skew.any():
             i, j = (int(k) for k in np.argwhere(skew)[0])
             raise CovarianceError(
                 f"The covariance matrix is not symmetric: {S[i, j]:g} at ({shown(names[i])}, {shown(names[j])}) "
                 f"but {S[j, i]:g} at ({shown(names[j])}, {shown(names[i])})."
             )
-        moments = cls(
-            int(n),
-            np.zeros(len(S)) if mean is None else np.array(mean, dtype=np.float64),
-            names,
-            scatter=np.asfortranarray((S + S.T) * ((n - 1) / 2)),
-        )
-        if moments.mean.shape != (len(S),):
-            raise ColumnError(f"The mean has shape {moments.mean.shape} for {counted(len(S), 'column')}.")
+        if not np.isfinite(scatter).all():
+            large = [names[j] for j in np.flatnonzero(~np.isfinite(scatter).all(axis=0)).tolist()]
+            raise NonFiniteError(
+                f"The covariances of {listed(large)} times n − 1 are too large for float64: use a larger unit."
+            )
+        moments = cls(int(n), np.zeros(len(S)) if mean is None else mean, names, scatter=scatter)
         _ = moments.R  # not positive definite: say so here and now
         return moments
 
@@ -173,6 +185,7 @@ class Moments:
         **reading: Any,
     ) -> Moments:
         """From a file, a folder of Parquet files, a frame or an array, in one pass over batches of rows."""
+        check_function("progress", progress)
         return read_moments(open_source(data, columns=columns, **reading), missing=missing, progress=progress)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -210,8 +223,12 @@ def read_moments(
     missing: Missing = "error",
     progress: Progress | None = None,
     sampler: Sampler | None = None,
+    enough: bool = False,
 ) -> Moments:
-    """Moments by orthogonal transformations, in one pass over the rows; the sampler sees them go by."""
+    """Moments by orthogonal transformations, in one pass over the rows; the sampler sees them go by.
+
+    With `enough`, only of as many rows as a learner needs: fewer are refused before any p × p matrix is made.
+    """
     check_missing(missing)
     p = len(source.names)
     if p == 0:
@@ -227,8 +244,23 @@ def read_moments(
             if progress is not None:
                 progress(rows.rows)
         rows.verdict()
+        if enough:
+            check_size(rows.rows - rows.dropped, source.names)
         n, mean, R = total.finish()
     return Moments(n, mean, source.names, R=R, dropped=rows.dropped)
+
+
+def _name_list(names: Any, what: str) -> list[str]:
+    return [str(name) for name in as_list(names, f"{what}={short(names)}: give a list of names.")]
+
+
+def _shaped(values: Any, what: str, *shape: int) -> Array:
+    """The values as an array of this shape; one that is an array of float64 already is not copied."""
+    right = isinstance(values, np.ndarray) and values.dtype == np.float64
+    array: Array = values if right else as_numbers(values, what)
+    if array.shape != shape:
+        raise ColumnError(f"{what} has shape {array.shape}; for {shape[0]} columns it is {shape}.")
+    return array
 
 
 def _frozen(values: Array) -> Array:

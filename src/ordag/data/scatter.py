@@ -82,7 +82,7 @@ class Accumulator:
     def _reset(self) -> None:
         self.rows = 0  # rows since `base`
         self.total = np.zeros(self.p)  # their sum, less base mean
-        self.whitened = np.zeros((self.p, self.p), order="F")  # Gram matrix of (x − base mean) R⁻¹
+        self.whitened: Array | None = None  # Gram matrix of (x − base mean) R⁻¹, where there are rows
 
     def add(self, block: Array) -> None:
         self.waiting.append(block)
@@ -95,9 +95,7 @@ class Accumulator:
             self._absorb()
         if self.base is None:
             return 0, np.zeros(self.p), np.zeros((self.p, self.p))
-        state = self._root(self.whitened, self.total, self.rows)
-        assert state is not None, "every absorbed chunk has been checked"
-        return state
+        return self._state()
 
     def _absorb(self) -> None:
         chunk = np.concatenate(self.waiting) if len(self.waiting) > 1 else self.waiting[0]
@@ -112,14 +110,22 @@ class Accumulator:
         centred = chunk - mean
         total = self.total + centred.sum(axis=0)
         white = blas.dtrsm(1.0, R, centred.T, trans_a=1, overwrite_b=1)
-        whitened = blas.dsyrk(1.0, white, beta=1.0, c=self.whitened, lower=1)
+        before = {} if self.whitened is None else {"beta": 1.0, "c": self.whitened}
+        whitened = blas.dsyrk(1.0, white, lower=1, **before)
         if self._root(whitened, total, self.rows + len(chunk)) is None:
-            state = self._root(self.whitened, self.total, self.rows)
-            assert state is not None
-            self.base = merge_roots([state, root_of_rows(chunk)])
+            self.base = merge_roots([self._state(), root_of_rows(chunk)])
             self._reset()
         else:
             self.rows, self.total, self.whitened = self.rows + len(chunk), total, whitened
+
+    def _state(self) -> tuple[int, Array, Array]:
+        """(n, mean, R) of the rows absorbed so far."""
+        assert self.base is not None
+        if self.whitened is None:
+            return self.base
+        state = self._root(self.whitened, self.total, self.rows)
+        assert state is not None, "every absorbed chunk has been checked"
+        return state
 
     def _root(self, whitened: Array, total: Array, rows: int) -> tuple[int, Array, Array] | None:
         """The state that `whitened` stands for, or None where its Cholesky factor has lost digits.
@@ -129,8 +135,6 @@ class Accumulator:
         """
         assert self.base is not None
         n, mean, R = self.base
-        if rows == 0:
-            return self.base
         h = blas.dtrsm(1.0, R, total[:, None], trans_a=1)
         bracket = whitened - (h @ h.T) / (n + rows)
         bracket[np.diag_indices(self.p)] += 1.0

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
-from ordag.data.gate import Missing, check_missing, check_moments
+from ordag.checks import check_function
+from ordag.data.gate import Missing, check_missing, check_moments, check_size
 from ordag.data.moments import Moments, quick_moments, read_moments, resolved_moments
 from ordag.data.profile import Profile, Sampler
-from ordag.data.sources import Source, open_source
+from ordag.data.sources import Source, open_source, refuse_reading
 from ordag.words import counted
 
 
@@ -26,17 +27,21 @@ class Table:
         **reading: Any,
     ) -> None:
         check_missing(missing)
+        check_function("progress", progress)
         self.missing: Missing = missing
         self._progress = progress
         self._source: Source | None = None
         self._sampler: Sampler | None = None
         self._given: Moments | None = None
         if isinstance(data, Moments):
+            refuse_reading(reading, "Moments")
             self._given = data if columns is None else data.select(columns)
             self.description = "moments"
         else:
             self._source = open_source(data, columns=columns, **reading)
             self.description = self._source.describe
+            if self._source.rows is not None:
+                check_size(self._source.rows, self.names)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -82,7 +87,9 @@ class Table:
         """All rows once, and a sample of them kept as they go by."""
         assert self._source is not None
         sampler = Sampler(len(self.names))
-        moments = read_moments(self._source, missing=self.missing, progress=self._rows_read, sampler=sampler)
+        moments = read_moments(
+            self._source, missing=self.missing, progress=self._rows_read, sampler=sampler, enough=True
+        )
         self._sampler = sampler
         return _checked(moments)
 

@@ -14,7 +14,7 @@ from ordag.arrays import Mask
 from ordag.errors import GraphError
 from ordag.graph.acyclic import reachable
 from ordag.graph.formats import Edge
-from ordag.graph.gate import checked_adjacency, checked_nodes, read_only
+from ordag.graph.gate import checked_adjacency, checked_nodes, checked_pairs, read_only
 from ordag.words import counted, listed, shown
 
 
@@ -42,7 +42,7 @@ class Graph:
         position = {name: index for index, name in enumerate(names)}
         adjacency = np.zeros((len(names), len(names)), dtype=bool)
         for pairs, both in ((edges, False), (undirected, True)):
-            for source, target in pairs:
+            for source, target in checked_pairs(pairs):
                 unknown = [name for name in (source, target) if name not in position]
                 if unknown:
                     raise GraphError(f"the edge {arrow((source, target))} uses unknown nodes: {listed(unknown)}")
@@ -56,7 +56,8 @@ class Graph:
     @classmethod
     def empty(cls, nodes: Sequence[str]) -> Self:
         """The graph without edges."""
-        return cls(nodes, np.zeros((len(nodes), len(nodes)), dtype=bool))
+        names = checked_nodes(nodes)
+        return cls(names, np.zeros((len(names), len(names)), dtype=bool))
 
     def reorder(self, nodes: Sequence[str]) -> Self:
         """The same graph with its nodes listed in another order."""

@@ -14,7 +14,7 @@ from ordag.graph.acyclic import find_cycle, topological_order
 from ordag.graph.base import line
 from ordag.graph.exports import ExportedGraph
 from ordag.graph.formats import Edge
-from ordag.graph.gate import read_only
+from ordag.graph.gate import checked_pairs, read_only
 from ordag.words import shown
 
 
@@ -46,7 +46,7 @@ class Dag(ExportedGraph):
     @classmethod
     def from_edges(cls, nodes: Sequence[str], edges: Iterable[Edge], undirected: Iterable[Edge] = ()) -> Self:
         """The graph with these (source, target) pairs; undirected ones are refused."""
-        for edge in undirected:
+        for edge in checked_pairs(undirected):
             raise GraphError(f"{line(edge)} has no direction, and every edge of a Dag has one; make it a Cpdag")
         return super().from_edges(nodes, edges)
 

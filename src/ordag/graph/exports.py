@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ordag.checks import short
 from ordag.errors import GraphError, GraphFormatError
 from ordag.graph.base import Graph
 from ordag.graph.formats import edge_list, read_text, write_text
@@ -40,6 +41,8 @@ class ExportedGraph(Graph):
         An edge is undirected if the networkx graph is, if it goes both ways, or if its attribute `undirected`
         is true.
         """
+        if not hasattr(graph, "is_multigraph"):
+            raise GraphError(f"{short(graph)} is not a graph of networkx")
         if graph.is_multigraph():
             raise GraphError("a multigraph can join two nodes twice; convert it to a networkx.DiGraph first")
         place = {name: index for index, name in enumerate(graph.nodes)}

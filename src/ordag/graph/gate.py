@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ordag.arrays import Mask
+from ordag.checks import as_list, short
 from ordag.errors import GraphError
 from ordag.words import counted, listed
 from ordag.words import shown as shown
@@ -18,9 +19,10 @@ def checked_nodes(nodes: Sequence[str]) -> tuple[str, ...]:
     """The names as a tuple of plain strings, all different, all text that a file can hold."""
     if isinstance(nodes, str):
         raise GraphError(f"nodes is the single text {nodes!r}; give a sequence of names")
+    nodes = as_list(nodes, f"nodes is {short(nodes)}; give a sequence of names", GraphError)
     for position, name in enumerate(nodes):
         if not isinstance(name, str):
-            raise GraphError(f"node {position} is {name!r}, not a string; give every node a name")
+            raise GraphError(f"node {position} is {short(name)}, not a string; give every node a name")
     names = tuple(str(name) for name in nodes)
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
@@ -31,13 +33,27 @@ def checked_nodes(nodes: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
+def checked_pairs(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The pairs of names as tuples."""
+    ends = []
+    for pair in as_list(pairs, f"edges is {short(pairs)}; give a list of (source, target)", GraphError):
+        both = as_list(pair, f"{short(pair)} is no edge; give its source and its target", GraphError)
+        if len(both) != 2 or not all(isinstance(name, str) for name in both):
+            raise GraphError(f"{short(pair)} is no edge; give its source and its target")
+        ends.append((both[0], both[1]))
+    return ends
+
+
 def checked_adjacency(adjacency: ArrayLike, nodes: Sequence[str] | None = None) -> Mask:
     """A new mask, True at [i, j] where the entry is not zero; square, and with an empty diagonal."""
-    entries = np.asarray(adjacency)
+    try:
+        entries = np.asarray(adjacency)
+    except ValueError:
+        raise GraphError("the rows of the adjacency matrix differ in length") from None
     if entries.dtype.kind == "O":
         try:
             entries = entries.astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise GraphError("the adjacency matrix holds something that is not a number") from None
     if entries.dtype.kind not in "biuf":
         raise GraphError(f"the adjacency matrix holds {entries.dtype}, not numbers or truth values")

@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 
 from ordag.arrays import Mask
+from ordag.checks import check_choice
 from ordag.data.table import Table
-from ordag.errors import PrecisionWarning, SettingError
+from ordag.errors import PrecisionWarning
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
 from ordag.learners.constraints import Given, constraints, informed
@@ -37,8 +38,9 @@ def cvs(
     direction: "forward" chooses causes first, "backward" effects first.
     knowledge: what is known beforehand (`ordag.trust.knowledge.Knowledge`, a mapping, or the path of a file).
     """
-    check_level(alpha)
+    alpha = check_level(alpha)
     named_test(test)
+    check_choice("direction", direction, ("forward", "backward"), "'forward' or 'backward'")
     known = None if knowledge is None else constraints(knowledge, (table.quick or table.moments).names)
     ordering = find_order(table, direction, None if known is None else known.before)
     selection = select(
@@ -80,11 +82,9 @@ def find_order(table: Table, direction: str = "forward", before: Mask | None = N
     """
     if direction == "backward":
         ordering = backward(table.moments, before)
-    elif direction == "forward":
+    else:
         quick = None if table.quick is None else quick_forward(table.quick, before)
         ordering = quick if quick is not None else forward(table.exact, before)
-    else:
-        raise SettingError(f"direction={direction!r} is not known: use 'forward' or 'backward'.")
     if ordering.undecided:
         warnings.warn(precision_sentence(ordering), PrecisionWarning, stacklevel=4)
     return ordering

@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ordag.checks import Seed
 from ordag.data.moments import Moments
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
 from ordag.learners.constraints import Given
 from ordag.learners.prices import Penalty
 from ordag.learning import learn
-from ordag.model.sem import Seed
 from ordag.parents.tests import Test
 
 
@@ -169,7 +169,7 @@ class GDS(GraphLearner):
         restarts: Sequence[int] | None = None,
         strategy: str = "random",
         kicks: int | None = None,
-        seed: Seed = None,
+        seed: Seed = 0,
         knowledge: Given = None,
         min_effect: float | None = None,
     ) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array
+from ordag.checks import Seed, as_list, as_number, check_choice, checked_seed, is_whole, short
 from ordag.data.gate import check_moments
 from ordag.data.moments import Moments
 from ordag.errors import SettingError
@@ -18,7 +19,6 @@ from ordag.graph.dag import Dag
 from ordag.learners.constraints import Constraints
 from ordag.learners.gds_moves import Position, starting_graph
 from ordag.learners.regressions import Regressions
-from ordag.model.sem import Seed
 from ordag.order.ordering import forward
 
 Strategy = Literal["random", "steepest"]
@@ -70,7 +70,7 @@ def gds_search(
     strategy: Strategy = "random",
     kicks: int | None = None,
     penalty: float = 1.0,
-    seed: Seed = None,
+    seed: Seed = 0,
     progress: Progress | None = None,
     known: Constraints | None = None,
 ) -> GdsResult:
@@ -102,7 +102,7 @@ def gds_search(
     strategy: "random", or "steepest" to move to the best of all neighbours, which has no restarts.
     kicks: 2p but at least 20 if not given, none for "steepest"; 0 gives the search as published.
     penalty: λ, 1 for BIC.
-    seed: an int, a Generator or a SeedSequence; the same seed gives the same result.
+    seed: an int, a Generator or a SeedSequence; the same seed gives the same result, and 0 is that of all who give none.
     progress: called after every move with the number of moves made and the lowest score so far.
     known: arrows that must and that may not be there. Every search starts with the former, and no move, nor a kick,
         takes one of them away or makes one of the latter.
@@ -111,15 +111,17 @@ def gds_search(
     n, p = moments.n, moments.p
     rounds = _checked_rounds(strategy, restarts, p)
     kicks = _checked_kicks(kicks, 0 if strategy == "steepest" else max(20, 2 * p))
-    if not (math.isfinite(penalty) and penalty >= 0):
-        raise SettingError(f"penalty={penalty!r}: the factor of the BIC penalty is a number from 0 on.")
+    if not 0.0 <= as_number(penalty) < math.inf:
+        raise SettingError(f"penalty={short(penalty)}: the factor of the BIC penalty is a number from 0 on.")
     forward(moments)  # refuses data of which float64 leaves nothing but rounding
+    if start is not None and not isinstance(start, Dag):
+        raise SettingError(f"start={short(start)}: give a Dag, or None for the empty one.")
     begin = Dag.empty(moments.names) if start is None else start.reorder(moments.names)
     if known is not None:
         begin = starting_graph(begin, known)
 
     regressions = Regressions(moments.R, n)
-    search = _Search(n, p, penalty, np.random.default_rng(seed), progress)
+    search = _Search(n, p, penalty, np.random.default_rng(checked_seed(seed)), progress)
     price = math.exp(min(penalty * math.log(n) / (n * p), UNAFFORDABLE))
     ends = [search.descend(Position(regressions, begin.adjacency, price, known), k) for k in rounds]
     scores = [search.score(end) for end in ends]
@@ -220,27 +222,25 @@ def _score(total: float, edges: int, n: int, p: int, penalty: float) -> float:
 
 
 def _checked_rounds(strategy: str, restarts: Sequence[int] | None, p: int) -> tuple[int | None, ...]:
+    check_choice("strategy", strategy, ("random", "steepest"), "'random' or 'steepest'")
     if strategy == "steepest":
         if restarts is not None:
             raise SettingError('restarts belong to strategy="random": the steepest descent has one run only.')
         return (None,)
-    if strategy != "random":
-        raise SettingError(f'strategy={strategy!r} is not known: use "random" or "steepest".')
-    rounds = (p, 2 * p, 3 * p, 5 * p, 300) if restarts is None else tuple(restarts)
-    if not rounds or not all(_is_count(k) and k > 0 for k in rounds):
-        raise SettingError(f"restarts={restarts!r}: give for each restart how many neighbours to check, from 1 on.")
-    return rounds
+    if restarts is None:
+        return (p, 2 * p, 3 * p, 5 * p, 300)
+    wanted = f"restarts={short(restarts)}: give for each restart how many neighbours to check, from 1 on."
+    rounds = as_list(restarts, wanted)
+    if not rounds or not all(is_whole(k, 1) for k in rounds):
+        raise SettingError(wanted)
+    return tuple(int(k) for k in rounds)
 
 
 def _checked_kicks(kicks: int | None, usual: int) -> int:
     if kicks is None:
         return usual
-    if not _is_count(kicks):
+    if not is_whole(kicks):
         raise SettingError(
-            f"kicks={kicks!r}: how many fruitless kicks end the search is a whole number, 0 for no kick."
+            f"kicks={short(kicks)}: how many fruitless kicks end the search is a whole number, 0 for no kick."
         )
     return int(kicks)
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ordag.checks import Seed, check_choice, checked_seed
 from ordag.data.table import Table
-from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
@@ -15,7 +15,6 @@ from ordag.learners.cvs import find_order
 from ordag.learners.orient import check_way, order_for_skeleton, orient_by_order
 from ordag.learners.pc import pc_search
 from ordag.learners.prices import Penalty, priced_gds, priced_ges
-from ordag.model.sem import Seed
 from ordag.parents.tests import Test
 
 
@@ -47,7 +46,7 @@ def pc(
             "alpha": alpha,
             "test": test if isinstance(test, str) else getattr(test, "__name__", "custom"),
             "colliders": colliders,
-            "max_level": max_level,
+            "max_level": None if max_level is None else int(max_level),
             "orient_by_order": orient_by_order,
         },
         moments=table.moments,
@@ -95,10 +94,10 @@ def ges(
     fit = Fit(
         method="ges",
         settings={
-            "penalty": penalty,
+            "penalty": penalty if isinstance(penalty, str) else float(penalty),
             "phases": list(phases),
-            "iterate": iterate,
-            "max_degree": max_degree,
+            "iterate": bool(iterate),
+            "max_degree": None if max_degree is None else int(max_degree),
             "orient_by_order": orient_by_order,
         },
         moments=table.moments,
@@ -117,15 +116,16 @@ def gds(
     strategy: str = "random",
     kicks: int | None = None,
     penalty: Penalty = 1.0,
-    seed: Seed = None,
+    seed: Seed = 0,
     knowledge: Given = None,
 ) -> Fit:
     """GDS (Peters & Bühlmann): see `ordag.learners.gds.gds_search`. Gives a Dag; lower scores are better.
 
     penalty: as for `ges`.
+    seed: 0 unless given; None for other random numbers every time.
     """
-    if strategy not in ("random", "steepest"):
-        raise SettingError(f"strategy={strategy!r} is not known: use 'random' or 'steepest'.")
+    check_choice("strategy", strategy, ("random", "steepest"), "'random' or 'steepest'")
+    seed = checked_seed(seed)
     known = None if knowledge is None else constraints(knowledge, table.moments.names)
     found, priced = priced_gds(
         table.moments,
@@ -142,10 +142,10 @@ def gds(
         method="gds",
         settings={
             "start": None if start is None else [list(edge) for edge in start.directed],
-            "restarts": None if restarts is None else list(restarts),
+            "restarts": None if restarts is None else [int(k) for k in restarts],
             "strategy": strategy,
-            "kicks": kicks,
-            "penalty": penalty,
+            "kicks": None if kicks is None else int(kicks),
+            "penalty": penalty if isinstance(penalty, str) else float(penalty),
             "seed": seed if isinstance(seed, int) else None,
         },
         moments=table.moments,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordag.arrays import Mask
+from ordag.checks import check_choice
 from ordag.errors import SettingError
 from ordag.graph.acyclic import find_cycle
 from ordag.graph.base import Graph
@@ -29,8 +30,7 @@ class Oriented:
 
 
 def check_way(way: str | None) -> None:
-    if way is not None and way not in WAYS:
-        raise SettingError(f"orient_by_order={way!r} is not known: use 'class' or 'skeleton'.")
+    check_choice("orient_by_order", way, (None, *WAYS), "'class' or 'skeleton'")
 
 
 def orient_by_order(

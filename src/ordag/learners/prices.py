@@ -9,13 +9,13 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from ordag.checks import Seed, as_number, checked_seed, short
 from ordag.data.moments import Moments
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.learners.constraints import Constraints
 from ordag.learners.gds import GdsResult, gds_search
 from ordag.learners.ges import GesResult, ges_search
-from ordag.model.sem import Seed
 
 Penalty: TypeAlias = float | str
 """A factor of BIC's penalty, or one of `NAMED`."""
@@ -83,7 +83,7 @@ class Prices:
 def prices(penalty: Penalty, moments: Moments, known: Constraints | None) -> Prices | None:
     """Those of a named penalty; None for a number."""
     if not isinstance(penalty, str):
-        if isinstance(penalty, bool) or not isinstance(penalty, int | float | np.integer | np.floating):
+        if math.isnan(as_number(penalty)):
             raise _unknown(penalty)
         return None
     if penalty not in NAMED:
@@ -96,7 +96,7 @@ def prices(penalty: Penalty, moments: Moments, known: Constraints | None) -> Pri
 
 def _unknown(penalty: object) -> SettingError:
     return SettingError(
-        f"penalty={penalty!r} is not known: use 'bic', 'ebic', 'adaptive', or a factor of BIC's penalty."
+        f"penalty={short(penalty)} is not known: use 'bic', 'ebic', 'adaptive', or a factor of BIC's penalty."
     )
 
 
@@ -120,7 +120,7 @@ def priced_gds(
     penalty: Penalty,
     *,
     start: Dag | None = None,
-    seed: Seed = None,
+    seed: Seed = 0,
     known: Constraints | None = None,
     **settings: Any,
 ) -> tuple[GdsResult, dict[str, float]]:
@@ -132,7 +132,7 @@ def priced_gds(
     named = prices(penalty, moments, known)
     if named is None:
         return gds_search(moments, penalty=penalty, start=start, seed=seed, known=known, **settings), {}  # type: ignore[arg-type]
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(checked_seed(seed))
 
     def search(factor: float, before: GdsResult | None) -> GdsResult:
         begin = start if before is None else before.graph

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from ordag.arrays import Array, Mask
+from ordag.checks import as_number, short
 from ordag.data.moments import Moments
 from ordag.errors import SettingError
 from ordag.fit import Fit
@@ -54,13 +54,10 @@ def check_min_effect(min_effect: float | None) -> float:
     """The standardised effect below which edges are left out; 0 where none are."""
     if min_effect is None:
         return 0.0
-    try:
-        value = math.nan if isinstance(min_effect, bool | str) else float(min_effect)
-    except (TypeError, ValueError):
-        value = math.nan
+    value = as_number(min_effect)
     if not 0.0 <= value < 1.0:
         raise SettingError(
-            f"min_effect={min_effect!r}: the standardised effect below which edges are left out is a number from 0 on "
+            f"min_effect={short(min_effect)}: the standardised effect below which edges are left out is a number from 0 on "
             "and below 1; 0.1 is a usual one, 0 leaves none out."
         )
     return value

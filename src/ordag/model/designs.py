@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array
+from ordag.checks import as_number, as_numbers, short
 from ordag.errors import SettingError
 from ordag.words import counted
 
@@ -154,9 +155,9 @@ def _variances(p: int, streams: Streams, variances: str | float | Range) -> Arra
 
 def _limits(given: float | Range, what: str) -> Range:
     """(low, high); a single number is both."""
-    limits = np.array(given, dtype=np.float64)
+    limits = as_numbers(given, what, SettingError)
     if limits.shape not in ((), (2,)):
-        raise SettingError(f"{what}={given!r}: give two numbers, (low, high).")
+        raise SettingError(f"{what}={short(given)}: give two numbers, (low, high).")
     low, high = np.broadcast_to(limits, 2).tolist()
     if not 0 < low <= high < np.inf:
         raise SettingError(f"{what}=({low:g}, {high:g}): both must be positive, the smaller one first.")
@@ -164,5 +165,5 @@ def _limits(given: float | Range, what: str) -> Range:
 
 
 def _check_degree(degree: float, p: int) -> None:
-    if not 0 <= degree <= p - 1:
-        raise SettingError(f"degree={degree:g}: among {counted(p, 'variable')} it must be between 0 and {p - 1}.")
+    if not 0 <= as_number(degree) <= p - 1:
+        raise SettingError(f"degree={short(degree)}: among {counted(p, 'variable')} it must be between 0 and {p - 1}.")

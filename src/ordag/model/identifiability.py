@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordag.arrays import Array, Mask
+from ordag.checks import as_list, as_numbers, is_whole, short
 from ordag.errors import GraphError, SettingError
 from ordag.model.sem import LinearSEM, representable
 from ordag.words import shown
@@ -52,6 +53,8 @@ def identifiability(sem: LinearSEM, order: Sequence[int] | None = None) -> Ident
     for other orders it may hold although the algorithm fails, or fail although the algorithm is right.
     docs/identifiability.md has the proof and examples.
     """
+    if not isinstance(sem, LinearSEM):
+        raise SettingError(f"sem={short(sem)}: give a LinearSEM.")
     pi = _least_variance_order(sem) if order is None else _causal_order(sem, order)
     descendants = _descendants(sem)
     T = sem.total_effects() + np.eye(len(sem.names))
@@ -142,9 +145,11 @@ def _least_variance_order(sem: LinearSEM) -> NDArray[np.intp]:
 
 def _causal_order(sem: LinearSEM, order: Sequence[int]) -> NDArray[np.intp]:
     p = len(sem.names)
-    if sorted(order) != list(range(p)):
-        raise GraphError(f"The order must hold each column index from 0 to {p - 1} once.")
-    pi = np.array(order, dtype=np.intp)
+    wanted = f"The order must hold each column index from 0 to {p - 1} once."
+    places = as_list(order, wanted, GraphError)
+    if not all(is_whole(place) for place in places) or sorted(places) != list(range(p)):
+        raise GraphError(wanted)
+    pi = np.array(places, dtype=np.intp)
     position = np.argsort(pi)
     for i, j in np.argwhere(sem.B).tolist():
         if position[i] > position[j]:
@@ -180,7 +185,7 @@ def _tightest(margin: Array, names: tuple[str, ...]) -> tuple[str, str, float] |
 
 
 def _ratio(r: ArrayLike) -> Array:
-    ratio = np.asarray(r, dtype=np.float64)
+    ratio = as_numbers(r, "r", SettingError)
     if not (ratio > 0).all():
         raise SettingError("r is a ratio of two variances; it must be positive.")
     return ratio

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from ordag.arrays import Array, Mask
+from ordag.checks import short
 from ordag.errors import CollinearError, GraphError, TooFewRowsError
 from ordag.graph.dag import Dag
 from ordag.linalg import EPSILON, triangle
@@ -94,6 +95,8 @@ def _factor(moments: MomentsLike, S: Array, columns: NDArray[np.intp]) -> Array:
 
 def _aligned(dag: Dag, names: tuple[str, ...]) -> Mask:
     """The adjacency matrix with its rows and columns in the order of the names."""
+    if not isinstance(dag, Dag):
+        raise GraphError(f"graph={short(dag)}: give a Dag.")
     strangers = sorted(set(dag.nodes) ^ set(names))
     if strangers:
         raise GraphError(f"The graph's nodes must be the data's columns; only one of the two has {listed(strangers)}.")

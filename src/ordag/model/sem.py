@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,11 +14,11 @@ from scipy.linalg import lapack, solve_triangular
 
 from ordag import errors
 from ordag.arrays import Array
+from ordag.checks import Seed, as_list, as_number, as_numbers, checked_seed, is_whole, short
 from ordag.graph.dag import Dag
 from ordag.graph.formats.json_text import distinct
+from ordag.graph.gate import checked_nodes
 from ordag.words import counted, shown
-
-Seed: TypeAlias = int | np.random.Generator | np.random.SeedSequence | None
 
 BLOCK = 64  # variables that are generated together
 
@@ -88,15 +88,23 @@ class LinearSEM:
         intercept: ArrayLike = 0.0,
     ) -> LinearSEM:
         """The model with the weights `edges[source, target]`, and no other arrows."""
-        position = {name: i for i, name in enumerate(names)}
-        B = np.zeros((len(names), len(names)))
-        for (source, target), weight in edges.items():
+        nodes = checked_nodes(names)
+        position = {name: i for i, name in enumerate(nodes)}
+        B = np.zeros((len(nodes), len(nodes)))
+        wanted = "edges: give a mapping from (source, target) to the weight, such as {('a', 'b'): 0.5}."
+        if not isinstance(edges, Mapping):
+            raise errors.GraphError(wanted)
+        for edge, weight in edges.items():
+            ends = as_list(edge, wanted, errors.GraphError)
+            if len(ends) != 2 or not all(isinstance(end, str) for end in ends):
+                raise errors.GraphError(wanted)
+            source, target = ends
             if source not in position or target not in position:
                 raise errors.GraphError(
                     f"The edge {shown(str(source))} → {shown(str(target))} has an end that is not among the names."
                 )
-            B[position[source], position[target]] = weight
-        return cls(B, omega, intercept, names)
+            B[position[source], position[target]] = as_number(weight)
+        return cls(B, omega, intercept, nodes)
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -135,9 +143,13 @@ class LinearSEM:
 
     def sample(self, n: int, seed: Seed = None) -> Array:
         """n independent rows, (n, p): normal errors, then every variable from its parents, causes first."""
-        if n < 1:
-            raise errors.SettingError(f"n={n}: draw at least one row.")
-        E = np.random.default_rng(seed).standard_normal((n, len(self.names)))
+        if not is_whole(n, 1):
+            raise errors.SettingError(f"n={short(n)}: draw at least one row.")
+        random = np.random.default_rng(checked_seed(seed))
+        try:
+            E = random.standard_normal((n, len(self.names)))
+        except (MemoryError, ValueError) as error:
+            raise errors.SettingError(f"n={n}: so many rows do not fit in memory: draw fewer.") from error
         E *= np.sqrt(self.omega)
         E += self.intercept
         return self._propagate(E)
@@ -156,7 +168,7 @@ class LinearSEM:
             shift = data.mean - data.mean @ self.B - self.intercept
             rss = np.square(data.R - data.R @ self.B).sum(axis=0) + n * np.square(shift)
         else:
-            X = np.asarray(data, dtype=np.float64)
+            X = as_numbers(data, "data")
             if X.ndim != 2 or X.shape[1] != len(self.names):
                 raise errors.DataError(
                     f"The data have shape {X.shape}; the model has {counted(len(self.names), 'column')}."
@@ -238,7 +250,7 @@ def representable(values: Array, what: str) -> Array:
 
 def _frozen(values: ArrayLike, what: str, p: int | None = None) -> Array:
     """A read-only copy; with p, of length p, where one number stands for p equal ones."""
-    array = np.array(values, dtype=np.float64)
+    array = as_numbers(values, what)
     if p is not None:
         if array.ndim == 0:
             array = np.full(p, array)

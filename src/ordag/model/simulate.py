@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Array
+from ordag.checks import Seed, checked_seed, is_whole, short
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.model.designs import DESIGNS, Design, Range, Streams
-from ordag.model.sem import LinearSEM, Seed
+from ordag.model.sem import LinearSEM
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +81,13 @@ def simulate(
         raise SettingError(f'The design "{name}" takes no {option}; {" and ".join(takers)} do.', [option])
     if p is None:
         p = chosen.fixed_p or 20
-    if p < 1 or p != (chosen.fixed_p or p):
+    if not is_whole(p, 1) or p != (chosen.fixed_p or p):
         needed = f"exactly {chosen.fixed_p} variables" if chosen.fixed_p else "at least one variable"
-        raise SettingError(f'p={p}: the design "{name}" has {needed}.')
+        raise SettingError(f'p={short(p)}: the design "{name}" has {needed}.')
 
-    streams = _streams(seed)
+    if not is_whole(n, 1):
+        raise SettingError(f"n is {short(n)}; draw at least one row.")
+    streams = _streams(checked_seed(seed))
     recipe = chosen.draw(p, streams, **options)
     order = np.arange(p) if chosen.fixed_p else streams.labels.permutation(p)
     B = np.zeros((p, p))
@@ -97,9 +100,11 @@ def simulate(
 
 def _design(design: str) -> tuple[str, Design]:
     for name, entry in DESIGNS.items():
-        if design == name or design in entry.aliases:
+        if isinstance(design, str) and design in (name, *entry.aliases):
             return name, entry
-    raise SettingError(f'There is no design "{design}". There are {", ".join(DESIGNS)}.')
+    raise SettingError(
+        f'There is no design "{design if isinstance(design, str) else short(design)}". There are {", ".join(DESIGNS)}.'
+    )
 
 
 def _streams(seed: Seed) -> Streams:

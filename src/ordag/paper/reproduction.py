@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ordag.checks import is_whole, short
 from ordag.errors import OutputError, SettingError
 from ordag.paper.experiment import Experiment, ReproductionError, Task
 from ordag.paper.runner import perform, tasks_of, worker_count
@@ -76,8 +77,8 @@ def reproduce(
     >>> len(result.rows.query("method == 'cvs' and n == 200")) > 1
     True
     """
-    if replicates is not None and replicates < 1:
-        raise SettingError(f"replicates={replicates}: at least one is needed.")
+    if replicates is not None and not is_whole(replicates, 1):
+        raise SettingError(f"replicates={short(replicates)}: at least one is needed.")
     chosen = chosen_experiments(names)
     place = Path(folder)
     try:

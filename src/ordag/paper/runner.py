@@ -9,14 +9,15 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing import parent_process
 from typing import Any
 
+from ordag.checks import is_whole, short
 from ordag.errors import OrdagWarning, SettingError
 from ordag.paper.experiment import Experiment, ReproductionError, Task
 from ordag.paper.store import Journal, Rows
+from ordag.trust.replicates import stopped_after
 
 BATCH_SECONDS = 0.5
 """Tasks go to a worker in batches of about this length: long against the way there, short to lose."""
@@ -62,8 +63,8 @@ def worker_count(workers: int | None) -> int:
     if workers is None:
         configured = get_active_backend()[1]
         workers = -1 if configured in (None, 1) else configured
-    elif workers < 1:
-        raise SettingError(f"workers={workers}: at least one is needed.")
+    elif not is_whole(workers, 1):
+        raise SettingError(f"workers={short(workers)}: give a whole number, at least one.")
     return int(joblib.effective_n_jobs(workers))
 
 
@@ -79,7 +80,7 @@ def perform(
     Every task runs with one thread for linear algebra, so that the numbers are the same for any number of workers.
     """
     try:
-        with _stopped_after(_results(experiment, tasks, workers)) as results:
+        with stopped_after(_results(experiment, tasks, workers)) as results:
             for task, rows in (result for batch in results for result in batch):
                 if isinstance(rows, Failure):
                     raise _failed(rows, journal)
@@ -90,17 +91,6 @@ def perform(
             f"A worker was killed during {experiment.name}, most often for want of memory. {_kept(journal)} With fewer "
             "workers (--workers 1) it needs less memory."
         ) from error
-
-
-@contextmanager
-def _stopped_after(results: Generator[Batch, None, None]) -> Iterator[Generator[Batch, None, None]]:
-    """However it ends, the workers are told to stop at once; that this cancels tasks needs no warning by joblib."""
-    try:
-        yield results
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            results.close()
 
 
 def _failed(failure: Failure, journal: Journal) -> ReproductionError:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from ordag.arrays import Array, Mask
+from ordag.checks import as_number, check_choice, short
 from ordag.errors import SettingError
 from ordag.order.ordering import Ordering
 from ordag.parents.adaptive import adaptive_elimination
@@ -85,12 +86,9 @@ class Known:
 
 
 def check_level(alpha: float) -> float:
-    try:
-        level = float(alpha)
-    except (TypeError, ValueError):
-        level = math.nan
-    if isinstance(alpha, bool) or not 0.0 < level < 1.0:
-        raise SettingError(f"alpha={alpha!r}: the level of a test lies between 0 and 1, both excluded.")
+    level = as_number(alpha)
+    if not 0.0 < level < 1.0:
+        raise SettingError(f"alpha={short(alpha)}: the level of a test lies between 0 and 1, both excluded.")
     return level
 
 
@@ -111,10 +109,12 @@ def select(
     """
     alpha = check_level(alpha)
     function = named_test(test)
-    if correction not in ("none", "bh", "bonferroni"):
-        raise SettingError(f"correction={correction!r} is not known: use 'none', 'bh' or 'bonferroni'.")
-    if rule not in ("test", "bic", "adaptive"):
-        raise SettingError(f"parents={rule!r} is not known: use 'test', 'bic' or 'adaptive'.")
+    check_choice("correction", correction, ("none", "bh", "bonferroni"), "'none', 'bh' or 'bonferroni'")
+    check_choice("parents", rule, ("test", "bic", "adaptive"), "'test', 'bic' or 'adaptive'")
+    if rule != "test" and correction != "none":
+        raise SettingError(
+            f"correction={correction!r} is one of tests, and parents={rule!r} makes none: leave one out."
+        )
     r = partial_correlations(ordering.W)
     n, pairs = ordering.n, math.comb(len(r), 2)
     known = None

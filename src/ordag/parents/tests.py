@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, chdtri, ndtr, ndtri, stdtr, stdtrit
 
 from ordag.arrays import Array, Mask
+from ordag.checks import check_choice
 from ordag.errors import SettingError
 from ordag.linalg import EPSILON
 
@@ -69,10 +71,20 @@ TESTS: dict[str, Test] = {
 def named_test(test: str | Test) -> Test:
     """The test of this name, or the caller's own."""
     if callable(test):
-        return test
-    if test not in TESTS:
-        raise SettingError(f"test={test!r} is not known: use {', '.join(TESTS)}, or a function (r, n, k) → p-values.")
+        return test if test in CRITICAL else partial(_own, test)
+    check_choice("test", test, TESTS, f"{', '.join(TESTS)}, or a function (r, n, k) → p-values")
     return TESTS[test]
+
+
+def _own(test: Test, r: Array, n: int, k: Array) -> Array:
+    """A test of the caller's, if it gives what a test gives."""
+    try:
+        values = np.asarray(test(r, n, k), dtype=np.float64)
+        if values.shape == r.shape and ((values >= 0.0) & (values <= 1.0)).all():
+            return values
+    except (TypeError, ValueError) as error:
+        raise SettingError(f"The test gave no p-values: {error}.") from error
+    raise SettingError("The test gave something other than one p-value between 0 and 1 for every r.")
 
 
 def partial_correlations(W: Array) -> Array:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ordag.errors import OutputError
-from ordag.graph.formats import format_of, write_text
+from ordag.graph.formats import FORMATS, format_of, write_text
 from ordag.show.files import write_whole
 
 if TYPE_CHECKING:
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 def export(fit: Fit, path: str | PathLike[str]) -> Path:
     """Write the fit as its file ending says; see `content`."""
     return write_whole(path, content(fit, path))
+
+
+def check_ending(path: str | PathLike[str]) -> None:
+    """Refuse a name by which `content` would not know what to write."""
+    endings = [".json", ".csv", ".html", ".svg", *(ending for format in FORMATS.values() for ending in format.endings)]
+    if not str(path).lower().endswith(tuple(endings)):
+        raise OutputError(f"{path} has none of the endings of a file to write: {', '.join(dict.fromkeys(endings))}.")
 
 
 def content(fit: Fit, path: str | PathLike[str]) -> str:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 500
 
+ENDINGS = (".html", ".htm")
+
 STYLE = """
 .ordag { font-family: system-ui, sans-serif; color: #16283c; max-width: 60rem; }
 .ordag table { border-collapse: collapse; margin: .5rem 0 1rem; }

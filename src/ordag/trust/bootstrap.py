@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Array
+from ordag.checks import Seed, check_choice, is_whole, short
 from ordag.data.gate import Missing, RowCheck
 from ordag.data.scatter import chunk_rows
 from ordag.data.sources import Source
@@ -17,7 +18,6 @@ from ordag.errors import DataError, SettingError
 from ordag.fit import Fit
 from ordag.learners.small_effects import with_notice
 from ordag.learning import READING, check_method, check_settings, method_settings, run_method, settled
-from ordag.model.sem import Seed
 from ordag.trust.effects import check_interval_level
 from ordag.trust.intervals import intervals
 from ordag.trust.replicates import Job, Replicate, run, worker_count
@@ -51,7 +51,8 @@ def bootstrap(
     """Learn from `replicates` samples of the data, and count what comes out how often.
 
     data, method, columns, missing, settings: as for `ordag.learn`.
-    seed: the same seed gives the same answer, with any number of workers.
+    seed: the same seed gives the same answer, with any number of workers. Without one the samples are others every time, and
+        a method that draws lots itself has its own seed, as in `ordag.learn`.
     workers: processes to use; one for every core unless said otherwise.
     kind: "rows" draws rows with replacement; "wishart" draws from the Gaussian distribution with the data's moments, and is
         all that can be done where only `Moments` exist; "poisson" weights the rows of a file in one pass. "auto" draws rows
@@ -66,16 +67,16 @@ def bootstrap(
     """
     count = _checked_count(replicates)
     check_interval_level(level)
-    if kind not in KINDS:
-        raise SettingError(f"kind={kind!r} is not known: use {', '.join(KINDS)}.")
+    check_choice("kind", kind, KINDS)
     check_method(method)
     cores = worker_count(workers)
+    root = seed_root(seed)
     reading = {name: settings.pop(name) for name in READING if name in settings}
     check_settings(method, settings)
     table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
     method, settings = settled(method, len(table.names), settings)
-    root = seed_root(seed)
-    seeded: dict[str, Any] = {"seed": np.random.default_rng(root)} if "seed" in method_settings(method) else {}
+    drawn = seed is not None and "seed" in method_settings(method)
+    seeded: dict[str, Any] = {"seed": np.random.default_rng(root)} if drawn else {}
     fit = with_notice(run_method(method, table, **settings, **seeded))
     source, X = table._source, None
     if kind in ("auto", "rows") and source is not None:
@@ -106,9 +107,9 @@ def bootstrap(
 
 
 def _checked_count(replicates: int) -> int:
-    if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < 2:
+    if not is_whole(replicates, 2):
         raise SettingError(
-            f"replicates={replicates!r}: a bootstrap takes a whole number of them, from 2 on; 500 is usual."
+            f"replicates={short(replicates)}: a bootstrap takes a whole number of them, from 2 on; 500 is usual."
         )
     return int(replicates)
 

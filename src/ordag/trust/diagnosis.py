@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from ordag.checks import check_choice, check_function, checked_seed, is_flag, is_whole, short
 from ordag.data.gate import Missing
 from ordag.data.table import Table
 from ordag.errors import OrdagError, PrecisionWarning, SettingError
 from ordag.fit import Fit
 from ordag.learners.cvs import cvs
+from ordag.learners.pooled.method import checked_groups
 from ordag.learning import run_method
 from ordag.trust.common_factor import common_factor_finding
 from ordag.trust.condition import condition_finding
@@ -32,7 +34,6 @@ from ordag.trust.survival import (
     backward_finding,
     logarithms_finding,
     standardising_finding,
-    unit_groups,
     units_finding,
 )
 from ordag.trust.verdict import Verdict, full_verdict, quick_verdict
@@ -111,11 +112,14 @@ def diagnose(
     kurtosis, mardia, columns, linearity, residual_spread, residual_pairs, row_order, influence. docs/trust.md explains each. Given
     Moments, those that need rows are "unchecked".
     """
-    if units not in (None, "commensurable"):
-        raise SettingError(f"units={units!r} is not known: say 'commensurable' if all columns are in comparable units.")
-    same_units = same_units or units == "commensurable"
-    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
-        raise SettingError(f"draws={draws!r}: the number of random unit changes is a whole number from 1 on.")
+    check_choice("units", units, (None, "commensurable"), "'commensurable' if all columns are in comparable units")
+    if not is_flag(same_units):
+        raise SettingError(f"same_units={short(same_units)}: say True or False.")
+    same_units = bool(same_units) or units == "commensurable"
+    checked_seed(seed)
+    check_function("progress", progress)
+    if not is_whole(draws, 1):
+        raise SettingError(f"draws={short(draws)}: the number of random unit changes is a whole number from 1 on.")
     tell = progress or (lambda _: None)
     reading = {name: settings.pop(name) for name in READING if name in settings}
     _check_settings(settings)
@@ -123,7 +127,8 @@ def diagnose(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit's own warnings say it
         fit = run_method("cvs", table, alpha=alpha, **settings)
-    unit_groups(fit.names, groups)
+    if groups is not None:
+        groups = [[fit.names[j] for j in group] for group in checked_groups(groups, fit.names)]
     rows = read_rows(data, columns=columns, **reading)
     verdict = quick_verdict(fit, same_units=same_units)
     learned = Learned.of(fit, {"alpha": alpha, **settings})

@@ -29,6 +29,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import ndtri
 
 from ordag.arrays import Array
+from ordag.checks import as_number, short
 from ordag.errors import ColumnError, GraphError, SettingError
 from ordag.fit import Fit
 from ordag.linalg import triangle
@@ -106,13 +107,14 @@ class Effects:
 def total_effects(fit: Fit | LinearSEM, level: float = 0.95) -> Effects:
     """The total effect of every variable on every other; standard errors need a fit, a bare model has none (nan)."""
     check_interval_level(level)
+    _check_model(fit)
     if isinstance(fit, LinearSEM):
         return Effects(fit.names, fit.total_effects(), np.full(fit.B.shape, np.nan), level)
     sem = fit.sem
     if sem is None:
         raise GraphError(
             f"The graph of this fit ({fit.method}) has edges without a direction, and effects differ between the DAGs of its "
-            "class: learn with orient_by_order=True (--orient-by-order), or with method='cvs' or 'gds'."
+            "class: learn with orient_by_order='class' (--orient-by-order), or with method='pooled', 'cvs' or 'gds'."
         )
     effects = sem.total_effects()
     return Effects(fit.names, effects, np.sqrt(effect_variances(sem, fit.moments.R, effects)), level)
@@ -126,6 +128,7 @@ def total_effect(fit: Fit | LinearSEM, source: str, target: str, level: float = 
     >>> round(effect.estimate, 3), round(effect.std_error, 3)
     (0.9, 0.149)
     """
+    _check_model(fit)
     for name in (source, target):
         _place(name, fit.names)
     return total_effects(fit, level).of(source, target)
@@ -147,9 +150,16 @@ def effect_variances(sem: LinearSEM, R: Array, effects: Array) -> Array:
     return variances
 
 
+def _check_model(fit: object) -> None:
+    if not isinstance(fit, Fit | LinearSEM):
+        raise SettingError(f"fit={short(fit)}: give what ordag.learn gave, or a LinearSEM.")
+
+
 def check_interval_level(level: float) -> None:
-    if not (isinstance(level, int | float) and 0.0 < level < 1.0):
-        raise SettingError(f"level={level!r}: that of an interval lies between 0 and 1, both excluded, such as 0.95.")
+    if not 0.0 < as_number(level) < 1.0:
+        raise SettingError(
+            f"level={short(level)}: that of an interval lies between 0 and 1, both excluded, such as 0.95."
+        )
 
 
 def _quantile(level: float) -> float:
@@ -157,10 +167,10 @@ def _quantile(level: float) -> float:
 
 
 def _place(name: str, names: tuple[str, ...]) -> int:
-    if name not in names:
+    if not isinstance(name, str) or name not in names:
         from difflib import get_close_matches
 
-        near = get_close_matches(str(name), names, 1)
+        near = get_close_matches(name, names, 1) if isinstance(name, str) else []
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ColumnError(f"There is no variable {name!r}.{hint} The variables are {listed(names)}.")
+        raise ColumnError(f"There is no variable {short(name)}.{hint} The variables are {listed(names)}.")
     return names.index(name)

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Mask
+from ordag.checks import Seed, is_whole, short
 from ordag.data.moments import Moments
 from ordag.errors import OrdagError, SettingError
 from ordag.fit import Fit
 from ordag.graph.acyclic import topological_order
 from ordag.linalg import inverse
-from ordag.model.sem import Seed
 from ordag.trust.finding import share
 from ordag.trust.replicates import Indices, Job, Replicate, run
 from ordag.trust.resampling import WishartResampler, seed_root
@@ -122,8 +122,8 @@ def usual_count(fit: Fit) -> int:
 
 
 def _check_count(replicates: int) -> None:
-    if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < 1:
-        raise SettingError(f"forecast={replicates!r}: the number of tables to draw is a whole number from 1 on.")
+    if not is_whole(replicates, 1):
+        raise SettingError(f"forecast={short(replicates)}: the number of tables to draw is a whole number from 1 on.")
 
 
 def _counted(truth: Mask, found: list[Replicate]) -> Expected:

@@ -13,9 +13,11 @@ from typing import Any, Self
 import numpy as np
 
 from ordag.arrays import Mask
+from ordag.checks import as_list, short
 from ordag.data.sources.columns import quoted
 from ordag.errors import ColumnError, SettingError
 from ordag.graph.base import Graph
+from ordag.graph.gate import checked_nodes
 from ordag.learners.constraints import Constraints, violations
 from ordag.learners.regressions import members
 from ordag.trust.knowledge_rules import KEYS, Edge, check_rules
@@ -69,7 +71,9 @@ class Knowledge:
             return cls.from_dict(given)
         if isinstance(given, str | PathLike):
             return cls.read(given)
-        raise SettingError(f"knowledge={given!r}: give a Knowledge, a mapping with its entries, or the path of a file.")
+        raise SettingError(
+            f"knowledge={short(given)}: give a Knowledge, a mapping with its entries, or the path of a file."
+        )
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, Any]) -> Self:
@@ -79,6 +83,8 @@ class Knowledge:
         """
         from ordag.trust.knowledge_file import parsed_value
 
+        if not isinstance(entries, Mapping):
+            raise SettingError(f"knowledge={short(entries)}: give a mapping with the entries {', '.join(KEYS)}.")
         for key in entries:
             if key not in KEYS:
                 close = get_close_matches(str(key), KEYS, n=1)
@@ -123,7 +129,7 @@ class Knowledge:
 
     def over(self, names: Sequence[str]) -> Constraints:
         """The masks for a table with columns of these names, which must hold all that are mentioned."""
-        names = tuple(names)
+        names = checked_nodes(names)
         place = {name: j for j, name in enumerate(names)}
         unknown = [name for name in self.names if name not in place]
         if unknown:
@@ -144,6 +150,8 @@ class Knowledge:
 
     def violations(self, graph: Graph) -> tuple[str, ...]:
         """What a graph does that goes against this, a sentence each."""
+        if not isinstance(graph, Graph):
+            raise SettingError(f"graph={short(graph)}: give a Dag or a Cpdag.")
         return tuple(violations(graph, self.over(graph.nodes)))
 
 
@@ -202,9 +210,7 @@ def _mask(p: int, edges: Iterable[Edge], place: Mapping[str, int]) -> Mask:
 
 
 def _items(values: Any, what: str) -> list[Any]:
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise SettingError(f"{what}={values!r} in the knowledge: give a list.")
-    return list(values)
+    return as_list(values, f"{what}={short(values)} in the knowledge: give a list.")
 
 
 def _names(values: Any, what: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from ordag.checks import short
 from ordag.errors import SettingError
 from ordag.trust.knowledge_rules import KEYS, Contradiction, Entry
 
@@ -45,6 +46,8 @@ class FaultError(SettingError):
 
 def read(kind: type[Kind], path: str | PathLike[str]) -> Kind:
     """The knowledge in a file."""
+    if not isinstance(path, str | PathLike):
+        raise SettingError(f"knowledge={short(path)}: give the path of a file.")
     where = fspath(path)
     is_yaml = where.lower().endswith((".yaml", ".yml"))
     most = LARGEST_YAML if is_yaml else LARGEST
@@ -56,6 +59,8 @@ def read(kind: type[Kind], path: str | PathLike[str]) -> Kind:
         raise SettingError(f"The knowledge file {where} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
         raise SettingError(f"The knowledge file {where} is not UTF-8 text (byte {error.start}).") from error
+    except ValueError as error:  # a zero byte, or half a letter
+        raise SettingError(f"knowledge={short(where)} is no path of a file: {error}.") from error
     if len(content) > most:
         remedy = "write it as plain text, in a file with another ending." if is_yaml else "is it the right file?"
         raise SettingError(f"The knowledge file {where} is larger than {most >> 20} MB: {remedy}")
@@ -66,6 +71,8 @@ def read(kind: type[Kind], path: str | PathLike[str]) -> Kind:
 
 def parse(kind: type[Kind], text: str, source: str) -> Kind:
     """The knowledge in a text; `source` is what errors call it."""
+    if not isinstance(text, str):
+        raise SettingError(f"{short(text)} is not text, so there is no knowledge in it.")
     entries: dict[str, list[Any]] = {key: [] for key in KEYS}
     lines: dict[Entry, list[int]] = {}
     key: str | None = None

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
+from ordag.checks import is_whole, short
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.errors import OrdagError, OrdagWarning, SettingError
@@ -32,6 +34,8 @@ Indices = NDArray[np.int32]
 
 Keep = Literal["graph", "weights", "effects"]
 """How much of a replicate: its graph and order, the weights of its arrows too, or total effects as well."""
+
+Results = TypeVar("Results", bound=Iterable[Any])
 
 
 class Replicate(NamedTuple):
@@ -165,17 +169,30 @@ def run(
             break
     left = numbers[len(done) :]
     size = max(1, min(int(BATCH_SECONDS / each), -(-len(left) // count))) if left else 1
-    for batch in _parallel(job, [left[i : i + size] for i in range(0, len(left), size)], count):
-        done += batch
-        if progress is not None:
-            progress(len(done))
+    with stopped_after(_parallel(job, [left[i : i + size] for i in range(0, len(left), size)], count)) as batches:
+        for batch in batches:
+            done += batch
+            if progress is not None:
+                progress(len(done))
     return done
+
+
+@contextmanager
+def stopped_after(results: Results) -> Iterator[Results]:
+    """However it ends, the workers are told to stop at once; that this cancels tasks needs no warning by joblib."""
+    try:
+        yield results
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            if isinstance(results, Generator):
+                results.close()
 
 
 def worker_count(workers: int | None) -> int:
     """How many to use: those asked for, those of a surrounding `joblib.parallel_config`, or one for every core."""
-    if workers is not None and (isinstance(workers, bool) or int(workers) != workers or workers < 1):
-        raise SettingError(f"workers={workers!r}: at least one is needed.")
+    if workers is not None and not is_whole(workers, 1):
+        raise SettingError(f"workers={short(workers)}: give a whole number, at least one.")
     from joblib import effective_n_jobs
     from joblib.parallel import get_active_backend
 

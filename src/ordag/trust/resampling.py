@@ -20,11 +20,11 @@ import numpy as np
 from scipy.linalg import blas
 
 from ordag.arrays import Array
+from ordag.checks import Seed, checked_seed
 from ordag.data.moments import Moments
 from ordag.data.scatter import WELL_CONDITIONED, root_of_scatter
 from ordag.errors import CollinearError, TooFewRowsError
 from ordag.linalg import triangle
-from ordag.model.sem import Seed
 from ordag.words import counted
 
 
@@ -129,6 +129,7 @@ def whiten(X: Array, mean: Array, R: Array) -> Array:
 
 def seed_root(seed: Seed) -> np.random.SeedSequence:
     """Where the seeds of all replicates come from. A SeedSequence is not changed; a generator moves on by one spawn."""
+    seed = checked_seed(seed)
     if isinstance(seed, np.random.Generator):
         spawned = seed.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
         assert isinstance(spawned, np.random.SeedSequence)

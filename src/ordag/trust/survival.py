@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from ordag.arrays import Array
 from ordag.data.moments import Moments
-from ordag.errors import ColumnError, SettingError
+from ordag.learners.pooled.method import checked_groups
 from ordag.linalg import lengths
 from ordag.trust.finding import Finding, Level, lenient, share
 from ordag.trust.relearning import Kept, Learned, agreement, average
-from ordag.words import counted, listed
+from ordag.words import counted
 
 STARTS = 20
 NO_ARROWS = "There are no arrows that could change."
@@ -89,13 +89,8 @@ def backward_finding(learned: Learned) -> Finding:
 
 def unit_groups(names: Sequence[str], groups: Sequence[Sequence[str]] | None) -> NDArray[np.intp]:
     """The number of each column's group, counted by first appearance; a column in no group is one by itself."""
-    of = {name: index for index, group in enumerate(groups or ()) for name in group}
-    unknown = [name for name in of if name not in names]
-    if unknown:
-        raise ColumnError(f"groups=…: there is no column {listed(unknown)}; the columns are {listed(names)}.")
-    if sum(len(group) for group in groups or ()) > len(of):
-        twice = [name for name in of if sum(list(group).count(name) for group in groups or ()) > 1]
-        raise SettingError(f"groups=…: {listed(twice)} stands more than once; a column has one unit.")
+    lists = [] if groups is None else checked_groups(groups, names)
+    of = {names[j]: index for index, group in enumerate(lists) for j in group}
     numbers: dict[object, int] = {}
     return np.array([numbers.setdefault(of.get(name, name), len(numbers)) for name in names], dtype=np.intp)
 

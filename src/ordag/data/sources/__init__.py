@@ -15,9 +15,9 @@ from ordag.data.sources.parquet import ENDINGS, is_parquet, open_folder, open_pa
 from ordag.data.sources.paths import locate
 from ordag.data.sources.sniff import COMPRESSED
 from ordag.data.sources.source import Source
-from ordag.errors import UnreadableError
+from ordag.errors import SettingError, UnreadableError
 
-__all__ = ["Source", "open_source"]
+__all__ = ["Source", "open_source", "refuse_reading"]
 
 
 def open_source(
@@ -51,16 +51,27 @@ def open_source(
     Text, dates, true/false values and complex numbers are refused, and so are integers beyond ±2^53, which
     float64 would round. Nothing that is passed in is ever changed.
     """
+    reading = {"separator": separator, "encoding": encoding, "decimal": decimal, "header": header}
     if isinstance(data, str | os.PathLike):
         path, describe = locate(data)
         if path.is_dir():
+            refuse_reading(reading, describe)
             return open_folder(path, columns, describe)
         endings = {ending.lower() for ending in path.suffixes[-1:]}
         known_text = endings & {".csv", ".tsv", ".txt", *COMPRESSED}
         if endings & set(ENDINGS) or (not known_text and is_parquet(path, describe)):
+            refuse_reading(reading, describe)
             return open_parquet(path, columns, describe)
         return open_csv(path, columns, describe, separator=separator, encoding=encoding, decimal=decimal, header=header)
+    refuse_reading(reading, "a table in memory")
     return _in_memory(data, columns)
+
+
+def refuse_reading(reading: Mapping[str, object], describe: str) -> None:
+    """Settings that would be of no effect are refused, so that nobody believes in one."""
+    given = [name for name, value in reading.items() if value is not None and value is not True]
+    if given:
+        raise SettingError(f"{', '.join(given)}: {describe} is not read as text, so leave that out.")
 
 
 def _in_memory(data: Any, columns: Sequence[str] | None) -> Source:

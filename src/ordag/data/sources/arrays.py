@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Array
+from ordag.checks import short
 from ordag.data.sources.columns import (
     BOOLEANS,
     COMPLEX,
@@ -102,7 +103,7 @@ def open_rows(data: Sequence[Any], wanted: Sequence[str] | None) -> Source:
     for i, row in enumerate(data, start=1):
         if isinstance(row, str | bytes | dict) or not hasattr(row, "__len__") or not hasattr(row, "__getitem__"):
             raise UnreadableError(
-                f"{describe}: row {i} is {_short(row)}: expected a list of rows, each a list of numbers. "
+                f"{describe}: row {i} is {short(row)}: expected a list of rows, each a list of numbers. "
                 "For one list per column give a dict of columns."
             )
         if len(row) != len(data[0]):
@@ -126,13 +127,8 @@ def _number(value: Any, row: int, column: int, describe: str) -> float:
     else:
         remedy = "Convert it to a number, or put None if it is missing."
     raise ColumnError(
-        f"{describe}: column 'X{column}' holds {_short(value)} in data row {row}, which is not a number. {remedy}"
+        f"{describe}: column 'X{column}' holds {short(value)} in data row {row}, which is not a number. {remedy}"
     )
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:40]}…"
 
 
 def _refuse_inexact(table: np.ndarray[Any, Any], names: Sequence[str], positions: Sequence[int], describe: str) -> None:

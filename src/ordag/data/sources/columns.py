@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from ordag.checks import as_list, short
 from ordag.errors import ColumnError, PrecisionError, SettingError
 
 LARGEST_EXACT = 2**53  # from here on float64 skips integers
@@ -70,7 +71,7 @@ def quoted(names: Sequence[str], limit: int = 8) -> str:
 def _request(wanted: Sequence[str]) -> tuple[str, ...]:
     if isinstance(wanted, str):
         raise SettingError(f"columns={wanted!r} is a single text: give a list of names, columns=[{wanted!r}].")
-    request = tuple(str(name) for name in wanted)
+    request = tuple(str(name) for name in as_list(wanted, f"columns={short(wanted)}: give a list of names."))
     if not request:
         raise SettingError("columns=… is empty: name at least one column, or leave it out to use all.")
     twice = [name for name, count in Counter(request).items() if count > 1]

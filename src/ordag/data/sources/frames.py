@@ -146,15 +146,16 @@ def _narwhals(data: Any, describe: str) -> Any:
     if not is_into_dataframe(native):
         viewed = nw.from_native(native, pass_through=True, allow_series=True)
         if isinstance(viewed, nw.Series):
-            raise UnreadableError(
-                f"A single column ({type(native).__name__}) was given: expected a table, one column for each variable."
-            )
+            raise _single(native)
         if isinstance(viewed, nw.LazyFrame):
             native = nw.to_native(viewed.collect())
         elif hasattr(native, "__arrow_c_stream__") or hasattr(native, "__arrow_c_array__"):
             import pyarrow as pa
 
-            native = pa.table(native)
+            try:
+                native = pa.table(native)
+            except (TypeError, pa.ArrowException) as error:  # an array of Arrow's, not a table
+                raise _single(native) from error
         else:
             return None
     labels = native.column_names if is_pyarrow_table(native) else list(native.columns)
@@ -167,6 +168,12 @@ def _narwhals(data: Any, describe: str) -> Any:
             describe,
         )
     return nw.from_native(native, eager_only=True)
+
+
+def _single(native: Any) -> UnreadableError:
+    return UnreadableError(
+        f"A single column ({type(native).__name__}) was given: expected a table, one column for each variable."
+    )
 
 
 def _kind(column: Any) -> Kind | None:

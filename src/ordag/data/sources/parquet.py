@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,9 +18,10 @@ from ordag.data.sources.arrow import kind_of, to_float
 from ordag.data.sources.columns import Kind, quoted, select
 from ordag.data.sources.paths import opened
 from ordag.data.sources.source import Source, regroup, rows_at_once
-from ordag.errors import ColumnError, UnreadableError
+from ordag.errors import ColumnError, OrdagWarning, UnreadableError
 
 ENDINGS = (".parquet", ".pq")
+TEXT = re.compile(r"\.(csv|tsv)(\.\w+)?$", re.IGNORECASE)
 MARK = b"PAR1"  # the first and the last four bytes of every Parquet file
 BUFFER = 1 << 16  # bytes read ahead in each column
 
@@ -57,16 +60,18 @@ def open_parquet(path: Path, wanted: Sequence[str] | None, describe: str) -> Sou
 
 
 def open_folder(folder: Path, wanted: Sequence[str] | None, describe: str) -> Source:
-    """All Parquet files in a folder and its subfolders, in the order of their paths, as one source.
-
-    Files and folders whose names start with a dot or an underscore are left out. Names of subfolders such as
-    `year=2020` are not read as columns.
-    """
-    files = tuple(sorted(path for path in folder.rglob("*") if _belongs(path.relative_to(folder))))
+    """All Parquet files in a folder (see `parquet_files`), in the order of their paths, as one source."""
+    files, deeper = _searched(folder, describe)
+    names = [entry.name for entry in _entries(folder, describe) if not entry.name.startswith((".", "_"))]
+    text = sorted(name for name in names if TEXT.search(name))
     if not files:
-        raise UnreadableError(
-            f"The folder {describe} holds no Parquet files ({' or '.join(ENDINGS)}): "
-            "give the path of a file, or of a folder of Parquet files."
+        raise UnreadableError(_nothing_to_read(text, describe))
+    if text or deeper:
+        warnings.warn(
+            f"Only the Parquet files in the folder {describe}, its subfolders and their partitions (name=value) are read, "
+            f"not {quoted([*text, *(place.relative_to(folder).as_posix() for place in deeper)], 3)}.",
+            OrdagWarning,
+            stacklevel=4,
         )
     first: tuple[str, ...] = ()
     total = 0
@@ -79,6 +84,50 @@ def open_folder(folder: Path, wanted: Sequence[str] | None, describe: str) -> So
                 _refuse_mismatch(file.schema_arrow, wanted, inside, first, files[0].name)
             total += file.metadata.num_rows
     return ParquetSource(names=first, rows=total, describe=describe, files=files)
+
+
+def parquet_files(folder: Path, describe: str) -> tuple[Path, ...]:
+    """The Parquet files that `open_folder` reads: those in a folder and in its subfolders, in the order of their paths.
+
+    Of what lies deeper only folders of a partition, such as `year=2020`, are looked into; their names are not read as
+    columns. Files and folders whose names start with a dot or an underscore are left out, links to folders too.
+    """
+    return _searched(folder, describe)[0]
+
+
+def _searched(folder: Path, describe: str) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """The Parquet files, and the folders that lie too deep to be looked into."""
+    found: list[Path] = []
+    deeper: list[Path] = []
+    waiting = [folder]
+    while waiting:
+        place = waiting.pop()
+        for entry in _entries(place, describe):
+            if entry.name.startswith((".", "_")):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                near = place == folder or "=" in entry.name
+                (waiting if near else deeper).append(place / entry.name)
+            elif entry.name.lower().endswith(ENDINGS):
+                found.append(place / entry.name)
+    return tuple(sorted(found)), tuple(sorted(deeper))
+
+
+def _entries(folder: Path, describe: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError as error:
+        raise UnreadableError(f"The folder {folder} in {describe} cannot be listed: {error.strerror}.") from error
+
+
+def _nothing_to_read(text: Sequence[str], describe: str) -> str:
+    none = f"The folder {describe} holds no Parquet files ({' or '.join(ENDINGS)})"
+    if text:
+        return (
+            f"{none}, and its text files ({quoted(text, 3)}) are not read as one table: give the path of one of them."
+        )
+    return f"{none}, nor do its subfolders: give the path of a file, or of a folder of Parquet files."
 
 
 def _selected(schema: Any, wanted: Sequence[str] | None, describe: str) -> tuple[str, ...]:
@@ -106,10 +155,6 @@ def _refuse_mismatch(
             "or select columns that all of them have with columns=… (--columns on the command line)."
         )
     _selected(schema, first, describe)
-
-
-def _belongs(path: Path) -> bool:
-    return path.suffix.lower() in ENDINGS and not any(part.startswith((".", "_")) for part in path.parts)
 
 
 @contextmanager

@@ -29,9 +29,7 @@ def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:
                     stacklevel=4,
                 )
             return load(data).path, data
-    path = Path(data)
-    if path.parts[:1] == ("~",):
-        path = path.expanduser()
+    path = path_of(data)
     try:
         found = path.exists()
     except OSError as error:
@@ -44,6 +42,12 @@ def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:
             "or give the command line - and the table on its standard input."
         )
     return path, path.name or str(path)
+
+
+def path_of(data: str | os.PathLike[str]) -> Path:
+    """The path that a text stands for; ~ is the home folder."""
+    path = Path(data)
+    return path.expanduser() if path.parts[:1] == ("~",) else path
 
 
 def opened(path: Path, describe: str) -> BinaryIO:

@@ -9,12 +9,14 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from ordag.checks import is_flag, short
 from ordag.data.sources.paths import opened
 from ordag.errors import SettingError, UnreadableError
 
 NUMBER = re.compile(r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)\s*", re.IGNORECASE)
 LINE_END = re.compile(r"\r\n|\r|\n")
 COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")  # the endings that pyarrow unpacks while reading
+HOST_NAMES = ("idna", "punycode")  # encodings of single words, not of files
 LOOK = 1 << 18  # bytes
 LONGEST_LINE = 1 << 28  # bytes
 SEPARATORS = {  # in words, in Python, and in a shell
@@ -90,6 +92,8 @@ def sniff(
     header: bool,
 ) -> Layout:
     """Settle the settings left open, and refuse what cannot be a table of text."""
+    if not is_flag(header):
+        raise SettingError(f"header={short(header)}: say True, or False if the first line is data already.")
     codec = _codec(encoding)
     head, complete = _head(path, describe)
     _refuse_binary(head, describe, codec)
@@ -100,9 +104,9 @@ def sniff(
         raise UnreadableError(f"{describe} holds only blank lines: there is no table in it.")
     chosen = _separator(path, separator, lines[0])
     point = "." if decimal is None else decimal
-    if point not in (".", ",") or point == chosen:
+    if not isinstance(point, str) or point not in (".", ",") or point == chosen:
         raise SettingError(
-            f"decimal={decimal!r} with separator={chosen!r}: the decimal mark is '.' or ',', and not the separator."
+            f"decimal={short(decimal)} with separator={chosen!r}: the decimal mark is '.' or ',', and not the separator."
         )
     first = _cells(text, chosen)
     if len(first) == 1:
@@ -120,10 +124,12 @@ def _codec(encoding: str | None) -> str:
     try:
         "a".encode(encoding)  # refuses what is no encoding of text
         name = codecs.lookup(encoding).name
-    except (LookupError, ValueError) as error:
+    except (LookupError, TypeError, ValueError):
+        name = ""
+    if not name or name in HOST_NAMES:
         raise SettingError(
-            f"encoding={encoding!r} is not known: common ones are 'utf-8', 'latin-1', 'cp1252' and 'utf-16'."
-        ) from error
+            f"encoding={short(encoding)} is not known: common ones are 'utf-8', 'latin-1', 'cp1252' and 'utf-16'."
+        )
     return "utf8" if name in ("utf-8", "utf-8-sig", "ascii") else name
 
 
@@ -201,10 +207,10 @@ def not_decodable(describe: str, codec: str, place: str) -> UnreadableError:
 
 def _separator(path: Path, separator: str | None, first: str) -> str:
     if separator is not None:
-        separator = {"\\t": "\t", "tab": "\t"}.get(separator, separator)
-        if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
-            raise SettingError(f"separator={separator!r}: expected a single character such as ',', ';' or a tab.")
-        return separator
+        mark = {"\\t": "\t", "tab": "\t"}.get(separator, separator) if isinstance(separator, str) else ""
+        if len(mark) != 1 or not mark.isascii() or mark in '"\r\n\0':
+            raise SettingError(f"separator={short(separator)}: expected a single character such as ',', ';' or a tab.")
+        return mark
     endings = [ending.lower() for ending in path.suffixes if ending.lower() not in COMPRESSED]
     ending = endings[-1] if endings else ""
     if ending in (".tsv", ".tab") or (ending != ".csv" and "\t" in first):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from numpy.typing import ArrayLike
 
+from ordag.checks import short
 from ordag.errors import GraphFormatError
 from ordag.graph.formats import dagitty, dot, gml, graphml, json_text, lavaan, tables
 from ordag.graph.formats.edge_list import Edge, EdgeList, HasEdges, edge_list
@@ -64,6 +65,8 @@ def write_text(graph: HasEdges, format: str, weights: ArrayLike | None = None) -
 
 def read_text(text: str, format: str) -> EdgeList:
     """What the text says, weights included; `Dag.parse` and `Cpdag.parse` make a graph of it."""
+    if not isinstance(text, str):
+        raise GraphFormatError(f"{short(text)} is not text")
     try:
         edges = _known(format).read(text.removeprefix("\ufeff"))
     except RecursionError:
@@ -75,6 +78,6 @@ def read_text(text: str, format: str) -> EdgeList:
 
 
 def _known(format: str) -> Format:
-    if format not in FORMATS:
-        raise GraphFormatError(f"unknown graph format {format!r}; there are {', '.join(FORMATS)}")
+    if not isinstance(format, str) or format not in FORMATS:
+        raise GraphFormatError(f"unknown graph format {short(format)}; there are {', '.join(FORMATS)}")
     return FORMATS[format]

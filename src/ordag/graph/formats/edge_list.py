@@ -9,6 +9,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ordag.checks import as_numbers
 from ordag.errors import GraphError
 from ordag.words import counted, shown
 
@@ -41,7 +42,7 @@ def edge_list(graph: HasEdges, weights: ArrayLike | None = None) -> EdgeList:
     plain = EdgeList(graph.nodes, graph.directed, graph.undirected)
     if weights is None:
         return plain
-    matrix = np.asarray(weights, dtype=np.float64)
+    matrix = as_numbers(weights, "weights", GraphError)
     p = len(graph.nodes)
     if matrix.shape != (p, p):
         raise GraphError(f"weights has shape {matrix.shape}; a graph of {counted(p, 'node')} needs ({p}, {p})")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from ordag.checks import as_list, as_number, is_flag, is_whole, short
 from ordag.data.moments import Moments
 from ordag.errors import OrdagWarning, SettingError
 from ordag.graph.cpdag import Cpdag
@@ -87,7 +88,7 @@ def ges_search(
         moves to classes with a DAG that keeps to all of it. The result is then the part of a class that does: a class
         of which further edges are directed.
     """
-    operators = _checked(penalty, phases, max_degree)
+    operators = _checked(penalty, phases, iterate, max_degree)
     scores = Scores(moments, penalty)
     graph = essential([0] * moments.p)
     score_empty = score = _total(scores, graph)
@@ -162,12 +163,18 @@ def _total(scores: Scores, graph: Essential) -> float:
     return math.fsum(scores.local(node, parents) for node, parents in enumerate(graph.dag))
 
 
-def _checked(penalty: float, phases: Sequence[Phase], max_degree: int | None) -> dict[Phase, Operator]:
+def _checked(penalty: float, phases: Sequence[Phase], iterate: bool, max_degree: int | None) -> dict[Phase, Operator]:
     """The operators of the phases, if the settings are possible."""
-    if not 0 < penalty < math.inf:
-        raise SettingError(f"penalty={penalty!r}: it must be a positive number; 1 is BIC.")
-    if not phases or not set(phases) <= set(OPERATORS):
-        raise SettingError(f"phases={phases!r}: name one or more of {', '.join(OPERATORS)}.")
-    if max_degree is not None and (not isinstance(max_degree, int) or isinstance(max_degree, bool) or max_degree < 1):
-        raise SettingError(f"max_degree={max_degree!r}: it must be a whole number from 1 on, or None for no limit.")
+    if not 0 < as_number(penalty) < math.inf:
+        raise SettingError(f"penalty={short(penalty)}: it must be a positive number; 1 is BIC.")
+    named = f"phases={short(phases)}: name one or more of {', '.join(OPERATORS)}."
+    listed = as_list(phases, named)
+    if not listed or not all(isinstance(phase, str) and phase in OPERATORS for phase in listed):
+        raise SettingError(named)
+    if not is_flag(iterate):
+        raise SettingError(f"iterate={short(iterate)}: say True or False.")
+    if max_degree is not None and not is_whole(max_degree, 1):
+        raise SettingError(
+            f"max_degree={short(max_degree)}: it must be a whole number from 1 on, or None for no limit."
+        )
     return {phase: OPERATORS[phase] for phase in phases}

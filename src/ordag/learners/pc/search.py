@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordag.arrays import Array, Mask
+from ordag.checks import check_choice, is_whole, short
 from ordag.data.moments import Moments
 from ordag.errors import SettingError, TooFewRowsError
 from ordag.graph.cpdag import Cpdag
@@ -75,8 +76,7 @@ def pc_search(
         edges of which one direction is left have it before any collider is looked at.
     """
     alpha = check_level(alpha)
-    if colliders not in RULES:
-        raise SettingError(f"colliders={colliders!r} is not known: use {', '.join(RULES)}.")
+    check_choice("colliders", colliders, RULES)
     limit = _limit(moments, max_level)
     tester = Tester(moments, named_test(test), alpha, progress)
     skeleton = find_skeleton(tester, moments.p, first=colliders == "first", limit=limit, known=known)
@@ -113,8 +113,8 @@ def _limit(moments: Moments, max_level: int | None) -> int:
         raise TooFewRowsError(f"{counted(moments.n, 'row')}: a test of independence needs at least four.")
     if max_level is None:
         return moments.n - 4
-    if isinstance(max_level, bool) or not isinstance(max_level, int | np.integer) or max_level < 0:
-        raise SettingError(f"max_level={max_level!r}: give a whole number from 0 on, or None for no limit.")
+    if not is_whole(max_level):
+        raise SettingError(f"max_level={short(max_level)}: give a whole number from 0 on, or None for no limit.")
     return min(int(max_level), moments.n - 4)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from ordag.checks import Seed, as_list, check_choice, checked_seed
 from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.fit import Fit
@@ -15,7 +16,6 @@ from ordag.learners.cvs import find_order, precision_sentence
 from ordag.learners.pooled.posterior import Posterior, check_draws
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
 from ordag.learners.pooled.search import check_kicks, pooled_search
-from ordag.model.sem import Seed
 from ordag.words import listed
 
 UNITS = {None: UNITS_UNKNOWN, "commensurable": COMMENSURABLE}
@@ -41,12 +41,12 @@ def pooled(
     seed: of kicks and draws.
     knowledge: what is known beforehand (`ordag.trust.knowledge.Knowledge`, a mapping, or the path of a file).
     """
-    if units not in UNITS:
-        raise SettingError(f"units={units!r} is not known: use 'commensurable', or None where nothing is known.")
+    check_choice("units", units, UNITS, "'commensurable', or None where nothing is known")
     if units is not None and groups is not None:
         raise SettingError("units='commensurable' says that all columns share a unit: leave groups out.", ["groups"])
     check_kicks(kicks)
     check_draws(draws)
+    seed = checked_seed(seed)
     moments = table.moments
     grouped = None if groups is None else checked_groups(groups, moments.names)
     known = None if knowledge is None else constraints(knowledge, moments.names)
@@ -68,10 +68,10 @@ def pooled(
         method="pooled",
         settings={
             "units": units,
-            "groups": None if groups is None else [list(group) for group in groups],
+            "groups": None if grouped is None else [[moments.names[j] for j in group] for group in grouped],
             "kicks": None if kicks is None else int(kicks),
             "draws": None if draws is None else int(draws),
-            "seed": int(seed) if isinstance(seed, int | np.integer) else None,
+            "seed": seed if isinstance(seed, int) else None,
         },
         moments=moments,
         graph=Dag.known_acyclic(moments.names, adjacency),
@@ -92,25 +92,21 @@ def pooled(
 
 def checked_groups(groups: Sequence[Sequence[str]], names: Sequence[str]) -> list[list[int]]:
     """The groups as column numbers; columns in no group share their unit with nobody."""
-    if not _listing(groups) or not all(_listing(group) for group in groups):
-        raise SettingError("groups=…: give lists of column names, such as [['height', 'width'], ['mass']].")
+    wanted = "groups=…: give lists of column names, such as [['height', 'width'], ['mass']]."
+    lists = [as_list(group, wanted) for group in as_list(groups, wanted)]
+    flat = [name for group in lists for name in group]
     place = {name: j for j, name in enumerate(names)}
-    unknown = [str(name) for group in groups for name in group if name not in place]
+    unknown = [str(name) for name in flat if not isinstance(name, str) or name not in place]
     if unknown:
         raise SettingError(f"groups=…: there is no column {listed(unknown)}; the columns are {listed(names)}.")
-    flat = [name for group in groups for name in group]
     twice = sorted({name for name in flat if flat.count(name) > 1})
     if twice:
         raise SettingError(f"groups=…: {listed(twice)} is named more than once; a column has one unit.")
-    return [[place[name] for name in group] for group in groups]
-
-
-def _listing(given: object) -> bool:
-    return isinstance(given, Iterable) and not isinstance(given, str)
+    return [[place[name] for name in group] for group in lists]
 
 
 def _entropy(seed: Seed) -> int | None:
     """One number from whatever was given as a seed."""
-    if seed is None or isinstance(seed, int | np.integer):
-        return None if seed is None else int(seed)
+    if seed is None or isinstance(seed, int):
+        return seed
     return int(np.random.default_rng(seed).integers(2**63))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
+from ordag.checks import is_whole, short
 from ordag.errors import SettingError
 from ordag.learners.pooled.descent import packed
 from ordag.learners.pooled.exact import MOST, exact_probabilities
@@ -142,5 +143,5 @@ def effective_size(chains: list[Chain], draws: int) -> float:
 
 
 def check_draws(draws: int | None) -> None:
-    if draws is not None and (isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 0):
-        raise SettingError(f"draws={draws!r}: how many graphs to sample is a whole number, 0 for none.")
+    if draws is not None and not is_whole(draws):
+        raise SettingError(f"draws={short(draws)}: how many graphs to sample is a whole number, 0 for none.")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Mask
+from ordag.checks import is_whole, short
 from ordag.data.moments import Moments
 from ordag.errors import OrdagError, OrdagWarning, SettingError
 from ordag.graph.acyclic import topological_order
@@ -224,7 +225,7 @@ def _starts(
 
 
 def check_kicks(kicks: int | None) -> None:
-    if kicks is not None and (isinstance(kicks, bool) or not isinstance(kicks, int | np.integer) or kicks < 0):
+    if kicks is not None and not is_whole(kicks):
         raise SettingError(
-            f"kicks={kicks!r}: how many fruitless kicks end the search is a whole number, 0 for no kick."
+            f"kicks={short(kicks)}: how many fruitless kicks end the search is a whole number, 0 for no kick."
         )

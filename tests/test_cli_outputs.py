@@ -1,0 +1,118 @@
+"""What a command writes: never over what it reads, and never found wrong only after the work."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ordag.model
+from ordag.errors import OutputError
+from ordag.show.files import check_outputs, write_whole
+
+
+@pytest.fixture
+def idle(monkeypatch):
+    """A learner that must not be asked."""
+
+    def never(*_, **__):
+        raise AssertionError("work was begun")
+
+    monkeypatch.setattr("ordag.learning.learn", never)
+    monkeypatch.setattr(ordag.model, "simulate", never)
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A table in the file data.csv; gives its text."""
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    pd.DataFrame(X, columns=["a", "b", "c"]).to_csv(tmp_path / "data.csv", index=False)
+    return (tmp_path / "data.csv").read_text()
+
+
+def spellings(folder):
+    """Names of data.csv that differ from it, and from each other."""
+    (folder / "sub").mkdir()
+    os.symlink(folder / "data.csv", folder / "link.csv")
+    os.symlink(folder, folder / "here")
+    os.link(folder / "data.csv", folder / "hard.csv")
+    return ["data.csv", "./data.csv", "sub/../data.csv", folder / "data.csv", "link.csv", "hard.csv", "here/data.csv"]
+
+
+def test_the_data_are_never_overwritten(run, tmp_path, table, idle):
+    for path in spellings(tmp_path):
+        status, out, err = run("learn", "data.csv", "--out", path)
+        assert (status, out) == (2, "")
+        assert f"--out {path} would overwrite DATA" in err
+    (tmp_path / "page.html").write_text(table)
+    assert "--report ./page.html would overwrite DATA" in run("learn", "page.html", "--report", "./page.html")[2]
+    assert (tmp_path / "data.csv").read_text() == (tmp_path / "page.html").read_text() == table
+
+
+def test_nor_is_what_is_known_nor_a_folder_that_is_read(run, tmp_path, table, idle):
+    (tmp_path / "known.json").write_text("roots: a")
+    err = run("learn", "data.csv", "--knowledge", "known.json", "--out", "./known.json")[2]
+    assert "--out ./known.json would overwrite --knowledge" in err
+    (tmp_path / "parts").mkdir()
+    pd.read_csv(tmp_path / "data.csv").to_parquet(tmp_path / "parts" / "one.parquet")
+    assert "would overwrite DATA" in run("learn", "parts", "--out", "parts/graph.dot")[2]
+    os.link(tmp_path / "parts" / "one.parquet", tmp_path / "one.csv")
+    assert "would overwrite DATA" in run("learn", "parts", "--out", "one.csv")[2]
+
+
+def test_every_output_has_a_file_of_its_own(run, tmp_path, idle):
+    for words in (["--out", "g.html", "--report", "./g.html"], ["--out", "g.dot", "--out", "G.dot"]):
+        assert "a file of its own" in run("learn", "marks", *words)[2]
+    assert "a file of its own" in run("simulate", "--out", "s.csv", "--truth", "./s.csv")[2]
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_a_folder_leaves_out_is_said_once(run, tmp_path, table):
+    (tmp_path / "parts").mkdir()
+    pd.read_csv(tmp_path / "data.csv").to_parquet(tmp_path / "parts" / "one.parquet")
+    (tmp_path / "parts" / "more.csv").write_text(table)
+    status, _, err = run("check", "parts")
+    assert status == 0
+    assert err.splitlines() == [
+        "ordag: warning: Only the Parquet files in the folder parts, its subfolders and their partitions (name=value) are read, "
+        "not 'more.csv'."
+    ]
+
+
+def test_an_earlier_output_is_replaced(run, tmp_path):
+    for _ in range(2):
+        assert run("learn", "marks", "--out", "g.dot", "--report", "r.html")[0] == 0
+    assert sorted(os.listdir(tmp_path)) == ["g.dot", "r.html"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["learn", "marks", "--out", "g.docx"], "g.docx has none of the endings"),
+        (["learn", "marks", "--out", "graph"], ".graphml"),
+        (["learn", "marks", "--report", "r.pdf"], "end its name in .html"),
+        (["learn", "marks", "--out", "nowhere/g.dot"], "There is no folder"),
+        (["learn", "marks", "--report", "nowhere/r.html"], "There is no folder"),
+        (["simulate", "--out", "d.xlsx"], ".parquet"),
+        (["simulate", "--out", "d.csv", "--truth", "t.docx"], "t.docx"),
+        (["simulate", "--out", "nowhere/d.csv"], "There is no folder"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_the_work(run, idle, words, said):
+    status, out, err = run(*words)
+    assert (status, out) == (2, "")
+    assert said in err
+
+
+def test_places_that_hold_no_file(tmp_path):
+    with pytest.raises(OutputError, match="device"):
+        write_whole(os.devnull, "x")
+    for path in (None, 5, "a\0b", ["x"]):
+        with pytest.raises(OutputError, match="no path of a file"):
+            write_whole(path, "x")
+    os.symlink(tmp_path / "one", tmp_path / "two")
+    os.symlink(tmp_path / "two", tmp_path / "one")
+    with pytest.raises(OutputError, match="one"):
+        check_outputs([("--out", tmp_path / "one" / "g.dot")])

@@ -1,0 +1,70 @@
+"""The command line as a process among others: full disks, signals, and what it leaves behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SIGNALLED = """
+import os, signal, sys
+import ordag.trust.replicates as replicates
+from joblib.externals.loky import reusable_executor
+from ordag.cli import main
+from ordag.cli.options import Progress
+
+replicates.PATIENCE = replicates.BATCH_SECONDS = 0.001
+
+def stop_when_workers_are_there(self, news):
+    executor = reusable_executor._executor
+    if executor is not None and executor._processes:
+        print(*executor._processes, flush=True)
+        os.killpg(os.getpgid(0), signal.SIGINT) if "int" in sys.argv else os.kill(os.getpid(), signal.SIGTERM)
+
+Progress.__call__ = stop_when_workers_are_there
+sys.argv[1:] = ["learn", "marks", "--method", "gds", "--bootstrap", "3000", "--workers", "2", *sys.argv[2:]]
+main()
+"""
+
+
+def running(pid):
+    """Whether there is a process of this number that has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+@pytest.mark.parametrize(("which", "status"), [("term", 143), ("int", 130)])
+def test_a_signal_leaves_no_worker_and_no_memory_behind(tmp_path, which, status):
+    code = SIGNALLED.replace('"int" in sys.argv', repr(which == "int"))
+    result = subprocess.run(
+        [sys.executable, "-c", code, which],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        start_new_session=True,
+        env={**os.environ, "JOBLIB_TEMP_FOLDER": str(tmp_path)},
+    )
+    assert result.returncode == status
+    assert result.stderr.strip() == "ordag: stopped"
+    workers = [int(word) for word in result.stdout.split()]
+    assert workers
+    assert not [pid for pid in workers if running(pid)]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("words", [["learn", "marks"], ["learn", "marks", "--json"], ["simulate", "-n", "5000"]])
+def test_a_full_disk_is_one_sentence(words):
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "ordag", *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120
+        )
+    assert result.returncode == 2
+    assert result.stderr.startswith("ordag: the answer could not be written: ")
+    assert result.stderr.count("\n") == 1
