@@ -18,8 +18,7 @@ from ordag.fit import Fit
 from ordag.learners.small_effects import with_notice
 from ordag.learning import READING, check_method, check_settings, method_settings, run_method, settled
 from ordag.model.sem import Seed
-from ordag.trust.effects import check_interval_level
-from ordag.trust.intervals import intervals
+from ordag.trust.intervals import check_interval_level, intervals
 from ordag.trust.replicates import Job, Replicate, run, worker_count
 from ordag.trust.resampling import Resampler, RowResampler, WishartResampler, seed_root
 from ordag.trust.streaming import passes, poisson_sums
@@ -103,6 +102,25 @@ def bootstrap(
         exact = table.exact if X is None and source is not None and fit.moments.squared else fit.moments
         found = learned(WishartResampler(exact) if X is None else RowResampler.of(X, exact), range(count))
     return _counted(fit, found, kind=kind, seed=root, level=level)
+
+
+def bootstrap_fit(
+    fit: Fit,
+    replicates: int,
+    *,
+    seed: Seed = 0,
+    level: float = 0.95,
+    workers: int | None = None,
+    **changed: Any,
+) -> Bootstrap:
+    """The bootstrap of a fit whose rows are no longer at hand: Gaussian samples with its moments, learned with its settings."""
+    count = _checked_count(replicates)
+    check_interval_level(level)
+    settings = {name: value for name, value in fit.settings.items() if name in method_settings(fit.method)} | changed
+    settings.pop("seed", None)
+    root = seed_root(seed)
+    found = run(Job(WishartResampler(fit.moments), root, fit.method, settings, True), range(count), workers)
+    return _counted(fit, found, kind="wishart", seed=root, level=level)
 
 
 def _checked_count(replicates: int) -> int:
