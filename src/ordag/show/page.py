@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ordag.show.drawing import MOST_NODES, draw
-from ordag.show.text import chance, edge_cells, heading, left_out, lines_without_direction, number, percent
+from ordag.show.text import chance, edge_cells, heading, left_out, legend, lines_without_direction, number, percent
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -64,9 +64,10 @@ def _edges(fit: Fit) -> str:
         rows.append(f"<tr><td class='name'>{arrow}</td>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
     more = len(columns["source"]) - len(rows)
     cut = f"<p class='note'>… and {more} more arrows.</p>" if more else ""
+    note = f"<p class='note'>{escape(legend(fit))}</p>" if legend(fit) else ""
     lines = "".join(f"<li>{escape(line)}</li>" for line in lines_without_direction(fit)[:MOST_ROWS])
     undirected = f"<p>Without direction:</p><ul>{lines}</ul>" if lines else ""
-    return f"<table><thead><tr><th>arrow</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{cut}{undirected}"
+    return f"<table><thead><tr><th>arrow</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{note}{cut}{undirected}"
 
 
 def _steps(fit: Fit) -> str:

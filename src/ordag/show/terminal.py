@@ -16,6 +16,7 @@ from ordag.show.text import (
     edge_cells,
     heading,
     left_out,
+    legend,
     lines_without_direction,
     number,
     percent,
@@ -113,6 +114,8 @@ def _edges(fit: Fit, console: Console) -> None:
         table.add_row(_plain(columns["source"][k]), "→", _plain(columns["target"][k]), *cells)
     if columns["source"]:
         _show(console, table, len(columns["source"]) - MOST_ROWS, "arrows")
+        if legend(fit):
+            console.print(Text(f"  {legend(fit)}", style="dim"))
     else:
         console.print("  none")
     lines = lines_without_direction(fit)

@@ -65,6 +65,18 @@ def edge_cells(columns: Mapping[str, Any]) -> dict[str, Callable[[Mapping[str, A
     }
 
 
+def legend(fit: Fit) -> str:
+    """Which regressions the numbers of the table of arrows are from, where they are from two."""
+    columns = fit._edge_columns
+    if not columns["source"] or "weight" not in columns or "probability" in columns:
+        return ""
+    if fit.selection is not None:
+        return "weight and s.e.: given the target's other parents; p edge: given all earlier variables"
+    if fit.pair_p_values is not None:
+        return "weight and s.e.: given the target's other parents; p edge: the largest of all tests of the pair"
+    return ""
+
+
 def lines_without_direction(fit: Fit) -> list[str]:
     """The undirected edges of an equivalence class, with their p-values where there are tests."""
     lines = []
