@@ -119,13 +119,13 @@ def chance(fit: Fit) -> str:
     expected, pairs = fit.selection.expected_false, fit.selection.pairs
     amount = f"about {fit.selection.expected_in_words} false {'edge' if expected == 1 else 'edges'} to expect"
     if fit.settings.get("parents") == "bic":
-        return f"{amount} (BIC at {fit.n} rows, {pairs} pairs)"
+        return f"{amount} along this order (BIC at {fit.n} rows, {pairs} pairs)"
     if fit.settings.get("parents") == "adaptive":
         share = f"{percent(fit.selection.share)} of {counted(pairs, 'pair')} joined"
         return f"{amount} along this order (edge prior: {share}, penalty {fit.selection.penalty:.3g} for each edge)"
     level = f"{fit.settings['alpha']:g}"
     return {
-        "bh": f"{amount} (a false-discovery rate of {level} over {pairs} pairs)",
+        "bh": f"{amount} (a false-discovery rate of edges of {level} over {pairs} pairs; wrong directions come on top)",
         "bonferroni": f"{amount} (Bonferroni at {level} over {pairs} pairs)",
     }.get(
         str(fit.settings.get("correction")),
