@@ -6,7 +6,17 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ordag.show.drawing import MOST_NODES, draw
-from ordag.show.text import chance, edge_cells, heading, left_out, legend, lines_without_direction, number, percent
+from ordag.show.text import (
+    chance,
+    edge_cells,
+    heading,
+    left_out,
+    legend,
+    lines_without_direction,
+    number,
+    percent,
+    resampled,
+)
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -37,6 +47,7 @@ def fragment(fit: Fit) -> str:
         _edges(fit),
         f"<p class='note'>{escape(chance(fit))}</p>" if fit.selection is not None else "",
         f"<p class='note'>{escape(left_out(fit))}</p>" if "left_out" in fit.details else "",
+        f"<p class='note'>{escape(resampled(fit))}</p>" if fit.bootstrap is not None else "",
         _steps(fit),
         "</div>",
     ]

@@ -20,6 +20,7 @@ from ordag.show.text import (
     lines_without_direction,
     number,
     percent,
+    resampled,
     scored,
     tied_with,
 )
@@ -48,7 +49,7 @@ def print_fit(fit: Fit, console: Console, description: str = "") -> None:
     console.print()
     if fit.verdict is not None:
         print_verdict(fit.verdict, console)
-    for sentence in (chance(fit), scored(fit), left_out(fit)):
+    for sentence in (chance(fit), scored(fit), left_out(fit), resampled(fit)):
         if sentence:
             console.print(Text(f"{sentence}.", style="dim"))
     for sentence in fit.warnings:

@@ -133,6 +133,18 @@ def chance(fit: Fit) -> str:
     )
 
 
+def resampled(fit: Fit) -> str:
+    """One sentence on the resamples behind the support of every arrow."""
+    if fit.bootstrap is None:
+        return ""
+    edges, learned = fit.bootstrap.mean_edges, fit.graph.edge_count
+    return (
+        f"support: the share of {counted(fit.bootstrap.completed, 'resample')} with the arrow; their graphs have {edges:.1f} edges on "
+        f"average, this one {learned}"
+        + (": more than in fresh tables, so chance edges have support too" if edges > 1.1 * learned else "")
+    )
+
+
 def left_out(fit: Fit) -> str:
     """One sentence on the edges that were left out for their small effect."""
     if "left_out" not in fit.details:
@@ -163,5 +175,7 @@ def summary(fit: Fit, most: int = 30) -> str:
         lines.append(chance(fit))
     if "left_out" in fit.details:
         lines.append(left_out(fit))
+    if fit.bootstrap is not None:
+        lines.append(resampled(fit))
     lines += [f"warning: {sentence}" for sentence in fit.warnings]
     return "\n".join(lines)

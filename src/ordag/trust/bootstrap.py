@@ -194,6 +194,7 @@ def _counted(fit: Fit, found: list[Replicate], *, kind: str, seed: np.random.See
         effects=effects,
         failed=_reasons(failures),
         undecided=sum(one.undecided for one in good),
+        mean_edges=float(joined.sum() / 2 / total),
     )
 
 
