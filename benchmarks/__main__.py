@@ -24,6 +24,8 @@ SECTIONS = [
     "parents",
     "pooled",
     "probabilities",
+    "effects",
+    "hidden",
 ]
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 

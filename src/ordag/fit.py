@@ -125,10 +125,13 @@ class Fit:
     def edges(self) -> pd.DataFrame:
         """One row an arrow, by the order of source and target: weight, standard error, and two p-values.
 
-        `p_value` is that of the test for the edge, `direction_p_value` that of equal variances of the two ends given
-        everything before the source: small means that the direction does not rest on a near-tie. `reason` is "class"
-        where an equivalence class that was found without variances has the arrow, "variance" where the variances speak for
-        it, "open" where they leave it in doubt, and "knowledge" where the user's knowledge decides.
+        `weight` and `std_error` are those of the fitted model: the target regressed on its parents in the graph. `p_value`
+        is that of the test for the edge, which for cvs is another regression, on all earlier variables (for pc the
+        largest p-value of the pair, for methods without tests that of the weight itself). `direction_p_value` is that of
+        equal variances of the two ends given everything before the source: small means that the direction does not rest on
+        a near-tie. `reason` is "class" where an equivalence class that was found without variances has the arrow,
+        "variance" where the variances speak for it, "open" where they leave it in doubt, and "knowledge" where the user's
+        knowledge decides.
         """
         import pandas as pd
 

@@ -25,6 +25,16 @@ def inverse(L: Array) -> Array:
     return inverted[0]
 
 
+def wishart_root(n: int, p: int, random: np.random.Generator) -> Array:
+    r"""An upper triangular root of the scatter of n independent standard normal rows with p columns (Bartlett 1933).
+
+    $A_{ii}^2 \sim \chi^2_{n-i}$ for i = 1, 2, …, and standard normal entries above the diagonal.
+    """
+    A = np.triu(random.standard_normal((p, p)), 1)
+    A[np.diag_indices(p)] = np.sqrt(random.chisquare(n - 1.0 - np.arange(p)))
+    return A
+
+
 def lengths(columns: Array) -> Array:
     """The Euclidean length of every column."""
     return np.asarray(np.sqrt(np.einsum("ij,ij->j", columns, columns)))

@@ -16,7 +16,7 @@ from ordag import Moments, learn, simulate
 from ordag.errors import SettingError
 from ordag.order.digits import condition
 from ordag.order.ordering import column_lengths, forward
-from ordag.parents.bic import backward_elimination
+from ordag.parents.bic import backward_elimination, expected_false
 from ordag.parents.select import select
 from ordag.parents.tests import TESTS, correlation_noise, fisher_z, p_values, partial_correlations
 
@@ -159,3 +159,33 @@ def test_level_of_the_tests_under_the_true_order():
     for name in ("fisher-z", "t"):
         assert shares[name] / pairs == pytest.approx(0.05, abs=4 * math.sqrt(0.05 * 0.95 / pairs) + 0.001)
     assert 0.045 < shares["mutual-information"] / pairs < 0.075
+
+
+@pytest.mark.parametrize(("p", "n", "degree", "tables"), [(20, 30, 0, 12), (25, 60, 2, 6), (20, 200, 3, 20)])
+def test_bic_announces_about_as_many_false_edges_as_it_finds(p, n, degree, tables):
+    announced = found = 0
+    for seed in range(tables):
+        drawn = simulate("erdos-renyi", p, n, seed=seed, degree=degree)
+        order = list(drawn.sem.order)
+        truth = drawn.dag.adjacency[np.ix_(order, order)].T
+        Z = drawn.X[:, order] - drawn.X[:, order].mean(axis=0)
+        L = np.linalg.cholesky(Z.T @ Z)
+        kept = backward_elimination(L, np.linalg.inv(L), n)
+        found += int((kept & ~truth).sum())
+        announced += expected_false(L, kept, n)
+    assert 0.75 < announced / found < 1.3
+
+
+def test_the_number_that_bic_announces_keeps_to_what_is_known_and_repeats():
+    X = simulate("erdos-renyi", 8, 60, seed=1, degree=2).X
+    first, second = (learn(X, "cvs", parents="bic").expected_false_edges for _ in range(2))
+    assert first == second
+    roots = learn(X, "cvs", parents="bic", knowledge={"roots": ", ".join(f"X{j}" for j in range(1, 9))})
+    assert roots.expected_false_edges == 0
+
+
+def test_a_false_discovery_rate_is_one_of_edges(run):
+    _, out, _ = run("learn", "marks", "--method", "cvs", "--correction", "bh", "--alpha", "0.05")
+    assert "false-discovery rate of edges of 0.05" in " ".join(out.split())
+    assert "wrong directions come on top" in " ".join(out.split())
+    assert "not of directions" in " ".join(run("learn", "--help")[1].split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import xml.etree.ElementTree as ET
-from html import escape
+from html import escape, unescape
 
 import numpy as np
 import pytest
@@ -113,3 +113,16 @@ def test_large_graphs_are_described_but_not_drawn(tmp_path):
 def test_numbers_read_well():
     assert [percent(x) for x in (0.004, 0.531, 2.5, float("nan"))] == ["0.4 %", "53.1 %", "3.5 ×", ""]
     assert [probability(x) for x in (1e-300, 0.0123, None)] == ["< 1e-16", "0.012", ""]
+
+
+def test_the_table_of_arrows_says_which_regressions_its_numbers_are_from(run):
+    """The weight is given the other parents, the p-value of cvs given all earlier variables: .548/.178 beside p = .034."""
+    words = "weight and s.e.: given the target's other parents; p edge: given all earlier variables"
+    _, out, _ = run("learn", "marks", "--method", "cvs", "--alpha", "0.05")
+    assert words in " ".join(out.split())
+    fit = learn("marks", method="cvs", alpha=0.05)
+    assert words in unescape(fit._repr_html_())
+    for other in ("gds", "pooled"):
+        assert "p edge: given" not in run("learn", "marks", "--method", other)[1]
+    out = run("learn", "marks", "--method", "pc", "--alpha", "0.05", "--orient-by-order")[1]
+    assert "p edge: the largest of all tests of the pair" in " ".join(out.split())

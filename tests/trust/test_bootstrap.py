@@ -277,3 +277,17 @@ def test_settings_are_checked(settings, sentence):
 def test_rows_are_asked_for_where_they_are_needed():
     with pytest.raises(SettingError, match="only moments were given"):
         bootstrap(ordag.Moments.from_rows(rows(3, 40)), 5, kind="rows")
+
+
+def test_the_answer_says_how_many_edges_replicates_have_beside_the_graph(run):
+    X = ordag.simulate("erdos-renyi", 20, 60, seed=1, degree=1).X
+    result = bootstrap(X, 20, method="cvs", alpha=0.05, correction="bh", seed=1)
+    assert result.mean_edges == pytest.approx(np.triu(result.adjacency_support).sum())
+    assert result.mean_edges > 1.2 * result.fit.graph.edge_count
+    document = result.to_dict()
+    assert document["mean_edges"] == result.mean_edges
+    assert document["learned_edges"] == result.fit.graph.edge_count
+    fit = ordag.learn(X, method="cvs", alpha=0.05, correction="bh", bootstrap=20, seed=1)
+    assert "chance edges have support too" in repr(fit)
+    out = run("learn", "marks", "--alpha", "0.05", "--bootstrap", "20", "--seed", "1")[1]
+    assert "resamples with the arrow; their graphs have" in " ".join(out.split())

@@ -30,7 +30,17 @@ ROW_KEYS = [
     "row_order",
     "influence",
 ]
-KEYS = ["scale", "equal_variances", "condition", "sorting", "standardising", "units", "backward", *ROW_KEYS]
+KEYS = [
+    "scale",
+    "equal_variances",
+    "condition",
+    "sorting",
+    "standardising",
+    "units",
+    "backward",
+    "common_factor",
+    *ROW_KEYS,
+]
 NAMES = ["a", "b", "c", "d"]
 
 

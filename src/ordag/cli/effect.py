@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,12 +22,23 @@ from ordag.cli.options import (
 from ordag.errors import SettingError
 from ordag.words import shown
 
+if TYPE_CHECKING:
+    from ordag.trust.effects import Effect
+
 
 @click.command()
 @DATA
 @click.option("--from", "source", required=True, help="The cause.")
 @click.option("--to", "target", required=True, help="What it may have an effect on.")
 @click.option("--level", default=0.95, show_default=True, type=float, help="Of the interval.")
+@click.option(
+    "--interval",
+    default="bootstrap",
+    show_default=True,
+    type=click.Choice(["bootstrap", "given-graph"]),
+    help="Learn the graph again from resamples, or take it for granted (quick, and too short for a learned graph).",
+)
+@click.option("--replicates", type=int, help="Resamples for the interval: 200, or 100 to 40 where learning takes long.")
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn the graph.")
 @with_options(SETTINGS)
 @with_options(READING)
@@ -39,22 +51,26 @@ def effect(
     source: str,
     target: str,
     level: float,
+    interval: str,
+    replicates: int | None,
     method: str,
     as_json: bool,
     **values: Any,
 ) -> None:
     """The total causal effect of one variable on another in the model learned from DATA.
 
-    It is what a change of the cause by one unit adds to the target along all directed paths of the learned graph, with a
-    standard error and an interval that take the graph for granted.
+    It is what a change of the cause by one unit adds to the target along all directed paths of the learned graph. The interval
+    allows for the graph having been learned: it is learned again from resamples, with the seed 0 unless --seed says otherwise.
 
     \b
     Examples
       ordag effect marks --from algebra --to mechanics --alpha 0.05
+      ordag effect marks --from algebra --to mechanics --interval given-graph
       ordag effect data.csv --from dose --to response --knowledge known.txt --json
     """
     from ordag.learning import learn
-    from ordag.trust.effects import total_effect
+    from ordag.trust.bootstrap import bootstrap
+    from ordag.trust.effects import check_pair, directed, total_effect, usual_replicates
 
     reading = take_reading(values)
     settings = given(context, values)
@@ -65,16 +81,32 @@ def effect(
         )
     with Progress() as progress:
         fit = learn(data, method, progress=progress, **reading, **settings)
-    found = total_effect(fit, source, target, level)
-    if as_json:
-        click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
-        return
-    if found.estimate == 0 and found.std_error == 0:
-        click.echo(
-            f"{shown(source)} has no effect on {shown(target)}: no directed path leads there in the learned graph."
+        check_pair(source, target, fit.names)
+        directed(fit)
+        if interval == "bootstrap":
+            count = usual_replicates(fit) if replicates is None else replicates
+            again = {"seed": 0, **({"kicks": 0} if fit.method == "pooled" else {}), **settings}
+            resampled = bootstrap(data, count, method=fit.method, level=level, progress=progress, **reading, **again)
+            fit = replace(fit, bootstrap=resampled)
+    found = total_effect(fit, source, target, level, interval=interval)
+    click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False) if as_json else sentence(found))
+
+
+def sentence(effect: Effect) -> str:
+    """What was found, in one or two lines."""
+    pair = f"{shown(effect.source)} → {shown(effect.target)}"
+    level = f"{100 * effect.level:g}% interval"
+    if effect.interval == "given-graph":
+        if not effect.path_found:
+            return f"{pair}: no directed path was found in the learned graph, which does not show that there is none."
+        return (
+            f"{pair}: {effect.estimate:.4g} per unit, standard error {effect.std_error:.2g}, {level} {effect.low:.4g} to "
+            f"{effect.high:.4g}, if the learned graph is right"
         )
-        return
-    click.echo(
-        f"{shown(source)} → {shown(target)}: {found.estimate:.4g} per unit, standard error {found.std_error:.2g}, "
-        f"{100 * level:g}% interval {found.low:.4g} to {found.high:.4g}"
+    support = f"{100 * effect.path_support:.0f} % of {effect.replicates} resamples have such a path"
+    if not effect.path_found:
+        return f"{pair}: no directed path was found; {level} {effect.low:.4g} to {effect.high:.4g} ({support})"
+    return (
+        f"{pair}: {effect.estimate:.4g} per unit, standard error {effect.std_error:.2g}, {level} {effect.low:.4g} to "
+        f"{effect.high:.4g}\nThe graph was learned again each time: {support}."
     )

@@ -96,7 +96,7 @@ SETTINGS = [
         default="none",
         show_default=True,
         type=click.Choice(["none", "bh", "bonferroni"]),
-        help="cvs, many variables: bh controls the false-discovery rate at alpha, bonferroni any false edge.",
+        help="cvs, many variables: bh controls the false-discovery rate of edges (not of directions) at alpha, bonferroni any false edge.",
     ),
     click.option(
         "--direction",

@@ -30,7 +30,8 @@ def cvs(
 ) -> Fit:
     """Learn a Dag from a table.
 
-    alpha: level of the tests for parents, or the false-discovery rate with correction="bh".
+    alpha: level of the tests for parents, or the false-discovery rate of edges (not of their directions) with
+        correction="bh".
     test: "fisher-z", "t", "mutual-information", or a function (r, n, k) → p-values.
     parents: "test", "bic" for backward elimination by BIC, or "adaptive" for one by an edge prior: the penalty of an
         edge follows the share of pairs joined. The last two need no level.
@@ -106,7 +107,7 @@ def _warnings(ordering: Ordering, selection: Selection, parents: str, correction
     if parents == "test" and correction == "none" and expected > 0.1 * max(found, 1):
         sentences.append(
             f"At this level about {selection.expected_in_words} false edges are to be expected among {selection.pairs:,} pairs tested, and "
-            f"{found} {'edge was' if found == 1 else 'edges were'} found: control the false-discovery rate with "
+            f"{found} {'edge was' if found == 1 else 'edges were'} found: control the false-discovery rate of edges with "
             "correction='bh' (--correction bh)."
         )
     elif parents != "test" and expected > 0.1 * max(found, 1):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from ordag.checks import as_number, check_choice, short
 from ordag.errors import SettingError
 from ordag.order.ordering import Ordering
 from ordag.parents.adaptive import adaptive_elimination
-from ordag.parents.bic import backward_elimination
+from ordag.parents.bic import backward_elimination, expected_false
 from ordag.parents.tests import Test, conditioned_on, named_test, p_values, partial_correlations, rejected
 
 Correction = Literal["none", "bh", "bonferroni"]
@@ -27,8 +28,9 @@ Rule = Literal["test", "bic", "adaptive"]
 class Selection:
     """The chosen parents and the tests behind them; matrices are at [later, earlier] positions of the order.
 
-    `expected_false` is how many of the edges would be there by chance alone if no pair had an edge (a level times
-    the pairs tested), or for a false-discovery rate that share of the edges found; for the edge prior see `adaptive`.
+    `expected` is the number of false edges to expect, or a function that works it out: a level times the pairs tested (what
+    chance alone gives if no pair has an edge), or for a false-discovery rate that share of the edges found; for BIC and
+    the edge prior see `bic` and `adaptive`. Edges, whichever way they point: wrong directions come on top.
     `penalty` of an edge and `share` of pairs joined are those of the edge prior, nan for the other rules.
     """
 
@@ -38,7 +40,7 @@ class Selection:
     test: Test
     pairs: int
     threshold: float
-    expected_false: float
+    expected: float | Callable[[], float]
     penalty: float = math.nan
     share: float = math.nan
 
@@ -50,6 +52,11 @@ class Selection:
     def p_values_of(self, later: NDArray[np.intp], earlier: NDArray[np.intp]) -> Array:
         """Those of some pairs of positions only."""
         return self.test(self.r[later, earlier], self.n, conditioned_on(later))
+
+    @cached_property
+    def expected_false(self) -> float:
+        """The number of false edges to expect; worked out when first asked for."""
+        return self.expected() if callable(self.expected) else self.expected
 
     @property
     def level(self) -> float:
@@ -123,12 +130,12 @@ def select(
         pairs = int(known.open.sum())
     bounds = () if known is None else (known.may, known.must)
     if rule == "adaptive":
-        kept, penalty, share, expected = adaptive_elimination(ordering.L, ordering.W, r, n, *bounds)
-        return Selection(kept, r, n, function, pairs, math.nan, expected, penalty, share)
+        kept, penalty, share, found_by_chance = adaptive_elimination(ordering.L, ordering.W, r, n, *bounds)
+        return Selection(kept, r, n, function, pairs, math.nan, found_by_chance, penalty, share)
     if rule == "bic":
         chosen = backward_elimination(ordering.L, ordering.W, n, *bounds)
-        level = float(2.0 * ndtr(-math.sqrt(math.log(n))))
-        return Selection(chosen, r, n, function, pairs, math.nan, level * pairs)
+        expected = partial(expected_false, ordering.L, chosen, n, *bounds)
+        return Selection(chosen, r, n, function, pairs, math.nan, expected)
     if correction == "bh":
         values = p_values(r, n, function)
         ranked = np.sort(values[np.tril_indices(len(values), -1) if known is None else known.open])

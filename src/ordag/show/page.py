@@ -9,7 +9,17 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ordag.show.drawing import MOST_NODES, draw
-from ordag.show.text import chance, edge_cells, heading, left_out, lines_without_direction, number, percent
+from ordag.show.text import (
+    chance,
+    edge_cells,
+    heading,
+    left_out,
+    legend,
+    lines_without_direction,
+    number,
+    percent,
+    resampled,
+)
 from ordag.words import counted, harmless, shown
 
 if TYPE_CHECKING:
@@ -43,6 +53,7 @@ def fragment(fit: Fit) -> str:
         _edges(fit),
         f"<p class='note'>{escape(chance(fit))}</p>" if fit.selection is not None else "",
         f"<p class='note'>{escape(left_out(fit))}</p>" if "left_out" in fit.details else "",
+        f"<p class='note'>{escape(resampled(fit))}</p>" if fit.bootstrap is not None else "",
         _steps(fit),
         "</div>",
     ]
@@ -74,12 +85,13 @@ def _edges(fit: Fit) -> str:
         rows.append(f"<tr><td class='name'>{arrow}</td>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
     more = len(columns["source"]) - len(rows)
     cut = f"<p class='note'>… and {counted(more, 'more arrow')}.</p>" if more else ""
+    note = f"<p class='note'>{escape(legend(fit))}</p>" if legend(fit) else ""
     lines = "".join(
         f"<li>{_isolated(a)} — {_isolated(b)}{escape(f'   p edge {p_value}' if p_value else '')}</li>"
         for (a, b), p_value in lines_without_direction(fit)[:MOST_ROWS]
     )
     undirected = f"<p>Without direction:</p><ul>{lines}</ul>" if lines else ""
-    return f"<table><thead><tr><th>arrow</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{cut}{undirected}"
+    return f"<table><thead><tr><th>arrow</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{note}{cut}{undirected}"
 
 
 def _steps(fit: Fit) -> str:

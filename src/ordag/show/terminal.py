@@ -15,9 +15,11 @@ from ordag.show.text import (
     edge_cells,
     heading,
     left_out,
+    legend,
     lines_without_direction,
     number,
     percent,
+    resampled,
     scored,
     tied_with,
 )
@@ -49,7 +51,7 @@ def print_fit(fit: Fit, console: Console, description: str = "") -> None:
     _edges(fit, console)
     console.print()
     print_verdict(fit.verdict, console)
-    for sentence in (chance(fit), scored(fit), left_out(fit)):
+    for sentence in (chance(fit), scored(fit), left_out(fit), resampled(fit)):
         if sentence:
             say(console, f"{sentence}.", style="dim")
     for sentence in fit.warnings:
@@ -107,6 +109,8 @@ def _edges(fit: Fit, console: Console) -> None:
     if count:
         show_table(console, table, elsewhere=ELSEWHERE)
         _more(console, len(columns["source"]) - MOST_ROWS, "arrows")
+        if legend(fit):
+            console.print(Text(f"  {legend(fit)}", style="dim"))
     else:
         console.print("  none")
     lines = lines_without_direction(fit)

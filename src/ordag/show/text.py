@@ -62,6 +62,18 @@ def edge_cells(columns: Mapping[str, Any]) -> dict[str, Callable[[Mapping[str, A
     }
 
 
+def legend(fit: Fit) -> str:
+    """Which regressions the numbers of the table of arrows are from, where they are from two."""
+    columns = fit._edge_columns
+    if not columns["source"] or "weight" not in columns or "probability" in columns:
+        return ""
+    if fit.selection is not None:
+        return "weight and s.e.: given the target's other parents; p edge: given all earlier variables"
+    if fit.pair_p_values is not None:
+        return "weight and s.e.: given the target's other parents; p edge: the largest of all tests of the pair"
+    return ""
+
+
 def lines_without_direction(fit: Fit) -> list[tuple[tuple[str, str], str]]:
     """The undirected edges of an equivalence class, with their p-values where there are tests."""
     lines = []
@@ -103,17 +115,29 @@ def chance(fit: Fit) -> str:
     expected, pairs = fit.selection.expected_false, fit.selection.pairs
     amount = f"about {fit.selection.expected_in_words} false {'edge' if expected == 1 else 'edges'} to expect"
     if fit.settings.get("parents") == "bic":
-        return f"{amount} (BIC at {counted(fit.n, 'row')}, {counted(pairs, 'pair')})"
+        return f"{amount} along this order (BIC at {counted(fit.n, 'row')}, {counted(pairs, 'pair')})"
     if fit.settings.get("parents") == "adaptive":
         share = f"{percent(fit.selection.share)} of {counted(pairs, 'pair')} joined"
         return f"{amount} along this order (edge prior: {share}, penalty {fit.selection.penalty:.3g} for each edge)"
     level = f"{fit.settings['alpha']:g}"
     return {
-        "bh": f"{amount} (a false-discovery rate of {level} over {counted(pairs, 'pair')})",
+        "bh": f"{amount} (a false-discovery rate of edges of {level} over {counted(pairs, 'pair')}; wrong directions come on top)",
         "bonferroni": f"{amount} (Bonferroni at {level} over {counted(pairs, 'pair')})",
     }.get(
         str(fit.settings.get("correction")),
         f"{amount} by chance alone (level {level} × {counted(pairs, 'pair')} tested)",
+    )
+
+
+def resampled(fit: Fit) -> str:
+    """One sentence on the resamples behind the support of every arrow."""
+    if fit.bootstrap is None:
+        return ""
+    edges, learned = fit.bootstrap.mean_edges, fit.graph.edge_count
+    return (
+        f"support: the share of {counted(fit.bootstrap.completed, 'resample')} with the arrow; their graphs have {edges:.1f} edges on "
+        f"average, this one {learned}"
+        + (": more than in fresh tables, so chance edges have support too" if edges > 1.1 * learned else "")
     )
 
 
@@ -146,5 +170,7 @@ def summary(fit: Fit, most: int = 30) -> str:
         lines.append(chance(fit))
     if "left_out" in fit.details:
         lines.append(left_out(fit))
+    if fit.bootstrap is not None:
+        lines.append(resampled(fit))
     lines += [f"warning: {harmless(sentence)}" for sentence in fit.warnings]
     return "\n".join(lines)

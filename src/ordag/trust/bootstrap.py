@@ -18,8 +18,7 @@ from ordag.errors import DataError, SettingError
 from ordag.fit import Fit
 from ordag.learners.small_effects import with_notice
 from ordag.learning import READING, check_method, check_settings, method_settings, run_method, settled
-from ordag.trust.effects import check_interval_level
-from ordag.trust.intervals import intervals
+from ordag.trust.intervals import check_interval_level, intervals
 from ordag.trust.replicates import Job, Replicate, run, worker_count
 from ordag.trust.resampling import Resampler, RowResampler, WishartResampler, seed_root
 from ordag.trust.streaming import passes, poisson_sums
@@ -106,6 +105,26 @@ def bootstrap(
     return _counted(fit, found, kind=kind, seed=root, level=level)
 
 
+def bootstrap_fit(
+    fit: Fit,
+    replicates: int,
+    *,
+    seed: Seed = 0,
+    level: float = 0.95,
+    workers: int | None = None,
+    **changed: Any,
+) -> Bootstrap:
+    """The bootstrap of a fit whose rows are no longer at hand: Gaussian samples with its moments, learned with its settings."""
+    count = _checked_count(replicates)
+    check_interval_level(level)
+    if fit.recipe is None:
+        raise SettingError("This fit does not say how it was made, so it cannot be made again: use one of ordag.learn.")
+    settings = {name: value for name, value in fit.recipe.settings.items() if name != "seed"} | changed
+    root = seed_root(seed)
+    found = run(Job(WishartResampler(fit.moments), root, fit.method, settings), range(count), workers)
+    return _counted(fit, found, kind="wishart", seed=root, level=level)
+
+
 def _checked_count(replicates: int) -> int:
     if not is_whole(replicates, 2):
         raise SettingError(
@@ -177,6 +196,7 @@ def _counted(fit: Fit, found: list[Replicate], *, kind: str, seed: np.random.See
         effects=effects,
         failed=_reasons(failures),
         undecided=sum(one.undecided for one in good),
+        mean_edges=float(joined.sum() / 2 / total),
     )
 
 

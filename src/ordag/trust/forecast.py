@@ -105,7 +105,8 @@ def forecast(fit: Fit, replicates: int | None = None, *, seed: Seed = 0, workers
     spread = inverse(np.asfortranarray(np.eye(len(order)) - sem.B[in_order].T)).T
     root = np.sqrt((fit.n - 1.0) * sem.omega[order])[:, None] * spread
     base = Moments(fit.n, fit.moments.mean[order], [fit.names[j] for j in order], R=np.triu(root))
-    job = Job(WishartResampler(base), seed_root(seed), fit.recipe.method, fit.recipe.settings, "graph")
+    settings = {name: value for name, value in fit.recipe.settings.items() if name != "seed"}
+    job = Job(WishartResampler(base), seed_root(seed), fit.recipe.method, settings, "graph")
     found = [one for one in run(job, range(count), workers) if one.failure is None]
     if not found:
         return None

@@ -9,19 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array
+from ordag.checks import as_number, short
+from ordag.errors import SettingError
 
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """Percentile intervals and medians over all replicates, that of i → j at [i, j].
+    """Percentile intervals, medians and standard deviations over all replicates, that of i → j at [i, j].
 
-    A replicate without the arrow (or path) counts as zero: an interval that excludes zero belongs to an arrow that is
-    there, with the same sign, in nearly all replicates.
+    `share` is that of the replicates that have the arrow (or path). A replicate without it counts as zero: an interval that
+    excludes zero belongs to an arrow that is there, with the same sign, in nearly all replicates.
     """
 
     low: Array
     median: Array
     high: Array
+    std_error: Array
+    share: Array
     level: float
 
 
@@ -29,15 +33,21 @@ def intervals(
     numbers: Sequence[NDArray[np.int32]], values: Sequence[Array], p: int, replicates: int, level: float
 ) -> Intervals:
     """From the pair numbers (i · p + j) and values of every replicate."""
+    cells, found = np.concatenate([*numbers, np.empty(0, np.int32)]), np.concatenate([*values, np.empty(0)])
     probabilities = [(1.0 - level) / 2.0, 0.5, (1.0 + level) / 2.0]
-    low, median, high = percentiles(
-        np.concatenate([*numbers, np.empty(0, np.int32)]),
-        np.concatenate([*values, np.empty(0)]),
-        p * p,
-        replicates,
-        probabilities,
-    ).reshape(3, p, p)
-    return Intervals(low, median, high, level)
+    low, median, high = percentiles(cells, found, p * p, replicates, probabilities).reshape(3, p, p)
+    count = np.bincount(cells, minlength=p * p)
+    mean = np.bincount(cells, found, minlength=p * p) / replicates
+    squares = np.bincount(cells, np.square(found - mean[cells]), minlength=p * p) + (replicates - count) * mean**2
+    std_error = np.sqrt(squares / max(replicates - 1, 1)).reshape(p, p)
+    return Intervals(low, median, high, std_error, (count / replicates).reshape(p, p), level)
+
+
+def check_interval_level(level: float) -> None:
+    if not 0.0 < as_number(level) < 1.0:
+        raise SettingError(
+            f"level={short(level)}: that of an interval lies between 0 and 1, both excluded, such as 0.95."
+        )
 
 
 def percentiles(

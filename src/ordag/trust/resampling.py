@@ -24,7 +24,7 @@ from ordag.checks import Seed, checked_seed
 from ordag.data.moments import Moments
 from ordag.data.scatter import WELL_CONDITIONED, root_of_scatter
 from ordag.errors import CollinearError, TooFewRowsError
-from ordag.linalg import triangle
+from ordag.linalg import triangle, wishart_root
 from ordag.words import counted
 
 
@@ -88,8 +88,7 @@ class WishartResampler:
     def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
         random = np.random.default_rng(seed)
         n, p = self.base.n, self.base.p
-        A = np.triu(random.standard_normal((p, p)), 1)
-        A[np.diag_indices(p)] = np.sqrt(random.chisquare(n - 1.0 - np.arange(p)))
+        A = wishart_root(n, p, random)
         mean = random.standard_normal(p) / np.sqrt(n * (n - 1.0))
         return _moments(n, mean, A / np.sqrt(n - 1.0), self.base, squared=self.base.squared)
 

@@ -35,6 +35,7 @@ class Bootstrap:
     weights, effects: intervals and medians of weights and total effects, zero being counted where a replicate has no arrow
         or path (None where graphs have undirected edges; effects also None where they would not fit in memory).
     failed: how many replicates were refused, by reason, each in the words of its first case.
+    mean_edges: the edges of a replicate's graph, on average. It exceeds that of the data's own graph: see docs/bootstrap.md.
     undecided: how many replicates have steps that float64 does not decide.
     entropy: what to give as `seed` to have the same samples again.
     """
@@ -53,6 +54,7 @@ class Bootstrap:
     effects: Intervals | None
     failed: Mapping[str, int]
     undecided: int
+    mean_edges: float
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -111,6 +113,8 @@ class Bootstrap:
             "completed": self.completed,
             "failed": [{"reason": reason, "replicates": count} for reason, count in self.failed.items()],
             "undecided": self.undecided,
+            "mean_edges": self.mean_edges,
+            "learned_edges": self.fit.graph.edge_count,
             "level": self.level,
             "seed": self.entropy,
             "edges": _records(self._columns(least)),
@@ -155,7 +159,8 @@ class Bootstrap:
         sure = int((self.edge_support[learned] >= 0.9).sum())
         return (
             f"Bootstrap({self.fit.method}, {self.kind}, {counted(self.replicates, 'replicate')}{failed}: {sure} of "
-            f"{counted(int(learned.sum()), 'arrow')} with support of at least 0.9)"
+            f"{counted(int(learned.sum()), 'arrow')} with support of at least 0.9; {self.mean_edges:.1f} edges on average, "
+            f"{self.fit.graph.edge_count} learned)"
         )
 
 
