@@ -47,7 +47,8 @@ class Fit:
     What a method has beside its graph: an `ordering` and the `selection` of parents along it, or the column numbers of an
     order alone (`sequence`); a `score`; the `posterior` from which probabilities come; the `pair_p_values` of its tests for
     joined and separated pairs with their `separating_sets`; and `details` in plain values. `profile` is what is known of the
-    rows beside their moments, `recipe` how to learn in the same way again.
+    rows beside their moments, `recipe` how to learn in the same way again, and `forecast_tables` how many simulated tables the
+    verdict is to forecast from, if somebody has said so.
     """
 
     method: str
@@ -66,6 +67,7 @@ class Fit:
     bootstrap: Bootstrap | None = None
     profile: Profile | None = None
     recipe: Recipe | None = None
+    forecast_tables: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from ordag.checks import check_choice
+from ordag.checks import check_choice, is_whole, short
 from ordag.data.gate import Missing
 from ordag.data.table import Table
 from ordag.errors import SettingError
@@ -44,6 +44,7 @@ def learn(
     missing: Missing = "error",
     progress: Callable[[str], None] | None = None,
     bootstrap: int | None = None,
+    forecast: int | None = None,
     **settings: Any,
 ) -> Fit:
     """Learn the causal graph behind a table of continuous measurements.
@@ -57,6 +58,7 @@ def learn(
     missing: "error" refuses rows with missing values, "drop" leaves them out.
     progress: called now and then with a few words on how far things are.
     bootstrap: learn again from this many resamples, for the support of every arrow (see `ordag.bootstrap`).
+    forecast: simulated tables for what the verdict expects to be wrong; as many as take about a second if not given.
     settings: those of the method (see `ordag.learners.pooled.method`, `ordag.learners.cvs` and `ordag.learners.methods`),
         of every method (min_effect: leave out edges with a smaller standardised effect, |weight| · sd(source)/sd(target))
         and of reading text files (separator, encoding, header, decimal).
@@ -67,13 +69,17 @@ def learn(
     ('algebra', 'vectors', 'analysis', 'statistics', 'mechanics')
     """
     check_method(method)
+    if not is_whole(1 if forecast is None else forecast, 1):
+        raise SettingError(f"forecast={short(forecast)}: the number of simulated tables is a whole number from 1 on.")
     if bootstrap is not None:
-        return _bootstrapped(data, bootstrap, method, columns=columns, missing=missing, progress=progress, **settings)
+        asked = {"columns": columns, "missing": missing, "progress": progress, **settings}
+        return replace(_bootstrapped(data, bootstrap, method, **asked), forecast_tables=forecast)
     reading = {name: settings.pop(name) for name in READING if name in settings}
     check_settings(method, settings)
     table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
     method, settings = settled(method, len(table.names), settings)
-    return with_notice(with_digits_checked(run_method(method, table, **settings)))
+    fit = with_notice(with_digits_checked(run_method(method, table, **settings)))
+    return replace(fit, forecast_tables=forecast)
 
 
 def check_method(method: str) -> None:

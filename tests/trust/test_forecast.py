@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -102,8 +104,17 @@ def test_where_there_is_nothing_to_forecast():
     assert empty.forecast() is None
     with pytest.raises(SettingError, match="the number of tables to draw is a whole number from 1 on"):
         empty.forecast(0)
-    with pytest.raises(SettingError, match="forecast='5'"):
+    with pytest.raises(SettingError, match="replicates='5'"):
         empty.forecast("5")
+
+
+def test_a_forecast_of_as_many_tables_as_asked_for(run):
+    fit = ordag.learn("marks", forecast=7)
+    assert fit.verdict.expected.replicates == 7
+    status, out, _ = run("learn", "marks", "--alpha", "0.05", "--forecast", "11", "--json")
+    assert (status, json.loads(out)["verdict"]["expected"]["replicates"]) == (0, 11)
+    with pytest.raises(SettingError, match="forecast=0: the number of simulated tables is a whole number from 1 on"):
+        ordag.learn("marks", forecast=0)
 
 
 def test_sentences_of_expectations():

@@ -35,6 +35,11 @@ if TYPE_CHECKING:
     "--bootstrap", type=click.IntRange(min=2), help="Learn again from this many resamples: support of each arrow."
 )
 @click.option("--workers", type=click.IntRange(min=1), help="--bootstrap: processes to use, all cores unless given.")
+@click.option(
+    "--forecast",
+    type=click.IntRange(min=1),
+    help="Simulated tables for what the verdict expects to be wrong; about a second's worth unless given.",
+)
 @with_options(READING)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.option(
@@ -52,6 +57,7 @@ def learn(
     method: str,
     bootstrap: int | None,
     workers: int | None,
+    forecast: int | None,
     as_json: bool,
     out: tuple[str, ...],
     report: str | None,
@@ -90,7 +96,7 @@ def learn(
     again: dict[str, Any] = {} if bootstrap is None else {"bootstrap": bootstrap, "workers": workers}
     with warnings.catch_warnings(), Progress() as progress:
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit says it too, in its own place
-        fit = learn_graph(data, method, progress=progress, **again, **reading, **settings)
+        fit = learn_graph(data, method, progress=progress, forecast=forecast, **again, **reading, **settings)
     paths = [*out, *([report] if report else [])]
     _write(fit, paths, report)
     if as_json:

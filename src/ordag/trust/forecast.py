@@ -70,8 +70,10 @@ class Expected:
 
 
 def expected(fit: Fit) -> Expected | None:
-    """What the fit says of its own errors: by the probabilities of its arrows, or else by a forecast."""
-    return forecast(fit) if fit.probabilities is None else _by_probabilities(fit)
+    """What the fit says of its own errors: by the probabilities of its arrows, or else, or if asked for, by a forecast."""
+    if fit.probabilities is None or fit.forecast_tables is not None:
+        return forecast(fit, fit.forecast_tables)
+    return _by_probabilities(fit)
 
 
 def _by_probabilities(fit: Fit) -> Expected | None:
@@ -124,7 +126,7 @@ def usual_count(fit: Fit) -> int:
 
 def _check_count(replicates: int) -> None:
     if not is_whole(replicates, 1):
-        raise SettingError(f"forecast={short(replicates)}: the number of tables to draw is a whole number from 1 on.")
+        raise SettingError(f"replicates={short(replicates)}: the number of tables to draw is a whole number from 1 on.")
 
 
 def _counted(truth: Mask, found: list[Replicate]) -> Expected:
