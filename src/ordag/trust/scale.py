@@ -115,7 +115,7 @@ def _same(values: Array, tolerance: float, unit: Array | None = None) -> bool:
 
 
 DESCRIPTIONS: dict[Kind, str] = {
-    "equal": f"all columns have the same variance up to a factor of {EQUAL:g}",
+    "equal": f"all columns have the same variance up to a factor of {EQUAL:g}, as after standardising",
     "range": "all columns run from the same lowest to the same highest value, as after scaling to a range",
     "largest": "all columns have the same largest absolute value, as after dividing by it",
     "quartiles": "all columns have median 0 and the same interquartile range, as after robust scaling",
