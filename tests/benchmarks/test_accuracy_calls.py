@@ -13,7 +13,7 @@ from benchmarks.accuracy.calls import Worker
 def test_a_worker_answers_again_after_a_failure():
     X = ordag.simulate("erdos-renyi", 5, 200, seed=1).X
     with Worker(sys.executable, "ordag", {"method": "cvs"}) as worker:
-        assert worker(np.full((3, 2), np.nan)).status.startswith("MissingValuesError")
+        assert worker(np.full((6, 2), np.nan)).status.startswith("MissingValuesError")
         answer = worker(X)
     assert answer.status == "ok"
     assert np.array_equal(answer.matrix, ordag.learn(X).graph.adjacency)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, replace
-from multiprocessing import parent_process
 from typing import Any
 
 from ordag.checks import is_whole, short
 from ordag.errors import OrdagWarning, SettingError
 from ordag.paper.experiment import Experiment, ReproductionError, Task
 from ordag.paper.store import Journal, Rows
-from ordag.trust.replicates import stopped_after
+from ordag.trust.replicates import leave_interrupts_to_the_parent, stopped_after
 
 BATCH_SECONDS = 0.5
 """Tasks go to a worker in batches of about this length: long against the way there, short to lose."""
@@ -140,9 +137,7 @@ def work(run: Run, tasks: Sequence[Task]) -> Batch:
     """What a worker does: the tasks one after the other, until one fails."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    if parent_process() is not None and threading.current_thread() is threading.main_thread():
-        # Ctrl-C reaches the workers of a terminal too; the parent decides what to do about it.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_interrupts_to_the_parent()
     results: Batch = []
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", OrdagWarning)

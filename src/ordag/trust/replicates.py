@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import parent_process
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -68,6 +71,7 @@ class Job:
         """These replicates, with one thread for linear algebra: the same digits everywhere."""
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+        leave_interrupts_to_the_parent()
         with threadpool_limits(limits=1), warnings.catch_warnings():
             warnings.simplefilter("ignore", OrdagWarning)
             p = self.resampler.base.p
@@ -175,6 +179,12 @@ def run(
             if progress is not None:
                 progress(len(done))
     return done
+
+
+def leave_interrupts_to_the_parent() -> None:
+    """In a worker: Ctrl-C reaches the workers of a terminal too, and the parent decides what to do about it."""
+    if parent_process() is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextmanager
