@@ -17,6 +17,7 @@ SLOW = (
     "learners/test_knowledge_",
     "learners/test_pc_",
     "learners/test_pooled_",
+    "learners/test_regressions.py",
     "learners/test_small_effects.py",
     "model/test_identifiability.py",
     "paper/",
