@@ -3,10 +3,37 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
 from ordag.cli import main
+
+SLOW = (
+    "benchmarks/",
+    "graph/test_graph_formats.py",
+    "learners/test_gds",
+    "learners/test_ges_",
+    "learners/test_knowledge_",
+    "learners/test_pc_",
+    "learners/test_pooled_",
+    "learners/test_regressions.py",
+    "learners/test_small_effects.py",
+    "model/test_identifiability.py",
+    "paper/",
+    "parents/test_adaptive.py",
+    "test_docs.py",
+    "trust/test_bootstrap.py",
+    "trust/test_effects.py",
+)
+"""Folders and files of longer tests, beside single ones that are marked themselves: `make check` leaves them out."""
+
+
+def pytest_collection_modifyitems(items):
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.relative_to(here).as_posix().startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture

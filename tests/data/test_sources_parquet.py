@@ -59,7 +59,6 @@ def test_types(path: Path) -> None:
 
 
 def test_half_precision(path: Path) -> None:
-    pytest.importorskip("pyarrow", minversion="15")  # the first that writes it
     assert whole(open_source(write(path, {"a": np.array([1, 2], np.float16)}))).tolist() == [[1], [2]]
 
 

@@ -274,3 +274,9 @@ def test_direction_p_values_do_not_depend_on_a_common_scale(direction, factor):
     assert np.allclose(other.edges["direction_p_value"], one.edges["direction_p_value"], rtol=1e-9)
     assert np.allclose(other.steps["runner_up_p_value"], one.steps["runner_up_p_value"], rtol=1e-9, equal_nan=True)
     assert len(one.edges) > 3
+
+
+def test_a_column_of_which_exactly_nothing_is_left_goes_through_the_kernel():
+    factor = factorise(np.array([[1.0, 2.0], [0.0, 0.0]]) * [1.0, 0.0])
+    assert factor.order.tolist() == [1, 0]
+    assert factor.L.diagonal().tolist() == [0.0, 1.0]
