@@ -110,7 +110,7 @@ def _edges(fit: Fit, console: Console) -> None:
         show_table(console, table, elsewhere=ELSEWHERE)
         _more(console, len(columns["source"]) - MOST_ROWS, "arrows")
         if legend(fit):
-            console.print(Padding(Text(legend(fit), style="dim"), (0, 0, 0, 2), expand=False))
+            say(console, legend(fit), "  ", "dim")
     else:
         console.print("  none")
     lines = lines_without_direction(fit)
