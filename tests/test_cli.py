@@ -389,10 +389,10 @@ def test_bootstrap_effect_and_knowledge(run, tmp_path):
 
 
 def test_check(run):
-    status, out, _ = run("check", "sachs")
+    status, out, _ = run("check", "sachs", "--method", "cvs")
     assert status == 0
     assert "depend on the units and the transformation" in " ".join(out.split())
-    assert json.loads(run("check", "marks", "--json")[1])["verdict"]["tier"] == "tested"
+    assert json.loads(run("check", "marks", "--method", "cvs", "--json")[1])["verdict"]["tier"] == "tested"
     assert refused(run("check", "nowhere.csv"), "nowhere.csv")
 
 

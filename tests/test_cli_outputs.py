@@ -76,7 +76,7 @@ def test_what_a_folder_leaves_out_is_said_once(run, tmp_path, table):
     status, _, err = run("check", "parts")
     assert status == 0
     assert err.splitlines() == [
-        "ordag: warning: Only the Parquet files in the folder parts, its subfolders and their partitions (name=value) are read, "
+        "Warning: Only the Parquet files in the folder parts, its subfolders and their partitions (name=value) are read, "
         "not 'more.csv'."
     ]
 

@@ -66,5 +66,5 @@ def test_a_full_disk_is_one_sentence(words):
             [sys.executable, "-m", "ordag", *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120
         )
     assert result.returncode == 2
-    assert result.stderr.startswith("ordag: the answer could not be written: ")
+    assert result.stderr.startswith("Error: The answer could not be written: ")
     assert result.stderr.count("\n") == 1

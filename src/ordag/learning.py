@@ -14,7 +14,7 @@ from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.fit import Fit, Recipe
 from ordag.graph.dag import Dag
-from ordag.learners.cvs import cvs
+from ordag.learners.cvs import cvs, with_false_edges_said
 from ordag.learners.methods import gds, ges, pc
 from ordag.learners.pooled.method import pooled
 from ordag.learners.precision import with_digits_checked
@@ -78,8 +78,7 @@ def learn(
     check_settings(method, settings)
     table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
     method, settings = settled(method, len(table.names), settings)
-    fit = with_notice(with_digits_checked(run_method(method, table, **settings)))
-    return replace(fit, forecast_tables=forecast)
+    return replace(with_warnings(run_method(method, table, **settings)), forecast_tables=forecast)
 
 
 def check_method(method: str) -> None:
@@ -130,11 +129,16 @@ def run_method(method: str, table: Table, *, min_effect: float | None = None, **
     return replace(fit, profile=table.profile, recipe=Recipe(method, given))
 
 
+def with_warnings(fit: Fit) -> Fit:
+    """The fit with everything that somebody who reads it should be warned of."""
+    return with_notice(with_digits_checked(with_false_edges_said(fit)))
+
+
 def _bootstrapped(data: Any, replicates: int, method: str, **settings: Any) -> Fit:
     from ordag.trust.bootstrap import bootstrap
 
     result = bootstrap(data, replicates, method=method, **settings)
-    return with_digits_checked(replace(result.fit, bootstrap=result))
+    return replace(result.fit, bootstrap=result)
 
 
 def refit(

@@ -136,7 +136,7 @@ def test_check_says_it(run):
     status, out, _ = run("check", "marks", "--alpha", "0.05")
     assert status == 0
     assert "common factor" in out
-    diagnosis = ordag.diagnose(factor_table(8, 400, 1))
+    diagnosis = ordag.diagnose(factor_table(8, 400, 1), method="cvs")
     assert diagnosis["common_factor"].level == "warning"
     assert diagnosis["common_factor"].numbers["factors"] == 1
     assert ordag.diagnose("marks", alpha=0.05)["common_factor"].level == "look"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,10 +15,12 @@ import ordag
 from ordag.cli.check import check
 from ordag.data.moments import Moments
 from ordag.errors import MissingValuesError, SettingError
-from ordag.trust.diagnosis import diagnose
+from ordag.trust.diagnosis import diagnose as diagnose_any
 from ordag.trust.equations import independence_finding
 from ordag.trust.rows import read_rows
 from ordag.trust.verdict import quick_verdict
+
+diagnose = partial(diagnose_any, method="cvs")
 
 ROW_KEYS = [
     "logarithms",
@@ -346,7 +349,7 @@ def run(*words):
 
 
 def test_the_command_says_the_verdict_first():
-    result = run("sachs")
+    result = run("sachs", "--method", "cvs")
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert lines[0] == "Ordag · sachs · check · 853 rows · 11 variables · 9 arrows"
@@ -380,3 +383,35 @@ def test_commensurable_units_in_a_word():
     assert diagnose("sachs", units="commensurable").to_dict() == diagnose("sachs", same_units=True).to_dict()
     with pytest.raises(SettingError, match="commensurable"):
         diagnose("marks", units="metric")
+
+
+@pytest.mark.parametrize("method", ["auto", "pooled", "gds"])
+def test_every_method_is_checked_as_it_learns(method):
+    X = frame(model(n=300))
+    diagnosis = diagnose_any(X, method=method)
+    learned = ordag.learn(X, method)
+    assert diagnosis.fit.method == learned.method
+    assert diagnosis.fit.graph == learned.graph
+    assert diagnosis.verdict.tier == learned.verdict.tier
+    assert diagnosis["backward"].level == "unchecked"
+    assert {finding.key for finding in diagnosis.findings} == set(KEYS)
+
+
+def test_units_reach_the_pooled_search():
+    X = frame(model(n=300))
+    assert diagnose_any(X, same_units=True).fit.settings["units"] == "commensurable"
+    assert diagnose_any(X, groups=[["a", "b"]]).fit.settings["groups"] == [["a", "b"]]
+    assert diagnose_any(X)["condition"].level == "unchecked"
+    kept = diagnose_any(X * [1.0, 30.0, 0.1, 5.0])["units"]
+    assert kept.numbers["turned"] < diagnose(X * [1.0, 30.0, 0.1, 5.0])["units"].numbers["turned"]
+
+
+def test_settings_of_cvs_make_it_cvs():
+    assert diagnose_any("marks", alpha=0.05).fit.method == "cvs"
+    assert diagnose_any("marks", parents="bic").fit.method == "cvs"
+
+
+def test_a_class_has_no_equations_to_check():
+    with pytest.raises(SettingError, match="method='ges' gives a class of graphs, which has no equations to check"):
+        diagnose_any("marks", method="ges")
+    assert diagnose_any("marks", method="ges", orient_by_order="class").fit.method == "ges"

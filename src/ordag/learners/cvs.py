@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from ordag.fit import Fit
 from ordag.graph.dag import Dag
 from ordag.learners.constraints import Given, constraints, informed
 from ordag.order.ordering import Ordering, backward, forward, quick_forward
-from ordag.parents.select import Selection, check_level, select
+from ordag.parents.select import check_level, select
 from ordag.parents.tests import Test, named_test
 
 
@@ -70,7 +71,7 @@ def cvs(
         graph=Dag.known_acyclic(moments.names, adjacency),
         ordering=ordering,
         selection=selection,
-        warnings=tuple(_warnings(ordering, selection, parents, correction)),
+        warnings=(precision_sentence(ordering),) if ordering.undecided else (),
         details={"penalty": selection.penalty, "share": selection.share} if parents == "adaptive" else {},
     )
     return informed(fit, known)
@@ -99,21 +100,26 @@ def precision_sentence(ordering: Ordering) -> str:
     )
 
 
-def _warnings(ordering: Ordering, selection: Selection, parents: str, correction: str) -> list[str]:
-    sentences = []
-    if ordering.undecided:
-        sentences.append(precision_sentence(ordering))
-    found, expected = selection.edge_count, selection.expected_false
-    if parents == "test" and correction == "none" and expected > 0.1 * max(found, 1):
-        sentences.append(
-            f"At this level about {selection.expected_in_words} false edges are to be expected among {selection.pairs:,} pairs tested, and "
-            f"{found} {'edge was' if found == 1 else 'edges were'} found: control the false-discovery rate of edges with "
-            "correction='bh' (--correction bh)."
+def with_false_edges_said(fit: Fit) -> Fit:
+    """The fit with a warning where many of its edges are to be expected false."""
+    selection = fit.selection
+    if selection is None:
+        return fit
+    found, parents = selection.edge_count, fit.settings["parents"]
+    if parents == "test" and fit.settings["correction"] != "none":
+        return fit
+    if selection.expected_false <= 0.1 * max(found, 1):
+        return fit
+    were = f"{found} {'edge was' if found == 1 else 'edges were'} found"
+    if parents == "test":
+        sentence = (
+            f"At this level about {selection.expected_in_words} false edges are to be expected among {selection.pairs:,} pairs "
+            f"tested, and {were}: control the false-discovery rate of edges with correction='bh' (--correction bh)."
         )
-    elif parents != "test" and expected > 0.1 * max(found, 1):
+    else:
         rule = "BIC" if parents == "bic" else "The edge prior"
-        sentences.append(
-            f"{rule} lets about {selection.expected_in_words} false edges through among {selection.pairs:,} pairs, and {found} "
-            f"{'edge was' if found == 1 else 'edges were'} found: use tests with correction='bh' (--correction bh) instead."
+        sentence = (
+            f"{rule} lets about {selection.expected_in_words} false edges through among {selection.pairs:,} pairs, and "
+            f"{were}: use tests with correction='bh' (--correction bh) instead."
         )
-    return sentences
+    return replace(fit, warnings=(*fit.warnings, sentence))

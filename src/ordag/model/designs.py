@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
@@ -165,5 +166,7 @@ def _limits(given: float | Range, what: str) -> Range:
 
 
 def _check_degree(degree: float, p: int) -> None:
-    if not 0 <= as_number(degree) <= p - 1:
-        raise SettingError(f"degree={short(degree)}: among {counted(p, 'variable')} it must be between 0 and {p - 1}.")
+    number = as_number(degree)
+    if not 0 <= number <= p - 1:
+        written = f"{number:g}" if math.isfinite(number) else short(degree)
+        raise SettingError(f"degree={written}: among {counted(p, 'variable')} it must be between 0 and {p - 1}.")

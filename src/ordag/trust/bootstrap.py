@@ -16,8 +16,7 @@ from ordag.data.sources import Source
 from ordag.data.table import Table
 from ordag.errors import DataError, SettingError
 from ordag.fit import Fit
-from ordag.learners.small_effects import with_notice
-from ordag.learning import READING, check_method, check_settings, method_settings, run_method, settled
+from ordag.learning import READING, check_method, check_settings, method_settings, run_method, settled, with_warnings
 from ordag.trust.intervals import check_interval_level, intervals
 from ordag.trust.replicates import Job, Replicate, run, worker_count
 from ordag.trust.resampling import Resampler, RowResampler, WishartResampler, seed_root
@@ -76,7 +75,7 @@ def bootstrap(
     method, settings = settled(method, len(table.names), settings)
     drawn = seed is not None and "seed" in method_settings(method)
     seeded: dict[str, Any] = {"seed": np.random.default_rng(root)} if drawn else {}
-    fit = with_notice(run_method(method, table, **settings, **seeded))
+    fit = with_warnings(run_method(method, table, **settings, **seeded))
     source, X = table._source, None
     if kind in ("auto", "rows") and source is not None:
         X = _rows(source, missing, None if kind == "rows" else IN_MEMORY)

@@ -154,7 +154,8 @@ def _best_along(ordering: Ordering) -> float:
 def _best_star(R: Array, n: int) -> tuple[int, float]:
     """The column that explains most when it is the only cause of all the others, and the BIC of that graph."""
     squares = np.square(R).sum(axis=0)
-    r = R.T @ R / np.sqrt(np.outer(squares, squares))
+    unit = R / np.sqrt(squares)
+    r = unit.T @ unit
     np.fill_diagonal(r, 0.0)
     left = np.log1p(-np.minimum(np.square(r), 1.0 - EPSILON)).sum(axis=1)
     hub = int(left.argmin())

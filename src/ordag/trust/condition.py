@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ordag.fit import Fit
 from ordag.model.identifiability import identifiability
-from ordag.trust.finding import Finding, Level, amount
+from ordag.trust.finding import Finding, Level, amount, unchecked
 from ordag.words import shown
 
 NARROW = 1.1
@@ -17,6 +17,8 @@ def condition_finding(fit: Fit) -> Finding:
     It compares each error variance with what its effects have left. That the fitted model keeps it does not say that the true
     one does: the order was chosen so that it would (docs/trust.md).
     """
+    if fit.method == "pooled":
+        return unchecked("condition", "pooled error variances do not rest on it.")
     assert fit.sem is not None
     checked = identifiability(fit.sem)
     numbers = {"holds": checked.holds, "holds_in_every_order": checked.holds_in_every_order, "tightest": None}

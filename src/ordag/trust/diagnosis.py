@@ -6,7 +6,6 @@ import json
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,10 @@ from ordag.data.gate import Missing
 from ordag.data.table import Table
 from ordag.errors import OrdagError, PrecisionWarning, SettingError
 from ordag.fit import Fit
-from ordag.learners.cvs import cvs
+from ordag.graph.cpdag import Cpdag
 from ordag.learners.pooled.method import checked_groups
-from ordag.learning import run_method
+from ordag.learning import READING, check_method, check_settings, run_method, settled, with_warnings
+from ordag.parents.select import check_level
 from ordag.trust.common_factor import common_factor_finding
 from ordag.trust.condition import condition_finding
 from ordag.trust.equal_variances import equality_finding
@@ -38,7 +38,9 @@ from ordag.trust.survival import (
 )
 from ordag.trust.verdict import Verdict, full_verdict, quick_verdict
 
-READING = ("separator", "encoding", "header", "decimal")
+LEVEL = 0.01
+"""Of a finding, where nobody says otherwise."""
+
 LEAST_ROWS = 20
 """Below this the tests on rows have no meaning."""
 
@@ -89,7 +91,8 @@ def diagnose(
     *,
     columns: Sequence[str] | None = None,
     missing: Missing = "error",
-    alpha: float = 0.01,
+    method: str = "auto",
+    alpha: float | None = None,
     seed: int = 0,
     same_units: bool = False,
     units: str | None = None,
@@ -98,15 +101,16 @@ def diagnose(
     progress: Callable[[str], None] | None = None,
     **settings: Any,
 ) -> Diagnosis:
-    """Learn a graph by conditional variances and check what its directions rest on.
+    """Learn a graph and check what its directions rest on.
 
-    data, columns, missing, progress: as for `ordag.learn`.
-    alpha: level of the tests for parents, and of each finding (with Bonferroni's correction within it).
+    data, method, columns, missing, progress: as for `ordag.learn`; a class of graphs has no equations to check.
+    alpha: level of each finding (with Bonferroni's correction within it), 1% if not given, and of the method's own tests if it
+        has any: like other settings of cvs it makes "auto" take that.
     seed, draws: of the random unit changes.
     same_units: you state that all columns are in comparable units; what depends on units becomes a note.
     units: "commensurable" says the same in a word.
     groups: lists of columns that share a unit; random unit changes treat each list as one.
-    settings: those of `cvs` (test, parents, correction, direction, …), and of reading text files.
+    settings: those of the method (test, parents, knowledge, …), and of reading text files.
 
     The findings, by key: scale, equal_variances, condition, sorting, standardising, units, backward, common_factor, logarithms,
     kurtosis, mardia, columns, linearity, residual_spread, residual_pairs, row_order, influence. docs/trust.md explains each. Given
@@ -122,16 +126,28 @@ def diagnose(
         raise SettingError(f"draws={short(draws)}: the number of random unit changes is a whole number from 1 on.")
     tell = progress or (lambda _: None)
     reading = {name: settings.pop(name) for name in READING if name in settings}
-    _check_settings(settings)
+    check_method(method)
+    if alpha is not None:
+        settings["alpha"] = check_level(alpha)
+    level = settings.get("alpha", LEVEL)
+    check_settings(method, settings)
     table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
+    method, settings = settled(method, len(table.names), settings)
+    if method == "pooled":
+        settings |= {"units": "commensurable" if same_units else None, "groups": None if same_units else groups}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit's own warnings say it
-        fit = run_method("cvs", table, alpha=alpha, **settings)
+        fit = with_warnings(run_method(method, table, **settings))
+    if isinstance(fit.graph, Cpdag):
+        raise SettingError(
+            f"method={method!r} gives a class of graphs, which has no equations to check: add orient_by_order='class' "
+            "(--orient-by-order), or choose another method."
+        )
     if groups is not None:
         groups = [[fit.names[j] for j in group] for group in checked_groups(groups, fit.names)]
     rows = read_rows(data, columns=columns, **reading)
     verdict = quick_verdict(fit, same_units=same_units)
-    learned = Learned.of(fit, {"alpha": alpha, **settings})
+    learned = Learned.of(fit)
     tested = verdict.tier == "tested"
     findings: list[Finding] = []
     checks = {
@@ -149,7 +165,7 @@ def diagnose(
     for key, check in checks.items():
         tell(f"checking {key.replace('_', ' ')}")
         findings.append(_guarded(key, check))
-    findings += _row_findings(learned, rows, alpha, tested, tell)
+    findings += _row_findings(learned, rows, level, tested, tell)
     return Diagnosis(full_verdict(verdict, findings), tuple(findings), fit)
 
 
@@ -157,8 +173,7 @@ def _row_findings(
     learned: Learned, rows: Rows | None, alpha: float, tested: bool, tell: Callable[[str], None]
 ) -> Iterator[Finding]:
     """What takes the rows themselves, in the learned order of columns."""
-    assert learned.fit.ordering is not None
-    X = np.empty((0, 0)) if rows is None else rows.values[:, learned.fit.ordering.order]
+    X = np.empty((0, 0)) if rows is None else rows.values[:, learned.order]
     names, arrows = learned.moments.names, learned.arrows
     checks: dict[str, Callable[[], Finding]] = {
         "logarithms": lambda: logarithms_finding(learned, X, tested=tested),
@@ -191,12 +206,3 @@ def _guarded(key: str, check: Callable[[], Finding]) -> Finding:
         return check()
     except OrdagError as error:
         return unchecked(key, str(error))
-
-
-def _check_settings(settings: dict[str, Any]) -> None:
-    known = [name for name in signature(cvs).parameters if name not in ("table", "alpha")]
-    unknown = [name for name in settings if name not in known]
-    if unknown:
-        which = "is not a setting" if len(unknown) == 1 else "are not settings"
-        sentence = f"{', '.join(unknown)} {which} of diagnose: it takes {', '.join(known)}."
-        raise SettingError(sentence, (*unknown, *known))

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.errors import PrecisionWarning
-from ordag.fit import Fit
-from ordag.learners.cvs import cvs
+from ordag.fit import Fit, Recipe
+from ordag.graph.acyclic import topological_order
+from ordag.learning import run_method
+from ordag.linalg import triangle
 from ordag.trust.finding import Level
 
 
@@ -40,18 +42,21 @@ class Learned:
     """
 
     fit: Fit
+    order: NDArray[np.intp]
     moments: Moments
     arrows: Mask
-    settings: Mapping[str, Any]
+    recipe: Recipe
 
     @classmethod
-    def of(cls, fit: Fit, settings: Mapping[str, Any]) -> Learned:
-        assert fit.ordering is not None
-        order = fit.ordering.order
+    def of(cls, fit: Fit) -> Learned:
+        """A fit of `run_method`, whose recipe says how to learn again."""
+        assert fit.recipe is not None
+        order = np.array(fit.places or topological_order(fit.graph.adjacency))
         given = fit.moments
-        R = np.asfortranarray(fit.ordering.L.T)
-        moments = Moments(given.n, given.mean[order], fit.order or (), R=R, squared=given.squared)
-        return cls(fit, moments, fit.graph.adjacency[np.ix_(order, order)], settings)
+        R = fit.ordering.L.T if fit.ordering is not None else triangle(given.R[:, order])
+        names = [fit.names[j] for j in order]
+        moments = Moments(given.n, given.mean[order], names, R=np.asfortranarray(R), squared=given.squared)
+        return cls(fit, order, moments, fit.graph.adjacency[np.ix_(order, order)], fit.recipe)
 
     @property
     def count(self) -> int:
@@ -67,7 +72,7 @@ class Learned:
         """What the same settings make of other moments of the same columns."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrecisionWarning)
-            return cvs(Table(moments), **{**self.settings, **changed})
+            return run_method(self.recipe.method, Table(moments), **{**self.recipe.settings, **changed})
 
     def compare(self, other: Mask) -> Kept:
         """How many of the arrows another graph of the same columns keeps; all, if there are none."""

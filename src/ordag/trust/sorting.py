@@ -6,6 +6,9 @@ Simulated benchmarks are often like that; whether a real table is depends on its
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from ordag.arrays import Array, Mask
@@ -48,8 +51,14 @@ def sortability(arrows: Mask, values: Array) -> float:
 
 
 def sort_and_regress(learned: Learned) -> Mask:
-    """Sort by variance, then select parents along that order with the learner's own tests (and nobody's knowledge)."""
-    moments, settings = learned.moments, learned.settings
+    """Sort by variance, then select parents along that order with the tests of cvs, or else by the edge prior.
+
+    Nobody's knowledge is heard.
+    """
+    moments = learned.moments
+    settings: Mapping[str, Any] = {"parents": "adaptive"}
+    if learned.recipe.method == "cvs":
+        settings = learned.recipe.settings
     variances = np.asarray(moments.variances)
     digits = np.round(np.log(variances), 9)  # what ties keeps the learned order, as the sort is stable
     order = np.argsort(digits, kind="stable")

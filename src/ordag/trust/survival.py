@@ -11,7 +11,7 @@ from ordag.arrays import Array
 from ordag.data.moments import Moments
 from ordag.learners.pooled.method import checked_groups
 from ordag.linalg import lengths
-from ordag.trust.finding import Finding, Level, lenient, share
+from ordag.trust.finding import Finding, Level, lenient, share, unchecked
 from ordag.trust.relearning import Kept, Learned, agreement, average
 from ordag.words import counted
 
@@ -74,7 +74,9 @@ def logarithms_finding(learned: Learned, rows: Array, *, tested: bool) -> Findin
 
 def backward_finding(learned: Learned) -> Finding:
     """Does finding effects first give the same order and arrows as finding causes first?"""
-    forward = learned.settings.get("direction", "forward") == "forward"
+    if learned.recipe.method != "cvs":
+        return unchecked("backward", f"{learned.recipe.method} does not choose an order step by step.")
+    forward = learned.recipe.settings.get("direction", "forward") == "forward"
     other = learned.again(learned.moments, direction="backward" if forward else "forward")
     assert other.ordering is not None
     places = np.argsort(other.ordering.order).astype(np.float64)
