@@ -24,6 +24,7 @@ SECTIONS = [
     "parents",
     "pooled",
     "probabilities",
+    "replicates",
     "effects",
     "hidden",
 ]
