@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 
 import numpy as np
 
@@ -13,19 +13,21 @@ def topological_order(adjacency: Mask) -> tuple[int, ...]:
     """Causes before effects; among the nodes that could come next, the smallest index (Kahn 1962).
 
     A node on a cycle, or behind one, never comes up, so the order holds all p nodes exactly if the graph is
-    acyclic. Cost O(p²) for the matrix, O(log p) a node for the heap.
+    acyclic. Cost O(p²) for the matrix, then O(log p) a node and O(1) an edge.
     """
-    waiting = adjacency.sum(axis=0)
-    ready = np.flatnonzero(waiting == 0).tolist()
-    heapify(ready)
+    source, target = np.nonzero(adjacency)
+    starts = np.searchsorted(source, np.arange(len(adjacency) + 1)).tolist()
+    waiting: list[int] = adjacency.sum(axis=0).tolist()
+    targets: list[int] = target.tolist()
+    ready = [node for node, parents in enumerate(waiting) if not parents]
     order = []
-    while ready:
+    while ready:  # a list in rising order is a heap
         node = heappop(ready)
         order.append(node)
-        children = np.flatnonzero(adjacency[node])
-        waiting[children] -= 1
-        for child in children[waiting[children] == 0].tolist():
-            heappush(ready, child)
+        for child in targets[starts[node] : starts[node + 1]]:
+            waiting[child] -= 1
+            if not waiting[child]:
+                heappush(ready, child)
     return tuple(order)
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
 from ordag.arrays import Array, Mask
 from ordag.checks import short
@@ -56,31 +55,40 @@ def refit(moments: MomentsLike, dag: Dag) -> Refit:
     B = np.zeros((p, p))
     std_error = np.full((p, p), np.nan)
     omega = np.empty(p)
-    for j in range(p):
-        P = np.flatnonzero(adjacency[:, j])
-        U = _factor(moments, S, np.append(P, j))
-        k = len(P)
-        omega[j] = U[k, k] ** 2 / residual_df[j]
+    for k in np.unique(n_parents).tolist():
+        targets = np.flatnonzero(n_parents == k)
+        families = np.column_stack([np.nonzero(adjacency.T[targets])[1].reshape(len(targets), k), targets])
+        factors, sound = _factors(S, families)
+        for row in np.flatnonzero(~sound).tolist():
+            factors[row] = _factor(moments, S, families[row])
+        omega[targets] = factors[:, k, k] ** 2 / residual_df[targets]
         if k:
-            B[P, j] = lapack.dtrtrs(U[:k, :k], U[:k, k])[0]
-            inverse, _ = lapack.dtrtri(U[:k, :k])
-            std_error[P, j] = np.sqrt(omega[j]) * np.linalg.norm(inverse, axis=1)
+            source, target = families[:, :k], targets[:, None]
+            B[source, target] = np.linalg.solve(factors[:, :k, :k], factors[:, :k, k:])[:, :, 0]
+            inverse = np.linalg.inv(factors[:, :k, :k])  # of triangles both are plain substitution
+            std_error[source, target] = np.sqrt(omega[target]) * np.linalg.norm(inverse, axis=2)
     std_error.flags.writeable = False
     residual_df.flags.writeable = False
     return Refit(LinearSEM(B, omega, moments.mean - moments.mean @ B, names), std_error, residual_df)
 
 
+def _factors(S: Array, families: NDArray[np.intp]) -> tuple[Array, Mask]:
+    """The triangular factors of families of columns of the same size, by Cholesky of S, and which of them keep enough digits."""
+    G = S[families[:, :, None], families[:, None, :]]
+    try:
+        U = np.linalg.cholesky(G).transpose(0, 2, 1)
+    except np.linalg.LinAlgError:
+        return np.empty_like(G), np.zeros(len(G), dtype=bool)
+    remains = np.einsum("tii->ti", U) ** 2 > CHOLESKY_DOWN_TO * np.einsum("tii->ti", G)
+    return np.array(U), remains.all(axis=1)
+
+
 def _factor(moments: MomentsLike, S: Array, columns: NDArray[np.intp]) -> Array:
     """The triangular factor of these columns of R, with S = RᵀR.
 
-    Cholesky of S is fast, and enough where no column is nearly a combination of those before it; else the QR of
-    the columns keeps the digits that squares lose.
+    The QR of the columns keeps the digits that squares lose.
     """
     G = S[np.ix_(columns, columns)]
-    U: Array
-    U, info = lapack.dpotrf(G)
-    if info == 0 and (np.square(U.diagonal()) > CHOLESKY_DOWN_TO * G.diagonal()).all():
-        return U
     U = triangle(moments.R[: columns.max() + 1, columns])  # R is triangular: zeros below
     remains = U.diagonal() > 8 * EPSILON * np.sqrt(G.diagonal())
     if not remains.all():
