@@ -421,3 +421,9 @@ def test_columns_of_which_exactly_nothing_is_left_are_refused():
     a, b = rng.integers(-40, 40, (2, 30)) * 2.0**-20
     with pytest.raises(CollinearError):
         learn(np.column_stack([a, b, a + b]) + 2.0**30, "cvs")
+
+
+def test_columns_that_change_in_their_last_digits_are_not_called_constant():
+    X = 1e9 + 1e-7 * np.random.default_rng(1).standard_normal((60, 3))
+    with pytest.raises(ConstantColumnError, match="or change only in the last digits that float64 holds of them: .*subtract a constant"):
+        learn(X)

@@ -24,12 +24,13 @@ def test_given_everything_before_the_source():
     order, S = fit.ordering.order, fit.moments.covariance()
     place = np.argsort(order)
     found = turning_factors(fit)
-    for a, b, factor in zip(*found, strict=True):
+    for a, b, factor, margin in zip(*found, strict=True):
         before, pair = order[: place[a]], [a, b]
         left = S[np.ix_(pair, pair)]
         if len(before):
             left = left - S[np.ix_(pair, before)] @ np.linalg.solve(S[np.ix_(before, before)], S[np.ix_(before, pair)])
         assert factor == pytest.approx(left[1, 1] / (left[0, 0] - left[0, 1] ** 2 / left[1, 1]))
+        assert margin == pytest.approx(left[1, 1] / left[0, 0])
     assert len(found.factor) == fit.graph.edge_count
 
 

@@ -110,9 +110,13 @@ def check_moments(n: int, mean: Array, spread: Array, names: tuple[str, ...]) ->
         constant = spread <= np.sqrt(n) * 4 * EPSILON * np.abs(mean)
         if constant.any():
             which = [names[j] for j in np.flatnonzero(constant)]
+            one = len(which) == 1
+            barely = spread[constant].max() > 0.0
+            digits = f", or {'changes' if one else 'change'} only in the last digits that float64 holds of {'it' if one else 'them'}"
+            remedy = ", or subtract a constant first" if barely else ""
             raise ConstantColumnError(
-                f"{'Column' if len(which) == 1 else 'Columns'} {listed(which)} never {'changes' if len(which) == 1 else 'change'}: "
-                "leave out what does not vary (columns=…, --columns)."
+                f"{'Column' if one else 'Columns'} {listed(which)} never {'changes' if one else 'change'}{digits if barely else ''}: "
+                f"leave out what does not vary (columns=…, --columns){remedy}."
             )
         small = [names[j] for j in np.flatnonzero(spread < SMALLEST)]
         if small:

@@ -21,11 +21,12 @@ from ordag.fit import Fit
 
 
 class Turning(NamedTuple):
-    """The arrows along the order, as column numbers, and the factor that would turn each."""
+    """The arrows along the order, as column numbers, the factor that would turn each, and its margin v_b/v_a."""
 
     source: NDArray[np.intp]
     target: NDArray[np.intp]
     factor: Array
+    margin: Array
 
 
 def turning_factors(fit: Fit) -> Turning | None:
@@ -40,4 +41,5 @@ def turning_factors(fit: Fit) -> Turning | None:
         return None
     v_a, v_b, c = fit.ordering.pair(place[source], place[target])
     explained = (c / v_a) * (c / v_b)
-    return Turning(source, target, v_b / v_a / np.maximum(1.0 - explained, np.finfo(float).eps))
+    margin = v_b / v_a
+    return Turning(source, target, margin / np.maximum(1.0 - explained, np.finfo(float).eps), margin)

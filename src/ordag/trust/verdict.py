@@ -134,13 +134,12 @@ def _graded(fit: Fit, same_units: bool, which: str, beware: list[Caution]) -> Ve
     assert test is not None
     scale = scale_of(fit.moments, fit.profile, same_units=same_units)
     turning = turning_factors(fit)
-    closest = _closest(fit)
-    numbers: dict[str, Any] = {
-        **test._asdict(),
-        "variance_spread": scale.spread,
-        "closest": None if closest is None else dict(zip(("source", "target", "margin"), closest, strict=True)),
-        "turning": None if turning is None else float(turning.factor.min()),
-    }
+    numbers: dict[str, Any] = {**test._asdict(), "variance_spread": scale.spread, "closest": None, "turning": None}
+    if turning is not None:
+        least = int(np.argmin(turning.margin))
+        source, target = fit.names[turning.source[least]], fit.names[turning.target[least]]
+        numbers["closest"] = {"source": source, "target": target, "margin": float(turning.margin[least])}
+        numbers["turning"] = float(turning.factor.min())
     if not fit.graph.edge_count:
         return Verdict("untested", "There are no arrows, and so no directions to test.", None, numbers)
     if scale.kind or (scale.near and test.rejected):
@@ -159,7 +158,7 @@ def _graded(fit: Fit, same_units: bool, which: str, beware: list[Caution]) -> Ve
         )
     grounds = _Grounds(test, turning, expected(fit), beware)
     if test.rejected and not grounds.harmless:
-        return Verdict("assumed", f"{which} {_assumed(test, closest)}", grounds.expected, numbers)
+        return Verdict("assumed", f"{which} {_assumed(test, numbers['closest'])}", grounds.expected, numbers)
     doubts = _doubts(fit, grounds)
     if doubts:
         sentence = (
@@ -205,14 +204,15 @@ def _tested(fit: Fit, grounds: _Grounds) -> str:
     return f"{sentence}."
 
 
-def _assumed(test: EqualVariances, closest: tuple[str, str, float] | None) -> str:
+def _assumed(test: EqualVariances, closest: Mapping[str, Any] | None) -> str:
     sentence = (
         "rest on an assumption that no data can test: equal error variances are rejected "
         f"({chance(test.p_value)}, largest over smallest {amount(test.spread)}), so believe an arrow only if you know that its "
         "target varies more than its source once all earlier variables are held fixed"
     )
     if closest is not None:
-        sentence += f"; the closest is {arrow(closest[:2])}, {amount(closest[2])} times"
+        ends = closest["source"], closest["target"]
+        sentence += f"; the closest is {arrow(ends)}, {amount(closest['margin'])} times"
     return f"{sentence}."
 
 
@@ -285,18 +285,3 @@ def full_verdict(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
 
 
 DEPENDS = {"the units": {"units", "standardising"}, "the transformation of the columns": {"logarithms"}}
-
-
-def _closest(fit: Fit) -> tuple[str, str, float] | None:
-    """The arrow a → b with the least var(b | before a) / var(a | before a), along the order."""
-    if fit.ordering is None:
-        return None
-    source, target = np.nonzero(fit.graph.adjacency & ~fit.graph.adjacency.T)
-    place = np.argsort(fit.ordering.order)
-    along = place[source] < place[target]
-    source, target = source[along], target[along]
-    if not len(source):
-        return None
-    v_a, v_b, _ = fit.ordering.pair(place[source], place[target])
-    least = int(np.argmin(v_b / v_a))
-    return fit.names[source[least]], fit.names[target[least]], float(v_b[least] / v_a[least])
