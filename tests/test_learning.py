@@ -425,5 +425,8 @@ def test_columns_of_which_exactly_nothing_is_left_are_refused():
 
 def test_columns_that_change_in_their_last_digits_are_not_called_constant():
     X = 1e9 + 1e-7 * np.random.default_rng(1).standard_normal((60, 3))
-    with pytest.raises(ConstantColumnError, match="or change only in the last digits that float64 holds of them: .*subtract a constant"):
+    with pytest.raises(
+        ConstantColumnError,
+        match=r"or change only in the last digits that float64 holds of them: .*subtract a constant",
+    ):
         learn(X)

@@ -88,7 +88,7 @@ def find_order(table: Table, direction: str = "forward", before: Mask | None = N
         quick = None if table.quick is None else quick_forward(table.quick, before)
         ordering = quick if quick is not None else forward(table.exact, before)
     if ordering.undecided:
-        warnings.warn(precision_sentence(ordering), PrecisionWarning, stacklevel=4)
+        warnings.warn(precision_sentence(ordering), PrecisionWarning, stacklevel=5)
     return ordering
 
 

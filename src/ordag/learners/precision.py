@@ -39,7 +39,7 @@ def with_digits_checked(fit: Fit) -> Fit:
         found.append(doubtful_pairs(fit.ordering, fit.selection))
     sentences = [sentence for sentence in found if sentence is not None]
     for sentence in sentences:
-        warnings.warn(sentence, PrecisionWarning, stacklevel=3)
+        warnings.warn(sentence, PrecisionWarning, stacklevel=4)
     return replace(fit, warnings=(*fit.warnings, *sentences)) if sentences else fit
 
 
