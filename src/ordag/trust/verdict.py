@@ -152,7 +152,7 @@ def _graded(fit: Fit, same_units: bool, which: str, beware: list[Caution]) -> Ve
         return Verdict(
             "uninformative",
             f"{which} carry no information: {why}. Go back to the columns in their own, comparable "
-            "units, or use a method that does not read variances (pc or ges).",
+            "units, or use a method that does not rest on variances alone (pooled, pc or ges).",
             None,
             numbers,
         )
