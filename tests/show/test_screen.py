@@ -115,7 +115,7 @@ def test_odd_names_do_nothing_to_a_terminal(run, tmp_path):
         ["learn", "t.csv"],
         ["learn", "t.csv", "--alpha", "0.05"],
         ["learn", "t.csv", "--method", "pc"],
-        ["check", "t.csv"],
+        ["check", "t.csv", "--method", "cvs"],
         ["compare", "t.csv"],
         ["effect", "t.csv", "--from", odd[0], "--to", odd[1]],
         ["effect", "t.csv", "--from", odd[0], "--to", "green"],
