@@ -25,6 +25,7 @@ SLOW = (
     "test_docs.py",
     "trust/test_bootstrap.py",
     "trust/test_effects.py",
+    "trust/test_forecast.py",
 )
 """Folders and files of longer tests, beside single ones that are marked themselves: `make check` leaves them out."""
 

@@ -25,7 +25,7 @@ def tiers(count, *, p=10, n=200, change=lambda X: X, **settings):
     found = []
     for seed in range(count):
         X = change(ordag.simulate("erdos-renyi", p, n, seed=seed, degree=3, **settings).X)
-        found.append(quick_verdict(ordag.learn(X, method="cvs")).tier)
+        found.append(quick_verdict(ordag.learn(X, method="cvs", forecast=20)).tier)
     return Counter({tier: found.count(tier) / count for tier in found})
 
 
