@@ -202,7 +202,9 @@ def refuse_options(context: click.Context, names: Collection[str], why: str) -> 
     """Refuse options of these names that stand on the command line and would have no effect there."""
     said = click.core.ParameterSource.COMMANDLINE
     found = [
-        one for one in context.command.params if one.name in names and context.get_parameter_source(one.name) == said
+        one
+        for one in context.command.params
+        if one.name in names and context.get_parameter_source(one.name) == said and context.params[one.name] != ()
     ]
     if found:
         raise SettingError(f"{', '.join(max(one.opts, key=len) for one in found)} {why}.")
