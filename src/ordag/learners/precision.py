@@ -16,7 +16,7 @@ from ordag.order.digits import NEGLIGIBLE, condition, noise
 from ordag.order.ordering import Ordering, column_lengths
 from ordag.parents.select import Selection
 from ordag.parents.tests import correlation_noise, p_values
-from ordag.words import listed
+from ordag.words import joined, shown
 
 FEW = 0.01
 """The relative uncertainty of an error variance from which its weights and tests cannot be read off any more."""
@@ -50,10 +50,11 @@ def few_digits(fit: Fit) -> str | None:
     few = np.flatnonzero(uncertainty >= limit)
     if not len(few):
         return None
-    names = [f"{fit.names[j]} ({_digits(uncertainty[j])})" for j in few[np.argsort(-uncertainty[few], kind="stable")]]
+    worst = few[np.argsort(-uncertainty[few], kind="stable")]
+    names = [f"{shown(fit.names[j])} ({_digits(uncertainty[j])})" for j in worst]
     return (
         f"The data are so close to collinear, or so far from zero, that few digits are left of the error variances of "
-        f"{listed(names)}: arrows at these variables may be due to rounding. Subtract a constant from columns far from zero "
+        f"{joined(names)}: arrows at these variables may be due to rounding. Subtract a constant from columns far from zero "
         "before they are stored, or leave out columns that others explain."
     )
 
@@ -70,13 +71,13 @@ def doubtful_pairs(ordering: Ordering, selection: Selection) -> str | None:
     later, earlier = np.nonzero(np.tril(below != above, -1))
     if not len(later):
         return None
-    names = [ordering.moments.names[j] for j in ordering.order]
+    names = [shown(ordering.moments.names[j]) for j in ordering.order]
     worst = np.argsort(-rounding[later, earlier], kind="stable")
     pairs = [
         f"{names[earlier[k]]} and {names[later[k]]} (± {min(rounding[later[k], earlier[k]], 1.0):.1g})" for k in worst
     ]
     return (
-        f"The data are so close to collinear that rounding could have decided whether {listed(pairs, 4)} are joined: in brackets "
+        f"The data are so close to collinear that rounding could have decided whether {joined(pairs, 4)} are joined: in brackets "
         "how far it may have moved their partial correlation. Do not rely on these edges."
     )
 

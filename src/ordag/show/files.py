@@ -42,12 +42,8 @@ def check_place(path: str | PathLike[str]) -> Path:
     try:
         target = Path(path).resolve()
         folder, special = target.is_dir(), target.exists() and not target.is_file()
-    except (
-        OSError,
-        RuntimeError,
-        TypeError,
-        ValueError,
-    ) as error:  # links in a circle; no text; letters of no file system
+    # Links in a circle; no text; letters of no file system.
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
         raise OutputError(f"{short(path)} is no path of a file: {error}.") from error
     if folder:
         raise OutputError(f"{path} is a folder: give the name of a file in it.")
