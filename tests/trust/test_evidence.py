@@ -133,3 +133,15 @@ def test_variables_that_have_to_wait_are_no_candidates(way):
             assert np.isnan(ordering.margins[m])
         else:
             assert sizes[m, b] / sizes[m, m] - 1 == pytest.approx(ordering.margins[m], rel=1e-6)
+
+
+def test_what_knowledge_held_back_was_no_rival():
+    """Statistics has to wait for mechanics: at no step before is it the runner-up or tied."""
+    fit = ordag.learn("marks", "cvs", knowledge={"tiers": "mechanics | algebra, vectors, analysis, statistics"})
+    steps = fit.steps
+    assert fit.order[0] == "mechanics"
+    assert steps["runner_up"][0] is None or steps["runner_up"][0] != steps["runner_up"][0]
+    assert steps["tied"][0] == []
+    free = ordag.learn("marks", "cvs")
+    assert free.steps["runner_up"][0] == "vectors"
+    assert steps["runner_up"][1] == "vectors"

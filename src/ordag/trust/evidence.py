@@ -40,6 +40,7 @@ from scipy.special import stdtr
 from ordag.arrays import Array, Mask
 from ordag.errors import GraphError
 from ordag.fit import Fit
+from ordag.learners.constraints import constraints
 from ordag.order.ordering import Ordering, pitman_morgan
 from ordag.parents.select import check_level
 
@@ -133,7 +134,7 @@ def evidence(
     alpha: the level at which a candidate counts as told apart from the chosen one.
     known: (source, target) pairs whose direction the user has fixed.
     before: the partial order that the ordering had to keep to, [i, j] for column i before column j: a variable that had to
-        wait for another was no candidate.
+        wait for another was no candidate. That of the fit's knowledge if not given.
     """
     alpha = check_level(alpha)
     adjacency = fit.graph.adjacency
@@ -146,6 +147,9 @@ def evidence(
         source, target = source[by_place], target[by_place]
         ends = place[source], place[target]
         p_values = fit.ordering.direction_p_values(np.minimum(*ends), np.maximum(*ends))
+        if before is None:
+            held = constraints(fit.settings.get("knowledge"), fit.names)
+            before = None if held is None else held.before
         steps = step_evidence(fit.ordering, fit.graph.skeleton, alpha, before)
     reasons = arrow_reasons(fit, source, target, known)
     return Evidence(fit.names, alpha, steps, source, target, p_values, reasons)
