@@ -37,6 +37,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.slow)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def short_forecasts():
+    """Every answer has a verdict, and every verdict a forecast: from fewer tables than a user's, where nobody says how many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ordag.trust.forecast.MOST", 40)
+        yield
+
+
 @pytest.fixture
 def run(monkeypatch, capsys, tmp_path):
     """Run `ordag` with these words in an empty folder; gives status, output, messages."""

@@ -11,6 +11,7 @@ import scipy.stats
 import ordag
 from ordag.data.moments import Moments
 from ordag.model import LinearSEM, identifiability
+from ordag.trust import forecast
 from ordag.trust.equal_variances import bartlett, detectable_ratio, equality_test
 from ordag.trust.equations import extra
 from ordag.trust.finding import share
@@ -316,4 +317,4 @@ def test_published_networks_are_named_where_units_decide():
     assert "the units decide the rest" in found.help
     document = found.to_dict()
     assert document["expected"]["by"] == "forecast"
-    assert document["expected"]["replicates"] == 200
+    assert document["expected"]["replicates"] == forecast.MOST
