@@ -22,10 +22,14 @@ SLOW = (
     "model/test_identifiability.py",
     "paper/",
     "parents/test_adaptive.py",
+    "show/test_screen.py",
+    "test_cli_process.py",
     "test_docs.py",
     "trust/test_bootstrap.py",
+    "trust/test_diagnosis.py",
     "trust/test_effects.py",
     "trust/test_forecast.py",
+    "trust/test_verdict.py",
 )
 """Folders and files of longer tests, beside single ones that are marked themselves: `make check` leaves them out."""
 

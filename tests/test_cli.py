@@ -45,6 +45,7 @@ def typed_in(monkeypatch):
     return lambda content: monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
 
 
+@pytest.mark.slow
 def test_a_table_on_standard_input(run, typed_in, tmp_path):
     from ordag.data.datasets import load
 
@@ -364,6 +365,7 @@ def test_help_has_examples(run):
     assert "ordag, version" in run("--version")[1]
 
 
+@pytest.mark.slow
 def test_bootstrap_effect_and_knowledge(run, tmp_path):
     document = json.loads(
         run("learn", "marks", "--alpha", "0.05", "--bootstrap", "20", "--seed", "1", "--workers", "1", "--json")[1]
