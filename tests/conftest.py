@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from ordag.cli import main
+
+settings.register_profile("same", derandomize=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+"""A developer's run looks for new cases every time; with HYPOTHESIS_PROFILE=same, as in CI, they are always the same ones."""
 
 SLOW = (
     "benchmarks/",
