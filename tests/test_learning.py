@@ -412,7 +412,7 @@ def test_what_learn_gives_can_be_shown(method):
                     fit = learn(X, method)
                 except DataError:
                     continue
-                fit.to_json()
+                assert len(json.loads(fit.to_json())["edges"]) == len(fit.edges)
 
 
 def test_columns_of_which_exactly_nothing_is_left_are_refused():

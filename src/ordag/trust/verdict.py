@@ -219,7 +219,9 @@ def _assumed(test: EqualVariances, closest: Mapping[str, Any] | None) -> str:
 def _counted(fit: Fit, reasons: Counter[str]) -> str:
     """How many edges have their direction from where, in one sentence."""
     probabilities = fit.probabilities
-    sure = f" (each with a probability of {DECIDED:g} or more)" if probabilities is not None else ""
+    sure = (
+        f" (with a probability of {DECIDED:g} or more each, if there is an edge)" if probabilities is not None else ""
+    )
     variances = f"the pooled error variances{sure}" if fit.method == "pooled" else "the order by variances"
     words = {
         "knowledge": ("comes", "come", "from what you know"),
