@@ -239,7 +239,7 @@ def _counted(fit: Fit, reasons: Counter[str]) -> str:
         parts.append(f"{lines} {'is' if lines == 1 else 'are'} left open by the class")
     count = sum(reasons.values()) + lines
     if not count:
-        return "There are no edges." if lines or fit.order is None else "There are no arrows."
+        return "There are no edges." if fit.order is None else "There are no arrows."
     return f"Of {count} direction{'s' if count > 1 else ''}, {'; '.join(parts)}."
 
 
