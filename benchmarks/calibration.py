@@ -12,9 +12,9 @@ from threadpoolctl import threadpool_limits
 import ordag
 from benchmarks.timing import table
 from ordag.arrays import Array, Mask
+from ordag.bootstrapping import bootstrap
 from ordag.linalg import inverse, triangle
 from ordag.parents.tests import TESTS, p_values, partial_correlations
-from ordag.trust.bootstrap import bootstrap
 
 DESIGNS: list[tuple[str, str, int, dict[str, Any]]] = [
     ("Erdős–Rényi, equal variances, n = 200", "erdos-renyi", 200, {}),

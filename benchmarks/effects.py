@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 import ordag
 from benchmarks.timing import table
-from ordag.trust.effects import KINDS, total_effects
+from ordag.effects import KINDS, total_effects
 
 
 class Design(NamedTuple):

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 import ordag
 from benchmarks.timing import table
 from ordag.arrays import Array, Mask
-from ordag.trust.common_factor import common_factor
+from ordag.evidence.common_factor import common_factor
 
 TABLES = 40
 SIZES = [(6, 200), (10, 200), (10, 1000), (15, 500)]

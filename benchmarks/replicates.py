@@ -7,8 +7,8 @@ from threadpoolctl import threadpool_limits
 
 import ordag
 from benchmarks.timing import best, duration, table
-from ordag.trust.replicates import Job, Keep
-from ordag.trust.resampling import Resampler, RowResampler, WishartResampler
+from ordag.resampling.replicates import Job, Keep
+from ordag.resampling.resamplers import Resampler, RowResampler, WishartResampler
 
 SIZES = (5, 10, 20, 50, 100, 150)
 ROWS, TOGETHER, ALONE = 1000, 200, 20

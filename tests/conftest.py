@@ -31,11 +31,11 @@ SLOW = (
     "show/test_screen.py",
     "test_cli_process.py",
     "test_docs.py",
-    "trust/test_bootstrap.py",
-    "trust/test_diagnosis.py",
-    "trust/test_effects.py",
-    "trust/test_forecast.py",
-    "trust/test_verdict.py",
+    "test_bootstrapping.py",
+    "diagnosis/test_diagnosis.py",
+    "test_effects.py",
+    "evidence/test_forecast.py",
+    "evidence/test_verdict.py",
 )
 """Folders and files of longer tests, beside single ones that are marked themselves: `make check` leaves them out."""
 
@@ -51,7 +51,7 @@ def pytest_collection_modifyitems(items):
 def short_forecasts():
     """Every answer has a verdict, and every verdict a forecast: from fewer tables than a user's, where nobody says how many."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ordag.trust.forecast.MOST", 40)
+        patch.setattr("ordag.evidence.forecast.MOST", 40)
         yield
 
 

@@ -11,7 +11,7 @@ import pytest
 
 SIGNALLED = """
 import os, signal, sys
-import ordag.trust.replicates as replicates
+import ordag.resampling.replicates as replicates
 from joblib.externals.loky import reusable_executor
 from ordag.cli import main
 from ordag.cli.options import Progress

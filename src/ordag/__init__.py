@@ -11,8 +11,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ordag.bootstrapping import bootstrap as bootstrap
     from ordag.comparison import compare as compare
     from ordag.data.moments import Moments as Moments
+    from ordag.diagnosis.diagnosis import diagnose as diagnose
+    from ordag.effects import total_effect as total_effect
+    from ordag.effects import total_effects as total_effects
     from ordag.errors import OrdagError as OrdagError
     from ordag.errors import OrdagWarning as OrdagWarning
     from ordag.errors import PrecisionWarning as PrecisionWarning
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from ordag.graph import Dag as Dag
     from ordag.graph import hamming as hamming
     from ordag.graph import shd as shd
+    from ordag.knowledge.knowledge import Knowledge as Knowledge
     from ordag.learners.estimators import CVS as CVS
     from ordag.learners.estimators import GDS as GDS
     from ordag.learners.estimators import GES as GES
@@ -31,11 +36,6 @@ if TYPE_CHECKING:
     from ordag.model.identifiability import identifiability as identifiability
     from ordag.model.sem import LinearSEM as LinearSEM
     from ordag.model.simulate import simulate as simulate
-    from ordag.trust.bootstrap import bootstrap as bootstrap
-    from ordag.trust.diagnosis import diagnose as diagnose
-    from ordag.trust.effects import total_effect as total_effect
-    from ordag.trust.effects import total_effects as total_effects
-    from ordag.trust.knowledge import Knowledge as Knowledge
 
 __version__ = "0.1.0"
 
@@ -46,7 +46,7 @@ _HOME = {
     "Fit": "ordag.fit",
     "GDS": "ordag.learners.estimators",
     "GES": "ordag.learners.estimators",
-    "Knowledge": "ordag.trust.knowledge",
+    "Knowledge": "ordag.knowledge.knowledge",
     "LinearSEM": "ordag.model.sem",
     "Moments": "ordag.data.moments",
     "OrdagError": "ordag.errors",
@@ -54,17 +54,17 @@ _HOME = {
     "PC": "ordag.learners.estimators",
     "Pooled": "ordag.learners.estimators",
     "PrecisionWarning": "ordag.errors",
-    "bootstrap": "ordag.trust.bootstrap",
+    "bootstrap": "ordag.bootstrapping",
     "compare": "ordag.comparison",
-    "diagnose": "ordag.trust.diagnosis",
+    "diagnose": "ordag.diagnosis.diagnosis",
     "hamming": "ordag.graph",
     "identifiability": "ordag.model.identifiability",
     "learn": "ordag.learning",
     "refit": "ordag.learning",
     "shd": "ordag.graph",
     "simulate": "ordag.model.simulate",
-    "total_effect": "ordag.trust.effects",
-    "total_effects": "ordag.trust.effects",
+    "total_effect": "ordag.effects",
+    "total_effects": "ordag.effects",
 }
 
 __all__ = list(_HOME)

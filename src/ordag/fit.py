@@ -27,10 +27,10 @@ from ordag.parents.select import Selection
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ordag.evidence.forecast import Expected
+    from ordag.evidence.verdict import Verdict
     from ordag.learners.pooled.posterior import Posterior, Probabilities
-    from ordag.trust.forecast import Expected
-    from ordag.trust.support import Bootstrap
-    from ordag.trust.verdict import Verdict
+    from ordag.resampling.support import Bootstrap
 
 
 class Recipe(NamedTuple):
@@ -114,7 +114,7 @@ class Fit:
     @cached_property
     def verdict(self) -> Verdict:
         """What the directions rest on and how many of them to expect wrong, in a few sentences; takes a second at most."""
-        from ordag.trust.verdict import quick_verdict
+        from ordag.evidence.verdict import quick_verdict
 
         return quick_verdict(self)
 
@@ -152,7 +152,7 @@ class Fit:
 
     @cached_property
     def _edge_columns(self) -> dict[str, Any]:
-        from ordag.trust.evidence import arrow_reasons
+        from ordag.evidence.steps import arrow_reasons
 
         source, target = np.nonzero(self.graph.adjacency & ~self.graph.adjacency.T)
         if self.places is not None:
@@ -201,8 +201,8 @@ class Fit:
         return mask
 
     def forecast(self, replicates: int | None = None, *, seed: int = 0) -> Expected | None:
-        """What would be wrong in tables of this size if this graph were the truth: see `ordag.trust.forecast`."""
-        from ordag.trust.forecast import forecast
+        """What would be wrong in tables of this size if this graph were the truth: see `ordag.evidence.forecast`."""
+        from ordag.evidence.forecast import forecast
 
         return forecast(self, replicates, seed=seed)
 
@@ -215,7 +215,7 @@ class Fit:
     def _step_columns(self) -> dict[str, Any]:
         if self.ordering is None:
             return {"node": [], "variance": [], "margin": []}
-        from ordag.trust.evidence import evidence
+        from ordag.evidence.steps import evidence
 
         steps = evidence(self).steps
         columns = {"node": list(self.order or ()), "variance": self.ordering.variances, "margin": self.ordering.margins}

@@ -135,7 +135,7 @@ def with_warnings(fit: Fit) -> Fit:
 
 
 def _bootstrapped(data: Any, replicates: int, method: str, **settings: Any) -> Fit:
-    from ordag.trust.bootstrap import bootstrap
+    from ordag.bootstrapping import bootstrap
 
     result = bootstrap(data, replicates, method=method, **settings)
     return replace(result.fit, bootstrap=result)

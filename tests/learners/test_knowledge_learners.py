@@ -16,8 +16,8 @@ from strategies.tables import tables
 import ordag
 from ordag import Cpdag, Dag, Moments, learn
 from ordag.errors import ColumnError, SettingError
-from ordag.learners.constraints import BrokenKnowledgeError, decided, verify
-from ordag.trust.knowledge import Knowledge
+from ordag.knowledge.knowledge import Knowledge
+from ordag.knowledge.masks import BrokenKnowledgeError, decided, verify
 
 CASES = [
     ("cvs", {}),

@@ -18,13 +18,13 @@ from strategies.tables import tables
 
 from ordag import Dag, Moments, learn, simulate
 from ordag.errors import OrdagWarning, SettingError
+from ordag.knowledge.knowledge import Knowledge
 from ordag.learners.gds import gds_search
 from ordag.learners.ges import ges_search
 from ordag.learners.ges.essential import essential
 from ordag.learners.ges.keeping import Keeping
 from ordag.learners.pc import pc_search
 from ordag.order.ordering import backward, forward
-from ordag.trust.knowledge import Knowledge
 
 seeds = st.integers(0, 2**32 - 1)
 

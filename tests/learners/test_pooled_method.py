@@ -15,8 +15,8 @@ from strategies.tables import tables
 
 from ordag import Dag, Moments, learn
 from ordag.errors import OrdagError, SettingError
+from ordag.knowledge.knowledge import Knowledge
 from ordag.learners.pooled.method import checked_groups
-from ordag.trust.knowledge import Knowledge
 
 seeds = st.integers(0, 2**32 - 1)
 X = oracles.random_rows(6, 80, np.random.default_rng(3), spread=0.5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from ordag.trust.knowledge import Knowledge
+from ordag.knowledge.knowledge import Knowledge
 
 
 def random_entries(names, rng, order=None, arrows=0.12, bans=0.2, ends=0.15):

@@ -61,7 +61,7 @@ def check(
       ordag check data.csv --same-units
       ordag check data.csv --groups "height,width;mass" --json
     """
-    from ordag.trust.diagnosis import diagnose
+    from ordag.diagnosis.diagnosis import diagnose
 
     reading = take_reading(values)
     settings: dict[str, Any] = {"orient_by_order": "class"} if orient_by_order else {}

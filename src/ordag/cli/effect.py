@@ -23,7 +23,7 @@ from ordag.errors import SettingError
 from ordag.words import shown
 
 if TYPE_CHECKING:
-    from ordag.trust.effects import Effect
+    from ordag.effects import Effect
 
 
 @click.command()
@@ -68,9 +68,9 @@ def effect(
       ordag effect marks --from algebra --to mechanics --interval given-graph
       ordag effect data.csv --from dose --to response --knowledge known.txt --json
     """
+    from ordag.bootstrapping import bootstrap
+    from ordag.effects import check_pair, directed, total_effect, usual_replicates
     from ordag.learning import learn
-    from ordag.trust.bootstrap import bootstrap
-    from ordag.trust.effects import check_pair, directed, total_effect, usual_replicates
 
     reading = take_reading(values)
     settings = given(context, values)

@@ -13,7 +13,7 @@ from ordag.data.table import Table
 from ordag.errors import PrecisionWarning
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
-from ordag.learners.constraints import Given, constraints, informed
+from ordag.knowledge.masks import Given, constraints, informed
 from ordag.order.ordering import Ordering, backward, forward, quick_forward
 from ordag.parents.select import check_level, select
 from ordag.parents.tests import Test, named_test
@@ -38,7 +38,7 @@ def cvs(
         edge follows the share of pairs joined. The last two need no level.
     correction: "none", "bh" (Benjamini–Hochberg) or "bonferroni".
     direction: "forward" chooses causes first, "backward" effects first.
-    knowledge: what is known beforehand (`ordag.trust.knowledge.Knowledge`, a mapping, or the path of a file).
+    knowledge: what is known beforehand (`ordag.knowledge.knowledge.Knowledge`, a mapping, or the path of a file).
     """
     alpha = check_level(alpha)
     named_test(test)

@@ -13,7 +13,7 @@ from ordag.checks import Seed
 from ordag.data.moments import Moments
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
-from ordag.learners.constraints import Given
+from ordag.knowledge.masks import Given
 from ordag.learners.prices import Penalty
 from ordag.learning import learn
 from ordag.parents.tests import Test

@@ -16,7 +16,7 @@ from ordag.data.gate import check_moments
 from ordag.data.moments import Moments
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
-from ordag.learners.constraints import Constraints
+from ordag.knowledge.masks import Constraints
 from ordag.learners.gds_moves import Position, starting_graph
 from ordag.learners.regressions import Regressions
 from ordag.order.ordering import forward

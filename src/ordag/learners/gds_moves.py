@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ordag.arrays import Array, Mask
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
-from ordag.learners.constraints import Constraints
+from ordag.knowledge.masks import Constraints
 from ordag.learners.regressions import Regressions, members
 from ordag.words import shown
 

@@ -10,7 +10,7 @@ from ordag.data.table import Table
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
-from ordag.learners.constraints import Constraints, Given, constraints, informed
+from ordag.knowledge.masks import Constraints, Given, constraints, informed
 from ordag.learners.cvs import find_order
 from ordag.learners.orient import check_way, order_for_skeleton, orient_by_order
 from ordag.learners.pc import pc_search

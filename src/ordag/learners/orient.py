@@ -15,7 +15,7 @@ from ordag.graph.base import Graph
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
 from ordag.graph.meek import meek
-from ordag.learners.constraints import Constraints, class_fault
+from ordag.knowledge.masks import Constraints, class_fault
 from ordag.words import listed, shown
 
 WAYS = ("class", "skeleton")

@@ -13,7 +13,7 @@ from ordag.checks import Seed, as_number, checked_seed, short
 from ordag.data.moments import Moments
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
-from ordag.learners.constraints import Constraints
+from ordag.knowledge.masks import Constraints
 from ordag.learners.gds import GdsResult, gds_search
 from ordag.learners.ges import GesResult, ges_search
 

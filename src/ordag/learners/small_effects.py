@@ -17,7 +17,7 @@ from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
-from ordag.learners.constraints import class_fault, constraints, informed
+from ordag.knowledge.masks import class_fault, constraints, informed
 from ordag.linalg import triangle
 from ordag.words import counted
 

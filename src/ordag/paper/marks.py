@@ -13,6 +13,7 @@ from scipy.special import chdtrc
 from ordag.arrays import Array
 from ordag.data.datasets import load
 from ordag.data.moments import Moments
+from ordag.diagnosis.normality import kurtosis_test
 from ordag.graph.base import Graph
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
@@ -27,7 +28,6 @@ from ordag.paper.marks_claims import claims, differences
 from ordag.paper.marks_figures import present
 from ordag.paper.tikz_graphs import GDS, OUR, PANELS, SUBJECTS
 from ordag.parents.tests import fisher_z
-from ordag.trust.normality import kurtosis_test
 
 Rows = list[dict[str, Any]]
 

@@ -14,7 +14,7 @@ from ordag.checks import is_whole, short
 from ordag.errors import OrdagWarning, SettingError
 from ordag.paper.experiment import Experiment, ReproductionError, Task
 from ordag.paper.store import Journal, Rows
-from ordag.trust.replicates import leave_interrupts_to_the_parent, stopped_after
+from ordag.resampling.replicates import leave_interrupts_to_the_parent, stopped_after
 
 BATCH_SECONDS = 0.5
 """Tasks go to a worker in batches of about this length: long against the way there, short to lose."""

@@ -10,8 +10,8 @@ from ordag.words import counted, harmless, shown
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ordag.trust.diagnosis import Diagnosis
-    from ordag.trust.verdict import Verdict
+    from ordag.diagnosis.diagnosis import Diagnosis
+    from ordag.evidence.verdict import Verdict
 
 TITLES = {"warning": "Warnings", "look": "Worth a look", "fine": "Fine", "unchecked": "Not checked"}
 STYLES = {"warning": "bold red", "look": "bold yellow", "fine": "bold green", "unchecked": "bold"}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ordag.arrays import Mask
-from ordag.learners.constraints import Constraints, restricted
+from ordag.knowledge.masks import Constraints, restricted
 from ordag.learners.ges.essential import Essential, essential
 from ordag.learners.ges.moves import Move, Operator
 from ordag.learners.regressions import members

@@ -12,7 +12,7 @@ from ordag.checks import as_list, as_number, is_flag, is_whole, short
 from ordag.data.moments import Moments
 from ordag.errors import OrdagWarning, SettingError
 from ordag.graph.cpdag import Cpdag
-from ordag.learners.constraints import Constraints
+from ordag.knowledge.masks import Constraints
 from ordag.learners.ges import delete, insert, turn
 from ordag.learners.ges.candidates import Candidates
 from ordag.learners.ges.essential import Essential, essential

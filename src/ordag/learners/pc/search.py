@@ -12,7 +12,7 @@ from ordag.checks import check_choice, is_whole, short
 from ordag.data.moments import Moments
 from ordag.errors import SettingError, TooFewRowsError
 from ordag.graph.cpdag import Cpdag
-from ordag.learners.constraints import Constraints, class_fault
+from ordag.knowledge.masks import Constraints, class_fault
 from ordag.learners.pc.orientation import Orientation, orient
 from ordag.learners.pc.skeleton import find_skeleton
 from ordag.learners.pc.tester import Progress, Tester

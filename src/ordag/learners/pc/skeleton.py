@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
-from ordag.learners.constraints import Constraints
+from ordag.knowledge.masks import Constraints
 from ordag.learners.pc.subsets import count_sets, inside, neighbour_sets, neighbours_besides
 from ordag.learners.pc.tester import Tester
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ordag.arrays import Array, Mask
 from ordag.graph.acyclic import topological_order
-from ordag.learners.constraints import Constraints
+from ordag.knowledge.masks import Constraints
 from ordag.learners.pooled.exact import graphs_by_score
 from ordag.learners.pooled.orders import Order
 from ordag.learners.pooled.score import PooledScore

@@ -11,7 +11,7 @@ from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
-from ordag.learners.constraints import Given, constraints, informed
+from ordag.knowledge.masks import Given, constraints, informed
 from ordag.learners.cvs import find_order, precision_sentence
 from ordag.learners.pooled.posterior import Posterior, check_draws
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
@@ -39,7 +39,7 @@ def pooled(
     kicks: fruitless restarts from disturbed orders that end the search; chosen by itself if not given.
     draws: graphs to sample for the probabilities of arrows; chosen by the number of variables if not given, 0 for none.
     seed: of kicks and draws.
-    knowledge: what is known beforehand (`ordag.trust.knowledge.Knowledge`, a mapping, or the path of a file).
+    knowledge: what is known beforehand (`ordag.knowledge.knowledge.Knowledge`, a mapping, or the path of a file).
     """
     check_choice("units", units, UNITS, "'commensurable', or None where nothing is known")
     if units is not None and groups is not None:

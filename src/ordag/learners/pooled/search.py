@@ -16,7 +16,7 @@ from ordag.data.moments import Moments
 from ordag.errors import OrdagError, OrdagWarning, SettingError
 from ordag.graph.acyclic import topological_order
 from ordag.graph.extension import extension
-from ordag.learners.constraints import Constraints
+from ordag.knowledge.masks import Constraints
 from ordag.learners.ges import ges_search
 from ordag.learners.pooled.descent import WORTHWHILE, Descent, Optimum, packed
 from ordag.learners.pooled.exact import MOST

@@ -1,0 +1,216 @@
+"""`bootstrap`: learn again from many samples of the data, and count. docs/bootstrap.md says what the numbers mean."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ordag.arrays import Array
+from ordag.checks import Seed, check_choice, is_whole, short
+from ordag.data.gate import Missing, RowCheck
+from ordag.data.scatter import chunk_rows
+from ordag.data.sources import Source
+from ordag.data.table import Table
+from ordag.errors import DataError, SettingError
+from ordag.fit import Fit
+from ordag.learning import READING, check_method, check_settings, method_settings, run_method, settled, with_warnings
+from ordag.resampling.intervals import check_interval_level, intervals
+from ordag.resampling.replicates import Job, Replicate, run, worker_count
+from ordag.resampling.resamplers import Resampler, RowResampler, WishartResampler, seed_root
+from ordag.resampling.streaming import passes, poisson_sums
+from ordag.resampling.support import Bootstrap
+
+KINDS = ("auto", "rows", "wishart", "poisson")
+
+IN_MEMORY = 2**25
+"""Numbers (rows times columns) up to which a file is read into memory, to draw its rows: a quarter of a gigabyte."""
+
+EFFECTS = 2**30
+"""Bytes that the total effects of all replicates may take; beyond that there are no intervals for them."""
+
+
+def bootstrap(
+    data: Any,
+    replicates: int = 500,
+    *,
+    method: str = "auto",
+    seed: Seed = None,
+    workers: int | None = None,
+    kind: str = "auto",
+    level: float = 0.95,
+    progress: Callable[[str], None] | None = None,
+    columns: Sequence[str] | None = None,
+    missing: Missing = "error",
+    **settings: Any,
+) -> Bootstrap:
+    """Learn from `replicates` samples of the data, and count what comes out how often.
+
+    data, method, columns, missing, settings: as for `ordag.learn`.
+    seed: the same seed gives the same answer, with any number of workers. Without one the samples are others every time, and
+        a method that draws lots itself has its own seed, as in `ordag.learn`.
+    workers: processes to use; one for every core unless said otherwise.
+    kind: "rows" draws rows with replacement; "wishart" draws from the Gaussian distribution with the data's moments, and is
+        all that can be done where only `Moments` exist; "poisson" weights the rows of a file in one pass. "auto" draws rows
+        where they fit in memory.
+    level: that of the percentile intervals.
+    progress: called now and then with a few words on how far things are.
+
+    >>> import ordag
+    >>> result = bootstrap("marks", 100, alpha=0.05, seed=1)
+    >>> bool(result.precedes[result.index("vectors"), result.index("mechanics")] > 0.95)
+    True
+    """
+    count = _checked_count(replicates)
+    check_interval_level(level)
+    check_choice("kind", kind, KINDS)
+    check_method(method)
+    cores = worker_count(workers)
+    root = seed_root(seed)
+    reading = {name: settings.pop(name) for name in READING if name in settings}
+    check_settings(method, settings)
+    table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
+    method, settings = settled(method, len(table.names), settings)
+    drawn = seed is not None and "seed" in method_settings(method)
+    seeded: dict[str, Any] = {"seed": np.random.default_rng(root)} if drawn else {}
+    fit = with_warnings(run_method(method, table, **settings, **seeded))
+    source, X = table._source, None
+    if kind in ("auto", "rows") and source is not None:
+        X = _rows(source, missing, None if kind == "rows" else IN_MEMORY)
+    kind = _settled(kind, source, X)
+    keep_effects = 12 * count * fit.moments.p * (fit.moments.p - 1) // 2 <= EFFECTS
+
+    def tell(done: int) -> None:
+        table.tell(f"bootstrap: {done:,} of {count:,} replicates")
+
+    def learned(resampler: Resampler, numbers: range) -> list[Replicate]:
+        job = Job(resampler, root, method, settings, "effects" if keep_effects else "weights")
+        return run(job, numbers, workers, lambda done: tell(numbers.start + done))
+
+    found: list[Replicate] = []
+    if kind == "poisson":
+        assert source is not None
+        for numbers in passes(count, fit.moments.p):
+            sums = poisson_sums(
+                source, fit.moments, numbers, root, missing=missing, workers=cores, progress=table._rows_read
+            )
+            found += learned(sums, numbers)
+    else:
+        # Any root whitens, but a root of squares and products has half the digits, and Wishart samples would inherit that.
+        exact = table.exact if X is None and source is not None and fit.moments.squared else fit.moments
+        found = learned(WishartResampler(exact) if X is None else RowResampler.of(X, exact), range(count))
+    return _counted(fit, found, kind=kind, seed=root, level=level)
+
+
+def bootstrap_fit(
+    fit: Fit,
+    replicates: int,
+    *,
+    seed: Seed = 0,
+    level: float = 0.95,
+    workers: int | None = None,
+    **changed: Any,
+) -> Bootstrap:
+    """The bootstrap of a fit whose rows are no longer at hand: Gaussian samples with its moments, learned with its settings."""
+    count = _checked_count(replicates)
+    check_interval_level(level)
+    if fit.recipe is None:
+        raise SettingError("This fit does not say how it was made, so it cannot be made again: use one of ordag.learn.")
+    settings = {name: value for name, value in fit.recipe.settings.items() if name != "seed"} | changed
+    root = seed_root(seed)
+    found = run(Job(WishartResampler(fit.moments), root, fit.method, settings), range(count), workers)
+    return _counted(fit, found, kind="wishart", seed=root, level=level)
+
+
+def _checked_count(replicates: int) -> int:
+    if not is_whole(replicates, 2):
+        raise SettingError(
+            f"replicates={short(replicates)}: a bootstrap takes a whole number of them, from 2 on; 500 is usual."
+        )
+    return int(replicates)
+
+
+def _settled(kind: str, source: Source | None, X: Array | None) -> str:
+    if source is None:
+        if kind in ("rows", "poisson"):
+            raise SettingError(f"kind={kind!r} needs the rows, and only moments were given: use kind='wishart'.")
+        return "wishart"
+    if kind == "auto":
+        return "poisson" if X is None else "rows"
+    return kind
+
+
+def _rows(source: Source, missing: Missing, most: int | None) -> Array | None:
+    """The usable rows in memory; None where there are more than `most` numbers in a file."""
+    check = RowCheck(source.names, missing)
+    X = source.array
+    if X is not None:
+        X = check.admit(X)
+        check.verdict()
+        return X
+    blocks, numbers = [], 0
+    for block in source.batches(chunk_rows(len(source.names))):
+        blocks.append(check.admit(block))
+        numbers += block.size
+        if most is not None and numbers > most:
+            return None
+    check.verdict()
+    return np.concatenate(blocks)
+
+
+def _counted(fit: Fit, found: list[Replicate], *, kind: str, seed: np.random.SeedSequence, level: float) -> Bootstrap:
+    """The shares and percentiles that the replicates give."""
+    failures = [one.failure for one in found if one.failure is not None]
+    good = [one for one in found if one.failure is None]
+    if not good:
+        raise DataError(f"All {len(found)} bootstrap samples were refused, the first because: {failures[0][1]}")
+    p, total = fit.moments.p, len(good)
+    arrows = _counts([one.arrows for one in good], p)
+    lines = _counts([one.lines for one in good], p)
+    joined = arrows + arrows.T + lines + lines.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        direction = np.where(joined > 0, arrows / joined, np.nan)
+    places = None if good[0].places is None else np.stack([one.places for one in good if one.places is not None])
+    weights = effects = None
+    if good[0].weights is not None:
+        values = [one.weights for one in good if one.weights is not None]
+        weights = intervals([one.arrows for one in good], values, p, total, level)
+    if good[0].effects is not None:
+        pairs = [one.effects for one in good if one.effects is not None]
+        effects = intervals([numbers for numbers, _ in pairs], [values for _, values in pairs], p, total, level)
+    return Bootstrap(
+        fit=fit,
+        kind=kind,
+        replicates=len(found),
+        level=level,
+        entropy=seed.entropy,
+        edge_support=arrows / total,
+        adjacency_support=joined / total,
+        direction_support=direction,
+        precedes=None if places is None else _precedes(places),
+        places=places,
+        weights=weights,
+        effects=effects,
+        failed=_reasons(failures),
+        undecided=sum(one.undecided for one in good),
+        mean_edges=float(joined.sum() / 2 / total),
+    )
+
+
+def _counts(numbers: list[Any], p: int) -> Array:
+    return np.bincount(np.concatenate(numbers), minlength=p * p).reshape(p, p).astype(np.float64)
+
+
+def _precedes(places: Any) -> Array:
+    counts = np.zeros((places.shape[1], places.shape[1]), dtype=np.int32)
+    for place in places:
+        counts += place[:, None] < place[None, :]
+    return counts / len(places)
+
+
+def _reasons(failures: list[tuple[str, str]]) -> Mapping[str, int]:
+    """How often each kind of error came, named by the sentence of the first."""
+    first = dict(reversed(failures))
+    return {first[name]: times for name, times in Counter(name for name, _ in failures).most_common()}

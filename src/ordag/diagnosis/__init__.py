@@ -1,0 +1,1 @@
+"""A table and its fit in, one finding per assumption out."""

@@ -1,0 +1,153 @@
+"""Are the fitted equations linear, and are their residuals just noise?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import fdtrc, ndtr, stdtr
+
+from ordag.arrays import Array, Mask
+from ordag.evidence.finding import Finding, chance
+from ordag.words import shown
+
+STRONG = 0.02
+"""From this share of a residual variance on, a curve or a changing spread is more than a detail."""
+
+
+class Equation(NamedTuple):
+    """One variable with parents: their centred columns, the fitted values and the residuals of the rows."""
+
+    child: int
+    parents: Array
+    fitted: Array
+    residual: Array
+
+
+def equations(rows: Array, arrows: Mask) -> Iterator[Equation]:
+    """Every variable that has parents, regressed on them."""
+    Z = rows - rows.mean(axis=0)
+    for j in np.flatnonzero(arrows.any(axis=0)).tolist():
+        P = Z[:, arrows[:, j]]
+        Q = np.linalg.qr(P)[0]
+        fitted = Q @ (Q.T @ Z[:, j])
+        yield Equation(j, P, fitted, Z[:, j] - fitted)
+
+
+def extra(target: Array, base: Array, added: Array) -> tuple[float, float]:
+    r"""Whether columns add to a regression: the p-value of the F test, and the share of the residual they explain.
+
+    With RSS₀ of the target on a constant and `base`, RSS₁ with the q columns `added` as well and d degrees of freedom left,
+    $F = \frac{(\mathrm{RSS}_0 - \mathrm{RSS}_1)/q}{\mathrm{RSS}_1/d}$. Columns that add nothing new are left out.
+    """
+    n = len(target)
+    Q = np.linalg.qr(np.column_stack([np.ones(n), base]))[0]
+    e = target - Q @ (Q.T @ target)
+    A = added - Q @ (Q.T @ added)
+    A -= Q @ (Q.T @ A)
+    A = A[:, np.square(A).sum(axis=0) > 1e-10 * np.square(added).sum(axis=0)]
+    q, d = A.shape[1], n - Q.shape[1] - A.shape[1]
+    if q == 0 or d < 1:
+        return 1.0, 0.0
+    U, s, _ = np.linalg.svd(A / np.sqrt(np.square(A).sum(axis=0)), full_matrices=False)
+    explained = float(np.square(U[:, s > 1e-7].T @ e).sum() / np.square(e).sum())
+    return float(fdtrc(q, d, explained / max(1.0 - explained, 1e-300) * d / q)), explained
+
+
+def linearity_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: float) -> Finding:
+    """Ramsey's (1969) RESET with the square of the fitted value, in every equation, with Bonferroni's correction."""
+    tests = {
+        eq.child: extra(rows[:, eq.child], eq.parents, np.square(eq.fitted)[:, None]) for eq in equations(rows, arrows)
+    }
+    return _worst(
+        "linearity",
+        tests,
+        names,
+        alpha,
+        fine="The fitted equations are straight lines as far as squares of the fitted values can tell",
+        bad="The equation of {name} is curved: the squared fitted value explains {share} of what is left",
+    )
+
+
+def spread_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: float) -> Finding:
+    """Does the size of the residuals depend on the parents?
+
+    The cube root of the squared residual, nearly normal (Wilson & Hilferty 1931), is regressed on the parents and their
+    squares, an F test in every equation, with Bonferroni's correction; squared residuals themselves have tails too heavy for
+    such a test to keep its level (Koenker 1981).
+    """
+    tests = {}
+    for eq in equations(rows, arrows):
+        added = np.column_stack([eq.parents, np.square(eq.parents)])
+        tests[eq.child] = extra(np.cbrt(np.square(eq.residual)), np.empty((len(rows), 0)), added)
+    return _worst(
+        "residual_spread",
+        tests,
+        names,
+        alpha,
+        fine="The spread of the residuals does not change with the parents",
+        bad="The residuals of {name} are not independent of its parents, which explain {share} of their spread",
+    )
+
+
+def independence_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: float) -> Finding:
+    """The largest correlation between the residuals of two equations, with Bonferroni's correction over pairs."""
+    E = _residuals(rows, arrows)
+    p = E.shape[1]
+    r = np.tril(E.T @ E, -1)
+    a, b = (int(k) for k in np.unravel_index(int(np.argmax(np.abs(r))), r.shape))
+    d = len(rows) - 2.0 - max(int(arrows[:, a].sum()), int(arrows[:, b].sum()))
+    t = abs(r[a, b]) * np.sqrt(d / max(1.0 - r[a, b] ** 2, 1e-300))
+    p_value = min(1.0, float(2.0 * stdtr(d, -t)) * p * (p - 1) / 2)
+    numbers = {"p_value": p_value, "correlation": float(r[a, b]), "pair": sorted([names[a], names[b]])}
+    first, second = (shown(name) for name in sorted([names[a], names[b]]))
+    if p_value >= alpha:
+        sentence = f"The residuals of different equations are uncorrelated ({chance(p_value)})."
+        return Finding("residual_pairs", "fine", sentence, numbers)
+    sentence = (
+        f"The residuals of {first} and {second} are correlated ({r[a, b]:.2f}, {chance(p_value)}): an arrow may be missing, or a "
+        "common cause."
+    )
+    return Finding("residual_pairs", "look", sentence, numbers)
+
+
+def row_order_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: float) -> Finding:
+    r"""Correlation of each residual with that of the row before: $\sqrt n\, r_1$ is nearly standard normal for independent rows."""
+    E = _residuals(rows, arrows)
+    r = (E[1:] * E[:-1]).sum(axis=0)
+    worst = int(np.argmax(np.abs(r)))
+    p_value = min(1.0, float(2.0 * ndtr(-np.sqrt(len(rows)) * abs(r[worst]))) * len(names))
+    numbers = {"p_value": p_value, "correlation": float(r[worst]), "worst": names[worst]}
+    if p_value >= alpha:
+        return Finding("row_order", "fine", f"Neighbouring rows are uncorrelated ({chance(p_value)}).", numbers)
+    sentence = (
+        f"Neighbouring rows are correlated, most in {shown(names[worst])} ({r[worst]:.2f}, {chance(p_value)}): rows in time order "
+        "or in clusters count for fewer than they are."
+    )
+    return Finding("row_order", "look", sentence, numbers)
+
+
+def _residuals(rows: Array, arrows: Mask) -> Array:
+    """Residuals of all equations, of a variable without parents its deviations from the mean; columns of length 1."""
+    E = rows - rows.mean(axis=0)
+    for eq in equations(rows, arrows):
+        E[:, eq.child] = eq.residual
+    return np.asarray(E / np.sqrt(np.square(E).sum(axis=0)))
+
+
+def _worst(
+    key: str, tests: dict[int, tuple[float, float]], names: tuple[str, ...], alpha: float, *, fine: str, bad: str
+) -> Finding:
+    if not tests:
+        return Finding(key, "fine", "No variable has parents, so there is no equation to check.", {"p_value": None})
+    worst = min(tests, key=lambda j: tests[j][0])
+    p_value, explained = tests[worst]
+    p_value = min(1.0, p_value * len(tests))
+    numbers = {"p_value": p_value, "explained": explained, "worst": names[worst], "equations": len(tests)}
+    if p_value >= alpha:
+        return Finding(key, "fine", f"{fine} ({chance(p_value)}).", numbers)
+    sentence = bad.format(name=shown(names[worst]), share=f"{100 * explained:.2g} %")
+    rejected = sum(value * len(tests) < alpha for value, _ in tests.values())
+    sentence += f" ({chance(p_value)}; {rejected} of {len(tests)} equations)."
+    return Finding(key, "warning" if explained >= STRONG else "look", sentence, numbers)

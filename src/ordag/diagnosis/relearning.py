@@ -1,0 +1,97 @@
+"""The same learner on changed data: how many of the arrows are still there?"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordag.arrays import Array, Mask
+from ordag.data.moments import Moments
+from ordag.data.table import Table
+from ordag.errors import PrecisionWarning
+from ordag.evidence.finding import Level
+from ordag.fit import Fit, Recipe
+from ordag.graph.acyclic import topological_order
+from ordag.learning import run_method
+from ordag.linalg import triangle
+
+
+class Kept(NamedTuple):
+    """Shares of the arrows that another graph has too, has the other way round, or does not have."""
+
+    kept: float
+    turned: float
+    lost: float
+
+    @property
+    def level(self) -> Level:
+        """From 90 % on fine, below 80 % a warning: a coin would turn only half of the arrows round."""
+        return "fine" if self.kept >= 0.9 else "look" if self.kept >= 0.8 else "warning"
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What was learned, with its columns in the learned order.
+
+    Where columns tie, the earlier one goes first: in this order nothing depends on how the columns of the table happen to
+    stand.
+    """
+
+    fit: Fit
+    order: NDArray[np.intp]
+    moments: Moments
+    arrows: Mask
+    recipe: Recipe
+
+    @classmethod
+    def of(cls, fit: Fit) -> Learned:
+        """A fit of `run_method`, whose recipe says how to learn again."""
+        assert fit.recipe is not None
+        order = np.array(fit.places or topological_order(fit.graph.adjacency))
+        given = fit.moments
+        R = fit.ordering.L.T if fit.ordering is not None else triangle(given.R[:, order])
+        names = [fit.names[j] for j in order]
+        moments = Moments(given.n, given.mean[order], names, R=np.asfortranarray(R), squared=given.squared)
+        return cls(fit, order, moments, fit.graph.adjacency[np.ix_(order, order)], fit.recipe)
+
+    @property
+    def count(self) -> int:
+        return int(self.arrows.sum())
+
+    def scaled(self, factors: Array) -> Moments:
+        """The moments with every column multiplied by its factor."""
+        given = self.moments
+        R = np.asfortranarray(given.R * factors)
+        return Moments(given.n, given.mean * factors, given.names, R=R, squared=given.squared)
+
+    def again(self, moments: Moments, **changed: Any) -> Fit:
+        """What the same settings make of other moments of the same columns."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrecisionWarning)
+            return run_method(self.recipe.method, Table(moments), **{**self.recipe.settings, **changed})
+
+    def compare(self, other: Mask) -> Kept:
+        """How many of the arrows another graph of the same columns keeps; all, if there are none."""
+        if not self.count:
+            return Kept(1.0, 0.0, 0.0)
+        kept = int((self.arrows & other).sum()) / self.count
+        turned = int((self.arrows & other.T).sum()) / self.count
+        return Kept(kept, turned, max(0.0, 1.0 - kept - turned))
+
+
+def agreement(place: Array, values: Array) -> float:
+    """Kendall's tau: concordant less discordant pairs over all pairs; values that agree to 9 digits are neither."""
+    later = np.sign(place[:, None] - place[None, :])
+    difference = values[:, None] - values[None, :]
+    scale = np.maximum(np.abs(values)[:, None], np.abs(values)[None, :])
+    higher = np.where(np.abs(difference) <= 1e-9 * scale, 0.0, np.sign(difference))
+    p = len(place)
+    return float((later * higher).sum() / (p * (p - 1)))
+
+
+def average(changes: list[Kept]) -> Kept:
+    return Kept(*(float(value) for value in np.mean(changes, axis=0)))

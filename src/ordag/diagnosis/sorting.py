@@ -1,0 +1,104 @@
+r"""Would plain sorting have done? Variances, R² and the learned order (Reisach et al. 2021, 2023).
+
+Where sorting the columns by variance gives the learned graph, the directions say no more than the scales of the columns do.
+Simulated benchmarks are often like that; whether a real table is depends on its units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ordag.arrays import Array, Mask
+from ordag.diagnosis.relearning import Learned, agreement
+from ordag.evidence.finding import Finding, Level
+from ordag.graph.distances import hamming
+from ordag.linalg import inverse, lengths, triangle
+from ordag.order.ordering import Ordering
+from ordag.parents.select import select
+from ordag.words import counted
+
+CLOSE = 0.8
+"""Kendall's tau from which an order counts as that of the variances."""
+
+
+def r_squared(R: Array) -> Array:
+    r"""Of each column regressed on all others: $1 - 1/(S_{jj}\,(S^{-1})_{jj})$ with $S = R^\top R$."""
+    W = inverse(np.asfortranarray(R.T))  # of the lower triangle Rᵀ, so that S⁻¹ = W ᵀW
+    return np.asarray(1.0 - 1.0 / (lengths(R) ** 2 * lengths(W) ** 2))
+
+
+def sortability(arrows: Mask, values: Array) -> float:
+    r"""The share of cause–effect pairs along which the values rise, counted once for every length of path (ties: half).
+
+    $\sum_k \sum_{s \to t \in A^k} \mathrm{inc}(v_s, v_t) \,/\, \sum_k \sum_{s \to t \in A^k} 1$: with variances, the
+    varsortability of Reisach, Seiler & Weichwald (2021); with R², the R²-sortability of Reisach et al. (2023). One half where
+    there are no arrows.
+    """
+    difference = values[None, :] - values[:, None]
+    close = np.abs(difference) <= 1e-9 * np.maximum(np.abs(values)[:, None], np.abs(values)[None, :])
+    rises = np.where(close, 0.5, difference > 0)
+    A = arrows.astype(np.float32)
+    paths = A
+    total = rising = 0.0
+    while paths.any():
+        total += float(paths.sum(dtype=np.float64))
+        rising += float((paths * rises).sum(dtype=np.float64))
+        paths = (paths @ A > 0).astype(np.float32)
+    return rising / total if total else 0.5
+
+
+def sort_and_regress(learned: Learned) -> Mask:
+    """Sort by variance, then select parents along that order with the tests of cvs, or else by the edge prior.
+
+    Nobody's knowledge is heard.
+    """
+    moments = learned.moments
+    settings: Mapping[str, Any] = {"parents": "adaptive"}
+    if learned.recipe.method == "cvs":
+        settings = learned.recipe.settings
+    variances = np.asarray(moments.variances)
+    digits = np.round(np.log(variances), 9)  # what ties keeps the learned order, as the sort is stable
+    order = np.argsort(digits, kind="stable")
+    L = np.asfortranarray(triangle(moments.R[:, order]).T)
+    sorted_ = Ordering(order, moments, L, inverse(L), np.full(len(order), np.inf), np.zeros(len(order)))
+    selection = select(
+        sorted_,
+        rule=settings.get("parents", "test"),
+        **{key: settings[key] for key in ("alpha", "test", "correction") if key in settings},
+    )
+    later, earlier = np.nonzero(selection.parents)
+    adjacency = np.zeros(learned.arrows.shape, dtype=bool)
+    adjacency[order[earlier], order[later]] = True
+    return adjacency
+
+
+def sorting_finding(learned: Learned) -> Finding:
+    """How far the order agrees with sorting by variance and by R², and whether sort-and-regress gives the same graph."""
+    variances = np.asarray(learned.moments.variances)
+    explained = r_squared(learned.moments.R)
+    place = np.arange(len(variances), dtype=np.float64)
+    by_variance, by_r2 = agreement(place, variances), agreement(place, explained)
+    other = sort_and_regress(learned)
+    distance = hamming(other, learned.arrows)
+    numbers = {
+        "tau_variance": by_variance,
+        "tau_r2": by_r2,
+        "varsortability": sortability(learned.arrows, variances),
+        "r2_sortability": sortability(learned.arrows, explained),
+        "hamming_sort_and_regress": distance,
+    }
+    taus = f"Kendall's tau {by_variance:.2f} with sorting by variance, {by_r2:.2f} by R²"
+    entries = counted(distance, "entry", "entries")
+    level: Level = "fine"
+    if learned.count and distance == 0:
+        level = "look"
+        sentence = f"Sorting the columns by variance gives the same graph: the arrows are those of the scales ({taus})."
+    elif by_variance >= CLOSE:
+        level = "look"
+        sentence = f"The order is nearly that of the variances; sort-and-regress differs in {entries} ({taus})."
+    else:
+        sentence = f"The order is not just that of the variances; sort-and-regress differs in {entries} ({taus})."
+    return Finding("sorting", level, sentence, numbers)

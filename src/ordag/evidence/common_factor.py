@@ -1,0 +1,175 @@
+"""Could hidden common causes, and no arrow at all, have made the table? The graph against factor models, by BIC.
+
+A table in which one hidden quantity drives every column passes every check of a graph: the learned arrows fit it, as those of a
+complete graph fit anything. But they take many more numbers to do so. Both models are Gaussian with free error variances, so
+their Bayesian information criteria (Schwarz 1978) can be compared: n · (log determinant of the fitted covariance) + log(n) ·
+(number of weights or loadings); means and error variances are common to both and left out, as in `ordag.compare`.
+
+Two graphs would be called factors wrongly. One whose edges were chosen by tests does not have the best BIC of its order: where it
+matters, the edges that BIC would choose along the order are tried too. And where one column causes all the others, that column *is*
+the factor. Then the star around it has one number less, and the lower BIC.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import chdtrc
+
+from ordag.arrays import Array
+from ordag.errors import OrdagError
+from ordag.evidence.factor_model import factor_model
+from ordag.evidence.finding import Finding, Level, amount, chance, unchecked
+from ordag.fit import Fit
+from ordag.linalg import EPSILON, triangle
+from ordag.order.ordering import Ordering
+from ordag.parents.bic import backward_elimination
+from ordag.words import shown
+
+NEARLY = 6.0
+"""Differences in BIC below this are not strong evidence (Kass & Raftery 1995): odds of less than 20 to 1."""
+
+MOST_FACTORS = 3
+
+MOST_VARIABLES = 200
+"""Beyond, the question is skipped; up to here it takes less than a tenth of a second."""
+
+WORDS = {1: "one hidden common cause", 2: "two hidden common causes", 3: "three hidden common causes"}
+
+
+@dataclass(frozen=True)
+class CommonFactor:
+    """The best factor model beside the graph: of one to three factors the one with the least BIC.
+
+    bic, graph_bic: lower is better. chi_square, df, p_value: whether the factor model fits at all, by the likelihood ratio
+    with Bartlett's (1950) correction; small p-values speak against it. hub: a column that does as well in the place of the factor.
+    """
+
+    factors: int
+    bic: float
+    graph_bic: float
+    chi_square: float
+    df: int
+    p_value: float
+    hub: str | None = None
+
+    @property
+    def worse(self) -> float:
+        """By how much its BIC exceeds the graph's."""
+        return self.bic - self.graph_bic
+
+    @property
+    def explains(self) -> bool:
+        """Whether it is better than the graph."""
+        return self.hub is None and self.worse < 0.0
+
+    @property
+    def nearly(self) -> bool:
+        """Whether it is worse than the graph, but not by enough to rule it out."""
+        return self.hub is None and 0.0 <= self.worse < NEARLY
+
+    @property
+    def sentence(self) -> str:
+        """What a reader of the graph should know of it."""
+        causes = WORDS[self.factors]
+        verb, whose = ("explains", "its") if self.factors == 1 else ("explain", "their")
+        test = f"χ² = {self.chi_square:.1f} on {self.df} df, {chance(self.p_value)}"
+        if self.explains:
+            less = f"BIC {amount(-self.worse)} better"
+            return (
+                f"{causes.capitalize()}, and no arrow, {verb} the table better than the graph ({less}; {test}): "
+                "do not read the arrows as causes."
+            )
+        if self.nearly:
+            return (
+                f"{causes.capitalize()}, and no arrow, {verb} the table nearly as well as the graph (BIC only "
+                f"{self.worse:.1f} worse; {test}): the arrows may be {whose} traces."
+            )
+        if self.hub is not None:
+            return f"No hidden common cause explains the table better than the column {shown(self.hub)} in its place."
+        return f"The graph explains the table better than {causes} without arrows (BIC {amount(self.worse)} better)."
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        return {**asdict(self), "worse": self.worse}
+
+
+def common_factor(fit: Fit) -> CommonFactor | None:
+    """The factor model that comes closest to the graph of a fit, from its moments alone.
+
+    None where there is nothing to compare: fewer than four variables (one factor fits three exactly), more than 200, or a
+    graph that no model has.
+
+    >>> import ordag
+    >>> found = common_factor(ordag.learn("marks"))
+    >>> found.factors, round(found.worse, 1), round(found.chi_square, 1), found.df
+    (1, 3.7, 8.7, 5)
+    """
+    n, R = fit.n, fit.moments.R
+    p = len(R)
+    if not 4 <= p <= MOST_VARIABLES:
+        return None
+    try:
+        B = fit.any_sem.B
+    except OrdagError:
+        return None
+    log_n = math.log(n)
+    graph = n * _logs(np.square(R - R @ B).sum(axis=0) / n) + log_n * fit.graph.edge_count
+    log_determinant = _logs(np.square(R.diagonal()) / n)
+    root = R / np.sqrt(np.square(R).sum(axis=0))
+    best: CommonFactor | None = None
+    for k in range(1, MOST_FACTORS + 1):
+        loadings = p * k - k * (k - 1) // 2
+        df = p * (p - 1) // 2 - loadings
+        correction = n - 1.0 - (2.0 * p + 5.0) / 6.0 - 2.0 * k / 3.0
+        if df < 1:
+            break
+        discrepancy = factor_model(root, k).discrepancy
+        bic = n * (log_determinant + discrepancy) + log_n * loadings
+        if best is None or bic < best.bic:
+            chi_square = correction * discrepancy
+            best = CommonFactor(k, bic, graph, chi_square, df, float(chdtrc(df, chi_square)))
+    if best is None or best.worse >= NEARLY:
+        return best
+    if fit.ordering is not None:
+        best = replace(best, graph_bic=min(graph, _best_along(fit.ordering)))
+    hub, star = _best_star(R, n)
+    return replace(best, hub=fit.names[hub]) if best.factors == 1 and star <= best.bic else best
+
+
+def _best_along(ordering: Ordering) -> float:
+    """The BIC of the edges that backward elimination by BIC keeps along an order."""
+    L, n = ordering.L, ordering.n
+    parents = backward_elimination(L, ordering.W, n)
+    total = math.log(n) * int(parents.sum())
+    for m, chosen in enumerate(parents):
+        family = np.append(np.flatnonzero(chosen), m)
+        total += n * math.log(triangle(L[family, : m + 1].T)[-1, -1] ** 2 / n)
+    return total
+
+
+def _best_star(R: Array, n: int) -> tuple[int, float]:
+    """The column that explains most when it is the only cause of all the others, and the BIC of that graph."""
+    squares = np.square(R).sum(axis=0)
+    unit = R / np.sqrt(squares)
+    r = unit.T @ unit
+    np.fill_diagonal(r, 0.0)
+    left = np.log1p(-np.minimum(np.square(r), 1.0 - EPSILON)).sum(axis=1)
+    hub = int(left.argmin())
+    return hub, n * (_logs(squares / n) + float(left[hub])) + math.log(n) * (len(R) - 1)
+
+
+def _logs(values: Array) -> float:
+    return float(np.log(values).sum())
+
+
+def common_factor_finding(fit: Fit) -> Finding:
+    """Do hidden common causes explain the table as well as the graph does?"""
+    found = common_factor(fit)
+    if found is None:
+        return unchecked("common_factor", f"takes 4 to {MOST_VARIABLES} variables, and a graph that a model has.")
+    level: Level = "warning" if found.explains else "look" if found.nearly else "fine"
+    return Finding("common_factor", level, found.sentence, found.numbers)

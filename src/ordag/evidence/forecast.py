@@ -1,0 +1,158 @@
+r"""`forecast`: what would be wrong if the learned graph were the truth? The fitted model answers for itself.
+
+Tables of the same size are drawn from the fitted model and learned from with the same settings, and the graphs that come out are
+compared with the one that was drawn from. No rows are needed: the scatter of n Gaussian rows is $R^{*\top} R^*$ with
+$R^* = A\,\Omega^{1/2} (I - B)^{-1}$, variables in causal order, and A the Bartlett factor of a standard Wishart matrix
+(`WishartResampler`).
+
+It is what chance does to a graph like this one, and says nothing of assumptions that do not hold: the tier of the verdict says
+whether the data support them. docs/trust.md has forecasts beside what there was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ordag.arrays import Mask
+from ordag.checks import Seed, is_whole, short
+from ordag.data.moments import Moments
+from ordag.errors import OrdagError, SettingError
+from ordag.evidence.finding import share
+from ordag.fit import Fit
+from ordag.graph.acyclic import topological_order
+from ordag.linalg import inverse
+from ordag.resampling.replicates import Indices, Job, Replicate, run
+from ordag.resampling.resamplers import WishartResampler, seed_root
+
+MOST, LEAST = 200, 4
+"""Tables to learn from where nobody says how many. Below the second there would be no average to speak of."""
+
+SECONDS = {"tests": 3e-7, "cvs": 8e-6, "pooled": 5e-5, "ges": 1.3e-5, "pc": 1.3e-5, "gds": 1e-4}
+"""What a method takes for a table of p columns, over (p + 10)²: roughly, and enough to stay near a second. "tests" is cvs with
+parents by tests alone."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The shares of a learned graph that are to be expected wrong.
+
+    wrong: of the arrows found, those that are not there or point the other way. turned: of those between variables that are truly
+    joined, the ones that point the other way. missed: of the edges there are, those not found. replicates: simulated tables
+    behind these averages. The last two are None where the shares come from the probabilities of arrows: those of the pairs
+    without an arrow depend on how weak the prior takes edges to be.
+    """
+
+    wrong: float
+    turned: float
+    missed: float | None = None
+    replicates: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        if self.missed is None:
+            return (
+                f"By their probabilities about {share(self.wrong)} of the arrows are wrong; of those between variables that "
+                f"are joined, about {share(self.turned)} point the other way."
+            )
+        return (
+            f"If this graph were the truth, tables of this size would give about {share(self.wrong)} wrong arrows, "
+            f"{share(self.turned)} turned round, and miss {share(self.missed)} of the edges "
+            f"({self.replicates} simulated tables)."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        by = "probabilities" if self.replicates is None else "forecast"
+        return {"by": by, **asdict(self)}
+
+
+def expected(fit: Fit) -> Expected | None:
+    """What the fit says of its own errors: by the probabilities of its arrows, or else, or if asked for, by a forecast."""
+    if fit.probabilities is None or fit.forecast_tables is not None:
+        return forecast(fit, fit.forecast_tables)
+    return _by_probabilities(fit)
+
+
+def _by_probabilities(fit: Fit) -> Expected | None:
+    probabilities, adjacency = fit.probabilities, fit.graph.adjacency
+    if probabilities is None or not adjacency.any():
+        return None
+    right, reverse = probabilities.arrows[adjacency], probabilities.arrows.T[adjacency]
+    return Expected(
+        wrong=float(1.0 - right.mean()), turned=float(reverse.sum() / probabilities.joined[adjacency].sum())
+    )
+
+
+def forecast(fit: Fit, replicates: int | None = None, *, seed: Seed = 0, workers: int | None = 1) -> Expected | None:
+    """Learn again from tables that the fitted model gives, and count what is wrong with the graphs.
+
+    replicates: tables to draw; about as many as take a second if not given, 200 at most. None comes back where a second is not
+        enough for a few, where the graph has no edge, or where it is not known how the fit was made.
+    seed: the same seed gives the same answer, with any number of workers.
+    """
+    if replicates is not None:
+        _check_count(replicates)
+    if fit.recipe is None or not fit.graph.edge_count:
+        return None
+    count = usual_count(fit) if replicates is None else replicates
+    try:
+        sem = fit.any_sem
+    except OrdagError:  # what PC gives need not be a class, and then there is no model to draw from
+        return None
+    order = np.array(topological_order(sem.dag.adjacency))
+    in_order = np.ix_(order, order)
+    spread = inverse(np.asfortranarray(np.eye(len(order)) - sem.B[in_order].T)).T
+    root = np.sqrt((fit.n - 1.0) * sem.omega[order])[:, None] * spread
+    base = Moments(fit.n, fit.moments.mean[order], [fit.names[j] for j in order], R=np.triu(root))
+    settings = {name: value for name, value in fit.recipe.settings.items() if name != "seed"}
+    job = Job(WishartResampler(base), seed_root(seed), fit.recipe.method, settings, "graph")
+    found = [one for one in run(job, range(count), workers) if one.failure is None]
+    if not found:
+        return None
+    return _counted(fit.graph.adjacency[in_order], found)
+
+
+def usual_count(fit: Fit) -> int:
+    """Tables that can be learned from in about a second; none where that is fewer than four."""
+    assert fit.recipe is not None
+    tested = fit.method == "cvs" and fit.recipe.settings.get("parents", "test") == "test"
+    each = SECONDS["tests" if tested else fit.method] * (fit.moments.p + 10.0) ** 2
+    count = min(MOST, int(1.0 / each))
+    return count if count >= LEAST else 0
+
+
+def _check_count(replicates: int) -> None:
+    if not is_whole(replicates, 1):
+        raise SettingError(f"replicates={short(replicates)}: the number of tables to draw is a whole number from 1 on.")
+
+
+def _counted(truth: Mask, found: list[Replicate]) -> Expected:
+    """The shares of every replicate, averaged. Lines of a class count as one edge, right in either direction."""
+    p = len(truth)
+    pairs = np.count_nonzero(np.triu(truth | truth.T))
+    rows: list[tuple[float, ...]] = []
+    for one in found:
+        arrows = _mask(one.arrows, p)
+        lines = _mask(one.lines, p)
+        edges = len(one.arrows) + len(one.lines)
+        right = np.count_nonzero(arrows & truth) + np.count_nonzero(lines & (truth | truth.T))
+        turned = np.count_nonzero(arrows & truth.T & ~truth)
+        missed = pairs - right - turned
+        rows.append(
+            (
+                (edges - right) / edges if edges else 0.0,
+                turned / (right + turned) if right + turned else 0.0,
+                missed / pairs,
+            )
+        )
+    wrong, turned_round, missed_edges = np.mean(rows, axis=0).tolist()
+    return Expected(wrong, turned_round, missed_edges, len(rows))
+
+
+def _mask(numbers: Indices, p: int) -> Mask:
+    mask = np.zeros(p * p, dtype=bool)
+    mask[numbers] = True
+    return mask.reshape(p, p)

@@ -1,0 +1,289 @@
+"""`Verdict`: what the directions of a fit rest on, in a sentence or two that a person can act on.
+
+Directions that rest on variances alone, those of cvs and gds, and what an order has directed in a class, stand in one of four
+tiers.
+
+1. "tested": along the learned order the error variances are equal, or so nearly that no arrow of this graph could be turned round.
+   Along a wrong order they would hardly ever come out equal, so the directions rest on a model that the data could have
+   contradicted.
+2. "untested": they pass, but these data could hardly have contradicted them: too few rows or variables, arrows too weak, or
+   a hidden common cause that explains the table as well.
+3. "assumed": they are rejected. The directions rest on the condition of Park & Kim's Theorem 2.2, which no test on the
+   data alone can check (docs/trust.md has the two-variable example); the verdict shows the closest arrow.
+4. "uninformative": the columns are standardised or scaled in another way. The directions carry no information.
+
+Directions that were found with pooled error variances have no tier: units can leave them open, not turn them. Nor have those of an
+equivalence class. For all of them the verdict counts what every arrow rests on, and says how many of them are to be expected
+wrong (`ordag.evidence.forecast`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ordag.evidence.cautions import Caution, cautions
+from ordag.evidence.equal_variances import EqualVariances, equality_test
+from ordag.evidence.finding import Finding, amount, chance, share
+from ordag.evidence.forecast import Expected, expected
+from ordag.evidence.scale import describe, scale_of
+from ordag.evidence.steps import DECIDED
+from ordag.evidence.turning import Turning, turning_factors
+from ordag.fit import Fit
+from ordag.graph.base import arrow
+
+Tier = Literal["tested", "untested", "assumed", "uninformative"]
+
+EQUAL = 1.25
+"""Error variances that differ by less than this factor are called equal."""
+
+FEW_VARIABLES = 3
+"""That so few error variances agree may be a coincidence, whatever the rows."""
+
+COARSE = 4.0
+"""A test that often misses error variances this far apart has tested nothing."""
+
+TOO_MANY_WRONG = 0.25
+"""The share of arrows to be expected wrong from which no directions are called tested."""
+
+PUBLISHED = "34 to 58 %"
+"""Arrows turned round by conditional variances on four published networks, in their own units (benchmarks/honesty)."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The tier (None where directions do not rest on variances alone), a sentence or two, the shares of arrows that are to be
+    expected wrong, and the numbers behind them in plain values."""
+
+    tier: Tier | None
+    sentence: str
+    expected: Expected | None = None
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def help(self) -> str:
+        """What to expect of the arrows, and where probabilities come from."""
+        sentences = [] if self.expected is None else [self.expected.sentence]
+        if self.tier == "assumed":
+            sentences.append(
+                "That is chance alone; the units decide the rest. On four published networks, whose error variances lie far "
+                f"apart, {PUBLISHED} of the arrows were turned round."
+            )
+        sentences.append(str(self.numbers.get("probabilities", "")))
+        return " ".join(filter(None, sentences))
+
+    def to_dict(self) -> dict[str, Any]:
+        words: dict[str, Any] = {} if self.tier is None else {"tier": self.tier}
+        words |= {"sentence": self.sentence, "help": self.help}
+        if self.expected is not None:
+            words["expected"] = self.expected.to_dict()
+        return {**words, "numbers": dict(self.numbers)}
+
+
+def quick_verdict(fit: Fit, *, same_units: bool = False) -> Verdict:
+    """The verdict on a fit, from its moments, its order and a sample of its rows: it takes about a second at most.
+
+    same_units: the user states that all columns are in comparable units.
+    """
+    reasons = Counter(fit._edge_columns["reason"])
+    beware = cautions(fit)
+    if fit.method == "pooled":
+        verdict = _pooled_verdict(fit, reasons)
+    elif fit.method in ("pc", "ges"):
+        verdict = _class_verdict(fit, reasons, same_units, beware)
+    else:
+        verdict = _graded(fit, same_units, "The directions", beware)
+    return replace(
+        verdict,
+        sentence=" ".join([verdict.sentence, *(caution.sentence for caution in beware)]),
+        numbers={**verdict.numbers, "reasons": dict(reasons)},
+    )
+
+
+def _class_verdict(fit: Fit, reasons: Counter[str], same_units: bool, beware: list[Caution]) -> Verdict:
+    """What the class has directed, and the tier of what an order has."""
+    counted = _counted(fit, reasons)
+    if not reasons["variance"]:
+        return Verdict(None, counted, expected(fit))
+    graded = _graded(fit, same_units, "Those of the order", beware)
+    numbers = {**graded.numbers, "contradicted": fit.details["order_conflicts"]}
+    return replace(graded, sentence=f"{counted} {graded.sentence}", numbers=numbers)
+
+
+class _Grounds(NamedTuple):
+    """What the tier is decided by."""
+
+    test: EqualVariances
+    turning: Turning | None
+    expected: Expected | None
+    cautions: list[Caution]
+
+    @property
+    def harmless(self) -> bool:
+        """Whether error variances this far apart could turn no arrow, not even if two of them were as far apart again."""
+        return self.turning is not None and self.test.spread**2 <= self.turning.factor.min()
+
+
+def _graded(fit: Fit, same_units: bool, which: str, beware: list[Caution]) -> Verdict:
+    """The tier of directions that rest on variances alone; `which` begins the sentence."""
+    test = equality_test(fit)
+    assert test is not None
+    scale = scale_of(fit.moments, fit.profile, same_units=same_units)
+    turning = turning_factors(fit)
+    numbers: dict[str, Any] = {**test._asdict(), "variance_spread": scale.spread, "closest": None, "turning": None}
+    if turning is not None:
+        least = int(np.argmin(turning.margin))
+        source, target = fit.names[turning.source[least]], fit.names[turning.target[least]]
+        numbers["closest"] = {"source": source, "target": target, "margin": float(turning.margin[least])}
+        numbers["turning"] = float(turning.factor.min())
+    if not fit.graph.edge_count:
+        return Verdict("untested", "There are no arrows, and so no directions to test.", None, numbers)
+    if scale.kind or (scale.near and test.rejected):
+        why = (
+            f"the variances of the columns cannot be told apart (largest over smallest {amount(scale.spread)}), and the "
+            "error variances are not equal, as after standardising"
+        )
+        if scale.kind:
+            why = describe(scale, len(fit.names))
+        return Verdict(
+            "uninformative",
+            f"{which} carry no information: {why}. Go back to the columns in their own, comparable "
+            "units, or use a method that does not rest on variances alone (pooled, pc or ges).",
+            None,
+            numbers,
+        )
+    grounds = _Grounds(test, turning, expected(fit), beware)
+    if test.rejected and not grounds.harmless:
+        return Verdict("assumed", f"{which} {_assumed(test, numbers['closest'])}", grounds.expected, numbers)
+    doubts = _doubts(fit, grounds)
+    if doubts:
+        sentence = (
+            f"{which} rest on equal error variances, which pass, but which these data can hardly test "
+            f"({chance(test.p_value)}, largest over smallest {amount(test.spread)}): {'; '.join(doubts)}."
+        )
+        return Verdict("untested", sentence, grounds.expected, numbers)
+    return Verdict("tested", f"{which} {_tested(fit, grounds)}", grounds.expected, numbers)
+
+
+def _doubts(fit: Fit, grounds: _Grounds) -> list[str]:
+    """Why equal error variances that pass are no evidence."""
+    p, n, detectable = len(fit.names), fit.n, grounds.test.detectable
+    doubts = []
+    if p <= FEW_VARIABLES:
+        doubts.append(f"that {'two' if p == 2 else 'three'} of them agree may be a coincidence")
+    if detectable > COARSE:
+        doubts.append(f"with {n} rows, a factor of {amount(detectable)} between two of them would often pass")
+    elif grounds.turning is not None and np.sqrt(detectable) > np.median(grounds.turning.factor):
+        doubts.append(f"the arrows are so weak that half of them could be turned by a spread that {n} rows do not show")
+    if grounds.expected is not None and grounds.expected.wrong > TOO_MANY_WRONG:
+        doubts.append(f"by chance alone about {share(grounds.expected.wrong)} of the arrows would be wrong")
+    return doubts + [caution.doubt for caution in grounds.cautions if caution.doubt]
+
+
+def _tested(fit: Fit, grounds: _Grounds) -> str:
+    test = grounds.test
+    if test.rejected:
+        assert grounds.turning is not None
+        least = int(np.argmin(grounds.turning.factor))
+        ends = fit.names[grounds.turning.source[least]], fit.names[grounds.turning.target[least]]
+        return (
+            f"rest on a tested model: the error variances differ, but only by a factor of "
+            f"{amount(test.spread)} along the learned order, and it would take {amount(grounds.turning.factor[least])} to turn "
+            f"the closest arrow, {arrow(ends)}."
+        )
+    sentence = (
+        f"rest on a tested model: equal error variances are {'only just ' if test.doubtful else ''}"
+        f"not rejected along the learned order ({chance(test.p_value)}, largest over smallest {amount(test.spread)})"
+    )
+    if test.detectable > 2.0:
+        sentence += f"; with {fit.n} rows the test would often miss a factor below {test.detectable:.2g}"
+    return f"{sentence}."
+
+
+def _assumed(test: EqualVariances, closest: Mapping[str, Any] | None) -> str:
+    sentence = (
+        "rest on an assumption that no data can test: equal error variances are rejected "
+        f"({chance(test.p_value)}, largest over smallest {amount(test.spread)}), so believe an arrow only if you know that its "
+        "target varies more than its source once all earlier variables are held fixed"
+    )
+    if closest is not None:
+        ends = closest["source"], closest["target"]
+        sentence += f"; the closest is {arrow(ends)}, {amount(closest['margin'])} times"
+    return f"{sentence}."
+
+
+def _counted(fit: Fit, reasons: Counter[str]) -> str:
+    """How many edges have their direction from where, in one sentence."""
+    probabilities = fit.probabilities
+    sure = (
+        f" (with a probability of {DECIDED:g} or more each, if there is an edge)" if probabilities is not None else ""
+    )
+    variances = f"the pooled error variances{sure}" if fit.method == "pooled" else "the order by variances"
+    words = {
+        "knowledge": ("comes", "come", "from what you know"),
+        "class": ("follows", "follow", "from the equivalence class, which needs no variances"),
+        "variance": ("rests", "rest", f"on {variances}"),
+        "open": ("is", "are", "open"),
+    }
+    lines = len(fit.graph.undirected)
+    parts = [
+        f"{reasons[reason]} {one if reasons[reason] == 1 else more} {rest}"
+        for reason, (one, more, rest) in words.items()
+        if reasons[reason]
+    ]
+    if lines:
+        parts.append(f"{lines} {'is' if lines == 1 else 'are'} left open by the class")
+    count = sum(reasons.values()) + lines
+    if not count:
+        return "There are no edges." if fit.order is None else "There are no arrows."
+    return f"Of {count} direction{'s' if count > 1 else ''}, {'; '.join(parts)}."
+
+
+def _pooled_verdict(fit: Fit, reasons: Counter[str]) -> Verdict:
+    """What every arrow rests on, and how far apart the error variances are."""
+    spread = float(fit.details["spread"])
+    sentence = f"{_counted(fit, reasons)} {spread_sentence(spread, fit.settings)}"
+    if reasons["open"] and not fit.settings["units"] and not fit.settings["groups"]:
+        sentence += (
+            " If the units of the columns can be compared, say so with units='commensurable' (--units commensurable)."
+        )
+    numbers: dict[str, Any] = {"spread": spread}
+    if fit.probabilities is not None:
+        numbers["probabilities"] = fit.probabilities.sentence
+    return Verdict(None, sentence, expected(fit), numbers)
+
+
+def spread_sentence(spread: float, settings: Mapping[str, Any]) -> str:
+    """How far apart the error variances are, in words."""
+    groups = settings.get("groups")
+    if groups is not None and all(len(group) < 2 for group in groups):
+        return "No two columns share a unit, so no error variances are compared."
+    where = " within the groups" if groups else ""
+    if spread < EQUAL:
+        return f"The error variances{where} are equal as far as these rows can tell."
+    taken = ", taken to have comparable units," if settings.get("units") else ""
+    return f"The error variances{where}{taken} differ by a factor of about {amount(spread)}."
+
+
+def full_verdict(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
+    """The same verdict, with what the findings say about units and transformations where that is a warning."""
+    said = {
+        "units": "a random change of units",
+        "standardising": "standardising",
+        "logarithms": "taking logarithms",
+    }
+    kept = {f.key: f.numbers["kept"] for f in findings if f.key in said and f.level == "warning"}
+    if verdict.tier == "uninformative" or not kept:
+        return verdict
+    on = [word for word, keys in DEPENDS.items() if keys & kept.keys()]
+    parts = [f"{share(kept[key])} {words}" for key, words in said.items() if key in kept]
+    parts[0] = parts[0].replace("%", "% of them survive", 1)
+    sentence = f"{verdict.sentence} The arrows depend on {' and '.join(on)}: {', '.join(parts)}."
+    return replace(verdict, sentence=sentence, numbers={**verdict.numbers, "kept": kept})
+
+
+DEPENDS = {"the units": {"units", "standardising"}, "the transformation of the columns": {"logarithms"}}

@@ -1,0 +1,1 @@
+"""What is known beforehand in, masks over pairs of columns out."""

@@ -1,0 +1,1 @@
+"""Data in, what was learned from many samples of them out."""

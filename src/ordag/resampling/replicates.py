@@ -1,0 +1,227 @@
+"""Bootstrap samples in, what was learned from each of them out: on any number of workers, with the same result."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import parent_process
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordag.arrays import Array, Mask
+from ordag.checks import is_whole, short
+from ordag.data.moments import Moments
+from ordag.data.table import Table
+from ordag.errors import OrdagError, OrdagWarning, SettingError
+from ordag.graph.cpdag import Cpdag
+from ordag.graph.dag import Dag
+from ordag.learners.cvs_stack import cvs_stack, stack_size, stackable
+from ordag.learning import method_settings, run_method
+from ordag.model.refit import refit
+from ordag.model.sem import LinearSEM
+from ordag.resampling.resamplers import Resampler, child
+
+PATIENCE = 2.0
+"""Seconds of work below which other processes are not worth the start."""
+
+BATCH_SECONDS = 0.5
+
+Indices = NDArray[np.int32]
+
+Keep = Literal["graph", "weights", "effects"]
+"""How much of a replicate: its graph and order, the weights of its arrows too, or total effects as well."""
+
+Results = TypeVar("Results", bound=Iterable[Any])
+
+
+class Replicate(NamedTuple):
+    """What is kept of a fit; pairs are numbered i · p + j, so that the space goes with the edges.
+
+    `lines` are undirected pairs with i < j, `places` the position of every variable in the order. `failure` is the class
+    and the sentence of the error where the learner refused the sample; nothing else is there then.
+    """
+
+    arrows: Indices
+    lines: Indices
+    weights: Array | None = None
+    effects: tuple[Indices, Array] | None = None
+    places: Indices | None = None
+    undecided: bool = False
+    failure: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Everything that a worker needs to learn from any of the samples."""
+
+    resampler: Resampler
+    root: np.random.SeedSequence
+    method: str
+    settings: Mapping[str, Any]
+    keep: Keep = "effects"
+
+    def run(self, numbers: Sequence[int]) -> list[Replicate]:
+        """These replicates, with one thread for linear algebra: the same digits everywhere."""
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+        leave_interrupts_to_the_parent()
+        with threadpool_limits(limits=1), warnings.catch_warnings():
+            warnings.simplefilter("ignore", OrdagWarning)
+            p = self.resampler.base.p
+            if not self.resampler.same_rows or not stackable(self.method, self.settings, p):
+                return [self._one(number) for number in numbers]
+            size = stack_size(p)
+            stacks = [numbers[start : start + size] for start in range(0, len(numbers), size)]
+            return [one for stack in stacks for one in self._together(stack)]
+
+    def _together(self, numbers: Sequence[int]) -> list[Replicate]:
+        """What `_one` gives for each of them, with the orders and the tests of all in step."""
+        drawn: list[Moments | Replicate] = [self._drawn(number, child(self.root, number)) for number in numbers]
+        samples = [one for one in drawn if isinstance(one, Moments)]
+        if not samples:
+            return [one for one in drawn if isinstance(one, Replicate)]
+        graphs = cvs_stack(np.stack([one.R for one in samples]), samples[0].n, **self.settings)
+        learned = iter(zip(graphs.order, graphs.adjacency, graphs.sound, strict=True))
+        found = []
+        for number, one in zip(numbers, drawn, strict=True):
+            if isinstance(one, Moments):
+                order, adjacency, sound = next(learned)
+                found.append(self._kept(one, order, adjacency) if sound else self._one(number))
+            else:
+                found.append(one)
+        return found
+
+    def _drawn(self, number: int, seed: np.random.SeedSequence) -> Moments | Replicate:
+        try:
+            return self.resampler.moments(number, seed)
+        except OrdagError as error:
+            return failed(error)
+
+    def _kept(self, moments: Moments, order: NDArray[np.intp], adjacency: Mask) -> Replicate:
+        try:
+            dag = Dag.known_acyclic(moments.names, adjacency)
+            sem = None if self.keep == "graph" else refit(moments, dag).sem
+            return summarise(dag, sem, order, self.keep)
+        except OrdagError as error:
+            return failed(error)
+
+    def _one(self, number: int) -> Replicate:
+        seed = child(self.root, number)
+        moments = self._drawn(number, seed)
+        if isinstance(moments, Replicate):
+            return moments
+        settings = dict(self.settings)
+        if "seed" in method_settings(self.method):
+            settings["seed"] = np.random.default_rng(seed.spawn(1)[0])
+        try:
+            fit = run_method(self.method, Table(moments), **settings)
+            sem = None if self.keep == "graph" else fit.sem
+            undecided = fit.ordering is not None and bool(fit.ordering.undecided)
+            return summarise(fit.graph, sem, fit.places, self.keep, undecided)
+        except OrdagError as error:
+            return failed(error)
+
+
+def failed(error: OrdagError) -> Replicate:
+    none = np.empty(0, np.int32)
+    return Replicate(none, none, failure=(type(error).__name__, str(error)))
+
+
+def summarise(
+    graph: Dag | Cpdag,
+    sem: LinearSEM | None,
+    order: Sequence[int] | NDArray[np.intp] | None,
+    keep: Keep,
+    undecided: bool = False,
+) -> Replicate:
+    """What the bootstrap keeps of a graph, its fitted model and its order."""
+    adjacency = graph.adjacency
+    arrows = _numbers(adjacency & ~adjacency.T)
+    weights = found = None
+    if sem is not None:
+        weights = sem.B.ravel()[arrows]
+        if keep == "effects":
+            total = sem.total_effects()
+            numbers = _numbers(total != 0)
+            found = (numbers, total.ravel()[numbers])
+    places = None if order is None else np.argsort(order).astype(np.int32)
+    return Replicate(arrows, _numbers(np.triu(adjacency & adjacency.T)), weights, found, places, undecided)
+
+
+def run(
+    job: Job, numbers: Sequence[int], workers: int | None, progress: Callable[[int], None] | None = None
+) -> list[Replicate]:
+    """All these replicates, in order. Processes are started only where the work left is worth it."""
+    count = worker_count(workers)
+    done: list[Replicate] = []
+    start = time.perf_counter()
+    size = 1
+    while len(done) < len(numbers):
+        done += job.run(numbers[len(done) : len(done) + size])
+        if progress is not None:
+            progress(len(done))
+        each = (time.perf_counter() - start) / len(done)
+        size = max(1, min(int(BATCH_SECONDS / 2 / each), 2 * size))
+        if count > 1 and each * len(done) > BATCH_SECONDS and each * (len(numbers) - len(done)) > PATIENCE:
+            break
+    left = numbers[len(done) :]
+    size = max(1, min(int(BATCH_SECONDS / each), -(-len(left) // count))) if left else 1
+    with stopped_after(_parallel(job, [left[i : i + size] for i in range(0, len(left), size)], count)) as batches:
+        for batch in batches:
+            done += batch
+            if progress is not None:
+                progress(len(done))
+    return done
+
+
+def leave_interrupts_to_the_parent() -> None:
+    """In a worker: Ctrl-C reaches the workers of a terminal too, and the parent decides what to do about it."""
+    if parent_process() is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def stopped_after(results: Results) -> Iterator[Results]:
+    """However it ends, the workers are told to stop at once; that this cancels tasks needs no warning by joblib."""
+    try:
+        yield results
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            if isinstance(results, Generator):
+                results.close()
+
+
+def worker_count(workers: int | None) -> int:
+    """How many to use: those asked for, those of a surrounding `joblib.parallel_config`, or one for every core."""
+    if workers is not None and not is_whole(workers, 1):
+        raise SettingError(f"workers={short(workers)}: give a whole number, at least one.")
+    from joblib import effective_n_jobs
+    from joblib.parallel import get_active_backend
+
+    if workers is None:
+        configured = get_active_backend()[1]
+        workers = -1 if configured in (None, 1) else configured
+    return int(effective_n_jobs(workers))
+
+
+def _parallel(job: Job, batches: list[Sequence[int]], workers: int) -> Any:
+    if not batches:
+        return []
+    from joblib import Parallel, delayed
+    from joblib.parallel import get_active_backend
+
+    calls = (delayed(job.run)(batch) for batch in batches)
+    ordered = getattr(get_active_backend()[0], "supports_return_generator", False)
+    return Parallel(n_jobs=workers, batch_size=1, return_as="generator" if ordered else "list")(calls)
+
+
+def _numbers(mask: NDArray[np.bool_]) -> Indices:
+    return np.flatnonzero(mask).astype(np.int32)

@@ -1,0 +1,146 @@
+r"""Data in, the moments of one bootstrap sample after the other out.
+
+Every way of resampling here rests on one identity. Let (μ, R) be any mean and nonsingular triangular matrix, best those of
+the data, and $y = (x - \mu) R^{-1}$ the *whitened* rows. For rows with weights w (how often each was drawn) and
+$N = \sum w$, $h = \sum w y$, the weighted mean is $\mu + hR/N$ and the weighted centred scatter is
+
+    $R^\top \Bigl(\sum w\, y^\top y - h^\top h / N\Bigr) R$.
+
+The bracket is near a multiple of the identity whatever the conditioning of the data, so its Cholesky factor U keeps its
+digits, and the root of the bootstrap scatter is UR. Where the guard of `data/scatter.py` says that it does not (few rows),
+U comes from a QR factorisation of the weighted rows. No row is ever copied more than once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from scipy.linalg import blas
+
+from ordag.arrays import Array
+from ordag.checks import Seed, checked_seed
+from ordag.data.moments import Moments
+from ordag.data.scatter import WELL_CONDITIONED, root_of_scatter
+from ordag.errors import CollinearError, TooFewRowsError
+from ordag.linalg import triangle, wishart_root
+from ordag.words import counted
+
+
+class Resampler(Protocol):
+    """What a replicate needs: the moments of the bootstrap sample with this number, drawn with this seed.
+
+    `same_rows` tells that all samples have as many rows as `base`.
+    """
+
+    @property
+    def base(self) -> Moments: ...
+
+    @property
+    def same_rows(self) -> bool: ...
+
+    def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments: ...
+
+
+@dataclass(frozen=True, eq=False)
+class RowResampler:
+    """Rows drawn with replacement (Efron 1979): those numbered `default_rng(seed).integers(n, size=n)`."""
+
+    base: Moments
+    whitened: Array
+    same_rows: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, X: Array, base: Moments) -> RowResampler:
+        return cls(base, whiten(X, base.mean, base.R))
+
+    def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
+        n, p = self.whitened.shape
+        counts = np.bincount(np.random.default_rng(seed).integers(n, size=n), minlength=n)
+        drawn = np.flatnonzero(counts)
+        if len(drawn) <= p:
+            raise TooFewRowsError(
+                f"The sample has {counted(len(drawn), 'different row')}, and {p} variables need {p + 1}."
+            )
+        weights = counts[drawn].astype(np.float64)
+        rows = self.whitened[drawn]
+        mean = weights @ rows / n
+        rows -= mean
+        rows *= np.sqrt(weights)[:, None]
+        root = root_of_scatter(blas.dsyrk(1.0, rows.T, lower=1))
+        U = root[0] if root is not None and root[1] >= WELL_CONDITIONED else triangle(rows)
+        return _moments(n, mean, U, self.base)
+
+
+@dataclass(frozen=True, eq=False)
+class WishartResampler:
+    r"""Samples from the Gaussian distribution with the moments of the data, for when there are no rows.
+
+    With A upper triangular, $A_{ii}^2 \sim \chi^2_{n-i}$ for i = 1, 2, … and standard normal entries above the diagonal,
+    $A^\top A$ has the Wishart distribution $W(n - 1, I)$ (Bartlett 1933). So $R^* = AR/\sqrt{n-1}$ is a root of the scatter
+    of n rows of covariance $R^\top R/(n - 1)$: p²/2 random numbers, however many rows. The scatter has the mean $R^\top R$.
+    """
+
+    base: Moments
+    same_rows: ClassVar[bool] = True
+
+    def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
+        random = np.random.default_rng(seed)
+        n, p = self.base.n, self.base.p
+        A = wishart_root(n, p, random)
+        mean = random.standard_normal(p) / np.sqrt(n * (n - 1.0))
+        return _moments(n, mean, A / np.sqrt(n - 1.0), self.base, squared=self.base.squared)
+
+
+@dataclass(frozen=True, eq=False)
+class GramResampler:
+    """Weighted sums of whitened rows that have been formed already: see `ordag.resampling.streaming`.
+
+    Row b − `first` of `sums` holds, for replicate b, the upper triangle of Σ w (1, y)ᵀ(1, y), row by row.
+    """
+
+    base: Moments
+    sums: Array
+    first: int = 0
+    same_rows: ClassVar[bool] = False
+
+    def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
+        p = self.base.p
+        whole = np.zeros((p + 1, p + 1))
+        whole[np.triu_indices(p + 1)] = self.sums[replicate - self.first]
+        n = round(whole[0, 0])
+        if n <= p + 1:
+            raise TooFewRowsError(f"The sample has {counted(n, 'row')}, and {p} variables need {p + 2}.")
+        mean = whole[0, 1:] / n
+        root = root_of_scatter(np.asfortranarray(whole[1:, 1:].T - n * np.outer(mean, mean)))
+        if root is None:
+            raise CollinearError("The columns of the sample are collinear.")
+        return _moments(n, mean, root[0], self.base, squared=root[1] < WELL_CONDITIONED)
+
+
+def whiten(X: Array, mean: Array, R: Array) -> Array:
+    """(X − mean) R⁻¹, a new array."""
+    centred = X - mean
+    white: Array = blas.dtrsm(1.0, R, centred.T, trans_a=1, overwrite_b=1)
+    return np.ascontiguousarray(white.T)
+
+
+def seed_root(seed: Seed) -> np.random.SeedSequence:
+    """Where the seeds of all replicates come from. A SeedSequence is not changed; a generator moves on by one spawn."""
+    seed = checked_seed(seed)
+    if isinstance(seed, np.random.Generator):
+        spawned = seed.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
+        assert isinstance(spawned, np.random.SeedSequence)
+        return spawned
+    return seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+
+
+def child(root: np.random.SeedSequence, *key: int) -> np.random.SeedSequence:
+    """The seed of a task, by its number: what `root.spawn` would give a fresh root, and without changing it."""
+    return np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, *key), pool_size=root.pool_size)
+
+
+def _moments(n: int, mean: Array, U: Array, base: Moments, *, squared: bool = False) -> Moments:
+    """Whitened mean and root, brought back to the units of the data."""
+    return Moments(n, base.mean + mean @ base.R, base.names, R=np.triu(U @ base.R), squared=squared)

@@ -1,0 +1,106 @@
+r"""A file in, the moments of all its bootstrap samples out, in one pass: the Poisson bootstrap.
+
+Drawing n of n rows with replacement gives each row a Binomial(n, 1/n) number of copies, which for many rows is a Poisson
+number with mean 1, independent of the other rows' (Chamandy et al. 2012). So each row, when it comes by, is given its weight
+in every replicate, and all weighted sums $\sum w\,(1, y)^\top (1, y)$ of a group of replicates are one matrix product: weights
+(replicates × rows) times products of columns (rows × pairs of columns).
+
+**Reproducible.** Weights belong to blocks of BLOCK rows, counted from the first usable row of the table, and to groups of
+GROUP replicates; each (group, block) has a random stream of its own. So the result does not depend on how the rows come in
+batches, on the number of workers, or on how many replicates fit in memory at once.
+
+**Memory** is 8 · replicates · (p + 1)(p + 2)/2 bytes, up to MEMORY; beyond that the replicates are shared out among several
+passes over the file, at least GROUP of them a pass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordag.arrays import Array
+from ordag.data.gate import Missing, RowCheck
+from ordag.data.moments import Moments
+from ordag.data.scatter import chunk_rows
+from ordag.data.sources import Source
+from ordag.data.sources.source import regroup
+from ordag.resampling.resamplers import GramResampler, child, whiten
+
+BLOCK = 256
+GROUP = 32
+MEMORY = 2**30
+AT_ONCE = 2**22  # products of columns formed at a time: 32 MB
+
+
+def passes(replicates: int, p: int, memory: int = MEMORY) -> list[range]:
+    """The replicates of every pass over the table: whole groups, as many as fit in memory."""
+    each = 8 * (p + 1) * (p + 2) // 2
+    groups = max(1, memory // (each * GROUP))
+    step = groups * GROUP
+    return [range(start, min(start + step, replicates)) for start in range(0, replicates, step)]
+
+
+def poisson_sums(
+    source: Source,
+    base: Moments,
+    replicates: range,
+    root: np.random.SeedSequence,
+    *,
+    missing: Missing,
+    workers: int = 1,
+    progress: Callable[[int], None] | None = None,
+    batch: int | None = None,
+) -> GramResampler:
+    """One pass over the table for these replicates, which start at the beginning of a group."""
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    p = base.p
+    pairs = np.triu_indices(p + 1)
+    sums = np.zeros((len(replicates), len(pairs[0])))
+    groups = range(replicates.start // GROUP, math.ceil(replicates.stop / GROUP))
+    check = RowCheck(source.names, missing)
+    part = max(1, AT_ONCE // len(pairs[0]))
+
+    def add(group: int, block: int, products: Array, start: int) -> None:
+        own = sums[group * GROUP - replicates.start :][:GROUP]
+        weights = poisson_weights(root, group, block)[: len(own), start : start + len(products)]
+        own += weights @ products
+
+    def rows() -> Iterator[Array]:
+        for rows in source.batches(batch or chunk_rows(p)):
+            yield check.admit(rows)
+            if progress is not None:
+                progress(check.rows)
+
+    # One thread for each product, whatever the number of workers: the same digits, and no two pools in each other's way.
+    with threadpool_limits(limits=1), ThreadPoolExecutor(workers) as threads:
+        for block, X in enumerate(regroup(rows(), BLOCK)):
+            Y = np.concatenate([np.ones((len(X), 1)), whiten(X, base.mean, base.R)], axis=1)
+            for start in range(0, len(Y), part):
+                products = Y[start : start + part, pairs[0]] * Y[start : start + part, pairs[1]]
+                list(threads.map(lambda group, b=block, z=products, s=start: add(group, b, z, s), groups))
+    check.verdict()
+    return GramResampler(base, sums, replicates.start)
+
+
+def poisson_weights(root: np.random.SeedSequence, group: int, block: int) -> Array:
+    """The weights of BLOCK rows in GROUP replicates, (GROUP, BLOCK)."""
+    words = np.random.Generator(np.random.Philox(child(root, group, block))).bytes(2 * GROUP * BLOCK)
+    return np.asarray(QUANTILES[np.frombuffer(words, dtype="<u2")].reshape(GROUP, BLOCK))
+
+
+def _quantiles() -> NDArray[np.float64]:
+    """Poisson(1) by the inverse of its distribution function at 2¹⁶ equally likely points: the mean is 1, the variance 1 − 3·10⁻⁵.
+
+    Sixteen random bits a weight are several times faster than a generator of Poisson numbers.
+    """
+    probability = np.exp(-1.0) / np.cumprod([1.0, *range(1, 12)])
+    points = (np.arange(2**16) + 0.5) / 2**16
+    return np.searchsorted(np.cumsum(probability), points).astype(np.float64)
+
+
+QUANTILES = _quantiles()

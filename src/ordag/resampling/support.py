@@ -1,0 +1,175 @@
+"""`Bootstrap`: what many samples of the data say of every arrow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordag.arrays import Array, Mask
+from ordag.errors import ColumnError
+from ordag.fit import Fit
+from ordag.resampling.intervals import Intervals
+from ordag.words import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bootstrap:
+    """Shares are of the replicates that the learner did not refuse; matrices have i → j at [i, j].
+
+    fit: what was learned from the data themselves.
+    kind: "rows", "wishart" or "poisson".
+    edge_support: the share of replicates with the arrow i → j.
+    adjacency_support: the share in which i and j are joined, in either direction or without one.
+    direction_support: of the replicates in which they are joined, the share with i → j (nan where they never are).
+    precedes: the share in which i comes before j in the order (None for methods without an order).
+    places: the position of every variable in every replicate's order, counted from 0 (None likewise).
+    weights, effects: intervals and medians of weights and total effects, zero being counted where a replicate has no arrow
+        or path (None where graphs have undirected edges; effects also None where they would not fit in memory).
+    failed: how many replicates were refused, by reason, each in the words of its first case.
+    mean_edges: the edges of a replicate's graph, on average. It exceeds that of the data's own graph: see docs/bootstrap.md.
+    undecided: how many replicates have steps that float64 does not decide.
+    entropy: what to give as `seed` to have the same samples again.
+    """
+
+    fit: Fit
+    kind: str
+    replicates: int
+    level: float
+    entropy: int | Sequence[int] | None
+    edge_support: Array
+    adjacency_support: Array
+    direction_support: Array
+    precedes: Array | None
+    places: NDArray[np.int32] | None
+    weights: Intervals | None
+    effects: Intervals | None
+    failed: Mapping[str, int]
+    undecided: int
+    mean_edges: float
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.fit.names
+
+    @property
+    def completed(self) -> int:
+        """The replicates that the shares are of."""
+        return self.replicates - sum(self.failed.values())
+
+    def index(self, name: str) -> int:
+        """The place of a variable in the matrices."""
+        if name not in self.names:
+            raise ColumnError(f"There is no variable {name!r}.")
+        return self.names.index(name)
+
+    def arrow_columns(self, source: NDArray[np.intp], target: NDArray[np.intp]) -> dict[str, Array]:
+        """What a table of these arrows shows of the bootstrap."""
+        columns = {
+            "support": self.edge_support[source, target],
+            "adjacency_support": self.adjacency_support[source, target],
+            "direction_support": self.direction_support[source, target],
+        }
+        for name, found in (("weight", self.weights), ("effect", self.effects)):
+            if found is not None:
+                columns[f"{name}_low"] = found.low[source, target]
+                columns[f"{name}_median"] = found.median[source, target]
+                columns[f"{name}_high"] = found.high[source, target]
+        return columns
+
+    @cached_property
+    def edges(self) -> pd.DataFrame:
+        """One row an arrow that any replicate has, the best supported first; `learned` if the data's own graph has it."""
+        return self.table(0.0)
+
+    def table(self, least: float) -> pd.DataFrame:
+        """The arrows with at least this support, and those of the data's own graph."""
+        import pandas as pd
+
+        return pd.DataFrame(self._columns(least))
+
+    @cached_property
+    def order_summary(self) -> pd.DataFrame | None:
+        """One row a variable, by mean position (from 1): mean, low, median, high at `level`. None without an order."""
+        import pandas as pd
+
+        columns = self._order_columns
+        return None if columns is None else pd.DataFrame(columns)
+
+    def to_dict(self, least: float = 0.05) -> dict[str, Any]:
+        """Plain values. Arrows with less support than `least` are left out unless the data's own graph has them."""
+        order = self._order_columns
+        return {
+            "kind": self.kind,
+            "replicates": self.replicates,
+            "completed": self.completed,
+            "failed": [{"reason": reason, "replicates": count} for reason, count in self.failed.items()],
+            "undecided": self.undecided,
+            "mean_edges": self.mean_edges,
+            "learned_edges": self.fit.graph.edge_count,
+            "level": self.level,
+            "seed": self.entropy,
+            "edges": _records(self._columns(least)),
+            "order": None if order is None else _records(order),
+            "precedes": None if self.precedes is None else self.precedes.tolist(),
+        }
+
+    def _columns(self, least: float) -> dict[str, Any]:
+        adjacency = self.fit.graph.adjacency
+        learned: Mask = adjacency & ~adjacency.T
+        source, target = np.nonzero(learned | ((self.edge_support > 0) & (self.edge_support >= least)))
+        best = np.argsort(-self.edge_support[source, target], kind="stable")
+        source, target = source[best], target[best]
+        return {
+            "source": [self.names[i] for i in source],
+            "target": [self.names[j] for j in target],
+            "learned": learned[source, target].tolist(),
+            **self.arrow_columns(source, target),
+        }
+
+    @cached_property
+    def _order_columns(self) -> dict[str, Any] | None:
+        if self.places is None:
+            return None
+        positions = self.places + 1.0
+        tail = (1.0 - self.level) / 2.0
+        mean = positions.mean(axis=0)
+        low, median, high = np.quantile(positions, [tail, 0.5, 1.0 - tail], axis=0)
+        first = np.argsort(mean, kind="stable")
+        return {
+            "node": [self.names[j] for j in first],
+            "mean": mean[first],
+            "low": low[first],
+            "median": median[first],
+            "high": high[first],
+        }
+
+    def __repr__(self) -> str:
+        failed = f", {self.replicates - self.completed} refused" if self.failed else ""
+        adjacency = self.fit.graph.adjacency
+        learned: Mask = adjacency & ~adjacency.T
+        sure = int((self.edge_support[learned] >= 0.9).sum())
+        return (
+            f"Bootstrap({self.fit.method}, {self.kind}, {counted(self.replicates, 'replicate')}{failed}: {sure} of "
+            f"{counted(int(learned.sum()), 'arrow')} with support of at least 0.9; {self.mean_edges:.1f} edges on average, "
+            f"{self.fit.graph.edge_count} learned)"
+        )
+
+
+def _records(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    plain = {name: [_plain(value) for value in list(values)] for name, values in columns.items()}
+    return [dict(zip(plain, row, strict=True)) for row in zip(*plain.values(), strict=True)]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else None
+    return value

@@ -1,1 +1,0 @@
-"""Data and fits in, how far to believe them out."""

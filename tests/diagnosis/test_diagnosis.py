@@ -1,0 +1,417 @@
+"""Every finding is fine on data made to be fine, and says so on data that violate exactly it; the whole holds together."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import ordag
+from ordag.cli.check import check
+from ordag.data.moments import Moments
+from ordag.diagnosis.diagnosis import diagnose as diagnose_any
+from ordag.diagnosis.equations import independence_finding
+from ordag.diagnosis.rows import read_rows
+from ordag.errors import MissingValuesError, SettingError
+from ordag.evidence.verdict import quick_verdict
+
+diagnose = partial(diagnose_any, method="cvs")
+
+ROW_KEYS = [
+    "logarithms",
+    "kurtosis",
+    "mardia",
+    "columns",
+    "linearity",
+    "residual_spread",
+    "residual_pairs",
+    "row_order",
+    "influence",
+]
+KEYS = [
+    "scale",
+    "equal_variances",
+    "condition",
+    "sorting",
+    "standardising",
+    "units",
+    "backward",
+    "common_factor",
+    *ROW_KEYS,
+]
+NAMES = ["a", "b", "c", "d"]
+
+
+def model(omega=1.0, seed=1, n=800, noise=None):
+    """a → b → c and a → d, with weights of size 1; `noise` replaces the Gaussian errors."""
+    random = np.random.default_rng(seed)
+    E = random.standard_normal((n, 4)) if noise is None else noise(random, (n, 4))
+    E = E * np.sqrt(omega)
+    a = E[:, 0]
+    b = a + E[:, 1]
+    c = b + E[:, 2]
+    d = 0.9 * a + E[:, 3]
+    return np.column_stack([a, b, c, d])
+
+
+def frame(X):
+    return pd.DataFrame(X, columns=NAMES)
+
+
+@pytest.fixture(scope="module")
+def good():
+    return diagnose(frame(model()), same_units=True)
+
+
+def test_good_data_are_fine_in_everything_but_sorting(good):
+    assert good.verdict.tier == "tested"
+    assert [finding.key for finding in good.findings] == KEYS
+    assert {finding.key: finding.level for finding in good.findings if finding.level != "fine"} == {"sorting": "look"}
+    assert set(good.fit.graph.directed) == {("a", "b"), ("b", "c"), ("a", "d")}
+
+
+def spikes(X):
+    X = X.copy()
+    X[:6, 1] += 40.0
+    return X
+
+
+def in_time(random, shape):
+    E = random.standard_normal(shape)
+    for i in range(1, len(E)):
+        E[i] = 0.6 * E[i - 1] + 0.8 * E[i]
+    return E
+
+
+def curved(X):
+    X = X.copy()
+    X[:, 2] += 0.4 * (X[:, 1] ** 2 - 2)
+    return X
+
+
+def fanning(seed=3):
+    random = np.random.default_rng(seed)
+    a = random.standard_normal(800)
+    b = a + np.exp(0.5 * a) * random.standard_normal(800)
+    return np.column_stack([a, b])
+
+
+def near_tie(seed=5):
+    """b is nearly a, and hardly varies more."""
+    random = np.random.default_rng(seed)
+    a = random.standard_normal(900)
+    return np.column_stack([a, 0.9 * a + 0.5 * random.standard_normal(900)])
+
+
+@pytest.mark.parametrize(
+    ("key", "level", "X"),
+    [
+        ("scale", "warning", model() / model().std(axis=0)),
+        ("scale", "look", np.random.default_rng(1).standard_normal((4000, 4)) * [10, 10.2, 10.4, 10.8]),
+        ("equal_variances", "look", model([1, 0.2, 4, 1])),
+        ("condition", "look", near_tie()),
+        ("standardising", "warning", model([0.05, 1, 20, 3]) * [1, 30, 1, 0.1]),
+        ("units", "warning", model([0.05, 1, 20, 3])),
+        ("kurtosis", "look", model(noise=lambda random, shape: random.standard_t(4, shape))),
+        ("mardia", "warning", model(noise=lambda random, shape: random.standard_t(3, shape))),
+        ("mardia", "look", model(noise=lambda random, shape: random.exponential(1, shape) ** 0.7)),
+        ("columns", "warning", np.exp(model())),
+        ("columns", "look", model(noise=lambda random, shape: random.uniform(-1, 1, shape))),
+        ("linearity", "warning", curved(model())),
+        ("residual_spread", "warning", fanning()),
+        ("row_order", "look", model(noise=in_time)),
+        ("influence", "warning", spikes(model())),
+        ("logarithms", "warning", np.exp(model([1, 1, 4, 0.1]) * [1.2, 0.3, 0.1, 1])),
+    ],
+)
+def test_violations_are_found(key, level, X):
+    finding = diagnose(X)[key]
+    assert finding.level == level, finding
+    assert finding.sentence.endswith(".")
+    assert finding.numbers
+
+
+def test_a_broken_condition_is_a_warning():
+    """Selection leaves arrows out; the model fitted without them can contradict its own order."""
+    found = [diagnose(ordag.simulate("erdos-renyi", 12, 40, seed=s, degree=5).X)["condition"] for s in range(12)]
+    broken = [finding for finding in found if finding.level == "warning"]
+    assert broken
+    assert all(finding.numbers["holds"] is False and finding.numbers["tightest"]["margin"] <= 1 for finding in broken)
+
+
+def test_a_common_cause_shows_in_a_pair_of_residuals():
+    random = np.random.default_rng(1)
+    hidden = random.standard_normal(400)
+    X = np.column_stack([hidden, -hidden, np.zeros(400)]) * 0.6 + random.standard_normal((400, 3))
+    nobody = np.zeros((3, 3), dtype=bool)
+    finding = independence_finding(X, nobody, ("a", "b", "c"), 0.01)
+    assert finding.level == "look"
+    assert finding.numbers["pair"] == ["a", "b"]
+    assert "common cause" in finding.sentence
+    assert independence_finding(random.standard_normal((400, 3)), nobody, ("a", "b", "c"), 0.01).level == "fine"
+
+
+def test_backward_disagrees_where_variances_mislead():
+    levels = [
+        diagnose(ordag.simulate("erdos-renyi", 8, 300, seed=s, degree=3, variances=(0.05, 5)).X) for s in range(8)
+    ]
+    assert any(diagnosis["backward"].level == "warning" for diagnosis in levels)
+    assert all(-1 <= diagnosis["backward"].numbers["tau"] <= 1 for diagnosis in levels)
+
+
+def test_sorting_is_fine_where_the_order_is_not_that_of_the_variances():
+    """a → b → c, where b varies far more than its effect."""
+    E = np.random.default_rng(4).standard_normal((2000, 3))
+    a = E[:, 0]
+    b = 5 * a + E[:, 1]
+    c = 0.4 * b + E[:, 2]
+    diagnosis = diagnose(np.column_stack([a, b, c]))
+    finding = diagnosis["sorting"]
+    assert diagnosis.fit.order == ("X1", "X2", "X3")
+    assert finding.level == "fine"
+    assert finding.numbers["tau_variance"] == pytest.approx(1 / 3)
+    assert finding.numbers["hamming_sort_and_regress"] > 0
+    assert 0 < finding.numbers["varsortability"] < 1
+
+
+def test_the_same_seed_gives_the_same_answer_and_another_seed_other_units():
+    X = model([0.05, 1, 20, 3])
+    assert diagnose(X, seed=1).to_json() == diagnose(X, seed=1).to_json()
+    assert diagnose(X, seed=1)["units"].numbers != diagnose(X, seed=2)["units"].numbers
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_relabelling_the_columns_relabels_the_answer(seed):
+    X = ordag.simulate("erdos-renyi", 7, 300, seed=seed, degree=3, variances=(0.5, 3)).X
+    data = pd.DataFrame(X, columns=[f"v{j}" for j in range(7)])
+    shuffled = data[list(np.random.default_rng(seed).permutation(data.columns))]
+    one, other = diagnose(data), diagnose(shuffled)
+    assert one.verdict.tier == other.verdict.tier
+    for a, b in zip(one.findings, other.findings, strict=True):
+        assert (a.key, a.level, a.sentence) == (b.key, b.level, b.sentence)
+        assert close(a.numbers, b.numbers), a.key
+
+
+def close(a, b):
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(close(a[key], b[key]) for key in a)
+    if isinstance(a, list):
+        return sorted(a) == sorted(b)
+    return a == pytest.approx(b, rel=1e-6, abs=1e-12) if isinstance(a, float) else a == b
+
+
+def test_moments_leave_what_needs_rows_unchecked():
+    X = model([1, 0.2, 4, 1])
+    whole, light = diagnose(frame(X)), diagnose(Moments.from_rows(frame(X)))
+    assert light.verdict.tier == whole.verdict.tier
+    for finding in light.findings:
+        if finding.key in ROW_KEYS:
+            assert (finding.level, finding.sentence) == ("unchecked", "not checked: needs the rows.")
+        else:
+            assert finding.level == whole[finding.key].level
+    assert "Not checked" in repr(light)
+
+
+def test_a_correlation_matrix_is_uninformative():
+    moments = Moments.from_covariance(np.corrcoef(model(), rowvar=False), 800)
+    assert diagnose(moments).verdict.tier == "uninformative"
+
+
+def test_json_round_trip(good):
+    document = json.loads(good.to_json())
+    assert document == good.to_dict()
+    assert document["verdict"]["tier"] == "tested"
+    assert [finding["key"] for finding in document["findings"]] == KEYS
+    for finding in document["findings"]:
+        assert finding["level"] in ("fine", "look", "warning", "unchecked")
+    assert document["fit"]["order"][0] == "a"
+
+
+def test_nothing_that_goes_in_is_changed():
+    X = np.exp(model())
+    before = X.copy()
+    diagnose(X)
+    assert (before == X).all()
+
+
+def test_few_rows_are_said_to_be_few():
+    diagnosis = diagnose(model(n=12))
+    assert diagnosis["mardia"].sentence == "not checked: needs at least 20 rows, and there are 12."
+    assert "would often" in diagnosis["equal_variances"].sentence
+
+
+def test_missing_values_are_dropped_on_request():
+    data = frame(model())
+    data.loc[[3, 5], "b"] = np.nan
+    with pytest.raises(MissingValuesError):
+        diagnose(data)
+    whole = diagnose(data.dropna())
+    assert diagnose(data, missing="drop")["mardia"].numbers == whole["mardia"].numbers
+
+
+def test_large_tables_are_sampled_evenly():
+    X = np.arange(40_000.0).reshape(10_000, 4)
+    rows = read_rows(X, most=8_000)
+    assert rows.stride == 8
+    assert (rows.values == X[::8]).all()
+    assert read_rows(Moments.from_rows(model())) is None
+
+
+def test_groups_and_same_units():
+    X = frame(model([0.05, 1, 20, 3]))
+    assert diagnose(X)["units"].level == "warning"
+    assert diagnose(X, same_units=True)["units"].level == "fine"
+    assert "note" in diagnose(X, same_units=True)["units"].sentence
+    assert "depend on" not in diagnose(X, same_units=True).verdict.sentence
+    one = diagnose(X, groups=[NAMES])["units"]
+    assert (one.level, one.numbers["kept"]) == ("fine", 1.0)
+    some = diagnose(X, groups=[["a", "b"], ["c", "d"]])["units"].numbers["kept"]
+    assert some != diagnose(X)["units"].numbers["kept"]
+    with pytest.raises(SettingError, match="no column z"):
+        diagnose(X, groups=[["a", "z"]])
+    with pytest.raises(SettingError, match="more than once"):
+        diagnose(X, groups=[["a", "b"], ["b"]])
+
+
+@pytest.mark.parametrize("settings", [{"draws": 0}, {"method": "pc"}, {"alpha": 2}, {"test": "x"}])
+def test_bad_settings_are_refused(settings):
+    with pytest.raises(SettingError):
+        diagnose(model(n=60), **settings)
+
+
+def test_settings_of_the_learner_are_passed_on():
+    X = frame(model())
+    diagnosis = diagnose(X, parents="bic", direction="backward")
+    assert diagnosis.fit.settings["parents"] == "bic"
+    assert "causes first instead of effects" in diagnosis["backward"].sentence
+    assert diagnose(X, correction="bh", test="t").fit.settings["test"] == "t"
+
+
+def test_no_arrows():
+    diagnosis = diagnose(np.random.default_rng(1).standard_normal((300, 3)) * [1, 2, 4])
+    assert not diagnosis.fit.graph.directed
+    assert {diagnosis[key].level for key in ("condition", "units", "standardising", "linearity", "backward")} == {
+        "fine"
+    }
+
+
+def test_collinear_rows_leave_the_rest_standing():
+    random = np.random.default_rng(1)
+    X = random.standard_normal((200, 3))
+    X[:, 2] = X[:, 0] + X[:, 1] + 1e-13 * random.standard_normal(200)
+    diagnosis = diagnose(X + np.array([0.0, 0.0, 50.0]))
+    assert diagnosis.findings
+    assert all(
+        np.isfinite(value) for f in diagnosis.findings for value in f.numbers.values() if isinstance(value, float)
+    )
+
+
+def test_sachs_depends_on_units_and_transformation():
+    diagnosis = diagnose("sachs")
+    assert diagnosis.verdict.tier == "assumed"
+    assert "The arrows depend on the units and the transformation of the columns" in diagnosis.verdict.sentence
+    for key in ("units", "standardising", "logarithms"):
+        assert diagnosis[key].level == "warning"
+        assert "the arrows depend on" in diagnosis[key].sentence
+    assert diagnosis["columns"].level == "warning"
+
+
+def test_marks():
+    """Equal error variances pass, but only just, and the table is sorted by the students' marks."""
+    diagnosis = diagnose("marks", alpha=0.05)
+    assert diagnosis.verdict.tier == "tested"
+    assert "only just not rejected" in diagnosis.verdict.sentence
+    assert diagnosis.verdict.numbers["p_value"] == pytest.approx(0.0311, abs=5e-4)
+    assert diagnosis["row_order"].level == "look"
+    assert diagnosis["kurtosis"].numbers["p_value"] == pytest.approx(0.798, abs=5e-4)
+
+
+def test_quick_verdict_is_the_verdict_of_the_diagnosis():
+    fit = ordag.learn("marks", method="cvs")
+    quick = quick_verdict(fit)
+    assert quick == diagnose("marks").verdict
+    assert quick_verdict(ordag.learn("marks", "gds", seed=1)).tier == "tested"
+    assert quick_verdict(ordag.learn("marks", "pc")).tier is None
+    assert quick_verdict(ordag.learn("marks", "pc", orient_by_order="class")).tier == "tested"
+    assert quick.expected == fit.forecast()
+    assert quick.expected.sentence in quick.help
+
+
+def run(*words):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return CliRunner(env={"COLUMNS": "100", "NO_COLOR": "1"}).invoke(check, list(words), catch_exceptions=False)
+
+
+def test_the_command_says_the_verdict_first():
+    result = run("sachs", "--method", "cvs")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0] == "Ordag · sachs · check · 853 rows · 11 variables · 9 arrows"
+    assert lines[2] == "Verdict · 3 of 4, assumed"
+    titles = [lines.index(title) for title in ("Warnings", "Worth a look", "Fine")]
+    assert titles == sorted(titles)
+    text = " ".join(result.stdout.split())
+    assert "The arrows depend on the units and the transformation of the columns" in text
+
+
+def test_the_command_prints_json_alone():
+    result = run("marks", "--json", "--alpha", "0.05", "--same-units", "--groups", "algebra, analysis ;vectors")
+    assert json.loads(result.stdout)["verdict"]["tier"] == "tested"
+    assert result.stderr == ""
+    assert result.exit_code == 0
+
+
+def test_names_are_text(tmp_path):
+    names = ["[bold]x[/bold]", "<b>&", "c\nd", "{e} %s \x1b[31m"]
+    data = pd.DataFrame(curved(model([0.05, 1, 20, 3])), columns=names)
+    diagnosis = diagnose(data)
+    assert "\x1b" not in repr(diagnosis)
+    assert json.loads(diagnosis.to_json()) == diagnosis.to_dict()
+    data.rename(columns={"c\nd": "cd", names[3]: "e"}).to_csv(tmp_path / "t[red].csv", index=False)
+    shown = run(str(tmp_path / "t[red].csv"))
+    assert shown.exit_code == 0
+    assert "t[red].csv" in shown.stdout
+
+
+def test_commensurable_units_in_a_word():
+    assert diagnose("sachs", units="commensurable").to_dict() == diagnose("sachs", same_units=True).to_dict()
+    with pytest.raises(SettingError, match="commensurable"):
+        diagnose("marks", units="metric")
+
+
+@pytest.mark.parametrize("method", ["auto", "pooled", "gds"])
+def test_every_method_is_checked_as_it_learns(method):
+    X = frame(model(n=300))
+    diagnosis = diagnose_any(X, method=method)
+    learned = ordag.learn(X, method)
+    assert diagnosis.fit.method == learned.method
+    assert diagnosis.fit.graph == learned.graph
+    assert diagnosis.verdict.tier == learned.verdict.tier
+    assert diagnosis["backward"].level == "unchecked"
+    assert {finding.key for finding in diagnosis.findings} == set(KEYS)
+
+
+def test_units_reach_the_pooled_search():
+    X = frame(model(n=300))
+    assert diagnose_any(X, same_units=True).fit.settings["units"] == "commensurable"
+    assert diagnose_any(X, groups=[["a", "b"]]).fit.settings["groups"] == [["a", "b"]]
+    assert diagnose_any(X)["condition"].level == "unchecked"
+    kept = diagnose_any(X * [1.0, 30.0, 0.1, 5.0])["units"]
+    assert kept.numbers["turned"] < diagnose(X * [1.0, 30.0, 0.1, 5.0])["units"].numbers["turned"]
+
+
+def test_settings_of_cvs_make_it_cvs():
+    assert diagnose_any("marks", alpha=0.05).fit.method == "cvs"
+    assert diagnose_any("marks", parents="bic").fit.method == "cvs"
+
+
+def test_a_class_has_no_equations_to_check():
+    with pytest.raises(SettingError, match="method='ges' gives a class of graphs, which has no equations to check"):
+        diagnose_any("marks", method="ges")
+    assert diagnose_any("marks", method="ges", orient_by_order="class").fit.method == "ges"

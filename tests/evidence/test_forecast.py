@@ -1,0 +1,178 @@
+"""Forecasts against a literal simulation, against what was realised, and the same whatever the stack and the workers."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from ordag.trust import forecast as forecasts
+
+import ordag
+from ordag.data.moments import Moments
+from ordag.errors import SettingError
+from ordag.evidence.forecast import Expected, expected, forecast, usual_count
+from ordag.learners.cvs_stack import cvs_stack, stackable
+from ordag.resampling.replicates import Job
+from ordag.resampling.resamplers import RowResampler, WishartResampler
+
+
+def shares(found, truth):
+    right, turned = (found & truth).sum(), (found & truth.T).sum()
+    joined = right + turned
+    return (
+        1 - right / found.sum() if found.any() else 0.0,
+        turned / joined if joined else 0.0,
+        1 - joined / truth.sum(),
+    )
+
+
+@pytest.mark.parametrize("method", ["cvs", "ges"])
+def test_a_forecast_is_what_rows_drawn_from_the_fitted_model_give(method):
+    fit = ordag.learn("marks", method, **({"alpha": 0.05} if method == "cvs" else {}))
+    said = forecast(fit, 300)
+    sem = fit.any_sem
+    random = np.random.default_rng(1)
+    literal = []
+    for _ in range(300):
+        again = ordag.learn(sem.sample(fit.n, random), method, **fit.recipe.settings).graph.adjacency
+        truth = fit.graph.adjacency
+        arrows = again & ~again.T
+        lines = np.triu(again & again.T)
+        edges = arrows.sum() + lines.sum()
+        right = (arrows & truth).sum() + (lines & (truth | truth.T)).sum()
+        turned = (arrows & truth.T & ~truth).sum()
+        pairs = np.triu(truth | truth.T).sum()
+        literal.append((1 - right / edges, turned / max(right + turned, 1), 1 - (right + turned) / pairs))
+    assert (said.wrong, said.turned, said.missed) == pytest.approx(np.mean(literal, axis=0).tolist(), abs=0.03)
+    assert said.replicates == 300
+
+
+@pytest.mark.parametrize(
+    ("p", "degree", "weights", "n"),
+    [(10, 2, (0.3, 1.0), 88), (20, 3, (0.1, 0.5), 200), (30, 3, (0.3, 1.0), 100)],
+)
+def test_what_was_forecast_comes_true_where_the_model_holds(p, degree, weights, n):
+    said, was = [], []
+    for seed in range(12):
+        drawn = ordag.simulate("erdos-renyi", p, n, seed=50 + seed, degree=degree, weights=weights)
+        fit = ordag.learn(drawn.X, "cvs", alpha=0.01)
+        one = forecast(fit, 60)
+        said.append((one.wrong, one.turned))
+        was.append(shares(fit.graph.adjacency, drawn.dag.adjacency)[:2])
+    assert np.mean(said, axis=0) == pytest.approx(np.mean(was, axis=0), abs=0.1)
+
+
+def test_probabilities_say_how_many_arrows_are_wrong():
+    fit = ordag.learn("marks", "pooled")
+    one = expected(fit)
+    table = fit.edges
+    assert one.wrong == pytest.approx(1 - table["probability"].mean())
+    reverse = table["edge_probability"] - table["probability"]
+    assert one.turned == pytest.approx(reverse.sum() / table["edge_probability"].sum())
+    assert one.to_dict() == {
+        "by": "probabilities",
+        "wrong": one.wrong,
+        "turned": one.turned,
+        "missed": None,
+        "replicates": None,
+    }
+    assert "By their probabilities" in one.sentence
+    assert expected(ordag.learn("marks", "pooled", draws=0)).replicates is not None
+
+
+def test_the_same_seed_gives_the_same_forecast_with_any_stack_and_workers(monkeypatch):
+    fit = ordag.learn(ordag.simulate("erdos-renyi", 12, 200, seed=1, degree=2).X, "cvs")
+    one = forecast(fit, 40, seed=3)
+    assert one == forecast(fit, 40, seed=3, workers=2)
+    assert one != forecast(fit, 40, seed=4)
+    monkeypatch.setattr("ordag.learners.cvs_stack.TOGETHER", 7 * 144)
+    assert one == forecast(fit, 40, seed=3)
+    monkeypatch.setattr("ordag.learners.cvs_stack.WORTHWHILE", 0)
+    assert one == forecast(fit, 40, seed=3)
+
+
+def test_a_second_is_enough_or_nothing_is_said():
+    small = ordag.learn(ordag.simulate("erdos-renyi", 6, 100, seed=1, degree=2).X, "cvs")
+    assert usual_count(small) == forecasts.MOST
+    wide = ordag.learn(Moments.from_covariance(np.eye(1500) + 0.5, 4000), "cvs")
+    assert usual_count(wide) == 0
+    assert wide.forecast() is None
+
+
+def test_where_there_is_nothing_to_forecast():
+    empty = ordag.learn(np.random.default_rng(3).standard_normal((6, 4)), "cvs")
+    assert empty.forecast() is None
+    with pytest.raises(SettingError, match="the number of tables to draw is a whole number from 1 on"):
+        empty.forecast(0)
+    with pytest.raises(SettingError, match="replicates='5'"):
+        empty.forecast("5")
+
+
+def test_a_forecast_of_as_many_tables_as_asked_for(run):
+    fit = ordag.learn("marks", forecast=7)
+    assert fit.verdict.expected.replicates == 7
+    status, out, _ = run("learn", "marks", "--alpha", "0.05", "--forecast", "11", "--json")
+    assert (status, json.loads(out)["verdict"]["expected"]["replicates"]) == (0, 11)
+    with pytest.raises(SettingError, match="forecast=0: the number of simulated tables is a whole number from 1 on"):
+        ordag.learn("marks", forecast=0)
+
+
+def test_sentences_of_expectations():
+    assert Expected(0.19, 0.004, 0.14, 200).sentence == (
+        "If this graph were the truth, tables of this size would give about 19 % wrong arrows, less than 1 % turned round, "
+        "and miss 14 % of the edges (200 simulated tables)."
+    )
+
+
+SETTINGS = [
+    {},
+    {"alpha": 0.2},
+    {"test": "t"},
+    {"test": "mutual-information", "correction": "bonferroni"},
+    {"correction": "bh", "alpha": 0.05},
+    {"test": lambda r, n, k: np.exp(-n * r * r), "alpha": 0.05},
+    {"test": lambda r, n, k: np.exp(-n * r * r), "alpha": 0.05, "correction": "bh"},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize("p", [2, 3, 9, 30])
+def test_a_stack_learns_what_one_table_after_the_other_gives(p, settings):
+    drawn = ordag.simulate("erdos-renyi", p, 120, seed=p, degree=min(2, p - 1))
+    base = Moments.from_rows(drawn.X)
+    assert stackable("cvs", settings, p)
+    for resampler in (WishartResampler(base), RowResampler.of(drawn.X, base)):
+        job = Job(resampler, np.random.SeedSequence(2), "cvs", settings, "effects")
+        for together, alone in zip(job.run(range(12)), map(job._one, range(12)), strict=True):
+            assert np.array_equal(together.arrows, alone.arrows)
+            assert np.array_equal(together.places, alone.places)
+            assert together.weights == pytest.approx(alone.weights)
+            assert together.effects[1] == pytest.approx(alone.effects[1])
+
+
+def test_what_has_too_few_digits_goes_the_exact_way():
+    """Two columns that differ in their eighth digit: squares hold nothing of the difference, R does."""
+    random = np.random.default_rng(7)
+    a = random.standard_normal(200)
+    X = np.column_stack([a, a + 1e-8 * random.standard_normal(200), random.standard_normal(200)])
+    base = Moments.from_rows(X)
+    job = Job(WishartResampler(base), np.random.SeedSequence(1), "cvs", {}, "graph")
+    roots = np.stack([job.resampler.moments(k, np.random.SeedSequence(k)).R for k in range(4)])
+    assert not cvs_stack(roots, 200).sound.any()
+    assert [one.places.tolist() for one in job.run(range(4))] == [job._one(k).places.tolist() for k in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "p"),
+    [
+        ("pooled", {}, 5),
+        ("cvs", {"parents": "bic"}, 5),
+        ("cvs", {"direction": "backward"}, 5),
+        ("cvs", {"knowledge": {"forbidden": [["a", "b"]]}}, 5),
+        ("cvs", {"min_effect": 0.1}, 5),
+        ("cvs", {}, 151),
+    ],
+)
+def test_what_does_not_go_in_step(method, settings, p):
+    assert not stackable(method, settings, p)

@@ -1,0 +1,147 @@
+"""Steps and arrows against loops over candidates and over all graphs of a class."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import trust as oracle
+
+import ordag
+from ordag.errors import GraphError, SettingError
+from ordag.evidence.steps import arrow_reasons, evidence, step_evidence
+from ordag.graph.equivalence import to_cpdag
+from ordag.order.ordering import backward, forward
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+@pytest.mark.parametrize("seed", range(4))
+def test_steps_equal_a_loop_over_candidates(seed, direction):
+    X = ordag.simulate("erdos-renyi", 6, 60, seed=seed, weights=(0.2, 0.8)).X
+    fit = ordag.learn(X, direction=direction, alpha=0.1)
+    steps = evidence(fit, alpha=0.2).steps
+    order = fit.ordering.order.tolist()
+    for m, (second, p_value, group, matters) in enumerate(
+        oracle.steps_of(X, order, fit.graph.adjacency, 0.2, direction)
+    ):
+        assert {order[b] for b in np.flatnonzero(steps.tied[m])} == group
+        assert steps.matters[m] == matters
+        assert {int(name[1:]) - 1 for name in steps.group(m)} == (group if len(group) > 1 else set())
+        if second is None:
+            assert steps.runner_up[m] == -1
+            assert np.isnan(steps.p_value[m])
+        else:
+            assert order[steps.runner_up[m]] == second
+            assert steps.p_value[m] == pytest.approx(p_value, rel=1e-8)
+
+
+def test_margin_and_runner_up_belong_together():
+    fit = ordag.learn("marks", alpha=0.05)
+    steps = evidence(fit).steps
+    assert steps.columns["runner_up"] == ["vectors", "analysis", "statistics", "mechanics", None]
+    assert steps.margin[1] == pytest.approx(0.003976, abs=1e-6)
+    assert steps.p_value[1] > 0.9
+    assert steps.group(1)[:2] == ("vectors", "analysis")
+    assert steps.group(0) == ()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_reasons_equal_a_search_through_the_class(seed):
+    random = np.random.default_rng(seed)
+    p = 5
+    adjacency = np.triu(random.random((p, p)) < 0.5, 1)
+    labels = random.permutation(p)
+    adjacency = adjacency[np.ix_(labels, labels)]
+    names = tuple("abcde")
+    moments = ordag.Moments(9, np.zeros(p), names, R=np.eye(p))
+    dag = ordag.Dag(names, adjacency)
+    compelled = oracle.compelled_arrows(adjacency)
+    in_class = evidence(ordag.Fit("given", {}, moments, to_cpdag(dag)))
+    assert set(zip(in_class.source.tolist(), in_class.target.tolist(), strict=True)) == compelled
+    assert set(in_class.reason) <= {"class"}
+    directed = {"directed": [(names[i], names[j]) for i, j in compelled]}
+    found = evidence(ordag.Fit("given", {}, moments, dag, details={"class": directed}))
+    for i, j, reason in zip(found.source.tolist(), found.target.tolist(), found.reason, strict=True):
+        assert reason == ("class" if (i, j) in compelled else "variance")
+    assert set(evidence(ordag.Fit("given", {}, moments, dag)).reason) <= {"variance"}
+    assert found.steps is None
+    assert np.isnan(found.direction_p_value).all()
+
+
+def test_arrows_come_as_in_the_edge_table():
+    fit = ordag.learn(ordag.simulate("erdos-renyi", 8, 400, seed=2, degree=3).X, method="cvs")
+    arrows = evidence(fit).arrows
+    assert arrows[["source", "target"]].equals(fit.edges[["source", "target"]])
+    np.testing.assert_array_equal(arrows["direction_p_value"], fit.edges["direction_p_value"])
+    assert set(arrows["reason"]) <= {"class", "variance"}
+
+
+def test_knowledge_is_a_reason_of_its_own():
+    fit = ordag.learn("marks", alpha=0.05)
+    arrows = evidence(fit, known=[("algebra", "vectors")]).arrows
+    assert arrows.set_index(["source", "target"])["reason"]["algebra", "vectors"] == "knowledge"
+    assert (arrows["reason"] == "knowledge").sum() == 1
+    with pytest.raises(GraphError, match="is not a variable"):
+        evidence(fit, known=[("algebra", "music")])
+
+
+def test_arrows_of_a_class_have_the_reason_class():
+    X = ordag.LinearSEM.from_edges(list("abc"), {("a", "c"): 2.0, ("b", "c"): 2.0}).sample(500, seed=1)
+    fit = ordag.learn(X, method="pc")
+    assert evidence(fit).reason == ("class", "class")
+    oriented = ordag.learn(X, method="pc", orient_by_order="class")
+    assert evidence(oriented).steps is not None
+
+
+def test_relabelling_the_columns_relabels_the_evidence():
+    X = ordag.simulate("erdos-renyi", 6, 100, seed=5).X
+    turned = [3, 0, 5, 1, 4, 2]
+    one, two = (evidence(ordag.learn(rows, method="cvs")) for rows in (X, X[:, turned]))
+    np.testing.assert_allclose(one.steps.p_value, two.steps.p_value, rtol=1e-9)
+    np.testing.assert_array_equal(one.steps.tied, two.steps.tied)
+    assert [int(name[1:]) - 1 for name in one.steps.names] == [turned[int(name[1:]) - 1] for name in two.steps.names]
+
+
+def test_plain_values():
+    fit = ordag.learn("marks", alpha=0.05)
+    document = json.loads(json.dumps(evidence(fit).to_dict(), allow_nan=False))
+    assert document["steps"][-1]["runner_up"] is None
+    assert document["steps"][1]["tied"][0] == "vectors"
+    assert document["arrows"][0]["reason"] == "variance"
+    with pytest.raises(SettingError):
+        evidence(fit, alpha=2)
+    assert arrow_reasons(fit, np.array([], int), np.array([], int)) == ()
+
+
+@pytest.mark.parametrize("way", [forward, backward])
+def test_variables_that_have_to_wait_are_no_candidates(way):
+    moments = ordag.Moments.from_rows(ordag.simulate("erdos-renyi", 7, 80, seed=3, weights=(0.2, 0.6)).X)
+    free = way(moments).order
+    before = np.zeros((7, 7), dtype=bool)
+    before[free[3], free[0]] = before[free[5], free[4]] = True
+    ordering = way(moments, before)
+    steps = step_evidence(ordering, np.zeros((7, 7), dtype=bool), 0.05, before)
+    sizes = (
+        np.cumsum(ordering.L[:, ::-1] ** 2, axis=1)[:, ::-1].T if way is forward else np.cumsum(ordering.W**2, axis=0)
+    )
+    for m, b in enumerate(steps.runner_up.tolist()):
+        if b < 0:
+            assert np.isnan(ordering.margins[m])
+        else:
+            assert sizes[m, b] / sizes[m, m] - 1 == pytest.approx(ordering.margins[m], rel=1e-6)
+
+
+def test_what_knowledge_held_back_was_no_rival():
+    """Statistics has to wait for mechanics: at no step before is it the runner-up or tied."""
+    fit = ordag.learn("marks", "cvs", knowledge={"tiers": "mechanics | algebra, vectors, analysis, statistics"})
+    steps = fit.steps
+    assert fit.order[0] == "mechanics"
+    assert steps["runner_up"][0] is None or steps["runner_up"][0] != steps["runner_up"][0]
+    assert steps["tied"][0] == []
+    free = ordag.learn("marks", "cvs")
+    assert free.steps["runner_up"][0] == "vectors"
+    assert steps["runner_up"][1] == "vectors"

@@ -1,0 +1,293 @@
+"""The bootstrap against samples drawn row by row, the theory of Wishart matrices, and itself on other workers."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from oracles import trust as oracle
+from ordag.trust import bootstrap as module
+from ordag.trust import replicates as replicates_module
+from ordag.trust import streaming
+
+import ordag
+from ordag.bootstrapping import bootstrap
+from ordag.data.moments import read_moments
+from ordag.data.sources import open_source
+from ordag.errors import DataError, MissingValuesError, SettingError
+from ordag.resampling.intervals import percentiles
+from ordag.resampling.resamplers import RowResampler, WishartResampler, child, seed_root
+
+MATRICES = ("edge_support", "adjacency_support", "direction_support", "precedes")
+
+
+def rows(p=6, n=120, seed=1, **options):
+    return ordag.simulate("erdos-renyi", p, n, seed=seed, **options).X
+
+
+def assert_same(one, two):
+    for name in MATRICES:
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    for name in ("weights", "effects"):
+        for part in ("low", "median", "high"):
+            np.testing.assert_array_equal(getattr(getattr(one, name), part), getattr(getattr(two, name), part))
+    np.testing.assert_array_equal(one.places, two.places)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"direction": "backward"}, {"parents": "bic"}, {"correction": "bh", "level": 0.8}]
+)
+def test_equals_learning_from_rows_drawn_one_sample_at_a_time(settings):
+    X = rows()
+    found = bootstrap(X, 30, seed=7, workers=1, **settings)
+    expected = oracle.bootstrap_by_rows(X, 30, 7, **settings)
+    for name in ("edge_support", "adjacency_support", "precedes"):
+        np.testing.assert_allclose(getattr(found, name), expected[name], atol=1e-12)
+    for name in ("weights", "effects"):
+        parts = getattr(found, name)
+        np.testing.assert_allclose([parts.low, parts.median, parts.high], expected[name], rtol=1e-7, atol=1e-9)
+    assert found.completed == found.replicates == 30
+    assert found.kind == "rows"
+
+
+def test_equals_learning_from_drawn_rows_where_a_gram_matrix_has_no_digits():
+    X = ordag.simulate("homogeneous", 40, 200, seed=3).X + 1e3
+    found = bootstrap(X, 6, seed=1, workers=1, method="cvs")
+    expected = oracle.bootstrap_by_rows(X, 6, 1, method="cvs")
+    np.testing.assert_allclose(found.precedes, expected["precedes"], atol=1e-12)
+    # A test whose p-value is within rounding of its level may fall either way.
+    assert (np.abs(found.edge_support - expected["edge_support"]) > 1e-9).sum() <= 2
+
+
+def test_moments_of_a_sample_are_those_of_its_rows():
+    for p, n in ((4, 50), (40, 200), (10, 24)):
+        X = ordag.simulate("homogeneous", p, n, seed=p).X
+        resampler = RowResampler.of(X, read_moments(open_source(X)))
+        for b in range(3):
+            drawn = ordag.Moments.from_rows(oracle.drawn_rows(X, 5, b))
+            moments = resampler.moments(b, child(np.random.SeedSequence(5), b))
+            assert moments.n == n
+            np.testing.assert_allclose(moments.mean, drawn.mean, rtol=1e-8, atol=1e-8 * np.abs(X).max())
+            np.testing.assert_allclose(np.abs(np.diag(moments.R)), np.abs(np.diag(drawn.R)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["pc", "ges", "gds"])
+def test_other_methods(method):
+    X = rows(4, 80)
+    found = bootstrap(X, 8, method=method, seed=2, workers=1)
+    assert found.precedes is None
+    assert found.order_summary is None
+    assert (found.weights is None) == (method != "gds")
+    if method != "gds":
+        expected = oracle.bootstrap_by_rows(X, 8, 2, method=method)
+        np.testing.assert_allclose(found.edge_support, expected["edge_support"])
+        np.testing.assert_allclose(found.adjacency_support, expected["adjacency_support"])
+    again = bootstrap(X, 8, method=method, seed=2, workers=1)
+    np.testing.assert_array_equal(found.edge_support, again.edge_support)
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("kind", ["rows", "wishart", "poisson"])
+def test_workers_do_not_matter(kind, monkeypatch):
+    monkeypatch.setattr(replicates_module, "BATCH_SECONDS", 0.005)
+    monkeypatch.setattr(replicates_module, "PATIENCE", 0.0)
+    X = rows(5, 600)
+    one, two = (bootstrap(X, 70, seed=3, workers=workers, kind=kind) for workers in (1, 2))
+    assert_same(one, two)
+    assert one.kind == kind
+
+
+def test_batches_and_passes_of_a_stream_do_not_matter(tmp_path, monkeypatch):
+    X = rows(5, 1000)
+    path = tmp_path / "rows.csv"
+    np.savetxt(path, X, delimiter=",", header="X1,X2,X3,X4,X5", comments="", fmt="%.17g")
+    source = open_source(path)
+    base = read_moments(source)
+    root = np.random.SeedSequence(9)
+    sums = [
+        streaming.poisson_sums(source, base, range(40), root, missing="error", batch=batch, workers=workers).sums
+        for batch, workers in ((7, 1), (256, 2), (5000, 1))
+    ]
+    np.testing.assert_array_equal(sums[0], sums[1])
+    np.testing.assert_array_equal(sums[0], sums[2])
+    whole = bootstrap(path, 70, seed=9, kind="poisson", workers=1)
+    monkeypatch.setattr(module, "passes", lambda count, p: streaming.passes(count, p, memory=1))
+    assert len(module.passes(70, 5)) == 3
+    assert_same(whole, bootstrap(path, 70, seed=9, kind="poisson", workers=2))
+    monkeypatch.setattr(module, "IN_MEMORY", 100)
+    assert_same(whole, bootstrap(path, 70, seed=9, workers=1))
+
+
+def test_streamed_sums_are_those_of_weighted_rows():
+    X = rows(4, 700)
+    base = read_moments(open_source(X))
+    root = np.random.SeedSequence(4)
+    resampler = streaming.poisson_sums(open_source(X), base, range(32, 64), root, missing="error")
+    for b in (32, 50, 63):
+        weights = np.concatenate([streaming.poisson_weights(root, 1, block)[b - 32] for block in range(3)])[: len(X)]
+        copies = np.repeat(X, weights.astype(int), axis=0)
+        moments = resampler.moments(b, root)
+        assert moments.n == len(copies)
+        np.testing.assert_allclose(moments.mean, copies.mean(axis=0))
+        np.testing.assert_allclose(moments.covariance(), np.cov(copies.T), rtol=1e-9, atol=1e-9)
+
+
+def test_poisson_weights_are_poisson():
+    root = np.random.SeedSequence(0)
+    weights = np.stack([streaming.poisson_weights(root, 0, block) for block in range(40)])
+    assert weights.mean() == pytest.approx(1, abs=0.01)
+    assert weights.var() == pytest.approx(1, abs=0.02)
+    assert streaming.QUANTILES.mean() == pytest.approx(1, abs=2e-5)
+    assert streaming.QUANTILES.var() == pytest.approx(1, abs=2e-4)
+    assert abs(np.corrcoef(weights[:, :2].transpose(1, 0, 2).reshape(2, -1))[0, 1]) < 0.04
+
+
+def test_wishart_samples_have_the_mean_and_variance_of_theory():
+    n = 12
+    covariance = np.array([[2.0, 1.0, 0.5], [1.0, 3.0, -1.0], [0.5, -1.0, 1.5]])
+    base = ordag.Moments.from_covariance(covariance, n)
+    root = np.random.SeedSequence(1)
+    samples = [WishartResampler(base).moments(b, child(root, b)) for b in range(20_000)]
+    S = np.stack([sample.covariance() for sample in samples])
+    np.testing.assert_allclose(S.mean(axis=0), covariance, atol=0.03)
+    theory = (covariance**2 + np.outer(covariance.diagonal(), covariance.diagonal())) / (n - 1)
+    np.testing.assert_allclose(S.var(axis=0), theory, rtol=0.06)
+    means = np.stack([sample.mean for sample in samples])
+    np.testing.assert_allclose(np.cov(means.T), covariance / n, atol=0.01)
+    assert samples[0].squared
+
+
+def test_moments_alone_give_nearly_what_gaussian_rows_give():
+    X = rows(5, 400, seed=4)
+    from_rows = bootstrap(X, 300, seed=1)
+    from_moments = bootstrap(ordag.Moments.from_rows(X), 300, seed=2)
+    assert from_moments.kind == "wishart"
+    assert np.abs(from_rows.edge_support - from_moments.edge_support).max() < 0.15
+    np.testing.assert_allclose(from_rows.weights.median, from_moments.weights.median, atol=0.15)
+
+
+def test_percentile_intervals_hold_the_truth_about_as_often_as_they_should():
+    sem = ordag.LinearSEM.from_edges(["X1", "X2", "X3"], {("X1", "X2"): 1.0, ("X2", "X3"): 0.9})
+    path = sem.total_effects() != 0
+    hits = {"weights": 0, "effects": 0}
+    for seed in range(60):
+        found = bootstrap(sem.sample(150, seed=seed), 120, seed=seed, workers=1, level=0.9, alpha=0.001)
+        for name, truth, where in (("weights", sem.B, sem.B != 0), ("effects", sem.total_effects(), path)):
+            parts = getattr(found, name)
+            hits[name] += ((parts.low <= truth) & (truth <= parts.high))[where].sum()
+    assert 0.80 < hits["weights"] / 120 < 0.97
+    assert 0.80 < hits["effects"] / 180 < 0.97
+
+
+def test_percentiles_count_what_is_absent_as_zero():
+    random = np.random.default_rng(0)
+    dense = np.where(random.random((25, 8)) < 0.6, random.standard_normal((25, 8)), 0.0)
+    replicate, cell = np.nonzero(dense)
+    probabilities = [0.0, 0.1, 0.5, 0.93, 1.0]
+    found = percentiles(cell.astype(np.int32), dense[replicate, cell], 8, 25, probabilities)
+    np.testing.assert_allclose(found, np.quantile(dense, probabilities, axis=0), atol=1e-14)
+
+
+def test_shares_fit_together():
+    found = bootstrap("marks", 60, alpha=0.05, seed=1, workers=1)
+    np.testing.assert_allclose(found.edge_support + found.edge_support.T, found.adjacency_support)
+    off = ~np.eye(5, dtype=bool)
+    np.testing.assert_allclose((found.precedes + found.precedes.T)[off], 1)
+    joined = found.adjacency_support > 0
+    np.testing.assert_allclose((found.direction_support + found.direction_support.T)[joined], 1)
+    assert np.isnan(found.direction_support[~joined]).all()
+    assert found.order_summary["node"][0] == "algebra"
+    assert found.order_summary["mean"].mean() == pytest.approx(3)
+    edges = found.edges
+    assert edges["support"].is_monotonic_decreasing
+    assert set(edges.loc[edges["learned"], "source"] + edges.loc[edges["learned"], "target"]) == {
+        a + b for a, b in found.fit.graph.directed
+    }
+    document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert document["completed"] == 60
+    assert all(edge["learned"] or edge["support"] >= 0.05 for edge in document["edges"])
+    again = bootstrap("marks", 60, alpha=0.05, seed=found.entropy, workers=1)
+    np.testing.assert_array_equal(again.edge_support, found.edge_support)
+    assert "60 replicates" in repr(found)
+
+
+def test_seeds_of_every_kind_leave_their_owner_usable():
+    X = rows(4, 60)
+    sequence = np.random.SeedSequence(5)
+    one, two = (bootstrap(X, 5, seed=sequence, workers=1) for _ in range(2))
+    np.testing.assert_array_equal(one.places, two.places)
+    generator = np.random.default_rng(5)
+    assert seed_root(generator).spawn_key != seed_root(generator).spawn_key
+    assert bootstrap(X, 3, workers=1).entropy != bootstrap(X, 3, workers=1).entropy
+
+
+def test_refused_samples_are_counted_with_their_reason():
+    X = np.random.default_rng(0).standard_normal((12, 7))
+    found = bootstrap(X, 60, seed=1, workers=1)
+    assert 0 < found.completed < 60
+    assert any("different rows" in reason for reason in found.failed)
+    assert sum(entry["replicates"] for entry in found.to_dict()["failed"]) == 60 - found.completed
+    with pytest.raises(DataError, match="All 10 bootstrap samples were refused"):
+        bootstrap(np.random.default_rng(0).standard_normal((32, 30)), 10, seed=1, workers=1)
+
+
+def test_the_caller_s_data_are_not_touched_and_news_is_told():
+    X = rows(4, 60)
+    before, news = X.copy(), []
+    bootstrap(X, 6, seed=1, workers=1, progress=news.append)
+    np.testing.assert_array_equal(X, before)
+    assert news[-1] == "bootstrap: 6 of 6 replicates"
+
+
+def test_missing_rows_are_dropped_when_asked():
+    X = rows(4, 60)
+    holed = np.insert(X, 10, np.nan, axis=0)
+    with pytest.raises(MissingValuesError):
+        bootstrap(holed, 5, seed=1, workers=1)
+    one, two = bootstrap(X, 5, seed=1, workers=1), bootstrap(holed, 5, seed=1, workers=1, missing="drop")
+    np.testing.assert_array_equal(one.places, two.places)
+
+
+def test_effects_that_would_not_fit_are_left_out(monkeypatch):
+    monkeypatch.setattr(module, "EFFECTS", 10)
+    found = bootstrap(rows(4, 60), 5, seed=1, workers=1)
+    assert found.effects is None
+    assert found.weights is not None
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"replicates": 1}, "from 2 on"),
+        ({"replicates": 2.5}, "whole number"),
+        ({"kind": "jackknife"}, "kind="),
+        ({"method": "magic"}, "method="),
+        ({"workers": 0}, "workers="),
+        ({"level": 1.0}, "level="),
+        ({"beta": 1}, "a setting of no method"),
+        ({"beta": 1, "method": "cvs"}, "not a setting"),
+    ],
+)
+def test_settings_are_checked(settings, sentence):
+    with pytest.raises(SettingError, match=sentence):
+        bootstrap("marks", **settings)
+
+
+def test_rows_are_asked_for_where_they_are_needed():
+    with pytest.raises(SettingError, match="only moments were given"):
+        bootstrap(ordag.Moments.from_rows(rows(3, 40)), 5, kind="rows")
+
+
+def test_the_answer_says_how_many_edges_replicates_have_beside_the_graph(run):
+    X = ordag.simulate("erdos-renyi", 20, 60, seed=1, degree=1).X
+    result = bootstrap(X, 20, method="cvs", alpha=0.05, correction="bh", seed=1)
+    assert result.mean_edges == pytest.approx(np.triu(result.adjacency_support).sum())
+    assert result.mean_edges > 1.2 * result.fit.graph.edge_count
+    document = result.to_dict()
+    assert document["mean_edges"] == result.mean_edges
+    assert document["learned_edges"] == result.fit.graph.edge_count
+    fit = ordag.learn(X, method="cvs", alpha=0.05, correction="bh", bootstrap=20, seed=1)
+    assert "chance edges have support too" in repr(fit)
+    out = run("learn", "marks", "--alpha", "0.05", "--bootstrap", "20", "--seed", "1")[1]
+    assert "resamples with the arrow; their graphs have" in " ".join(out.split())

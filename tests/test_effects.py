@@ -1,0 +1,169 @@
+"""Total effects against walks along paths, finite differences, the textbook, and repeated samples."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from oracles import trust as oracle
+
+import ordag
+from ordag.diagnosis.rows import read_rows
+from ordag.effects import total_effect, total_effects
+from ordag.errors import ColumnError, GraphError, SettingError
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return ordag.learn(ordag.simulate("erdos-renyi", 7, 300, seed=3, degree=4).X)
+
+
+def test_estimates_are_sums_over_paths(fit):
+    np.testing.assert_allclose(
+        total_effects(fit, interval="given-graph").estimate, oracle.path_sums(fit.sem.B), atol=1e-12
+    )
+
+
+def test_variances_are_those_of_the_delta_method_in_full():
+    X = ordag.simulate("erdos-renyi", 7, 300, seed=3, degree=4).X
+    fit = ordag.learn(X)
+    errors = total_effects(fit, interval="given-graph").std_error
+    for i in range(7):
+        for j in range(7):
+            if i != j:
+                expected = oracle.effect_variance(X, fit.sem.B, i, j)
+                assert errors[i, j] ** 2 == pytest.approx(expected, rel=1e-5, abs=1e-14)
+
+
+def test_one_path_is_the_textbook_product_of_coefficients():
+    sem = ordag.LinearSEM.from_edges(["a", "m", "b"], {("a", "m"): 1.5, ("m", "b"): -2.0})
+    fit = ordag.learn(dict(zip("amb", sem.sample(200, seed=1).T, strict=True)), alpha=1e-6)
+    assert fit.graph.directed == (("a", "m"), ("m", "b"))
+    (first, second), (s_first, s_second) = fit.edges["weight"], fit.edges["std_error"]
+    effect = total_effect(fit, "a", "b", level=0.9, interval="given-graph")
+    assert effect.estimate == pytest.approx(first * second)
+    assert effect.std_error == pytest.approx(np.hypot(second * s_first, first * s_second))
+    assert effect.high - effect.low == pytest.approx(2 * 1.6448536 * effect.std_error)
+    assert effect.to_dict()["level"] == 0.9
+
+
+def test_single_arrow_has_the_standard_error_of_its_regression(fit):
+    effects = total_effects(fit, interval="given-graph")
+    single = (np.count_nonzero(fit.sem.B, axis=1)[:, None] == 1) & (fit.sem.B != 0)
+    leaf = single & (np.count_nonzero(fit.sem.B, axis=1) == 0)
+    assert leaf.any()
+    np.testing.assert_allclose(effects.std_error[leaf], fit._refit.std_error[leaf])
+
+
+def test_intervals_hold_the_truth_about_as_often_as_they_should():
+    sem = ordag.LinearSEM.from_edges(list("abcd"), {("a", "b"): 1.2, ("b", "c"): 0.9, ("a", "c"): 0.8, ("c", "d"): 1.1})
+    truth = sem.total_effects()
+    hits = tries = 0
+    for seed in range(150):
+        fit = ordag.learn(dict(zip("abcd", sem.sample(200, seed=seed).T, strict=True)), alpha=1e-4)
+        if fit.graph != sem.dag:
+            continue
+        effects = total_effects(fit, interval="given-graph")
+        path = truth != 0
+        hits += int(((effects.low <= truth) & (truth <= effects.high))[path].sum())
+        tries += int(path.sum())
+    assert tries > 600
+    assert 0.92 < hits / tries < 0.98
+
+
+def test_no_path_is_zero_with_certainty_given_the_graph(fit):
+    effects = total_effects(fit, interval="given-graph")
+    nowhere = effects.estimate == 0
+    assert (effects.std_error[nowhere] == 0).all()
+    assert len(effects.table) == (~nowhere).sum()
+    assert list(effects.table) == ["source", "target", "estimate", "std_error", "low", "high"]
+
+
+def test_a_bare_model_has_estimates_only():
+    sem = ordag.LinearSEM.from_edges(["a", "b"], {("a", "b"): 3.0})
+    effect = total_effect(sem, "a", "b")
+    assert effect.estimate == 3.0
+    assert np.isnan(effect.std_error)
+    assert effect.to_dict()["std_error"] is None
+
+
+def test_intervals_of_a_learned_graph_are_those_of_its_resamples(fit):
+    effects = total_effects(fit, replicates=30)
+    again = ordag.bootstrap(fit.moments, 30, method="pooled", kicks=0, seed=0)
+    assert effects.interval == "bootstrap"
+    assert effects.replicates == 30
+    np.testing.assert_array_equal(effects.low, again.effects.low)
+    np.testing.assert_array_equal(effects.high, again.effects.high)
+    np.testing.assert_array_equal(effects.path_found, effects.estimate != 0)
+    from_bootstrap = total_effects(again)
+    np.testing.assert_array_equal(from_bootstrap.low, effects.low)
+
+
+def test_spread_and_share_over_resamples_are_those_of_the_values_zeros_included():
+    result = ordag.bootstrap("marks", 20, alpha=0.05, seed=1)
+    rows = read_rows("marks").values
+    values = [ordag.learn(oracle.drawn_rows(rows, 1, one), alpha=0.05).sem.total_effects() for one in range(20)]
+    np.testing.assert_allclose(result.effects.std_error, np.std(values, axis=0, ddof=1), atol=1e-9)
+    np.testing.assert_allclose(result.effects.share, np.mean(np.array(values) != 0, axis=0))
+
+
+def test_intervals_of_weak_effects_hold_the_truth_though_the_graph_was_learned():
+    sem = ordag.LinearSEM.from_edges(
+        list("abcde"), {("a", "b"): 0.3, ("b", "c"): 0.3, ("a", "c"): 0.2, ("c", "d"): 0.25, ("b", "e"): 0.2}
+    )
+    truth, hits, tries = sem.total_effects(), {"bootstrap": 0, "given-graph": 0}, 0
+    for seed in range(25):
+        learned = ordag.learn(dict(zip("abcde", sem.sample(150, seed=seed).T, strict=True)), alpha=0.01)
+        found = learned.sem.total_effects() != 0
+        tries += int(found.sum())
+        for interval in hits:
+            effects = total_effects(
+                learned, interval=interval, **({"replicates": 60} if interval == "bootstrap" else {})
+            )
+            hits[interval] += int(((effects.low <= truth) & (truth <= effects.high))[found].sum())
+    assert tries > 60
+    assert hits["bootstrap"] / tries > 0.9
+    assert hits["given-graph"] / tries < 0.85
+
+
+def test_no_path_found_is_not_no_effect(run):
+    fit = ordag.learn("marks", alpha=0.05)
+    effect = total_effect(fit, "mechanics", "statistics", replicates=50)
+    assert not effect.path_found
+    assert effect.estimate == 0
+    assert 0 <= effect.path_support <= 1
+    for words in (["--interval", "bootstrap", "--replicates", "20"], ["--interval", "given-graph"]):
+        status, out, _ = run("effect", "marks", "--alpha", "0.05", "--from", "mechanics", "--to", "statistics", *words)
+        assert status == 0
+        assert "no directed path was found" in out
+        assert "no effect" not in out
+
+
+def test_the_command_says_what_its_interval_is(run):
+    words = ["effect", "marks", "--from", "algebra", "--to", "mechanics", "--alpha", "0.05", "--replicates", "40"]
+    status, out, _ = run(*words)
+    assert status == 0
+    assert "% of 40 resamples have such a path" in out
+    document = json.loads(run(*words, "--json")[1])
+    assert document["interval"] == "bootstrap"
+    assert document["replicates"] == 40
+    assert json.loads(run(*words, "--json")[1]) == document
+    given = json.loads(run(*words, "--interval", "given-graph", "--json")[1])
+    assert given["high"] - given["low"] < document["high"] - document["low"]
+    assert given["path_support"] is None
+    assert run(*words[:-1], "1")[0] == 2
+
+
+def test_refusals():
+    fit = ordag.learn("marks", alpha=0.05)
+    with pytest.raises(ColumnError, match="Did you mean 'vectors'"):
+        total_effect(fit, "algebra", "vectros")
+    with pytest.raises(SettingError, match="both algebra"):
+        total_effect(fit, "algebra", "algebra")
+    with pytest.raises(SettingError, match="level"):
+        total_effects(fit, level=95)
+    with pytest.raises(SettingError, match="interval='normal'"):
+        total_effects(fit, interval="normal")
+    with pytest.raises(GraphError, match="without a direction"):
+        total_effects(ordag.learn("marks", method="pc", alpha=0.05))
