@@ -7,15 +7,15 @@ import json
 import numpy as np
 import pytest
 from oracles import trust as oracle
-from ordag.trust import bootstrap as module
-from ordag.trust import replicates as replicates_module
-from ordag.trust import streaming
 
 import ordag
+from ordag import bootstrapping as module
 from ordag.bootstrapping import bootstrap
 from ordag.data.moments import read_moments
 from ordag.data.sources import open_source
 from ordag.errors import DataError, MissingValuesError, SettingError
+from ordag.resampling import replicates as replicates_module
+from ordag.resampling import streaming
 from ordag.resampling.intervals import percentiles
 from ordag.resampling.resamplers import RowResampler, WishartResampler, child, seed_root
 

@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 import pytest
-from ordag.trust import forecast as forecasts
 
 import ordag
 from ordag.data.moments import Moments
 from ordag.errors import SettingError
+from ordag.evidence import forecast as forecasts
 from ordag.evidence.forecast import Expected, expected, forecast, usual_count
 from ordag.learners.cvs_stack import cvs_stack, stackable
 from ordag.resampling.replicates import Job

@@ -7,7 +7,6 @@ from collections import Counter
 import numpy as np
 import pytest
 import scipy.stats
-from ordag.trust import forecast
 
 import ordag
 from ordag.data.moments import Moments
@@ -16,6 +15,7 @@ from ordag.diagnosis.gaussian import mardia
 from ordag.diagnosis.influence import distances, tail
 from ordag.diagnosis.relearning import agreement
 from ordag.diagnosis.sorting import r_squared, sortability
+from ordag.evidence import forecast
 from ordag.evidence.equal_variances import bartlett, detectable_ratio, equality_test
 from ordag.evidence.finding import share
 from ordag.evidence.verdict import quick_verdict

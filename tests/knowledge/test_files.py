@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ordag.trust import knowledge_file
 from strategies.graphs import names
 from strategies.knowledge import random_entries
 
@@ -165,7 +164,7 @@ def test_names_in_yaml_are_as_written(tmp_path):
 
 @pytest.mark.parametrize(("name", "limit"), [("known.txt", "LARGEST"), ("known.yaml", "LARGEST_YAML")])
 def test_files_that_are_too_large_for_knowledge_are_refused(tmp_path, monkeypatch, name, limit):
-    monkeypatch.setattr(knowledge_file, limit, 2**20)
+    monkeypatch.setattr(files, limit, 2**20)
     (tmp_path / name).write_bytes(b"roots: a\n" * 2**17)
     with pytest.raises(SettingError, match="is larger than 1 MB"):
         Knowledge.read(tmp_path / name)

@@ -103,7 +103,7 @@ def test_masks_are_what_the_entries_say(seed):
         for j, b in enumerate(names):
             out = a == b or (a, b) in banned or b in knowledge.roots or a in knowledge.sinks or certain.has_edge(b, a)
             assert known.allowed[i, j] == (not out)
-            assert known.needed[i, j] == ((a, b) in knowledge.required)
+            assert known.required[i, j] == ((a, b) in knowledge.required)
             assert known.before[i, j] or not certain.has_edge(a, b)
             free = not certain.has_edge(b, a)
             if a in knowledge.roots and b not in knowledge.roots and a not in knowledge.sinks and free:
@@ -111,7 +111,7 @@ def test_masks_are_what_the_entries_say(seed):
     both = nx.DiGraph([(i, j) for i, j in np.argwhere(known.before).tolist()])
     assert nx.is_directed_acyclic_graph(both)
     assert set(nx.transitive_closure_dag(both).edges) == set(both.edges)
-    assert not (known.needed & ~known.allowed).any()
+    assert not (known.required & ~known.allowed).any()
 
 
 @given(seed=st.integers(0, 2**32 - 1))

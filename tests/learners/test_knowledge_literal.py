@@ -81,7 +81,7 @@ def test_parents_are_tested_only_where_they_are_in_question(X, seed, correction)
     known = knowledge.over(names)
     fit = learn(Moments.from_rows(X, names=names), knowledge=knowledge, alpha=0.1, correction=correction)
     place = np.argsort(fit.ordering.order)
-    open_ = [(i, j) for i, j in np.argwhere(known.allowed & ~known.needed).tolist() if place[i] < place[j]]
+    open_ = [(i, j) for i, j in np.argwhere(known.allowed & ~known.required).tolist() if place[i] < place[j]]
     p_value = {(i, j): fit.selection.p_values[place[j], place[i]] for i, j in open_}
     ranked = sorted(p_value.values())
     level = {
@@ -90,7 +90,7 @@ def test_parents_are_tested_only_where_they_are_in_question(X, seed, correction)
         "bh": max([p for k, p in enumerate(ranked, 1) if p <= 0.1 * k / len(ranked)], default=-1.0),
     }[correction]
     wanted = {(i, j) for i, j in open_ if p_value[i, j] <= level} | {
-        tuple(e) for e in np.argwhere(known.needed).tolist()
+        tuple(e) for e in np.argwhere(known.required).tolist()
     }
     assert {tuple(edge) for edge in np.argwhere(fit.graph.adjacency).tolist()} == wanted
     assert fit.selection.pairs == len(open_)
@@ -109,7 +109,7 @@ def test_gds_ends_where_no_allowed_move_is_better(X, seed):
     for i in range(p):
         for j in range(p):
             other = None if i == j else gds_oracle.neighbour(A, i, j)
-            if other is not None and not (other & ~known.allowed).any() and not (known.needed & ~other).any():
+            if other is not None and not (other & ~known.allowed).any() and not (known.required & ~other).any():
                 assert gds_oracle.score(X, other) > found.score - 1e-6
 
 
@@ -149,7 +149,7 @@ def test_ges_knows_which_classes_have_a_member_that_keeps_to_it(data, seed):
     known = knowledge.over(names)
     keeping = Keeping(known)
     graph = essential([sum(1 << int(i) for i in np.flatnonzero(A[:, j])) for j in range(p)])
-    held = all(A[i, j] or A[j, i] for i, j in np.argwhere(known.needed).tolist())
+    held = all(A[i, j] or A[j, i] for i, j in np.argwhere(known.required).tolist())
     dag = frozenset((int(i), int(j)) for i, j in np.argwhere(A))
     members = keeping_members(dag, p, knowledge, names)
     assert (held and keeping.has_member(graph)) == bool(members)
@@ -164,7 +164,7 @@ def test_ges_is_the_literal_search_among_the_classes_that_remain(X, seed):
     names = names_of(p)
     knowledge = Knowledge(**random_entries(names, np.random.default_rng(seed)))
     known = knowledge.over(names)
-    dag = frozenset((int(i), int(j)) for i, j in np.argwhere(known.needed))
+    dag = frozenset((int(i), int(j)) for i, j in np.argwhere(known.required))
     score = ges_oracle.score(X, dag)
     while True:
         start = score

@@ -223,7 +223,7 @@ def test_knowledge_is_kept_to_the_letter(more, rows, seed):
         assert all(place[a] < place[b] for a in early for b in later)
     known = knowledge.over(moments.names)
     assert not fit.probabilities.arrows[~known.allowed].any()
-    np.testing.assert_allclose(fit.probabilities.arrows[known.needed], 1.0)
+    np.testing.assert_allclose(fit.probabilities.arrows[known.required], 1.0)
 
 
 def test_under_knowledge_the_best_of_the_graphs_that_keep_to_it_is_found():

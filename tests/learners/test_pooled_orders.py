@@ -60,14 +60,14 @@ def drawn(rng, max_p=7):
 def random_masks(rng, p):
     """Who may and who must be a parent, along a random order."""
     order = rng.permutation(p).tolist()
-    needed = [
+    required = [
         frozenset(k for k in order[: order.index(j)] if rng.random() < 0.25) if rng.random() < 0.5 else frozenset()
         for j in range(p)
     ]
     allowed = [
-        needed[j] | {k for k in range(p) if k != j and j not in needed[k] and rng.random() < 0.7} for j in range(p)
+        required[j] | {k for k in range(p) if k != j and j not in required[k] and rng.random() < 0.7} for j in range(p)
     ]
-    return order, allowed, needed
+    return order, allowed, required
 
 
 @given(seed=seeds, root=st.booleans())
@@ -97,15 +97,15 @@ def test_only_the_allowed_and_all_the_needed(seed, root):
     rng = np.random.default_rng(seed)
     X = drawn(rng)
     n, p = X.shape
-    _, allowed, needed = random_masks(rng, p)
+    _, allowed, required = random_masks(rng, p)
     rows = oracles.Rows(X)
-    trees = Trees(variances_of(X, root), random_local(rng, n, p), masks(allowed), masks(needed))
+    trees = Trees(variances_of(X, root), random_local(rng, n, p), masks(allowed), masks(required))
     for _ in range(3):
         cost = cost_of(rows, trees.local)
         for j in range(p):
-            before = [k for k in range(p) if k != j and (k in needed[j] or rng.random() < 0.7)]
+            before = [k for k in range(p) if k != j and (k in required[j] or rng.random() < 0.7)]
             found = trees.find(j, *masks([before]))
-            parents, grown = oracles.grow_shrink(j, before, cost, rows.v, allowed[j], needed[j])
+            parents, grown = oracles.grow_shrink(j, before, cost, rows.v, allowed[j], required[j])
             assert found.parents == masks([parents])[0]
             assert found.picked == masks([grown])[0]
             assert found.cost == pytest.approx(cost(j, parents), rel=1e-9, abs=1e-6)

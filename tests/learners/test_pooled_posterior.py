@@ -76,9 +76,9 @@ def test_probabilities_under_knowledge_are_those_of_the_graphs_that_keep_to_it(s
     rng = np.random.default_rng(seed)
     X = oracles.random_rows(4, 40, rng, size=0.4)
     allowed = (rng.random((4, 4)) < 0.8) & ~np.eye(4, dtype=bool)
-    needed = np.zeros((4, 4), dtype=bool)
+    required = np.zeros((4, 4), dtype=bool)
     i, j = np.argwhere(allowed)[rng.integers(allowed.sum())]
-    needed[i, j] = True
+    required[i, j] = True
     allowed[j, i] = False
     kept = [
         graph
@@ -86,7 +86,7 @@ def test_probabilities_under_knowledge_are_those_of_the_graphs_that_keep_to_it(s
         if i in graph[j] and all(allowed[a, b] for b in range(4) for a in graph[b])
     ]
     expected = oracles.probabilities(oracles.scores_of(X, kept), kept)
-    found = exact_probabilities(PooledScore(40, 4), of_rows(X), allowed, needed)
+    found = exact_probabilities(PooledScore(40, 4), of_rows(X), allowed, required)
     np.testing.assert_allclose(found, expected, atol=1e-3)
     assert found[i, j] == pytest.approx(1.0)
     assert not found[~allowed].any()
@@ -151,12 +151,12 @@ def test_the_marks_have_the_graph_of_the_paper_from_either_start(five):
         assert row["edge_probability"] == pytest.approx(expected[i, j] + expected[j, i], abs=1e-3)
 
 
-def chain_of(score, variances, steps, seed, allowed=None, needed=None, start=None):
+def chain_of(score, variances, steps, seed, allowed=None, required=None, start=None):
     p = score.p
     start = [0] * p if start is None else start
     v = np.array([variances.log_variance(j, mask) for j, mask in enumerate(start)])
     near = score.local(v, sum(mask.bit_count() for mask in start))
-    sampler = Sampler(score, variances, near, allowed or free(p), needed or [0] * p)
+    sampler = Sampler(score, variances, near, allowed or free(p), required or [0] * p)
     return sampler.run(start, steps, np.random.default_rng(seed))
 
 
@@ -207,12 +207,12 @@ def test_chains_under_knowledge_agree_with_the_count(seed):
     p, n = 4, 40
     X = oracles.random_rows(p, n, rng, size=0.4)
     allowed = (rng.random((p, p)) < 0.8) & ~np.eye(p, dtype=bool)
-    needed = np.zeros((p, p), dtype=bool)
+    required = np.zeros((p, p), dtype=bool)
     i, j = np.argwhere(allowed)[rng.integers(allowed.sum())]
-    needed[i, j], allowed[j, i] = True, False
+    required[i, j], allowed[j, i] = True, False
     score, variances = PooledScore(n, p), of_rows(X)
-    expected = exact_probabilities(score, variances, allowed, needed)
-    start = packed(needed)
+    expected = exact_probabilities(score, variances, allowed, required)
+    start = packed(required)
     found = chain_of(score, variances, 40_000, seed, packed(allowed), start, start).arrows
     np.testing.assert_allclose(found, expected, atol=0.03)
     assert found[i, j] == pytest.approx(1.0)

@@ -18,12 +18,12 @@ def rss(X, target, parents):
     return float(residual @ residual)
 
 
-def penalised_parents(X, target, candidates, penalty, weight, must=()):
+def penalised_parents(X, target, candidates, penalty, weight, required=()):
     """Backward elimination: drop the one that costs least, while weight · log(RSS without it / RSS) < penalty."""
     parents = list(candidates)
-    while set(parents) - set(must):
+    while set(parents) - set(required):
         now = rss(X, target, parents)
-        trials = {drop: [k for k in parents if k != drop] for drop in parents if drop not in must}
+        trials = {drop: [k for k in parents if k != drop] for drop in parents if drop not in required}
         after = {drop: rss(X, target, trial) for drop, trial in trials.items()}
         drop = min(after, key=after.get)
         if weight * math.log(after[drop] / now) >= penalty:
@@ -32,26 +32,26 @@ def penalised_parents(X, target, candidates, penalty, weight, must=()):
     return parents
 
 
-def edge_prior_parents(X, order, may=None, must=None):
+def edge_prior_parents(X, order, allowed=None, required=None):
     """The parents of every column (by column), the penalty and the share, with the share counted anew until it stays."""
     n, p = X.shape
-    may = np.ones((p, p), dtype=bool) if may is None else may
-    must = np.zeros((p, p), dtype=bool) if must is None else must
-    pairs = sum(may[a, b] and not must[a, b] for m, b in enumerate(order) for a in order[:m])
+    allowed = np.ones((p, p), dtype=bool) if allowed is None else allowed
+    required = np.zeros((p, p), dtype=bool) if required is None else required
+    pairs = sum(allowed[a, b] and not required[a, b] for m, b in enumerate(order) for a in order[:m])
     penalty, share, before = math.log(n) + 2 * math.log(p), math.nan, None
     while True:
         parents = {
             b: penalised_parents(
                 X,
                 b,
-                [a for a in order[:m] if may[a, b]],
+                [a for a in order[:m] if allowed[a, b]],
                 penalty,
                 max(n - m - 1, 1),
-                [a for a in order[:m] if must[a, b]],
+                [a for a in order[:m] if required[a, b]],
             )
             for m, b in enumerate(order)
         }
-        edges = sum(not must[a, b] for b, found in parents.items() for a in found)
+        edges = sum(not required[a, b] for b, found in parents.items() for a in found)
         if edges == before:
             return parents, penalty, share
         before = edges

@@ -191,7 +191,7 @@ def term(v, half, mean, weight):
     return half * v + weight * (v - mean) ** 2
 
 
-def grow_shrink(j, before, cost, v, allowed=None, needed=frozenset(), start=frozenset()):
+def grow_shrink(j, before, cost, v, allowed=None, required=frozenset(), start=frozenset()):
     """Add the best as long as the cost falls, then drop the best as long as it falls: (parents, all that were ever added).
 
     `cost(j, parents)` is what is to be low; of those that cost the same the best has the lowest `v(j, parents)`. Only those
@@ -201,7 +201,7 @@ def grow_shrink(j, before, cost, v, allowed=None, needed=frozenset(), start=froz
     def rank(parents):
         return cost(j, parents), v(j, parents)
 
-    parents = frozenset(needed) | start
+    parents = frozenset(required) | start
     while True:
         able = [k for k in before if k not in parents and (allowed is None or k in allowed)]
         best = min(able, key=lambda k: rank(parents | {k}), default=None)
@@ -209,8 +209,8 @@ def grow_shrink(j, before, cost, v, allowed=None, needed=frozenset(), start=froz
             break
         parents |= {best}
     grown = parents
-    while parents - needed:
-        worst = min(parents - needed, key=lambda k: rank(parents - {k}))
+    while parents - required:
+        worst = min(parents - required, key=lambda k: rank(parents - {k}))
         if cost(j, parents - {worst}) >= cost(j, parents):
             break
         parents -= {worst}

@@ -22,8 +22,8 @@ from ordag.parents.tests import partial_correlations
 from ordag.show.text import chance
 
 
-def chosen(ordering, may=None, must=None):
-    return adaptive_elimination(ordering.L, ordering.W, partial_correlations(ordering.W), ordering.n, may, must)
+def chosen(ordering, allowed=None, required=None):
+    return adaptive_elimination(ordering.L, ordering.W, partial_correlations(ordering.W), ordering.n, allowed, required)
 
 
 def by_column(ordering, kept):
@@ -71,15 +71,15 @@ def test_many_predecessors_are_screened_to_the_same_answer():
 def test_after_screening_neither_one_more_nor_one_fewer_is_better(X, seed, scarce):
     rng = np.random.default_rng(seed)
     p = X.shape[1]
-    may = np.tril(rng.random((p, p)) < 0.8, -1)
-    must = may & (rng.random((p, p)) < 0.2)
+    allowed = np.tril(rng.random((p, p)) < 0.8, -1)
+    required = allowed & (rng.random((p, p)) < 0.2)
     ordering = forward(Moments.from_rows(X))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(adaptive, "LITERAL", 0)
         patch.setattr(adaptive, "SCARCE", math.inf if scarce else 0.0)
-        found = chosen(ordering, may, must)
-    assert not (found.parents & ~may).any()
-    assert found.parents[must].all()
+        found = chosen(ordering, allowed, required)
+    assert not (found.parents & ~allowed).any()
+    assert found.parents[required].all()
     order = ordering.order.tolist()
     for m in range(1, p):
         kept = [order[j] for j in np.flatnonzero(found.parents[m])]
@@ -88,8 +88,8 @@ def test_after_screening_neither_one_more_nor_one_fewer_is_better(X, seed, scarc
             other = [k for k in kept if k != order[j]] if found.parents[m, j] else [*kept, order[j]]
             change = weight * abs(math.log(oracles.rss(X, order[m], other) / now))
             if found.parents[m, j]:
-                assert must[m, j] or change >= found.penalty - 1e-6
-            elif may[m, j]:
+                assert required[m, j] or change >= found.penalty - 1e-6
+            elif allowed[m, j]:
                 assert change <= found.penalty + 1e-6
 
 
@@ -148,14 +148,14 @@ def test_knowledge_is_literal_too():
     rng = np.random.default_rng(0)
     ordering = forward(Moments.from_rows(X))
     order = ordering.order
-    may = np.tril(rng.random((8, 8)) < 0.7, -1)
-    must = may & (rng.random((8, 8)) < 0.3)
+    allowed = np.tril(rng.random((8, 8)) < 0.7, -1)
+    required = allowed & (rng.random((8, 8)) < 0.3)
     at_columns = [np.zeros((8, 8), dtype=bool) for _ in range(2)]
-    for mask, placed in zip(at_columns, (may, must), strict=True):
+    for mask, placed in zip(at_columns, (allowed, required), strict=True):
         later, earlier = np.nonzero(placed)
         mask[order[earlier], order[later]] = True
     expected, _, _ = oracles.edge_prior_parents(X, order.tolist(), *at_columns)
-    found = chosen(ordering, may, must)
+    found = chosen(ordering, allowed, required)
     assert by_column(ordering, found.parents) == {j: set(parents) for j, parents in expected.items()}
 
 

@@ -138,15 +138,15 @@ class Knowledge:
             raise ColumnError(f"The knowledge names {quoted(unknown)}, and the table has no such column.{hint}")
         p = len(names)
         roots, sinks = ({place[name] for name in group} for group in (self.roots, self.sinks))
-        needed, forbidden = (_mask(p, edges, place) for edges in (self.required, self.forbidden))
+        required, forbidden = (_mask(p, edges, place) for edges in (self.required, self.forbidden))
         tiers = [[place[name] for name in tier] for tier in self.tiers]
-        direct = _direct(p, needed, tiers)
+        direct = _direct(p, required, tiers)
         certain = _closure(direct)
         allowed = ~_unpacked(certain, p).T & ~forbidden
         allowed[:, list(roots)] = False
         allowed[list(sinks)] = False
         np.fill_diagonal(allowed, False)
-        return Constraints(names, allowed, needed, _ends_apart(direct, certain, roots, sinks, p), self.to_dict())
+        return Constraints(names, allowed, required, _ends_apart(direct, certain, roots, sinks, p), self.to_dict())
 
     def violations(self, graph: Graph) -> tuple[str, ...]:
         """What a graph does that goes against this, a sentence each."""
@@ -155,10 +155,10 @@ class Knowledge:
         return tuple(violations(graph, self.over(graph.nodes)))
 
 
-def _direct(p: int, needed: Mask, tiers: Sequence[Sequence[int]]) -> list[int]:
+def _direct(p: int, required: Mask, tiers: Sequence[Sequence[int]]) -> list[int]:
     """What comes immediately before every node, as bits. Between two tiers stands a node of its own, numbered from p
     on: all of the earlier tiers come before it, and it comes before the next tier, so there are few pairs."""
-    direct = [sum(1 << int(i) for i in np.flatnonzero(needed[:, j])) for j in range(p)]
+    direct = [sum(1 << int(i) for i in np.flatnonzero(required[:, j])) for j in range(p)]
     for k, (tier, following) in enumerate(pairwise(tiers)):
         direct.append(sum(1 << i for i in tier) | (1 << (p + k - 1) if k else 0))
         for j in following:

@@ -34,7 +34,7 @@ class Constraints:
     """What may be joined to what. All masks are at [i, j] for i → j, or for i before j, in the columns' own order.
 
     allowed: arrows that a graph may have. Every arrow that would close a cycle with required ones is out.
-    needed: arrows that it must have; they are acyclic, and allowed.
+    required: arrows that it must have; they are acyclic, and allowed.
     before: the partial order that an ordering keeps to: required arrows and tiers, then roots as early and sinks as
         late as these let them.
     record: the knowledge in plain values.
@@ -42,7 +42,7 @@ class Constraints:
 
     names: tuple[str, ...]
     allowed: Mask
-    needed: Mask
+    required: Mask
     before: Mask
     record: Mapping[str, Any]
 
@@ -80,7 +80,7 @@ def violations(graph: Graph, known: Constraints) -> list[str]:
             found.append(f"{arrow((names[i], names[j]))} is ruled out")
         elif known.allowed[j, i] or i < j:
             found.append(f"{line((names[i], names[j]))} could be {arrow((names[i], names[j]))}, which is ruled out")
-    for i, j in np.argwhere(known.needed & ~adjacency).tolist():
+    for i, j in np.argwhere(known.required & ~adjacency).tolist():
         found.append(f"{arrow((names[i], names[j]))} is required, and missing")
     return found
 

@@ -51,8 +51,8 @@ def cvs(
         alpha=alpha,
         test=test,
         correction=correction,
-        may=None if known is None else known.allowed,
-        must=None if known is None else known.needed,
+        allowed=None if known is None else known.allowed,
+        required=None if known is None else known.required,
     )
     moments = ordering.moments
     later, earlier = np.nonzero(selection.parents)

@@ -50,7 +50,7 @@ class Position:
         self.price = price
         # A move adds or turns into an arrow that may not be, or takes away one that must be; to turn one round that
         # must be makes its opposite, which may not be.
-        self.closed = None if known is None else ~known.allowed | known.needed
+        self.closed = None if known is None else ~known.allowed | known.required
         self._welcome = (
             None if known is None else [sum(1 << int(i) for i in np.flatnonzero(a)) for a in known.allowed.T]
         )
@@ -197,4 +197,4 @@ def starting_graph(start: Dag, known: Constraints) -> Dag:
         raise SettingError(
             f"start has {shown(start.nodes[i])} → {shown(start.nodes[j])}, which the knowledge rules out."
         )
-    return Dag(start.nodes, start.adjacency | known.needed)
+    return Dag(start.nodes, start.adjacency | known.required)

@@ -90,7 +90,7 @@ def prices(penalty: Penalty, moments: Moments, known: Constraints | None) -> Pri
         raise _unknown(penalty)
     if known is None:
         return Prices(penalty, moments.n, moments.p, math.comb(moments.p, 2))
-    fixed = int(known.needed.sum())
+    fixed = int(known.required.sum())
     return Prices(penalty, moments.n, moments.p, int(np.tril(~known.barred, -1).sum()) - fixed, fixed)
 
 

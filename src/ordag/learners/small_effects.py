@@ -75,9 +75,9 @@ def without_small_effects(fit: Fit, min_effect: float) -> Fit:
         return fit
     known = constraints(fit.settings.get("knowledge"), fit.names)
     adjacency = np.array(fit.graph.adjacency)
-    needed = np.zeros_like(adjacency) if known is None else known.needed
+    required = np.zeros_like(adjacency) if known is None else known.required
     regressions = _Regressions(fit.moments)
-    out = [*_weak_arrows(adjacency, needed, regressions, min_effect)]
+    out = [*_weak_arrows(adjacency, required, regressions, min_effect)]
     out += _weak_lines(adjacency, regressions, min_effect)
     details: dict[str, Any] = {
         **fit.details,
@@ -139,13 +139,13 @@ def effects(fit: Fit, targets: list[int] | None = None) -> list[Effect]:
     return found + [regressions.of_line(adjacency, i, j) for i, j in _lines(adjacency)]
 
 
-def _weak_arrows(adjacency: Mask, needed: Mask, regressions: _Regressions, min_effect: float) -> Iterator[Effect]:
+def _weak_arrows(adjacency: Mask, required: Mask, regressions: _Regressions, min_effect: float) -> Iterator[Effect]:
     """Take arrows of too small an effect out of the adjacency, the weakest into every variable first."""
     for j in range(len(adjacency)):
         while True:
             parents = np.flatnonzero(adjacency[:, j] & ~adjacency[j])
             weak = [
-                one for one in regressions.effects(j, parents) if one.size < min_effect and not needed[one.source, j]
+                one for one in regressions.effects(j, parents) if one.size < min_effect and not required[one.source, j]
             ]
             if not weak:
                 break

@@ -45,7 +45,7 @@ def edge_penalty(n: int, pairs: int, edges: int) -> tuple[float, float]:
 
 
 def adaptive_elimination(
-    L: Array, W: Array, r: Array, n: int, may: Mask | None = None, must: Mask | None = None
+    L: Array, W: Array, r: Array, n: int, allowed: Mask | None = None, required: Mask | None = None
 ) -> AdaptiveParents:
     r"""For every variable start from all predecessors and drop the weakest as long as its statistic is below the penalty.
 
@@ -59,7 +59,7 @@ def adaptive_elimination(
     counted among the N.
     """
     p = len(L)
-    search = _Search(L, W, r, n, may, must)
+    search = _Search(L, W, r, n, allowed, required)
     pairs = search.pairs
     found: list[Kept | None] = [None] * p
     penalty, share = math.log(n) + 2.0 * math.log(p), math.nan
@@ -84,11 +84,11 @@ def adaptive_elimination(
 class _Search:
     """One variable at a time, for any penalty."""
 
-    def __init__(self, L: Array, W: Array, r: Array, n: int, may: Mask | None, must: Mask | None) -> None:
+    def __init__(self, L: Array, W: Array, r: Array, n: int, allowed: Mask | None, required: Mask | None) -> None:
         self.L, self.W, self.r, self.n = L, W, r, n
-        self.may, self.must = may, must
+        self.allowed, self.required = allowed, required
         p = len(L)
-        self.pairs = math.comb(p, 2) if may is None or must is None else int((may & ~must).sum())
+        self.pairs = math.comb(p, 2) if allowed is None or required is None else int((allowed & ~required).sum())
         self.weights = np.maximum(n - np.arange(p) - 1.0, 1.0)
         self._none = np.zeros(p, dtype=bool)
         if p > LITERAL + 1:
@@ -97,18 +97,18 @@ class _Search:
 
     def parents_of(self, m: int, penalty: float) -> Kept:
         weight = float(self.weights[m])
-        may = None if self.may is None else self.may[m, :m]
-        must = None if self.must is None else self.must[m, :m]
+        allowed = None if self.allowed is None else self.allowed[m, :m]
+        required = None if self.required is None else self.required[m, :m]
         if m > LITERAL:
             regressions = self.from_root if self.scarce[m] else self.from_scatter
-            return screened_elimination(regressions, m, self.r[m, :m], weight, penalty, may, must)
-        out = self._none[:m] if may is None else ~may
-        stay = self._none[:m] if must is None else must
+            return screened_elimination(regressions, m, self.r[m, :m], weight, penalty, allowed, required)
+        out = self._none[:m] if allowed is None else ~allowed
+        stay = self._none[:m] if required is None else required
         return eliminate(self.W[:m, :m].T, self.L[m, :m], float(self.L[m, m]) ** 2, weight, penalty, out, stay)
 
     def undecided(self, m: int, kept: Kept) -> int:
         """How many of the parents are there by choice."""
-        return int(kept.parents.sum()) - (0 if self.must is None else int(self.must[m, :m].sum()))
+        return int(kept.parents.sum()) - (0 if self.required is None else int(self.required[m, :m].sum()))
 
     def expected_false(self, kept: Mask, penalty: float) -> float:
         r"""How many of the edges chance alone would give, if those left out are all that are truly absent and stayed out.
@@ -117,9 +117,9 @@ class _Search:
         $q = P(|t_d| > \sqrt{d (e^{\text{penalty}/w} - 1)})$, d = n − s − 2. With u pairs left out that is uq/(1 − q).
         """
         p = len(kept)
-        fixed = 0 if self.must is None else self.must.sum(axis=1)
+        fixed = 0 if self.required is None else self.required.sum(axis=1)
         chosen = kept.sum(axis=1)
-        open_pairs = np.arange(p) if self.may is None else self.may.sum(axis=1) - fixed
+        open_pairs = np.arange(p) if self.allowed is None else self.allowed.sum(axis=1) - fixed
         d = np.maximum(self.n - chosen - 2.0, 1.0)
         with np.errstate(over="ignore"):
             q = 2.0 * stdtr(d, -np.sqrt(d * np.expm1(penalty / self.weights)))

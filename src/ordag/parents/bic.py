@@ -15,17 +15,17 @@ MOST_DRAWS = 20
 """Tables for the number of false edges to expect; fewer with more than 22 variables, one from 71 on."""
 
 
-def backward_elimination(L: Array, W: Array, n: int, may: Mask | None = None, must: Mask | None = None) -> Mask:
+def backward_elimination(L: Array, W: Array, n: int, allowed: Mask | None = None, required: Mask | None = None) -> Mask:
     """For every variable start from all predecessors and drop the weakest as long as that lowers BIC.
 
     Dropping j raises the residual sum of squares RSS to RSS + β_j²/d_j, with β the coefficients and d_j the j-th
     diagonal entry of the inverse Gram matrix, and lowers BIC when n log(1 + β_j²/(d_j RSS)) < log n.
     The result is at [later, earlier]. Cost O(p⁴) in all, since every drop updates an m × m matrix. At the same places,
-    `may` says which predecessors can be parents (the others are dropped beforehand) and `must` which are never dropped.
+    `allowed` says which predecessors can be parents (the others are dropped beforehand) and `required` which are never dropped.
     """
     p = len(L)
-    out = np.zeros((p, p), dtype=bool) if may is None else ~may
-    stay = np.zeros((p, p), dtype=bool) if must is None else must
+    out = np.zeros((p, p), dtype=bool) if allowed is None else ~allowed
+    stay = np.zeros((p, p), dtype=bool) if required is None else required
     kept = np.zeros((p, p), dtype=bool)
     for m in range(1, p):
         T, rss = W[:m, :m].T, float(L[m, m]) ** 2
@@ -33,7 +33,7 @@ def backward_elimination(L: Array, W: Array, n: int, may: Mask | None = None, mu
     return kept
 
 
-def expected_false(L: Array, kept: Mask, n: int, may: Mask | None = None, must: Mask | None = None) -> float:
+def expected_false(L: Array, kept: Mask, n: int, allowed: Mask | None = None, required: Mask | None = None) -> float:
     """How many false edges elimination adds to a true graph like the one kept: the mean over tables drawn from its model.
 
     No formula is near: BIC's level of a single test, 2Φ(−√log n), leaves out that elimination starts from a regression on all
@@ -47,7 +47,7 @@ def expected_false(L: Array, kept: Mask, n: int, may: Mask | None = None, must: 
     added = 0
     for _ in range(draws):
         drawn = triangle(wishart_root(n, p, random) @ root).T
-        again = backward_elimination(drawn, inverse(drawn), n, may, must)
+        again = backward_elimination(drawn, inverse(drawn), n, allowed, required)
         added += int((again & ~kept).sum())
     return added / draws
 

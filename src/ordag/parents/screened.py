@@ -24,8 +24,8 @@ def screened_elimination(
     r: Array,
     weight: float,
     penalty: float,
-    may: Mask | None = None,
-    must: Mask | None = None,
+    allowed: Mask | None = None,
+    required: Mask | None = None,
 ) -> Kept:
     r"""The elimination of `eliminate` for variable m from all its predecessors, with the weakest dropped in one go.
 
@@ -39,8 +39,8 @@ def screened_elimination(
     Every single step lowers w log RSS + penalty · |S| for the parents S, so there is an end, where neither one more
     parent nor one fewer is better.
     """
-    outside = np.ones(m, dtype=bool) if may is None else may
-    stay = np.zeros(m, dtype=bool) if must is None else must
+    outside = np.ones(m, dtype=bool) if allowed is None else allowed
+    stay = np.zeros(m, dtype=bool) if required is None else required
     parents: Indices = np.flatnonzero(outside & (r * r >= -math.expm1(-SCREEN * penalty / weight)) | stay)
     enough = -math.expm1(-penalty / weight)
     low = high = math.inf

@@ -80,16 +80,16 @@ class Selection:
 class Known:
     """Which parents are possible and which are certain beforehand, at [later, earlier] positions of the order."""
 
-    may: Mask
-    must: Mask
+    allowed: Mask
+    required: Mask
 
     @cached_property
     def open(self) -> Mask:
         """The pairs that are left to decide."""
-        return self.may & ~self.must
+        return self.allowed & ~self.required
 
     def applied(self, found: Mask) -> Mask:
-        return found & self.may | self.must
+        return found & self.allowed | self.required
 
 
 def check_level(alpha: float) -> float:
@@ -106,12 +106,12 @@ def select(
     alpha: float = 0.01,
     test: str | Test = "fisher-z",
     correction: str = "none",
-    may: Mask | None = None,
-    must: Mask | None = None,
+    allowed: Mask | None = None,
+    required: Mask | None = None,
 ) -> Selection:
     """Parents of every variable among its predecessors (Park & Kim, Algorithm 1, Step 2).
 
-    What is known beforehand comes as masks at [cause, effect] of the columns: `may` where an arrow can be, `must` where
+    What is known beforehand comes as masks at [cause, effect] of the columns: `allowed` where an arrow can be, `required` where
     one is. Only pairs that these leave open are tested and counted, each given all other predecessors as ever.
     """
     alpha = check_level(alpha)
@@ -125,10 +125,10 @@ def select(
     r = partial_correlations(ordering.W)
     n, pairs = ordering.n, math.comb(len(r), 2)
     known = None
-    if may is not None and must is not None:
-        known = Known(_placed(may, ordering), _placed(must, ordering))
+    if allowed is not None and required is not None:
+        known = Known(_placed(allowed, ordering), _placed(required, ordering))
         pairs = int(known.open.sum())
-    bounds = () if known is None else (known.may, known.must)
+    bounds = () if known is None else (known.allowed, known.required)
     if rule == "adaptive":
         kept, penalty, share, found_by_chance = adaptive_elimination(ordering.L, ordering.W, r, n, *bounds)
         return Selection(kept, r, n, function, pairs, math.nan, found_by_chance, penalty, share)

@@ -21,11 +21,11 @@ class Keeping:
         self._known = known
         self.into = [_bits(column) for column in known.allowed.T]
         self.out = [_bits(row) for row in known.allowed]
-        self.held = [_bits(row) for row in known.needed | known.needed.T]
+        self.held = [_bits(row) for row in known.required | known.required.T]
 
     def start(self) -> Essential:
         """The class of the required arrows alone."""
-        return essential([_bits(column) for column in self._known.needed.T])
+        return essential([_bits(column) for column in self._known.required.T])
 
     def allows(self, graph: Essential, move: Move, operator: Operator) -> bool:
         """Whether the class that the move leads to joins what must be joined and has a DAG that keeps to the rest."""

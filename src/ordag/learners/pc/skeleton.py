@@ -47,7 +47,7 @@ def find_skeleton(tester: Tester, p: int, *, first: bool, limit: int, known: Con
     if known is not None:
         adjacency &= ~known.barred
         apart_already = np.triu(known.barred, 1)
-        joined_anyway = known.needed | known.needed.T
+        joined_anyway = known.required | known.required.T
     p_values = np.eye(p)
     separating: dict[tuple[int, int], tuple[int, ...]] = {}
     level = 0

@@ -47,13 +47,13 @@ class Descent:
 
     def __init__(self, variances: LogVariances, score: PooledScore, known: Constraints | None) -> None:
         self.variances, self.score = variances, score
-        self.masks = (None, None) if known is None else (known.allowed, known.needed)
+        self.masks = (None, None) if known is None else (known.allowed, known.required)
         nothing = score.local(np.zeros(score.p), 0)
         if known is None:
             self.trees = Trees(variances, nothing)
             self.first = self.last = [0] * score.p
         else:
-            self.trees = Trees(variances, nothing, packed(known.allowed), packed(known.needed))
+            self.trees = Trees(variances, nothing, packed(known.allowed), packed(known.required))
             self.first, self.last = packed(known.before), packed(known.before.T)
 
     def descend(self, order: Sequence[int], parents: Sequence[int]) -> Optimum:

@@ -39,13 +39,13 @@ class _Scored(NamedTuple):
     totals: Array
 
 
-def _scored(score: PooledScore, variances: LogVariances, allowed: Mask | None, needed: Mask | None) -> _Scored:
+def _scored(score: PooledScore, variances: LogVariances, allowed: Mask | None, required: Mask | None) -> _Scored:
     p = score.p
     graphs = all_graphs(p)
     bits = 1 << np.arange(p)
-    if allowed is not None and needed is not None:
-        may, must = bits @ allowed, bits @ needed
-        graphs = graphs[((graphs & ~may == 0) & (must & ~graphs == 0)).all(axis=1)]
+    if allowed is not None and required is not None:
+        within, at_least = bits @ allowed, bits @ required
+        graphs = graphs[((graphs & ~within == 0) & (at_least & ~graphs == 0)).all(axis=1)]
     v = np.empty(graphs.shape)
     for j in range(p):
         lookup = np.full(2**p, np.nan)
@@ -57,19 +57,19 @@ def _scored(score: PooledScore, variances: LogVariances, allowed: Mask | None, n
 
 
 def graphs_by_score(
-    score: PooledScore, variances: LogVariances, allowed: Mask | None = None, needed: Mask | None = None
+    score: PooledScore, variances: LogVariances, allowed: Mask | None = None, required: Mask | None = None
 ) -> Iterator[tuple[int, ...]]:
     """All graphs from the lowest score on: the parents of every variable as bitmasks."""
-    graphs, totals = _scored(score, variances, allowed, needed)
+    graphs, totals = _scored(score, variances, allowed, required)
     for k in totals.argsort(kind="stable"):
         yield tuple(graphs[k].tolist())
 
 
 def exact_probabilities(
-    score: PooledScore, variances: LogVariances, allowed: Mask | None = None, needed: Mask | None = None
+    score: PooledScore, variances: LogVariances, allowed: Mask | None = None, required: Mask | None = None
 ) -> Array:
     """The posterior probability of i → j at [i, j]: exp(−score) summed over the graphs that have it, over the sum over all."""
-    graphs, totals = _scored(score, variances, allowed, needed)
+    graphs, totals = _scored(score, variances, allowed, required)
     weight = np.exp(totals.min() - totals)
     weight /= weight.sum()
     nodes = range(score.p)

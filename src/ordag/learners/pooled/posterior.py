@@ -80,7 +80,7 @@ class Posterior:
         p = self._found.score.p
         if self._draws is None and p <= MOST:
             known = self._found.known
-            masks = (None, None) if known is None else (known.allowed, known.needed)
+            masks = (None, None) if known is None else (known.allowed, known.required)
             in_line = exact_probabilities(self._found.score, self._found.variances, *masks)
             return Probabilities(self._back(in_line), "exact")
         draws = usual_draws(p) if self._draws is None else int(self._draws)
@@ -104,8 +104,8 @@ class Posterior:
         everyone = (1 << p) - 1
         known = found.known
         allowed = [everyone & ~(1 << j) for j in range(p)] if known is None else packed(known.allowed)
-        needed = [0] * p if known is None else packed(known.needed)
-        sampler = Sampler(found.score, found.variances, found.score.local(best.v, best.edges), allowed, needed)
+        required = [0] * p if known is None else packed(known.required)
+        sampler = Sampler(found.score, found.variances, found.score.local(best.v, best.edges), allowed, required)
         other = next((one for one in found.optima[1:] if one.score < best.score + CLOSE), best)
         steps = max(10, (draws + 1) // 2 * p)
         chains = [

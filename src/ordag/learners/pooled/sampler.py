@@ -42,7 +42,7 @@ class Chain:
 
 
 class Sampler:
-    """What the chains over one table share. `allowed[j]` and `needed[j]` are bitmasks of possible and certain parents."""
+    """What the chains over one table share. `allowed[j]` and `required[j]` are bitmasks of possible and certain parents."""
 
     def __init__(
         self,
@@ -50,10 +50,10 @@ class Sampler:
         variances: LogVariances,
         near: Local,
         allowed: Sequence[int],
-        needed: Sequence[int],
+        required: Sequence[int],
     ) -> None:
         self.score, self.variances, self.near = score, variances, near
-        self.allowed, self.needed = allowed, needed
+        self.allowed, self.required = allowed, required
         self.pooling = [score.pooling_table(len(g)) for g in score.groups]
         self.group_of = [-1] * score.p
         for number, group in enumerate(score.groups):
@@ -101,7 +101,7 @@ class Sampler:
         change = near.terms(j, v_new) - near.term(j, v) + near.price
         if parents:
             leaving, without = self.variances.log_dropping(j, parents)
-            may_go = np.array([not self.needed[j] >> int(node) & 1 for node in leaving], dtype=bool)
+            may_go = np.array([not self.required[j] >> int(node) & 1 for node in leaving], dtype=bool)
             leaving, without = leaving[may_go], without[may_go]
             loss = near.terms(j, without) - near.term(j, v) - near.price
             nodes, v_new = np.concatenate([nodes, leaving]), np.concatenate([v_new, without])
@@ -186,7 +186,7 @@ class _State:
     def _turn(self, random: np.random.Generator) -> None:
         sampler = self.sampler
         i, j = self.edges[int(random.integers(len(self.edges)))]
-        if not sampler.allowed[i] >> j & 1 or sampler.needed[j] >> i & 1:
+        if not sampler.allowed[i] >> j & 1 or sampler.required[j] >> i & 1:
             return
         if self._below(i, without=j) >> j & 1:
             return
@@ -203,7 +203,7 @@ class _State:
     def _swap(self, random: np.random.Generator) -> None:
         sampler = self.sampler
         a, j = self.edges[int(random.integers(len(self.edges)))]
-        if sampler.needed[j] >> a & 1:
+        if sampler.required[j] >> a & 1:
             return
         base = sampler.toggles(j, self.parents[j] & ~(1 << a))
         weights = np.where(base.joins, _open(base, self._below(j)), 0.0)

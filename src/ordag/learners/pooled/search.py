@@ -180,7 +180,7 @@ def _in_line(ordering: Ordering, groups: Sequence[Sequence[int]] | None, known: 
     if known is None:
         return _Line(moments, None, grouped)
     turned = np.ix_(order, order)
-    masks = known.allowed[turned], known.needed[turned], known.before[turned]
+    masks = known.allowed[turned], known.required[turned], known.before[turned]
     return _Line(moments, Constraints(names, *masks, known.record), grouped)
 
 
@@ -214,8 +214,8 @@ def _starts(
         select(
             straight,
             rule="adaptive",
-            may=None if known is None else known.allowed,
-            must=None if known is None else known.needed,
+            allowed=None if known is None else known.allowed,
+            required=None if known is None else known.required,
         ).parents.T,
     )
     if free.adjacency is not None:

@@ -72,17 +72,17 @@ class _Node:
 
 
 class Trees:
-    """Grow–shrink trees of all variables. `allowed[j]` are the possible parents of j, `needed[j]` its certain ones."""
+    """Grow–shrink trees of all variables. `allowed[j]` are the possible parents of j, `required[j]` its certain ones."""
 
     def __init__(
-        self, variances: LogVariances, local: Local, allowed: list[int] | None = None, needed: list[int] | None = None
+        self, variances: LogVariances, local: Local, allowed: list[int] | None = None, required: list[int] | None = None
     ) -> None:
         p = variances.p
         self.variances = variances
         everyone = (1 << p) - 1
         self.allowed = [everyone & ~(1 << j) for j in range(p)] if allowed is None else allowed
-        self.needed = [0] * p if needed is None else needed
-        self.roots = [_Node(s, s.bit_count(), variances.log_variance(j, s)) for j, s in enumerate(self.needed)]
+        self.required = [0] * p if required is None else required
+        self.roots = [_Node(s, s.bit_count(), variances.log_variance(j, s)) for j, s in enumerate(self.required)]
         self.seeds = [0] * p
         self._seeded: list[dict[int, _Node]] = [{} for _ in range(p)]
         self.local = local
@@ -106,7 +106,7 @@ class Trees:
             bare = self._grown(j, self.roots[j], before)
             if bare.parents == seed & before:
                 return bare._replace(rivals=bare.rivals | seed & ~before)
-        start = seed & before | self.needed[j]
+        start = seed & before | self.required[j]
         root = self._seeded[j].get(start)
         if root is None:
             v = self.variances.log_variance(j, start)
@@ -170,13 +170,13 @@ class Trees:
 
     def _shrink(self, j: int, node: _Node) -> tuple[float, int]:
         """Drop parents from the grown set as long as that pays: (cost, parents)."""
-        local, needed = self.local, self.needed[j]
+        local, required = self.local, self.required[j]
         parents, size, v = node.parents, node.size, node.v
         term = local.term(j, v)
-        while size > needed.bit_count():
+        while size > required.bit_count():
             nodes, values = self.variances.log_dropping(j, parents)
-            if needed:
-                values = np.where([needed >> k & 1 for k in nodes.tolist()], np.inf, values)
+            if required:
+                values = np.where([required >> k & 1 for k in nodes.tolist()], np.inf, values)
             at = int(values.argmin())
             then = float(values[at])
             smaller = local.term(j, then)
