@@ -13,6 +13,7 @@ from strategies.graphs import names
 from strategies.knowledge import random_entries
 
 from ordag.errors import SettingError
+from ordag.knowledge import files
 from ordag.knowledge.knowledge import Knowledge
 
 TEXT = """\
