@@ -18,10 +18,11 @@ from ordag.errors import DataError, SettingError
 from ordag.fit import Fit
 from ordag.learning import READING, check_method, check_settings, method_settings, run_method, settled, with_warnings
 from ordag.resampling.intervals import check_interval_level, intervals
-from ordag.resampling.replicates import Job, Replicate, run, worker_count
+from ordag.resampling.replicates import Job, Replicate, run
 from ordag.resampling.resamplers import Resampler, RowResampler, WishartResampler, seed_root
 from ordag.resampling.streaming import passes, poisson_sums
 from ordag.resampling.support import Bootstrap
+from ordag.workers import worker_count
 
 KINDS = ("auto", "rows", "wishart", "poisson")
 

@@ -16,7 +16,8 @@ from squares import squares
 from ordag.errors import OutputError, SettingError
 from ordag.paper import ReproductionError, reproduce
 from ordag.paper import store as store_module
-from ordag.paper.runner import batches, tasks_of, worker_count
+from ordag.paper.runner import batches, tasks_of
+from ordag.workers import worker_count
 
 
 @pytest.fixture

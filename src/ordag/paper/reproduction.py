@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from ordag.checks import is_whole, short
 from ordag.errors import OutputError, SettingError
 from ordag.paper.experiment import Experiment, ReproductionError, Task
-from ordag.paper.runner import perform, tasks_of, worker_count
+from ordag.paper.runner import perform, tasks_of
 from ordag.paper.store import Journal, to_frame
 from ordag.show.files import write_whole
+from ordag.workers import worker_count
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import traceback
-import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from ordag.checks import is_whole, short
-from ordag.errors import OrdagWarning, SettingError
 from ordag.paper.experiment import Experiment, ReproductionError, Task
 from ordag.paper.store import Journal, Rows
-from ordag.resampling.replicates import leave_interrupts_to_the_parent, stopped_after
+from ordag.workers import as_worker, in_parallel, stopped_after
 
 BATCH_SECONDS = 0.5
 """Tasks go to a worker in batches of about this length: long against the way there, short to lose."""
@@ -52,19 +50,6 @@ def tasks_of(experiment: Experiment, *, quick: bool, replicates: int | None, com
     return sorted(dict.fromkeys(tasks), key=lambda task: task.replicate)
 
 
-def worker_count(workers: int | None) -> int:
-    """How many to use: those asked for, those of a surrounding `joblib.parallel_config`, or one for every core."""
-    import joblib
-    from joblib.parallel import get_active_backend
-
-    if workers is None:
-        configured = get_active_backend()[1]
-        workers = -1 if configured in (None, 1) else configured
-    elif not is_whole(workers, 1):
-        raise SettingError(f"workers={short(workers)}: give a whole number, at least one.")
-    return int(joblib.effective_n_jobs(workers))
-
-
 def perform(
     experiment: Experiment,
     tasks: Sequence[Task],
@@ -76,8 +61,11 @@ def perform(
 
     Every task runs with one thread for linear algebra, so that the numbers are the same for any number of workers.
     """
+    parts = list(batches(tasks, experiment.seconds))
+    run = partial(work, experiment.run)
+    found = (run(part) for part in parts) if experiment.alone else in_parallel(run, parts, workers, ordered=False)
     try:
-        with stopped_after(_results(experiment, tasks, workers)) as results:
+        with stopped_after(found) as results:
             for task, rows in (result for batch in results for result in batch):
                 if isinstance(rows, Failure):
                     raise _failed(rows, journal)
@@ -100,25 +88,6 @@ def _kept(journal: Journal) -> str:
     return f"The {len(journal.done)} tasks done before are kept in {journal.path}, and the same command goes on from there."
 
 
-def _results(experiment: Experiment, tasks: Sequence[Task], workers: int) -> Generator[Batch, None, None]:
-    """The results of batches in the order in which they come."""
-    from joblib import Parallel, delayed
-    from joblib.parallel import get_active_backend
-
-    parts = list(batches(tasks, experiment.seconds))
-    if experiment.alone or not parts:
-        yield from (work(experiment.run, part) for part in parts)
-        return
-    calls = [delayed(work)(experiment.run, part) for part in parts]
-    if getattr(get_active_backend()[0], "supports_return_generator", False):
-        yield from Parallel(n_jobs=workers, batch_size=1, return_as="generator_unordered")(calls)
-        return
-    # A backend that hands results back all together gets a few batches at a time.
-    wave = 4 * workers
-    for start in range(0, len(calls), wave):
-        yield from Parallel(n_jobs=workers, batch_size=1)(calls[start : start + wave])
-
-
 def batches(tasks: Iterable[Task], seconds: Callable[[Task], float]) -> Iterator[list[Task]]:
     """The tasks in the same order, so many at a time that they take about BATCH_SECONDS, one at least."""
     batch: list[Task] = []
@@ -135,12 +104,8 @@ def batches(tasks: Iterable[Task], seconds: Callable[[Task], float]) -> Iterator
 
 def work(run: Run, tasks: Sequence[Task]) -> Batch:
     """What a worker does: the tasks one after the other, until one fails."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-    leave_interrupts_to_the_parent()
     results: Batch = []
-    with threadpool_limits(limits=1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", OrdagWarning)
+    with as_worker():
         for task in tasks:
             try:
                 results.append((task, run(task)))
