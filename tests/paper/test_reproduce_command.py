@@ -3,9 +3,9 @@
 import sys
 
 import pytest
-import squares as tiny
+import tiny_experiment as tiny
 from click.testing import CliRunner
-from squares import squares
+from tiny_experiment import squares
 
 import ordag.paper
 from ordag.cli.reproduce import reproduce, spell
@@ -20,7 +20,7 @@ def run(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
     def call(*words, experiment=None):
-        monkeypatch.setattr(ordag.paper, "EXPERIMENTS", {"squares": experiment or squares()})
+        monkeypatch.setattr("ordag.paper.reproduction.EXPERIMENTS", {"squares": experiment or squares()})
         return CliRunner().invoke(reproduce, list(words))
 
     return call

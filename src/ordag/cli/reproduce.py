@@ -61,17 +61,17 @@ def reproduce(
       ordag reproduce --quick
       ordag reproduce figure2 figure3 --replicates 30 --out results
     """
-    from ordag.paper import EXPERIMENTS
-    from ordag.paper import reproduce as run
     from ordag.paper.reproduction import chosen_experiments
+    from ordag.paper.reproduction import reproduce as run
     from ordag.show.screen import Screen
 
     if listing:
         others = ["names", "quick", "out", "replicates", "workers", "complete"]
         refuse_options(context, others, "is of no use with --list, which runs nothing")
-        width = max(map(len, EXPERIMENTS))
-        for name, experiment in EXPERIMENTS.items():
-            click.echo(f"{name:<{width}}  {experiment.title}")
+        every = chosen_experiments(None)
+        width = max(len(one.name) for one in every)
+        for one in every:
+            click.echo(f"{one.name:<{width}}  {one.title}")
         return
     chosen = chosen_experiments(names)
     if not any(one.replicated for one in chosen):

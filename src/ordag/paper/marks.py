@@ -22,14 +22,11 @@ from ordag.learners.gds import gds_score
 from ordag.learners.pc import pc_search
 from ordag.learning import learn
 from ordag.order.ordering import forward
-from ordag.paper.draws import task_seed
-from ordag.paper.experiment import Experiment, Task
-from ordag.paper.marks_claims import claims, differences
-from ordag.paper.marks_figures import present
-from ordag.paper.tikz_graphs import GDS, OUR, PANELS, SUBJECTS
+from ordag.paper.designs import task_seed
+from ordag.paper.engine.experiment import Experiment, Rows, Task
+from ordag.paper.marks_report import claims, differences, present
+from ordag.paper.printed_graphs import PANELS, SUBJECTS
 from ordag.parents.tests import fisher_z
-
-Rows = list[dict[str, Any]]
 
 ALPHA = 0.05
 RESAMPLES = 200
@@ -57,7 +54,7 @@ def run(task: Task) -> Rows:
 
 
 def marks() -> Array:
-    """The table, a row a student."""
+    """The table, one row per student."""
     return np.loadtxt(load("marks").path, delimiter=",", skiprows=1)
 
 
@@ -127,7 +124,7 @@ def learned(task: Task) -> Rows:
 
 
 def against(panel: str, method: str, graph: Graph) -> Rows:
-    """One row a pair that the paper's panel or the graph joins, with the mark of each."""
+    """One row per pair that the paper's panel or the graph joins, with the mark of each."""
     drawn = PANELS[panel].graph
     rows = []
     for i, j in PAIRS:
@@ -148,12 +145,12 @@ def mark(graph: Graph, i: int, j: int) -> str:
 def gds(task: Task) -> Rows:
     """Figure 7, right, and the scores that GDS gives to the graphs in question."""
     found, moments = graph_of("gds"), Moments.scan(load("marks").path)
-    drawn = Dag(SUBJECTS, GDS.graph.adjacency)
+    drawn = Dag(SUBJECTS, PANELS["7 right"].graph.adjacency)
     graphs = {
         "as GDS returns it": Dag(SUBJECTS, found.adjacency),
         "as Figure 7 draws it": drawn,
         "the transpose of Figure 7": Dag(SUBJECTS, drawn.adjacency.T),
-        "as Figure 6 draws it": Dag(SUBJECTS, OUR.graph.adjacency),
+        "as Figure 6 draws it": Dag(SUBJECTS, PANELS["6 right"].graph.adjacency),
     }
     scores = [{"quantity": "score", "here": name, "value": gds_score(moments, dag)} for name, dag in graphs.items()]
     return [*learned(task), *scores]

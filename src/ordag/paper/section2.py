@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from ordag.model.identifiability import identifiability, loh_buhlmann_bound, park_kim_bound
 from ordag.model.sem import LinearSEM
 from ordag.model.simulate import simulate
-from ordag.paper.draws import task_seed
-from ordag.paper.experiment import Experiment, Task
-from ordag.paper.section2_claims import claims, shares
-from ordag.paper.section2_figures import present
-
-Rows = list[dict[str, Any]]
+from ordag.paper.designs import task_seed
+from ordag.paper.engine.experiment import Experiment, Rows, Task
+from ordag.paper.section2_report import claims, present, shares
 
 DESIGNS = ("homogeneous", "heterogeneous")
 SIZES = (20, 50, 80)

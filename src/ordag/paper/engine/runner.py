@@ -6,31 +6,23 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import NamedTuple
 
-from ordag.paper.experiment import Experiment, ReproductionError, Task
-from ordag.paper.store import Journal, Rows
+from ordag.paper.engine.experiment import Experiment, ReproductionError, Rows, Task
+from ordag.paper.engine.journal import Journal
 from ordag.workers import as_worker, in_parallel, stopped_after
 
 BATCH_SECONDS = 0.5
 """Tasks go to a worker in batches of about this length: long against the way there, short to lose."""
 
-Run = Callable[[Task], list[dict[str, Any]]]
 
+class Failure(NamedTuple):
+    """What a task raised, in words, since not every exception survives the way back from a worker."""
 
-@dataclass(frozen=True)
-class Failure:
-    """A task that raised something, in words, since not every exception survives the way back from a worker."""
-
-    task: Task
     what: str
     trace: str
-
-
-Batch = list[tuple[Task, Rows | Failure]]
-"""Tasks with what came of them."""
 
 
 def tasks_of(experiment: Experiment, *, quick: bool, replicates: int | None, complete: bool) -> list[Task]:
@@ -51,11 +43,7 @@ def tasks_of(experiment: Experiment, *, quick: bool, replicates: int | None, com
 
 
 def perform(
-    experiment: Experiment,
-    tasks: Sequence[Task],
-    journal: Journal,
-    workers: int,
-    finished: Callable[[Task], None],
+    experiment: Experiment, tasks: Sequence[Task], journal: Journal, workers: int, finished: Callable[[Task], None]
 ) -> None:
     """Run the tasks and write each down in the journal as soon as it is known.
 
@@ -68,7 +56,9 @@ def perform(
         with stopped_after(found) as results:
             for task, rows in (result for batch in results for result in batch):
                 if isinstance(rows, Failure):
-                    raise _failed(rows, journal)
+                    failed = ReproductionError(f"The task {task} failed with {rows.what}. {_kept(journal)}")
+                    failed.add_note(rows.trace)
+                    raise failed
                 journal.add(task, rows)
                 finished(task)
     except BrokenExecutor as error:
@@ -76,12 +66,6 @@ def perform(
             f"A worker was killed during {experiment.name}, most often for want of memory. {_kept(journal)} With fewer "
             "workers (--workers 1) it needs less memory."
         ) from error
-
-
-def _failed(failure: Failure, journal: Journal) -> ReproductionError:
-    error = ReproductionError(f"The task {failure.task} failed with {failure.what}. {_kept(journal)}")
-    error.add_note(failure.trace)
-    return error
 
 
 def _kept(journal: Journal) -> str:
@@ -102,15 +86,14 @@ def batches(tasks: Iterable[Task], seconds: Callable[[Task], float]) -> Iterator
         yield batch
 
 
-def work(run: Run, tasks: Sequence[Task]) -> Batch:
-    """What a worker does: the tasks one after the other, until one fails."""
-    results: Batch = []
+def work(run: Callable[[Task], Rows], tasks: Sequence[Task]) -> list[tuple[Task, Rows | Failure]]:
+    """What a worker does: the tasks one after the other, with what came of each, until one fails."""
+    results: list[tuple[Task, Rows | Failure]] = []
     with as_worker():
         for task in tasks:
             try:
                 results.append((task, run(task)))
             except Exception as error:
                 what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-                results.append((task, Failure(task, what, traceback.format_exc())))
-                break
+                return [*results, (task, Failure(what, traceback.format_exc()))]
     return results
