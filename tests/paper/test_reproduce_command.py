@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from tiny_experiment import squares
 
 import ordag.paper
-from ordag.cli.reproduce import reproduce, spell
+from ordag.cli.reproduce import duration, reproduce
 from ordag.paper import ReproductionError
 
 module = sys.modules["ordag.cli.reproduce"]
@@ -64,7 +64,7 @@ def test_lines_now_and_then_without_a_terminal(run, monkeypatch):
 
 def test_a_bar_on_a_terminal(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(module.sys.stderr, "isatty", lambda: True, raising=False)
-    with module.Bar("out") as bar:
+    with module.ProgressBar("out") as bar:
         ordag.paper.reproduce([squares()], True, tmp_path, workers=1, progress=bar)
         assert bar.bar.tasks[0].percentage == pytest.approx(100)
     assert "12 tasks" in capsys.readouterr().err
@@ -86,4 +86,9 @@ def test_what_goes_wrong_comes_as_an_error_of_ordag(run):
 
 
 def test_lengths_of_time():
-    assert [spell(seconds) for seconds in (0.1, 75, 150, 7200)] == ["1 seconds", "75 seconds", "2 minutes", "2.0 hours"]
+    assert [duration(seconds) for seconds in (0.1, 75, 150, 7200)] == [
+        "1 seconds",
+        "75 seconds",
+        "2 minutes",
+        "2.0 hours",
+    ]

@@ -17,7 +17,6 @@ from ordag.errors import OutputError, SettingError
 from ordag.paper import ReproductionError, reproduce
 from ordag.paper.engine import journal as journal_module
 from ordag.paper.engine.runner import batches, tasks_of
-from ordag.workers import worker_count
 
 
 @pytest.fixture
@@ -190,8 +189,6 @@ def test_settings_that_cannot_be(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="could not be made"):
         reproduce([squares()], folder=tmp_path / "file")
-    assert worker_count(2) == 2
-    assert worker_count(None) == joblib.cpu_count()
 
 
 def test_figures_are_png_and_svg(tmp_path):
