@@ -21,7 +21,7 @@ SCALES = {"": "as drawn", "standardised": "standardised columns", "rescaled": "r
 REPLICATES = 100
 DENSE = {20: (100, 500, 1000), 50: (100, 500, 1000), 100: (1000,), 200: (1000,)}
 SPARSE = {100: (200, 500, 1000), 200: (300, 500, 1000)}
-PLACES = {
+POINTS = {
     (design, p): rows
     for design, sizes in (("homogeneous", DENSE), ("heterogeneous", DENSE), ("sparse", SPARSE))
     for p, rows in sizes.items()
@@ -29,7 +29,7 @@ PLACES = {
 """Designs and p, and at which n. The dense designs of Sections 4.1 and 4.2 outgrow float64 between p = 100 and 200; the
 sparse one joins each pair with the same probability, four arrows per variable on average, with error variances 1."""
 
-DRAWN = [
+PANELS = [
     ("homogeneous", 20),
     ("homogeneous", 50),
     ("sparse", 100),
@@ -37,7 +37,7 @@ DRAWN = [
     ("heterogeneous", 50),
     ("sparse", 200),
 ]
-"""The places that have a panel in the figures, in two rows of three."""
+"""Designs and p that have a panel in the figures, in two rows of three."""
 
 
 def tasks(quick: bool) -> list[Task]:
@@ -45,7 +45,7 @@ def tasks(quick: bool) -> list[Task]:
     return [
         Task("beyond", f"{design}/{scale}" if scale else design, p, n, replicate, method)
         for replicate in range(3 if quick else REPLICATES)
-        for (design, p), rows in PLACES.items()
+        for (design, p), rows in POINTS.items()
         for n in (rows[::2] if quick else rows)
         for scale in SCALES
         for method in (VARIANTS if not scale else VARIANTS[:1])
@@ -73,7 +73,7 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
     """At the largest n, mean distances to the DAG, and how much of the order is right: as drawn · standardised · rescaled."""
     rows = _with_scale(rows)
     found = []
-    for (design, p), sizes in PLACES.items():
+    for (design, p), sizes in POINTS.items():
         here = where(rows, base=design, p=p, n=sizes[-1])
         if here.empty:
             continue
@@ -112,7 +112,7 @@ def claims(rows: pd.DataFrame) -> list[str]:
         )
     dense = where(rows, method="cvs", scale="")
     parts = []
-    for design, p in [place for place in PLACES if place[0] != "sparse" and place[1] >= 100]:
+    for design, p in [place for place in POINTS if place[0] != "sparse" and place[1] >= 100]:
         of_place = where(dense, base=design, p=p)
         refused, warned = int((of_place["problem"] != "").sum()), int((of_place["undecided"] > 0).sum())
         parts.append(f"{refused} refused and {warned} with undecided steps ({design}, p = {p})")
@@ -132,7 +132,7 @@ def claims(rows: pd.DataFrame) -> list[str]:
 
 def _beside(rows: pd.DataFrame, by: str, one: str, other: str, value: str, words: str) -> str:
     """Where there are rows of `one`: its mean value, the place, and the mean value of `other`, in these words."""
-    means = {place: where(rows, base=place[0], p=place[1]).groupby(by)[value].mean() for place in DRAWN}
+    means = {place: where(rows, base=place[0], p=place[1]).groupby(by)[value].mean() for place in PANELS}
     found = {f"{design}, p = {p}": mean for (design, p), mean in means.items() if one in mean.index}
     return ", ".join(words.format(mean[one], place, mean[other]) for place, mean in found.items())
 
@@ -140,7 +140,7 @@ def _beside(rows: pd.DataFrame, by: str, one: str, other: str, value: str, words
 def present(rows: pd.DataFrame, folder: Path) -> list[Path]:
     """Two figures: what the order owes to the scale, and what the graph owes to the rules."""
     rows = _with_scale(rows)
-    panels = {f"{design}, p = {p}": where(rows, base=design, p=p) for design, p in DRAWN}
+    panels = {f"{design}, p = {p}": where(rows, base=design, p=p) for design, p in PANELS}
     along, chance = "true arrows along the order", (0.5, "chance")
     scales = [
         Panel(title, where(here, method="cvs"), "agreement", along, (0, 1.02), chance) for title, here in panels.items()

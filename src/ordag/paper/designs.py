@@ -21,9 +21,7 @@ from ordag.model.simulate import Simulation, simulate
 from ordag.paper.engine.experiment import Task
 
 DESIGNS: dict[str, Callable[..., Simulation]] = {
-    "homogeneous": partial(simulate, "homogeneous"),
-    "heterogeneous": partial(simulate, "heterogeneous"),
-    "nonfaithful": partial(simulate, "nonfaithful"),
+    **{name: partial(simulate, name) for name in ("homogeneous", "heterogeneous", "nonfaithful")},
     "sparse": partial(simulate, "erdos-renyi", degree=4.0),
 }
 """Random models by name: functions of p, n and seed. The first three are Sections 4.1 to 4.3 of the paper."""

@@ -30,10 +30,10 @@ STYLES = (
 """Colour, marker and line. The colours are those of Okabe and Ito, told apart with any kind of colour vision; in grey,
 markers and lines do."""
 
-OWN = {"cvs": 0, "pc": 1, "ges": 2, "gds": 3, "gds-kicks": 4}
+OWN_STYLE = {"cvs": 0, "pc": 1, "ges": 2, "gds": 3, "gds-kicks": 4}
 """Methods that look the same in every figure. Others have the next style that is free."""
 
-FONT: dict[Any, Any] = {
+LOOK: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.size": 9.0,
     "axes.titlesize": 10.0,
@@ -48,7 +48,7 @@ FONT: dict[Any, Any] = {
 class Panel:
     """One set of axes: the rows it shows, the column on its vertical axis, and what stands above it and beside it.
 
-    The axis starts at zero unless there are `limits` or it is `logarithmic`; `level` is a value to mark, with a word.
+    The axis starts at zero unless there are `limits` or it is `logarithmic`; `reference` is a value to mark, with a word.
     """
 
     title: str
@@ -56,7 +56,7 @@ class Panel:
     value: str
     label: str
     limits: tuple[float, float] | None = None
-    level: tuple[float, str] | None = None
+    reference: tuple[float, str] | None = None
     logarithmic: bool = False
 
 
@@ -114,10 +114,11 @@ def _draw_lines(axes: Axes, panel: Panel, series: dict[str, str], by: str) -> di
         axes.set_yscale("log")
     if panel.limits is not None or not panel.logarithmic:
         axes.set_ylim(*(panel.limits or (0, None)))
-    if panel.level is not None:
-        axes.axhline(panel.level[0], color="#777777", linewidth=0.8, linestyle=(0, (1, 2)))
+    if panel.reference is not None:
+        value, word = panel.reference
+        axes.axhline(value, color="#777777", linewidth=0.8, linestyle=(0, (1, 2)))
         look: dict[str, Any] = {"color": "#555555", "fontsize": 7.5, "ha": "right", "va": "bottom"}
-        axes.annotate(panel.level[1], (0.99, panel.level[0]), xycoords=("axes fraction", "data"), **look)
+        axes.annotate(word, (0.99, value), xycoords=("axes fraction", "data"), **look)
     axes.grid(axis="y", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     return handles
@@ -125,8 +126,8 @@ def _draw_lines(axes: Axes, panel: Panel, series: dict[str, str], by: str) -> di
 
 def _styles(series: Iterable[str]) -> list[Any]:
     """A style for every line, its own or one that no other has."""
-    free = iter([k for k in range(len(STYLES)) if k not in {OWN.get(name) for name in series}])
-    return [STYLES[OWN[name] if name in OWN else next(free)] for name in series]
+    free = iter([k for k in range(len(STYLES)) if k not in {OWN_STYLE.get(name) for name in series}])
+    return [STYLES[OWN_STYLE[name] if name in OWN_STYLE else next(free)] for name in series]
 
 
 def save(folder: Path, figures: Mapping[str, Callable[[], Figure]]) -> list[Path]:
@@ -134,7 +135,7 @@ def save(folder: Path, figures: Mapping[str, Callable[[], Figure]]) -> list[Path
     from matplotlib import rc_context
 
     written = []
-    with rc_context(FONT):
+    with rc_context(LOOK):
         for name, draw in figures.items():
             figure = draw()
             for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):

@@ -105,7 +105,7 @@ def reproduce(
             for one in chosen
         ]
         tell = _teller(plans, count, progress)
-        return [_one(plan, place, count, tell) for plan in plans]
+        return [_carried_out(plan, place, count, tell) for plan in plans]
 
 
 def chosen_experiments(names: Sequence[str | Experiment] | None) -> list[Experiment]:
@@ -146,7 +146,7 @@ def _teller(
     return tell
 
 
-def _one(plan: Plan, place: Path, workers: int, tell: Callable[[Plan, Task], None]) -> Result:
+def _carried_out(plan: Plan, place: Path, workers: int, tell: Callable[[Plan, Task], None]) -> Result:
     """Run what is left of one experiment; what the journal has from other runs is shown too."""
     experiment, journal = plan.experiment, plan.journal
     table = place / f"{experiment.name}.csv"

@@ -36,7 +36,7 @@ class Journal:
             "ordag_journal": FORMAT,
             "version": __version__,
             "experiment": experiment.name,
-            "settings": _plain(experiment.settings),
+            "settings": _as_read_back(experiment.settings),
         }
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
@@ -68,7 +68,7 @@ class Journal:
 
     def add(self, task: Task, rows: Rows) -> None:
         """Write down a finished task."""
-        entry = {"task": task.address, "rows": _plain(rows)}
+        entry = {"task": task.address, "rows": _as_read_back(rows)}
         self._add(entry)
         self.done[task] = entry["rows"]
         if time.monotonic() - self._synced > SYNC_SECONDS:
@@ -107,7 +107,7 @@ class Journal:
         os.close(self._file)
 
 
-def _plain(value: Any) -> Any:
+def _as_read_back(value: Any) -> Any:
     """The value as it comes back from JSON, so that a run and its continuation see the same."""
     return json.loads(json.dumps(value, default=lambda other: other.item()))
 
