@@ -13,11 +13,11 @@ from ordag.checks import as_list, short
 from ordag.data.table import Table
 from ordag.errors import GraphError, OrdagError, SettingError
 from ordag.fit import Fit
-from ordag.graph.base import Graph
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
 from ordag.graph.distances import hamming
 from ordag.graph.equivalence import extend, to_cpdag
+from ordag.graph.graph import Graph
 from ordag.learners.regressions import Regressions
 from ordag.learners.small_effects import with_notice
 from ordag.learning import METHODS, READING, method_settings, run_method

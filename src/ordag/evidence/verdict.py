@@ -34,7 +34,7 @@ from ordag.evidence.scale import describe, scale_of
 from ordag.evidence.steps import DECIDED
 from ordag.evidence.turning import Turning, turning_factors
 from ordag.fit import Fit
-from ordag.graph.base import arrow
+from ordag.graph.graph import arrow
 
 Tier = Literal["tested", "untested", "assumed", "uninformative"]
 

@@ -12,7 +12,7 @@ from ordag.graph.equivalence import (
     v_structures,
 )
 from ordag.graph.formats import format_of, read_text, write_text
-from ordag.graph.meek import meek
+from ordag.graph.partly_directed import meek
 from ordag.graph.separation import d_separated
 
 __all__ = [

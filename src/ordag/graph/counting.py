@@ -8,7 +8,7 @@ from math import factorial
 import numpy as np
 
 from ordag.arrays import Mask
-from ordag.graph.meek import meek
+from ordag.graph.partly_directed import meek
 
 
 def components(lines: Mask) -> Iterator[list[int]]:

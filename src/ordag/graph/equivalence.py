@@ -11,8 +11,7 @@ from ordag.errors import GraphError
 from ordag.graph.counting import components, orientations
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
-from ordag.graph.extension import extension
-from ordag.graph.meek import completed, meek
+from ordag.graph.partly_directed import completed, extension, meek
 
 CLASS_LIMIT = 10_000
 COMPONENT_LIMIT = 200

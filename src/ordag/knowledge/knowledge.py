@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from graphlib import TopologicalSorter
 from itertools import pairwise
 from os import PathLike
 from typing import Any, Self
@@ -13,12 +12,12 @@ from typing import Any, Self
 import numpy as np
 
 from ordag.arrays import Mask
-from ordag.bits import members, packed, packed_columns, unpacked_columns
 from ordag.checks import as_list, short
 from ordag.data.sources.columns import quoted
 from ordag.errors import ColumnError, SettingError
-from ordag.graph.base import Graph
-from ordag.graph.gate import checked_nodes
+from ordag.graph.acyclic import transitive_closure
+from ordag.graph.checks import checked_nodes
+from ordag.graph.graph import Graph
 from ordag.knowledge.masks import Constraints, violations
 from ordag.knowledge.rules import KEYS, Edge, check_rules
 
@@ -137,16 +136,15 @@ class Knowledge:
             hint = f" Did you mean {quoted(close)}?" if close else ""
             raise ColumnError(f"The knowledge names {quoted(unknown)}, and the table has no such column.{hint}")
         p = len(names)
-        roots, sinks = ({place[name] for name in group} for group in (self.roots, self.sinks))
+        roots, sinks = (np.array([name in group for name in names]) for group in (set(self.roots), set(self.sinks)))
         required, forbidden = (_mask(p, edges, place) for edges in (self.required, self.forbidden))
-        tiers = [[place[name] for name in tier] for tier in self.tiers]
-        direct = _direct(p, required, tiers)
-        certain = _closure(direct)
-        allowed = ~unpacked_columns(certain[:p], p).T & ~forbidden
-        allowed[:, list(roots)] = False
-        allowed[list(sinks)] = False
+        direct = _direct(required, [[place[name] for name in tier] for tier in self.tiers])
+        certain = transitive_closure(direct)[:p, :p]
+        allowed = ~certain.T & ~forbidden
+        allowed[:, roots] = False
+        allowed[sinks] = False
         np.fill_diagonal(allowed, False)
-        return Constraints(names, allowed, required, _ends_apart(direct, certain, roots, sinks, p), self.to_dict())
+        return Constraints(names, allowed, required, _with_ends(direct, certain, roots, sinks), self.to_dict())
 
     def violations(self, graph: Graph) -> tuple[str, ...]:
         """What a graph does that goes against this, a sentence each."""
@@ -155,43 +153,30 @@ class Knowledge:
         return tuple(violations(graph, self.over(graph.nodes)))
 
 
-def _direct(p: int, required: Mask, tiers: Sequence[Sequence[int]]) -> list[int]:
-    """What comes immediately before every node, as bits. Between two tiers stands a node of its own, numbered from p
-    on: all of the earlier tiers come before it, and it comes before the next tier, so there are few pairs."""
-    direct = packed_columns(required)
-    for k, (tier, following) in enumerate(pairwise(tiers)):
-        direct.append(packed(tier) | (1 << (p + k - 1) if k else 0))
-        for j in following:
-            direct[j] |= 1 << (p + k)
+def _direct(required: Mask, tiers: Sequence[Sequence[int]]) -> Mask:
+    """What comes immediately before what. Between two tiers stands a node of its own, numbered from p on: all of the
+    earlier tiers come before it, and it comes before the next tier, so there are few pairs."""
+    p = len(required)
+    direct = np.pad(required, (0, max(len(tiers) - 1, 0)))
+    for between, (tier, following) in enumerate(pairwise(tiers), p):
+        direct[tier, between] = True
+        direct[between, following] = True
+        direct[between - 1, between] |= between > p
     return direct
 
 
-def _closure(direct: Sequence[int]) -> list[int]:
-    """All that comes before every node, given what comes immediately before it; there are no cycles."""
-    before = list(direct)
-    parents = {j: members(bits) for j, bits in enumerate(direct)}
-    for j in TopologicalSorter(parents).static_order():
-        for i in parents[j]:
-            before[j] |= before[i]
-    return before
-
-
-def _ends_apart(direct: Sequence[int], certain: Sequence[int], roots: set[int], sinks: set[int], p: int) -> Mask:
+def _with_ends(direct: Mask, certain: Mask, roots: Mask, sinks: Mask) -> Mask:
     """The partial order for orderings: beside what is certain, roots come first and sinks last.
 
     What has no parents can always be listed first, and what has no children last; a tier's place goes before that.
     """
+    p = len(certain)
     alone = roots & sinks
-    extended = list(direct)
-    for root in roots - alone:
-        for j in set(range(p)) - roots:
-            if not certain[root] >> j & 1:
-                extended[j] |= 1 << root
-    if sinks - alone:
-        so_far = _closure(extended)
-        for sink in sinks - alone:
-            extended[sink] |= packed(j for j in set(range(p)) - sinks if not so_far[j] >> sink & 1)
-    return unpacked_columns(_closure(extended)[:p], p)
+    extended = direct.copy()
+    extended[:p, :p] |= np.outer(roots & ~alone, ~roots) & ~certain.T
+    so_far = transitive_closure(extended)[:p, :p]
+    extended[:p, :p] |= np.outer(~sinks, sinks & ~alone) & ~so_far.T
+    return transitive_closure(extended)[:p, :p]
 
 
 def _mask(p: int, edges: Iterable[Edge], place: Mapping[str, int]) -> Mask:

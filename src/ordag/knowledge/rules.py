@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from ordag.errors import SettingError
-from ordag.graph.base import arrow
+from ordag.graph.graph import arrow
 from ordag.words import shown
 
 KEYS = ("tiers", "required", "forbidden", "roots", "sinks")

@@ -15,9 +15,10 @@ from scipy.linalg import lapack, solve_triangular
 from ordag import errors
 from ordag.arrays import Array
 from ordag.checks import Seed, as_list, as_number, as_numbers, checked_seed, is_whole, short
+from ordag.graph.acyclic import topological_order
+from ordag.graph.checks import checked_nodes
 from ordag.graph.dag import Dag
 from ordag.graph.formats.json_text import distinct
-from ordag.graph.gate import checked_nodes
 from ordag.words import counted, shown
 
 BLOCK = 64  # variables that are generated together
@@ -109,7 +110,7 @@ class LinearSEM:
     @cached_property
     def order(self) -> tuple[int, ...]:
         """A topological order of the columns, causes first; the same for the same graph."""
-        return tuple(self.dag.index(name) for name in self.dag.topological_order())
+        return topological_order(self.dag.adjacency)
 
     def total_effects(self) -> Array:
         r"""$(I - B)^{-1} - I$; entry (i, j) sums over the paths i → … → j the products of their weights.

@@ -16,11 +16,11 @@ import numpy as np
 
 from ordag.data.moments import Moments
 from ordag.errors import OrdagError
-from ordag.graph.base import Graph
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
 from ordag.graph.distances import hamming
 from ordag.graph.equivalence import to_cpdag
+from ordag.graph.graph import Graph
 from ordag.paper.draws import Draw, draw
 from ordag.paper.experiment import Experiment, Task
 from ordag.paper.methods import ALPHA, METHODS, class_of, settings

@@ -10,7 +10,7 @@ import numpy as np
 from ordag.data.moments import Moments
 from ordag.graph.acyclic import find_cycle
 from ordag.graph.cpdag import Cpdag
-from ordag.graph.meek import meek
+from ordag.graph.partly_directed import meek
 from ordag.learners.pc import pc_search
 from ordag.learners.pc.search import PcResult
 

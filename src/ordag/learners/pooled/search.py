@@ -15,7 +15,7 @@ from ordag.checks import is_whole, short
 from ordag.data.moments import Moments
 from ordag.errors import OrdagError, OrdagWarning, SettingError
 from ordag.graph.acyclic import topological_order
-from ordag.graph.extension import extension
+from ordag.graph.partly_directed import extension
 from ordag.knowledge.masks import Constraints
 from ordag.learners.ges import ges_search
 from ordag.learners.pooled.descent import WORTHWHILE, Descent, Optimum, packed

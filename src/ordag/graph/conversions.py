@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from ordag.checks import short
 from ordag.errors import GraphError, GraphFormatError
-from ordag.graph.base import Graph
 from ordag.graph.formats import edge_list, read_text, write_text
+from ordag.graph.graph import Graph
 
 if TYPE_CHECKING:
     import networkx
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class ExportedGraph(Graph):
+class ConvertibleGraph(Graph):
     """A graph that can be written in, and read from, every format of `ordag.graph.formats`.
 
     Everywhere `weights` is a (p, p) array with the weight of i → j at [i, j]; only arrows have weights.
