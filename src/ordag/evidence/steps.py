@@ -40,7 +40,7 @@ from scipy.special import stdtr
 from ordag.arrays import Array, Mask
 from ordag.errors import GraphError
 from ordag.fit import Fit
-from ordag.knowledge.masks import constraints
+from ordag.knowledge.knowledge import constraints
 from ordag.order.ordering import Ordering, pitman_morgan
 from ordag.parents.select import check_level
 

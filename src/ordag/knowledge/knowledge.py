@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from itertools import pairwise
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ordag.errors import ColumnError, SettingError
 from ordag.graph.acyclic import transitive_closure
 from ordag.graph.checks import checked_nodes
 from ordag.graph.graph import Graph
+from ordag.knowledge.files import parsed_entries, parsed_value, read_entries, written
 from ordag.knowledge.masks import Constraints, violations
 from ordag.knowledge.rules import KEYS, Edge, check_rules
 
@@ -62,7 +63,7 @@ class Knowledge:
         check_rules(**values)  # type: ignore[arg-type]
 
     @classmethod
-    def of(cls, given: Knowledge | Mapping[str, Any] | str | PathLike[str]) -> Knowledge:
+    def of(cls, given: KnowledgeLike) -> Knowledge:
         """Knowledge from a record, from its entries in a mapping, or from the file at a path."""
         if isinstance(given, Knowledge):
             return given
@@ -80,8 +81,6 @@ class Knowledge:
 
         Values are lists as in the constructor, or text as in a file: {"required": "age -> height, age -> weight"}.
         """
-        from ordag.knowledge.files import parsed_value
-
         if not isinstance(entries, Mapping):
             raise SettingError(f"knowledge={short(entries)}: give a mapping with the entries {', '.join(KEYS)}.")
         for key in entries:
@@ -94,22 +93,16 @@ class Knowledge:
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Self:
         """From a text file (docs/knowledge.md has the format), or from YAML if its name ends in .yaml or .yml."""
-        from ordag.knowledge.files import read
-
-        return read(cls, path)
+        return cls.from_dict(read_entries(path))
 
     @classmethod
     def from_text(cls, text: str, source: str = "knowledge") -> Self:
         """From text in the format of the file; `source` is how errors call it."""
-        from ordag.knowledge.files import parse
-
-        return parse(cls, text, source)
+        return cls(**parsed_entries(text, source))
 
     def to_text(self) -> str:
         """The same in the format of the file: `Knowledge.from_text` gives it back."""
-        from ordag.knowledge.files import written
-
-        return written(self)
+        return written(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """In plain values, without what is empty: `Knowledge.from_dict` gives it back."""
@@ -151,6 +144,15 @@ class Knowledge:
         if not isinstance(graph, Graph):
             raise SettingError(f"graph={short(graph)}: give a Dag or a Cpdag.")
         return tuple(violations(graph, self.over(graph.nodes)))
+
+
+KnowledgeLike: TypeAlias = Knowledge | Mapping[str, Any] | str | PathLike[str]
+"""What stands for knowledge: the record, its entries, or the path of the file that holds them."""
+
+
+def constraints(knowledge: KnowledgeLike | None, names: Sequence[str]) -> Constraints | None:
+    """The masks for columns of these names; None where nothing is known."""
+    return None if knowledge is None else Knowledge.of(knowledge).over(names)
 
 
 def _direct(required: Mask, tiers: Sequence[Sequence[int]]) -> Mask:

@@ -13,7 +13,8 @@ from ordag.data.table import Table
 from ordag.errors import PrecisionWarning
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
-from ordag.knowledge.masks import Given, constraints, informed
+from ordag.knowledge.knowledge import KnowledgeLike, constraints
+from ordag.learners.known import informed
 from ordag.order.ordering import Ordering, backward, forward, quick_forward
 from ordag.parents.select import check_level, select
 from ordag.parents.tests import Test, named_test
@@ -27,7 +28,7 @@ def cvs(
     parents: str = "test",
     correction: str = "none",
     direction: str = "forward",
-    knowledge: Given = None,
+    knowledge: KnowledgeLike | None = None,
 ) -> Fit:
     """Learn a Dag from a table.
 

@@ -13,7 +13,7 @@ from ordag.checks import Seed
 from ordag.data.moments import Moments
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
-from ordag.knowledge.masks import Given
+from ordag.knowledge.knowledge import KnowledgeLike
 from ordag.learners.prices import Penalty
 from ordag.learning import learn
 from ordag.parents.tests import Test
@@ -70,7 +70,7 @@ class Pooled(GraphLearner):
         draws: int | None = None,
         seed: Seed = 0,
         min_effect: float | None = None,
-        knowledge: Given = None,
+        knowledge: KnowledgeLike | None = None,
     ) -> None:
         self.units = units
         self.groups = groups
@@ -94,7 +94,7 @@ class CVS(GraphLearner):
         parents: str = "test",
         correction: str = "none",
         direction: str = "forward",
-        knowledge: Given = None,
+        knowledge: KnowledgeLike | None = None,
         min_effect: float | None = None,
     ) -> None:
         self.alpha = alpha
@@ -119,7 +119,7 @@ class PC(GraphLearner):
         colliders: str = "largest",
         max_level: int | None = None,
         orient_by_order: str | None = None,
-        knowledge: Given = None,
+        knowledge: KnowledgeLike | None = None,
         min_effect: float | None = None,
     ) -> None:
         self.alpha = alpha
@@ -144,7 +144,7 @@ class GES(GraphLearner):
         iterate: bool = True,
         max_degree: int | None = None,
         orient_by_order: str | None = None,
-        knowledge: Given = None,
+        knowledge: KnowledgeLike | None = None,
         min_effect: float | None = None,
     ) -> None:
         self.penalty = penalty
@@ -170,7 +170,7 @@ class GDS(GraphLearner):
         strategy: str = "random",
         kicks: int | None = None,
         seed: Seed = 0,
-        knowledge: Given = None,
+        knowledge: KnowledgeLike | None = None,
         min_effect: float | None = None,
     ) -> None:
         self.penalty = penalty

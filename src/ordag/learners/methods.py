@@ -10,8 +10,10 @@ from ordag.data.table import Table
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
-from ordag.knowledge.masks import Constraints, Given, constraints, informed
+from ordag.knowledge.knowledge import KnowledgeLike, constraints
+from ordag.knowledge.masks import Constraints
 from ordag.learners.cvs import find_order
+from ordag.learners.known import informed
 from ordag.learners.orient import check_way, order_for_skeleton, orient_by_order
 from ordag.learners.pc import pc_search
 from ordag.learners.prices import Penalty, priced_gds, priced_ges
@@ -26,7 +28,7 @@ def pc(
     colliders: str = "largest",
     max_level: int | None = None,
     orient_by_order: str | None = None,
-    knowledge: Given = None,
+    knowledge: KnowledgeLike | None = None,
 ) -> Fit:
     """PC (Spirtes & Glymour): see `ordag.learners.pc.pc_search`. Gives a Cpdag, or a Dag with `orient_by_order`."""
     check_way(orient_by_order)
@@ -74,7 +76,7 @@ def ges(
     iterate: bool = True,
     max_degree: int | None = None,
     orient_by_order: str | None = None,
-    knowledge: Given = None,
+    knowledge: KnowledgeLike | None = None,
 ) -> Fit:
     """GES (Chickering): see `ordag.learners.ges.ges_search`. Gives a Cpdag, or a Dag with `orient_by_order`.
 
@@ -117,7 +119,7 @@ def gds(
     kicks: int | None = None,
     penalty: Penalty = 1.0,
     seed: Seed = 0,
-    knowledge: Given = None,
+    knowledge: KnowledgeLike | None = None,
 ) -> Fit:
     """GDS (Peters & Bühlmann): see `ordag.learners.gds.gds_search`. Gives a Dag; lower scores are better.
 

@@ -17,7 +17,9 @@ from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
-from ordag.knowledge.masks import class_fault, constraints, informed
+from ordag.knowledge.knowledge import constraints
+from ordag.knowledge.masks import class_fault
+from ordag.learners.known import informed
 from ordag.linalg import triangle
 from ordag.words import counted
 

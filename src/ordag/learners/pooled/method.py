@@ -11,8 +11,9 @@ from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
-from ordag.knowledge.masks import Given, constraints, informed
+from ordag.knowledge.knowledge import KnowledgeLike, constraints
 from ordag.learners.cvs import find_order, precision_sentence
+from ordag.learners.known import informed
 from ordag.learners.pooled.posterior import Posterior, check_draws
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
 from ordag.learners.pooled.search import check_kicks, pooled_search
@@ -30,7 +31,7 @@ def pooled(
     kicks: int | None = None,
     draws: int | None = None,
     seed: Seed = 0,
-    knowledge: Given = None,
+    knowledge: KnowledgeLike | None = None,
 ) -> Fit:
     """Pooled error variances, searched over orders: see docs/pooled.md. Gives a Dag; lower scores are better.
 
