@@ -23,7 +23,7 @@ from ordag.errors import SettingError
 from ordag.words import shown
 
 if TYPE_CHECKING:
-    from ordag.effects import Effect
+    from ordag.model.effects import Effect
 
 
 @click.command()
@@ -69,8 +69,9 @@ def effect(
       ordag effect data.csv --from dose --to response --knowledge known.txt --json
     """
     from ordag.bootstrapping import bootstrap
-    from ordag.effects import check_pair, directed, total_effect, usual_replicates
+    from ordag.effects import directed, total_effect, usual_replicates
     from ordag.learning import learn
+    from ordag.model.effects import check_pair
 
     reading = take_reading(values)
     settings = given(context, values)
