@@ -2,19 +2,6 @@ r"""Total causal effects in a model: the records, and their standard errors give
 
 In the model x = intercept + xB + e, raising $x_a$ by one from outside raises $x_b$ by the sum over all directed paths from
 a to b of the products of their weights, which is $T_{ab}$ with $T = (I - B)^{-1} = I + B + B^2 + \dots$
-
-**Standard error (the delta method).** From $dT = T\,dB\,T$ the derivative of $T_{ab}$ by the weight of i → j is
-$T_{ai} T_{jb}$. In a graph without cycles the likelihood is a product of one regression per variable, so the weights into
-different variables are, for many rows, independent; those into j from its parents P have the covariance
-$C_j = \omega_j (R_P^\top R_P)^{-1}$ of least squares. Hence
-
-    $\operatorname{var} T_{ab} = \sum_j T_{jb}^2\, q_{aj}$,   $q_{aj} = T_{aP} C_j T_{aP}^\top$,
-
-which is the matrix product of q with the squares of T. With U the triangular factor of $R_P$, $q_{aj}$ is $\omega_j$ times
-the squared length of $U^{-\top} T_{aP}^\top$: sums of squares, nothing cancels. For one path a → m → b this is the textbook
-$w_{mb}^2 s_{am}^2 + w_{am}^2 s_{mb}^2$ (Sobel 1982).
-
-These errors take the graph as given (docs/bootstrap.md says how much too short that is where it was learned).
 """
 
 from __future__ import annotations
@@ -130,7 +117,11 @@ def effects_given_graph(sem: LinearSEM, R: Array | None, level: float) -> Effect
 
 
 def effect_variances(sem: LinearSEM, R: Array, effects: Array) -> Array:
-    """The variance of every total effect, given the graph; R is the root of the scatter that the model was fitted to."""
+    r"""The variance of every total effect, given the graph, by the delta method (docs/bootstrap.md has the derivation).
+
+    $\operatorname{var} T_{ab} = \sum_j T_{jb}^2\, q_{aj}$ with $q_{aj} = \omega_j T_{aP} (R_P^\top R_P)^{-1} T_{aP}^\top$ for the
+    parents P of j: with U the triangular factor of $R_P$, $\omega_j$ times the squared length of $U^{-\top} T_{aP}^\top$.
+    """
     T = effects + np.eye(len(effects))
     q = np.zeros_like(T)
     for j in range(len(T)):
