@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ordag.arrays import Mask
 from ordag.graph.checks import checked_adjacency
+
+NoCollider: TypeAlias = Callable[[Sequence[int] | NDArray[np.intp], int], Mask]
 
 
 def meek(adjacency: ArrayLike) -> Mask:
@@ -23,57 +26,68 @@ def meek(adjacency: ArrayLike) -> Mask:
     - R4: a — b, a — d → c → b with a, c joined and b, d not joined gives a → b.
 
     The rules work in rounds: all edges directed in one round are looked at together in the next, each once, so
-    the cost is O(p²) an edge at most and the answer does not depend on the order of the nodes. Where the rules
+    the cost is O(p²) per edge at most and the answer does not depend on the order of the nodes. Where the rules
     ask for both directions of an edge at once, no DAG agrees with the input, and the edge is left undirected;
     the rules then start over on what came out, until no edge is asked for in one direction only.
     """
     current = checked_adjacency(adjacency)
-    torn = True
-    while torn:
-        before = current
-        current, torn = _directed_further(before)
-        torn = torn and not np.array_equal(current, before)
-    return current
-
-
-def _directed_further(adjacency: Mask) -> tuple[Mask, bool]:
-    """What the rules give, and whether they asked for both directions of some edge."""
-    joined = adjacency | adjacency.T
-    arrows: Mask = adjacency & ~adjacency.T
-    lines: Mask = adjacency & adjacency.T
-    apart = ~joined
+    apart = ~(current | current.T)
     np.fill_diagonal(apart, False)
+    while True:
+        before = current
+        arrows, lines = before & ~before.T, before & before.T
+        both_ways = apply_rules(arrows, lines, lambda middles, end: apart[end])
+        current = arrows | lines
+        if not both_ways or np.array_equal(current, before):
+            return current
+
+
+def apply_rules(
+    arrows: Mask, lines: Mask, no_collider: NoCollider, *, fourth: bool = True, set_aside: bool = False
+) -> set[tuple[int, int]]:
+    """Meek's rules, in place; returns the edges that they ask for in both directions, each as two pairs.
+
+    R1, R3 and R4 argue from a triple that is no collider and whose ends are not joined: `no_collider(middles, end)` has
+    a row for each of the middle nodes (or one for all), True at the other ends of such triples. R4 is left out unless
+    `fourth`. What is asked for in both directions stays undirected, and with `set_aside` takes no further part.
+    """
+    joined = arrows | arrows.T | lines if fourth else np.zeros_like(lines)
     # An arrow between nodes without undirected edges cannot set off a rule.
     open_nodes: Mask = np.any(lines, axis=1)
     fresh = [(x, y) for x, y in np.argwhere(arrows & np.logical_or.outer(open_nodes, open_nodes)).tolist()]
-    torn: set[tuple[int, int]] = set()
+    both_ways: set[tuple[int, int]] = set()
     while fresh:
-        asked = {edge for arrow in fresh for edge in _asked(arrow, arrows, lines, joined, apart)}
-        torn |= {(x, y) for x, y in asked if (y, x) in asked}
-        fresh = list(asked - torn)
+        asked = {edge for x, y in fresh for edge in _asked(x, y, arrows, lines, joined, no_collider)}
+        both_ways |= {(x, y) for x, y in asked if (y, x) in asked}
+        fresh = list(asked - both_ways)
         for x, y in fresh:
             arrows[x, y] = True
             lines[x, y] = lines[y, x] = False
-    return arrows | lines, bool(torn)
+        if set_aside:
+            for x, y in asked & both_ways:
+                lines[x, y] = joined[x, y] = False
+    return both_ways
 
 
-def _asked(arrow: tuple[int, int], arrows: Mask, lines: Mask, joined: Mask, apart: Mask) -> Iterator[tuple[int, int]]:
+def _asked(
+    x: int, y: int, arrows: Mask, lines: Mask, joined: Mask, no_collider: NoCollider
+) -> Iterator[tuple[int, int]]:
     """Every direction of an undirected edge that a rule gives with x → y as one of its arrows."""
-    x, y = arrow
     if lines[y].any():
         # x → y as R1's a → b; then as R2's b → c, as R3's c → b, as R4's c → b
-        yield from ((y, node) for node in np.flatnonzero(lines[y] & apart[x]).tolist())
-        third = lines[x] & lines[arrows[:, y] & apart[x]].any(axis=0)
-        fourth = joined[x] & lines[arrows[:, x] & apart[y]].any(axis=0)
-        into = lines[y] & (arrows[:, x] | third | fourth)
+        yield from ((y, node) for node in np.flatnonzero(lines[y] & no_collider([y], x)).tolist())
+        into = lines[y] & arrows[:, x]
+        third = np.flatnonzero(lines[y] & lines[x])
+        into[third] |= (lines[third] & arrows[:, y] & no_collider(third, x)).any(axis=1)
+        fourth = np.flatnonzero(lines[y] & joined[x])
+        into[fourth] |= (lines[fourth] & arrows[:, x] & no_collider(fourth, y)).any(axis=1)
         yield from ((node, y) for node in np.flatnonzero(into).tolist())
     if lines[x].any():
         # x → y as R2's a → b, as R4's d → c
         yield from ((x, node) for node in np.flatnonzero(lines[x] & arrows[y]).tolist())
         tails = np.flatnonzero(lines[x] & joined[y])
-        heads = np.flatnonzero(arrows[y] & apart[x])
-        for i, j in np.argwhere(lines[np.ix_(tails, heads)]).tolist():
-            yield int(tails[i]), int(heads[j])
+        for i, head in np.argwhere(lines[tails] & arrows[y] & no_collider(tails, x)).tolist():
+            yield int(tails[i]), head
 
 
 def colliders(adjacency: Mask) -> Mask:
