@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from ordag.arrays import Mask
+from ordag.bits import members, packed, packed_columns, unpacked_columns
 from ordag.checks import as_list, short
 from ordag.data.sources.columns import quoted
 from ordag.errors import ColumnError, SettingError
@@ -20,7 +21,6 @@ from ordag.graph.base import Graph
 from ordag.graph.gate import checked_nodes
 from ordag.knowledge.masks import Constraints, violations
 from ordag.knowledge.rules import KEYS, Edge, check_rules
-from ordag.learners.regressions import members
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class Knowledge:
         tiers = [[place[name] for name in tier] for tier in self.tiers]
         direct = _direct(p, required, tiers)
         certain = _closure(direct)
-        allowed = ~_unpacked(certain, p).T & ~forbidden
+        allowed = ~unpacked_columns(certain[:p], p).T & ~forbidden
         allowed[:, list(roots)] = False
         allowed[list(sinks)] = False
         np.fill_diagonal(allowed, False)
@@ -158,9 +158,9 @@ class Knowledge:
 def _direct(p: int, required: Mask, tiers: Sequence[Sequence[int]]) -> list[int]:
     """What comes immediately before every node, as bits. Between two tiers stands a node of its own, numbered from p
     on: all of the earlier tiers come before it, and it comes before the next tier, so there are few pairs."""
-    direct = [sum(1 << int(i) for i in np.flatnonzero(required[:, j])) for j in range(p)]
+    direct = packed_columns(required)
     for k, (tier, following) in enumerate(pairwise(tiers)):
-        direct.append(sum(1 << i for i in tier) | (1 << (p + k - 1) if k else 0))
+        direct.append(packed(tier) | (1 << (p + k - 1) if k else 0))
         for j in following:
             direct[j] |= 1 << (p + k)
     return direct
@@ -190,16 +190,8 @@ def _ends_apart(direct: Sequence[int], certain: Sequence[int], roots: set[int], 
     if sinks - alone:
         so_far = _closure(extended)
         for sink in sinks - alone:
-            extended[sink] |= sum(1 << j for j in set(range(p)) - sinks if not so_far[j] >> sink & 1)
-    return _unpacked(_closure(extended), p)
-
-
-def _unpacked(before: Sequence[int], p: int) -> Mask:
-    """[i, j] True where bit i of before[j] is set."""
-    size = len(before) // 8 + 1
-    rows = [np.frombuffer(bits.to_bytes(size, "little"), dtype=np.uint8) for bits in before[:p]]
-    packed = np.array(rows, dtype=np.uint8).reshape(p, size)
-    return np.ascontiguousarray(np.unpackbits(packed, axis=1, bitorder="little", count=p).T.astype(bool))
+            extended[sink] |= packed(j for j in set(range(p)) - sinks if not so_far[j] >> sink & 1)
+    return unpacked_columns(_closure(extended)[:p], p)
 
 
 def _mask(p: int, edges: Iterable[Edge], place: Mapping[str, int]) -> Mask:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from ordag.arrays import Array
+from ordag.bits import members as members
 from ordag.linalg import EPSILON
 
 COLLINEAR = 64 * EPSILON
@@ -172,16 +173,6 @@ class _Factor:
         self.inverse_diagonal: Array | None = None
         self.adding: dict[int, Array] = {}
         self.dropping: dict[int, Array] = {}
-
-
-def members(nodes: int) -> list[int]:
-    """The variables in a bitmask, in increasing order."""
-    found = []
-    while nodes:
-        lowest = nodes & -nodes
-        found.append(lowest.bit_length() - 1)
-        nodes ^= lowest
-    return found
 
 
 def _frozen(values: Array) -> Array:
