@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from oracles import pooled as oracles
 from oracles.pooled import masks
 
+from ordag.bits import members
 from ordag.data.moments import Moments
 from ordag.learners.pooled import orders
 from ordag.learners.pooled import trees as trees_module
@@ -19,7 +20,6 @@ from ordag.learners.pooled.orders import BETTER, Order
 from ordag.learners.pooled.score import Local, PooledScore
 from ordag.learners.pooled.trees import Trees
 from ordag.learners.pooled.variances import RootRegressions, log_variances
-from ordag.learners.regressions import members
 from ordag.linalg import inverse
 
 seeds = st.integers(0, 2**32 - 1)

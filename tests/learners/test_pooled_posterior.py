@@ -12,6 +12,7 @@ from oracles import pooled as oracles
 from oracles.pooled import masks
 
 from ordag import learn
+from ordag.bits import members
 from ordag.data.datasets import load
 from ordag.data.moments import Moments
 from ordag.errors import SettingError
@@ -21,7 +22,6 @@ from ordag.learners.pooled.posterior import effective_size, usual_draws
 from ordag.learners.pooled.sampler import Chain, Sampler, _State
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.variances import log_variances
-from ordag.learners.regressions import members
 from ordag.linalg import inverse
 
 seeds = st.integers(0, 2**32 - 1)

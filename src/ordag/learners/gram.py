@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from ordag.arrays import Array
-from ordag.learners.regressions import members
+from ordag.bits import members
 from ordag.linalg import lengths
 
 WELL_CONDITIONED = 1e-6

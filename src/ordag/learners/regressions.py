@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from ordag.arrays import Array
-from ordag.bits import members as members
+from ordag.bits import members
 from ordag.linalg import EPSILON
 
 COLLINEAR = 64 * EPSILON

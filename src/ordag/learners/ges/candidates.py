@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ordag.bits import members
 from ordag.learners.ges.essential import Essential
 from ordag.learners.ges.keeping import Keeping
 from ordag.learners.ges.moves import Move, Operator
 from ordag.learners.ges.scores import Scores
-from ordag.learners.regressions import members
 
 
 class Candidates:

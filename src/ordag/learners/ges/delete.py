@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ordag.bits import members
 from ordag.learners.ges.essential import Essential
 from ordag.learners.ges.moves import Move, beside
 from ordag.learners.ges.scores import Scores
-from ordag.learners.regressions import members
 
 
 def candidates(graph: Essential, scores: Scores, target: int, least: float) -> Iterator[Move]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ordag.arrays import Mask
-from ordag.learners.regressions import members
+from ordag.bits import members
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ordag.arrays import Mask
+from ordag.bits import members
 from ordag.knowledge.masks import Constraints, restricted
 from ordag.learners.ges.essential import Essential, essential
 from ordag.learners.ges.moves import Move, Operator
-from ordag.learners.regressions import members
 
 
 class Keeping:

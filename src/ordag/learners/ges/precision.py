@@ -7,11 +7,12 @@ import warnings
 import numpy as np
 from scipy.linalg import lapack
 
+from ordag.bits import members
 from ordag.data.moments import Moments
 from ordag.errors import CollinearError, PrecisionError, PrecisionWarning, TooFewRowsError
 from ordag.learners.ges.essential import Essential
 from ordag.learners.ges.scores import Scores
-from ordag.learners.regressions import COLLINEAR, members
+from ordag.learners.regressions import COLLINEAR
 from ordag.linalg import lengths, triangle
 from ordag.order.digits import HOPELESS, noise
 from ordag.words import counted, listed, shown

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from ordag.bits import members
 from ordag.checks import as_list, as_number, is_flag, is_whole, short
 from ordag.data.moments import Moments
 from ordag.errors import OrdagWarning, SettingError
@@ -20,7 +21,6 @@ from ordag.learners.ges.keeping import Keeping
 from ordag.learners.ges.moves import Move, Operator
 from ordag.learners.ges.precision import check_resolved, score_uncertainty
 from ordag.learners.ges.scores import Scores
-from ordag.learners.regressions import members
 from ordag.words import shown
 
 Phase = Literal["forward", "backward", "turning"]

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array
+from ordag.bits import members
 from ordag.learners.pooled.score import Local, PooledScore
 from ordag.learners.pooled.trees import LogVariances
-from ordag.learners.regressions import members
 
 TOGGLE, TURN = 0.5, 0.85
 """Shares of the steps that are toggles, and that are toggles or turns."""

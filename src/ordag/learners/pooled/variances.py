@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array
+from ordag.bits import members
 from ordag.data.moments import Moments
 from ordag.learners.gram import WELL_CONDITIONED, GramRegressions, least_eigenvalue
 from ordag.learners.pooled.trees import LogVariances
-from ordag.learners.regressions import Regressions, members
+from ordag.learners.regressions import Regressions
 from ordag.linalg import lengths
 
 
