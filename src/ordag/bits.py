@@ -39,3 +39,11 @@ def unpacked_columns(columns: Sequence[int], p: int) -> Mask:
     bits = np.frombuffer(b"".join((nodes & below).to_bytes(size, "little") for nodes in columns), np.uint8)
     rows = np.unpackbits(bits.reshape(len(columns), size), axis=1, bitorder="little", count=p)
     return np.ascontiguousarray(rows.T.astype(bool))
+
+
+def union(sets: Sequence[int], nodes: int) -> int:
+    """What the sets of these variables hold together."""
+    found = 0
+    for node in members(nodes):
+        found |= sets[node]
+    return found

@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from ordag.arrays import Mask
-from ordag.bits import members, packed_columns, unpacked_columns
+from ordag.bits import packed_columns, union, unpacked_columns
 
 
 def topological_order(adjacency: Mask) -> tuple[int, ...]:
@@ -65,6 +65,5 @@ def transitive_closure(adjacency: Mask) -> Mask:
     """[i, j] True where a directed path leads from i to j, in a graph without cycles."""
     before = packed_columns(adjacency)
     for node in topological_order(adjacency):
-        for parent in members(before[node]):
-            before[node] |= before[parent]
+        before[node] |= union(before, before[node])
     return unpacked_columns(before, len(adjacency))
