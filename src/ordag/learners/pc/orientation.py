@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordag.arrays import Mask
 from ordag.errors import SettingError
+from ordag.graph.partly_directed import NoCollider, apply_rules
 from ordag.knowledge.masks import Constraints
 from ordag.learners.pc.independence import Indices, Tester
 from ordag.learners.pc.skeleton import Skeleton, count_sets, neighbours_besides, tests_of_pairs
@@ -114,7 +117,8 @@ def orient(skeleton: Mask, triples: Triples, *, overwrite: bool, known: Constrai
     possible, then those that follow from them.
 
     A contested edge stays undirected and takes no part in the rules; with `overwrite` it points at the later column
-    instead, which is where it ends if colliders are directed one by one in the order of their middle nodes.
+    instead, which is where it ends if colliders are directed one by one in the order of their middle nodes. Meek's rules
+    argue from the triples known to be no colliders; R4 serves background knowledge only.
     """
     refused = np.zeros_like(triples.collider)
     claimed = np.zeros_like(skeleton)
@@ -128,45 +132,28 @@ def orient(skeleton: Mask, triples: Triples, *, overwrite: bool, known: Constrai
     contested = claimed & claimed.T
     arrows = claimed & ~(np.tril(contested) if overwrite else contested)
     lines = skeleton & ~claimed & ~claimed.T
-    both_ways = apply_rules(arrows, lines, triples, fourth=known is not None)
+    no_collider = _no_collider(triples, len(skeleton))
+    both_ways = np.zeros_like(skeleton)
+    for i, j in apply_rules(arrows, lines, no_collider, fourth=known is not None, set_aside=True):
+        both_ways[i, j] = True
     undirected = lines | both_ways if overwrite else lines | both_ways | contested
     into = arrows[triples.a, triples.b] & arrows[triples.c, triples.b]
     denied = into & ~triples.collider & ~triples.ambiguous
     return Orientation(arrows | undirected, contested, both_ways, denied, refused)
 
 
-def apply_rules(arrows: Mask, lines: Mask, triples: Triples, *, fourth: bool = False) -> Mask:
-    """Meek's (1995) rules R1 to R3, in place; takes out and returns the edges that they want directed both ways.
-
-    R1, R3 and R4 argue from a triple that is no collider, so they use the triples known to be none; where all triples
-    are decided and agree, this is `ordag.graph.meek`. (R4 serves background knowledge only, and is asked for by
-    `fourth`.) All edges that one round asks for are directed together, so the order of the nodes does not matter.
-    """
+def _no_collider(triples: Triples, p: int) -> NoCollider:
+    """The triples known to be no colliders, as Meek's rules ask for them."""
+    ends: dict[tuple[int, int], list[int]] = {}
     known = ~triples.collider & ~triples.ambiguous
-    a = np.concatenate([triples.a[known], triples.c[known]])
-    b = np.concatenate([triples.b[known], triples.b[known]])
-    c = np.concatenate([triples.c[known], triples.a[known]])
-    both_ways = np.zeros_like(lines)
-    while lines.any():
-        asked = np.zeros_like(lines)
-        # R1: a → b — c gives b → c
-        first = arrows[a, b] & lines[b, c]
-        asked[b[first], c[first]] = True
-        # R2: x → y → z with x — z gives x → z
-        asked |= lines & (arrows.astype(np.float32) @ arrows.astype(np.float32) > 0)
-        # R3: b — a, b — c, a → x ← c with b — x gives b → x
-        third = np.flatnonzero(lines[b, a] & lines[b, c] & (a < c))
-        row, x = np.nonzero(arrows[a[third]] & arrows[c[third]] & lines[b[third]])
-        asked[b[third[row]], x] = True
-        if fourth:
-            # R4: a — b — c, a → x → c with b, x joined gives b → c
-            joined = arrows | arrows.T | lines
-            last = np.flatnonzero(lines[b, a] & lines[b, c])
-            through = (arrows[a[last]] & arrows[:, c[last]].T & joined[b[last]]).any(axis=1)
-            asked[b[last[through]], c[last[through]]] = True
-        if not asked.any():
-            break
-        both_ways |= asked & asked.T
-        arrows |= asked & ~both_ways
-        lines &= ~(asked | asked.T)
-    return both_ways
+    for a, b, c in zip(triples.a[known].tolist(), triples.b[known].tolist(), triples.c[known].tolist(), strict=True):
+        ends.setdefault((b, a), []).append(c)
+        ends.setdefault((b, c), []).append(a)
+
+    def rows(middles: Sequence[int] | NDArray[np.intp], end: int) -> Mask:
+        mask = np.zeros((len(middles), p), dtype=bool)
+        for row, middle in zip(mask, middles, strict=True):
+            row[ends.get((int(middle), end), [])] = True
+        return mask
+
+    return rows
