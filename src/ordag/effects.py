@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ordag.bootstrapping import bootstrap_fit
+from ordag.bootstrapping import Bootstrap, bootstrap_fit
 from ordag.checks import Seed, short
 from ordag.errors import GraphError, SettingError
 from ordag.fit import Fit
 from ordag.model.effects import KINDS, Effect, Effects, check_pair, effects_given_graph
 from ordag.model.sem import LinearSEM
 from ordag.resampling.intervals import check_interval_level
-from ordag.resampling.support import Bootstrap
 
 REPLICATES = 200
 """Resamples for an interval, where learning takes a few milliseconds."""
@@ -53,9 +52,9 @@ def total_effects(
         return effects_given_graph(sem, learned.moments.R, level)
     if resampled is None or resampled.level != level or replicates not in (None, resampled.replicates):
         count = usual_replicates(learned) if replicates is None else replicates
-        hurry = {"kicks": 0} if learned.method == "pooled" else {}
-        resampled = bootstrap_fit(learned, count, seed=seed, level=level, workers=workers, **hurry)
-    found = resampled.effects
+        recipe = learned.recipe.hurried()
+        resampled = bootstrap_fit(learned, count, seed=seed, level=level, workers=workers, recipe=recipe)
+    found = resampled.effect_intervals
     if found is None:
         raise SettingError(
             f"The effects among {len(learned.names)} variables in {resampled.replicates} resamples do not fit in memory: ask for "

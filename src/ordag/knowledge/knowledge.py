@@ -150,11 +150,6 @@ KnowledgeLike: TypeAlias = Knowledge | Mapping[str, Any] | str | PathLike[str]
 """What stands for knowledge: the record, its entries, or the path of the file that holds them."""
 
 
-def constraints(knowledge: KnowledgeLike | None, names: Sequence[str]) -> Constraints | None:
-    """The masks for columns of these names; None where nothing is known."""
-    return None if knowledge is None else Knowledge.of(knowledge).over(names)
-
-
 def _direct(required: Mask, tiers: Sequence[Sequence[int]]) -> Mask:
     """What comes immediately before what. Between two tiers stands a node of its own, numbered from p on: all of the
     earlier tiers come before it, and it comes before the next tier, so there are few pairs."""
