@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ordag.bits import packed_columns
 from ordag.checks import as_list, short
 from ordag.data.table import Table, split_reading
 from ordag.errors import GraphError, OrdagError, SettingError
@@ -234,8 +235,7 @@ def _bic(fit: Fit) -> float:
         return math.nan
     regressions = Regressions(fit.moments.R, fit.n)
     total = 0.0
-    for j in range(len(fit.names)):
-        parents = sum(1 << int(i) for i in dag.adjacency[:, j].nonzero()[0])
+    for j, parents in enumerate(packed_columns(dag.adjacency)):
         total += fit.n * math.log(regressions.rss(j, parents) / fit.n)
     return total + math.log(fit.n) * dag.edge_count
 

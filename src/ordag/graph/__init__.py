@@ -7,7 +7,6 @@ from ordag.graph.equivalence import (
     class_size,
     enumerate_class,
     extend,
-    is_valid_cpdag,
     to_cpdag,
     v_structures,
 )
@@ -24,7 +23,6 @@ __all__ = [
     "extend",
     "format_of",
     "hamming",
-    "is_valid_cpdag",
     "meek",
     "read_text",
     "shd",

@@ -44,11 +44,6 @@ def extend(cpdag: Cpdag) -> Dag:
     return Dag(cpdag.nodes, extension(cpdag.adjacency)[0])
 
 
-def is_valid_cpdag(cpdag: Cpdag) -> bool:
-    """Whether the graph is the CPDAG of some DAG."""
-    return cpdag.valid
-
-
 def class_size(cpdag: Cpdag) -> int:
     """How many DAGs the class holds: the product over the parts that its undirected edges connect.
 

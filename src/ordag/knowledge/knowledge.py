@@ -17,10 +17,11 @@ from ordag.data.sources.columns import quoted
 from ordag.errors import ColumnError, SettingError
 from ordag.graph.acyclic import transitive_closure
 from ordag.graph.checks import checked_nodes
+from ordag.graph.formats import Edge
 from ordag.graph.graph import Graph
 from ordag.knowledge.files import parsed_entries, parsed_value, read_entries, written
 from ordag.knowledge.masks import Constraints, violations
-from ordag.knowledge.rules import KEYS, Edge, check_rules
+from ordag.knowledge.rules import KEYS, check_rules
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ class Knowledge:
         return Constraints(names, allowed, required, _with_ends(direct, certain, roots, sinks), self.to_dict())
 
     def violations(self, graph: Graph) -> tuple[str, ...]:
-        """What a graph does that goes against this, a sentence each."""
+        """What a graph does that goes against this, one sentence for each."""
         if not isinstance(graph, Graph):
             raise SettingError(f"graph={short(graph)}: give a Dag or a Cpdag.")
         return tuple(violations(graph, self.over(graph.nodes)))

@@ -63,7 +63,9 @@ class LinearSEM:
         weights = _frozen(B, "B")
         p = len(weights) if weights.ndim else 0
         if p == 0 or weights.shape != (p, p):
-            raise errors.DataError(f"B has shape {weights.shape}; it must be square, a row and a column a variable.")
+            raise errors.DataError(
+                f"B has shape {weights.shape}; it must be square, one row and one column per variable."
+            )
         dag = Dag([f"X{i}" for i in range(1, p + 1)] if names is None else names, weights != 0)
         variances = _frozen(omega, "omega", p)
         if variances.min() <= 0:
