@@ -9,7 +9,8 @@ from threadpoolctl import threadpool_limits
 
 import ordag
 from benchmarks.timing import table
-from ordag.effects import KINDS, total_effects
+from ordag.effects import total_effects
+from ordag.model.effects import KINDS
 
 
 class Design(NamedTuple):

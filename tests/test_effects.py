@@ -53,7 +53,7 @@ def test_single_arrow_has_the_standard_error_of_its_regression(fit):
     single = (np.count_nonzero(fit.sem.B, axis=1)[:, None] == 1) & (fit.sem.B != 0)
     leaf = single & (np.count_nonzero(fit.sem.B, axis=1) == 0)
     assert leaf.any()
-    np.testing.assert_allclose(effects.std_error[leaf], fit._refit.std_error[leaf])
+    np.testing.assert_allclose(effects.std_error[leaf], fit.refit.std_error[leaf])
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_should():
@@ -93,8 +93,8 @@ def test_intervals_of_a_learned_graph_are_those_of_its_resamples(fit):
     again = ordag.bootstrap(fit.moments, 30, method="pooled", kicks=0, seed=0)
     assert effects.interval == "bootstrap"
     assert effects.replicates == 30
-    np.testing.assert_array_equal(effects.low, again.effects.low)
-    np.testing.assert_array_equal(effects.high, again.effects.high)
+    np.testing.assert_array_equal(effects.low, again.effect_intervals.low)
+    np.testing.assert_array_equal(effects.high, again.effect_intervals.high)
     np.testing.assert_array_equal(effects.path_found, effects.estimate != 0)
     from_bootstrap = total_effects(again)
     np.testing.assert_array_equal(from_bootstrap.low, effects.low)
@@ -104,8 +104,8 @@ def test_spread_and_share_over_resamples_are_those_of_the_values_zeros_included(
     result = ordag.bootstrap("marks", 20, alpha=0.05, seed=1)
     rows = read_rows("marks").values
     values = [ordag.learn(oracle.drawn_rows(rows, 1, one), alpha=0.05).sem.total_effects() for one in range(20)]
-    np.testing.assert_allclose(result.effects.std_error, np.std(values, axis=0, ddof=1), atol=1e-9)
-    np.testing.assert_allclose(result.effects.share, np.mean(np.array(values) != 0, axis=0))
+    np.testing.assert_allclose(result.effect_intervals.std_error, np.std(values, axis=0, ddof=1), atol=1e-9)
+    np.testing.assert_allclose(result.effect_intervals.share, np.mean(np.array(values) != 0, axis=0))
 
 
 def test_intervals_of_weak_effects_hold_the_truth_though_the_graph_was_learned():

@@ -9,15 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ordag.bits import packed_columns
 from ordag.checks import as_list, short
 from ordag.data.table import Table, split_reading
 from ordag.errors import GraphError, OrdagError, SettingError
 from ordag.fit import Fit
-from ordag.graph.base import Graph
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
 from ordag.graph.distances import hamming
 from ordag.graph.equivalence import extend, to_cpdag
+from ordag.graph.graph import Graph
 from ordag.learners.methods import METHODS, check_settings, learn_from, recipe_for, settings_of
 from ordag.learners.regressions import Regressions
 from ordag.learners.small_effects import with_notice
@@ -234,8 +235,7 @@ def _bic(fit: Fit) -> float:
         return math.nan
     regressions = Regressions(fit.moments.R, fit.n)
     total = 0.0
-    for j in range(len(fit.names)):
-        parents = sum(1 << int(i) for i in dag.adjacency[:, j].nonzero()[0])
+    for j, parents in enumerate(packed_columns(dag.adjacency)):
         total += fit.n * math.log(regressions.rss(j, parents) / fit.n)
     return total + math.log(fit.n) * dag.edge_count
 

@@ -72,10 +72,10 @@ def test_paths_follow_arrows_forwards_and_lines_both_ways():
     # 0 → 2 ← 1, 2 → 3; 4 — 5
     graph = as_essential({(0, 2), (1, 2), (2, 3), (4, 5)}, 6)
     assert graph.below == (0b001100, 0b001100, 0b001000, 0, 0, 0)
-    assert graph.leads(1 << 0, 1 << 3, 0)
-    assert not graph.leads(1 << 0, 1 << 3, 1 << 2)
-    assert not graph.leads(1 << 3, 1 << 0, 0)
-    assert graph.lined(1 << 5, -1) == 0b110000
+    assert graph.has_path(1 << 0, 1 << 3, 0)
+    assert not graph.has_path(1 << 0, 1 << 3, 1 << 2)
+    assert not graph.has_path(1 << 3, 1 << 0, 0)
+    assert graph.along_lines(1 << 5, -1) == 0b110000
 
 
 def test_what_lies_beyond_a_node():
@@ -85,6 +85,6 @@ def test_what_lies_beyond_a_node():
         graph = as_essential(random_dag(p, density, rng), p)
         for node in range(p):
             for clique in graph.cliques(0, graph.neighbours[node]):
-                beyond = graph.beyond(node, clique)
+                around = graph.reached_around(node, clique)
                 for other in set(range(p)) - {node}:
-                    assert beyond >> other & 1 == graph.leads(1 << node, 1 << other, clique)
+                    assert around >> other & 1 == graph.has_path(1 << node, 1 << other, clique)

@@ -5,10 +5,10 @@ import pytest
 from ges_cases import as_essential, as_pairs, moments, random_dag, rows
 from oracles import ges as oracles
 
-from ordag.learners.ges.candidates import Candidates
 from ordag.learners.ges.essential import essential
+from ordag.learners.ges.operators import OPERATORS
 from ordag.learners.ges.scores import Scores
-from ordag.learners.ges.search import OPERATORS
+from ordag.learners.ges.search import Candidates
 
 PHASES = sorted(OPERATORS)
 

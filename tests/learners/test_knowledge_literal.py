@@ -21,8 +21,8 @@ from ordag.errors import OrdagWarning, SettingError
 from ordag.knowledge.knowledge import Knowledge
 from ordag.learners.gds import gds_search
 from ordag.learners.ges import ges_search
+from ordag.learners.ges.constrained import Constrained
 from ordag.learners.ges.essential import essential
-from ordag.learners.ges.keeping import Keeping
 from ordag.learners.pc import pc_search
 from ordag.order.ordering import backward, forward
 
@@ -147,14 +147,14 @@ def test_ges_knows_which_classes_have_a_member_that_keeps_to_it(data, seed):
     entries = random_entries(names, rng, arrows=0.05, bans=rng.uniform(0, 0.4), ends=0.1)
     knowledge = Knowledge(**entries)
     known = knowledge.over(names)
-    keeping = Keeping(known)
+    constrained = Constrained(known)
     graph = essential([sum(1 << int(i) for i in np.flatnonzero(A[:, j])) for j in range(p)])
     held = all(A[i, j] or A[j, i] for i, j in np.argwhere(known.required).tolist())
     dag = frozenset((int(i), int(j)) for i, j in np.argwhere(A))
     members = keeping_members(dag, p, knowledge, names)
-    assert (held and keeping.has_member(graph)) == bool(members)
+    assert (held and constrained.has_member(graph)) == bool(members)
     if members:
-        assert np.array_equal(keeping.restricted(graph), np.any(members, axis=0))
+        assert np.array_equal(constrained.restricted(graph), np.any(members, axis=0))
 
 
 @given(X=tables(max_p=4, max_rows=40), seed=seeds)

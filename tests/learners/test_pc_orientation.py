@@ -10,9 +10,8 @@ from strategies.tables import tables
 from ordag import Moments
 from ordag.errors import SettingError
 from ordag.graph import Dag, extend, meek, to_cpdag, v_structures
-from ordag.learners.pc import pc_search, triples
-from ordag.learners.pc.orientation import orient
-from ordag.learners.pc.triples import Triples
+from ordag.learners.pc import orientation, pc_search
+from ordag.learners.pc.orientation import Triples, orient
 
 
 def named(X):
@@ -58,7 +57,7 @@ def test_right_colliders_give_the_class(A):
         found = orient(A | A.T, made(around, colliders), overwrite=overwrite)
         assert np.array_equal(found.adjacency, expected)
         assert not found.contested.any()
-        assert not found.torn.any()
+        assert not found.contested_by_rules.any()
     only = np.zeros_like(A)
     for a, b, c in colliders:
         only[a, b] = only[c, b] = True
@@ -77,7 +76,7 @@ def test_any_colliders_at_all(A, seed):
     found = orient(A | A.T, made(around, colliders, ambiguous), overwrite=False)
     expected, conflict = oracles.contested_stay_open(around, colliders, ambiguous)
     assert np.array_equal(found.adjacency, expected)
-    assert {frozenset(edge) for edge in np.argwhere(found.contested | found.torn).tolist()} == conflict
+    assert {frozenset(edge) for edge in np.argwhere(found.contested | found.contested_by_rules).tolist()} == conflict
     assert np.array_equal(found.adjacency | found.adjacency.T, A | A.T)
     arrows = expected & ~expected.T
     denied = {(a, b, c) for a, b, c in fate if arrows[a, b] and arrows[c, b]} - colliders - ambiguous
@@ -112,7 +111,7 @@ def test_rules_that_pull_both_ways_leave_the_edge_open():
     """0 → 2 ← 1, 2 — 3, and 4 → 3 ← 5: rule R1 asks for 2 → 3 and for 3 → 2."""
     around = {0: {2}, 1: {2}, 2: {0, 1, 3}, 3: {2, 4, 5}, 4: {3}, 5: {3}}
     found = orient(oracles.undirected(around).astype(bool), made(around, {(0, 2, 1), (4, 3, 5)}), overwrite=False)
-    assert np.argwhere(found.torn).tolist() == [[2, 3], [3, 2]]
+    assert np.argwhere(found.contested_by_rules).tolist() == [[2, 3], [3, 2]]
     assert found.adjacency[2, 3]
     assert found.adjacency[3, 2]
 
@@ -168,7 +167,7 @@ def test_too_many_sets_are_refused_with_a_way_out(monkeypatch):
     rng = np.random.default_rng(4)
     X = rng.standard_normal((400, 9))
     X[:, 0] += X[:, 1:].sum(axis=1)
-    monkeypatch.setattr(triples, "MOST_SETS", 100)
+    monkeypatch.setattr(orientation, "MOST_SETS", 100)
     with pytest.raises(SettingError, match="max_level"):
         pc_search(named(X), colliders="majority")
 

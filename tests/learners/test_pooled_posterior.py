@@ -12,16 +12,15 @@ from oracles import pooled as oracles
 from oracles.pooled import masks
 
 from ordag import learn
+from ordag.bits import members, packed_columns
 from ordag.data.datasets import load
 from ordag.data.moments import Moments
 from ordag.errors import SettingError
-from ordag.learners.pooled.descent import packed
-from ordag.learners.pooled.exact import all_graphs, exact_probabilities
+from ordag.learners.pooled.all_graphs import all_graphs, exact_probabilities
 from ordag.learners.pooled.posterior import effective_size, usual_draws
 from ordag.learners.pooled.sampler import Chain, Sampler, _State
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.variances import log_variances
-from ordag.learners.regressions import members
 from ordag.linalg import inverse
 
 seeds = st.integers(0, 2**32 - 1)
@@ -212,8 +211,8 @@ def test_chains_under_knowledge_agree_with_the_count(seed):
     required[i, j], allowed[j, i] = True, False
     score, variances = PooledScore(n, p), of_rows(X)
     expected = exact_probabilities(score, variances, allowed, required)
-    start = packed(required)
-    found = chain_of(score, variances, 40_000, seed, packed(allowed), start, start).arrows
+    start = packed_columns(required)
+    found = chain_of(score, variances, 40_000, seed, packed_columns(allowed), start, start).arrows
     np.testing.assert_allclose(found, expected, atol=0.03)
     assert found[i, j] == pytest.approx(1.0)
     assert not found[~allowed].any()

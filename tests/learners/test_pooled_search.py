@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import pooled as oracles
-from oracles.pooled import masks
 from strategies.tables import tables
 
 from ordag import Moments, learn, simulate
@@ -15,7 +14,6 @@ from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.graph import Dag, hamming, to_cpdag
 from ordag.learners.cvs import find_order
-from ordag.learners.pooled.descent import packed, unpacked
 from ordag.learners.pooled.search import pooled_search
 
 seeds = st.integers(0, 2**32 - 1)
@@ -208,14 +206,6 @@ def test_dense_graphs_are_no_worse_than_those_of_tests(p, seed):
     pooled = learn(data.X, method="pooled", draws=0, kicks=0)
     tested = learn(data.X, parents="test", alpha=0.01)
     assert hamming(pooled.graph.adjacency, data.dag.adjacency) <= hamming(tested.graph.adjacency, data.dag.adjacency)
-
-
-def test_masks_and_adjacency_are_one_another():
-    rng = np.random.default_rng(0)
-    for p in (1, 2, 7, 8, 9, 64, 65):
-        A = np.triu(rng.random((p, p)) < 0.5, 1)
-        assert packed(A) == masks([np.flatnonzero(column).tolist() for column in A.T])
-        np.testing.assert_array_equal(unpacked(packed(A)), A)
 
 
 def test_equal_variances_stand_alone_only_where_all_are_compared():

@@ -5,9 +5,10 @@ from hypothesis import strategies as st
 from oracles import gds as oracles
 from strategies.tables import tables
 
+from ordag.bits import members
 from ordag.data.moments import Moments
 from ordag.learners import regressions as module
-from ordag.learners.regressions import Regressions, members
+from ordag.learners.regressions import Regressions
 from ordag.linalg import triangle
 from ordag.model import simulate
 

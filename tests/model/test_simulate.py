@@ -14,6 +14,8 @@ NAMES = sorted(DESIGNS)
 def test_every_design_gives_a_model_and_its_rows(design):
     simulation = simulate(design, n=40, seed=1)
     sem, X = simulation
+    assert (simulation[0], len(simulation)) == (sem, 2)
+    assert simulation[1] is simulation[-1] is simulation.X
     p = 3 if design == "nonfaithful" else 20
     assert X.shape == (40, p)
     assert X.dtype == np.float64

@@ -19,11 +19,12 @@ from ordag.cli.options import (
     take_reading,
     with_options,
 )
-from ordag.effects import Effect, check_pair, directed, total_effect, usual_replicates
+from ordag.effects import directed, total_effect, usual_replicates
 from ordag.errors import SettingError
 from ordag.learners.methods import AUTO, settings_of
 from ordag.learners.pooled.method import PooledSettings
 from ordag.learning import learn
+from ordag.model.effects import Effect, check_pair
 from ordag.words import shown
 
 

@@ -31,6 +31,16 @@ from ordag.show.terminal import print_fit
 from ordag.words import harmless, shown
 
 
+class OutOption(click.Option):
+    """An option whose help names all endings; what knows them is loaded when the help is asked for."""
+
+    def get_help_record(self, context: click.Context) -> tuple[str, str] | None:
+        from ordag.show.export import endings
+
+        self.help = f"Also write a file, by its ending: {' '.join(endings())}. May be repeated."
+        return super().get_help_record(context)
+
+
 @click.command()
 @DATA
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn.")
@@ -46,12 +56,7 @@ from ordag.words import harmless, shown
 )
 @with_options(READING)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-@click.option(
-    "--out",
-    multiple=True,
-    type=click.Path(dir_okay=False),
-    help="Also write a file, by its ending: .json .csv .dot .graphml .gml .lavaan .dagitty .svg .html. May be repeated.",
-)
+@click.option("--out", cls=OutOption, multiple=True, type=click.Path(dir_okay=False))
 @click.option("--report", type=click.Path(dir_okay=False), help="Also write a page for a browser.")
 @click.pass_context
 def learn(

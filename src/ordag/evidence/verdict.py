@@ -34,8 +34,8 @@ from ordag.evidence.finding import Finding, amount, chance, share
 from ordag.evidence.forecast import Expected, expected
 from ordag.evidence.scale import describe, scale_of
 from ordag.evidence.turning import Turning, turning_factors
-from ordag.graph.base import arrow
 from ordag.graph.cpdag import Cpdag
+from ordag.graph.graph import arrow
 from ordag.learners.found import Found
 from ordag.learners.pooled.search import PooledResult
 

@@ -7,12 +7,11 @@ from ordag.graph.equivalence import (
     class_size,
     enumerate_class,
     extend,
-    is_valid_cpdag,
     to_cpdag,
     v_structures,
 )
 from ordag.graph.formats import format_of, read_text, write_text
-from ordag.graph.meek import meek
+from ordag.graph.partly_directed import meek
 from ordag.graph.separation import d_separated
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "extend",
     "format_of",
     "hamming",
-    "is_valid_cpdag",
     "meek",
     "read_text",
     "shd",

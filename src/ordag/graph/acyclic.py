@@ -1,4 +1,4 @@
-"""Adjacency in, an order of the nodes or a cycle out."""
+"""Adjacency in, an order of the nodes, a cycle, or what directed paths lead to out."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from heapq import heappop, heappush
 import numpy as np
 
 from ordag.arrays import Mask
+from ordag.bits import packed_columns, union, unpacked_columns
 
 
 def topological_order(adjacency: Mask) -> tuple[int, ...]:
     """Causes before effects; among the nodes that could come next, the smallest index (Kahn 1962).
 
     A node on a cycle, or behind one, never comes up, so the order holds all p nodes exactly if the graph is
-    acyclic. Cost O(p²) for the matrix, then O(log p) a node and O(1) an edge.
+    acyclic. Cost O(p²) for the matrix, then O(log p) per node and O(1) per edge.
     """
     source, target = np.nonzero(adjacency)
     starts = np.searchsorted(source, np.arange(len(adjacency) + 1)).tolist()
@@ -58,3 +59,11 @@ def reachable(adjacency: Mask, start: int) -> Mask:
         frontier = adjacency[frontier].any(axis=0) & ~found
         found |= frontier
     return found
+
+
+def transitive_closure(adjacency: Mask) -> Mask:
+    """[i, j] True where a directed path leads from i to j, in a graph without cycles."""
+    before = packed_columns(adjacency)
+    for node in topological_order(adjacency):
+        before[node] |= union(before, before[node])
+    return unpacked_columns(before, len(adjacency))

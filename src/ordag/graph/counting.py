@@ -8,19 +8,17 @@ from math import factorial
 import numpy as np
 
 from ordag.arrays import Mask
-from ordag.graph.meek import meek
+from ordag.graph.acyclic import reachable
+from ordag.graph.partly_directed import meek
 
 
 def components(lines: Mask) -> Iterator[list[int]]:
     """The connected components of an undirected graph, each sorted, in the order of their first nodes."""
     left = np.ones(len(lines), dtype=bool)
     while left.any():
-        found = np.zeros_like(left)
-        frontier = found.copy()
-        frontier[np.argmax(left)] = True
-        while frontier.any():
-            found |= frontier
-            frontier = lines[frontier].any(axis=0) & ~found
+        first = int(np.argmax(left))
+        found = reachable(lines, first)
+        found[first] = True
         left &= ~found
         yield np.flatnonzero(found).tolist()
 

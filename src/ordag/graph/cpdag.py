@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike
 
 from ordag.arrays import Mask
 from ordag.graph.acyclic import find_cycle
-from ordag.graph.base import arrow, line
-from ordag.graph.exports import ExportedGraph
-from ordag.graph.extension import extension
-from ordag.graph.meek import completed
+from ordag.graph.conversions import ConvertibleGraph
+from ordag.graph.graph import arrow, line
+from ordag.graph.partly_directed import completed, extension
 from ordag.words import listed, shown
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Cpdag(ExportedGraph):
+class Cpdag(ConvertibleGraph):
     """A graph with directed and undirected edges, meant as the equivalence class of a DAG.
 
     In `adjacency` an undirected edge has both entries. A learner may come to a graph that is the class of no

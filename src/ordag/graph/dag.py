@@ -11,15 +11,15 @@ from numpy.typing import ArrayLike
 from ordag.arrays import Mask
 from ordag.errors import GraphError
 from ordag.graph.acyclic import find_cycle, topological_order
-from ordag.graph.base import line
-from ordag.graph.exports import ExportedGraph
+from ordag.graph.checks import checked_pairs, read_only
+from ordag.graph.conversions import ConvertibleGraph
 from ordag.graph.formats import Edge
-from ordag.graph.gate import checked_pairs, read_only
+from ordag.graph.graph import line
 from ordag.words import shown
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Dag(ExportedGraph):
+class Dag(ConvertibleGraph):
     """A directed acyclic graph: `Dag(["a", "b"], [[0, 1], [0, 0]])` is a → b.
 
     Entries of `adjacency` other than zero are edges, the row the source and the column the target, so a

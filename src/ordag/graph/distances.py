@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from ordag.arrays import Mask
 from ordag.errors import GraphError
-from ordag.graph.base import Graph, check_same_names
-from ordag.graph.gate import checked_adjacency
+from ordag.graph.checks import checked_adjacency
+from ordag.graph.graph import Graph, check_same_names
 from ordag.words import counted
 
 GraphLike: TypeAlias = Graph | ArrayLike

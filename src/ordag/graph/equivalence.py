@@ -11,8 +11,7 @@ from ordag.errors import GraphError
 from ordag.graph.counting import components, orientations
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
-from ordag.graph.extension import extension
-from ordag.graph.meek import completed, meek
+from ordag.graph.partly_directed import completed, extension, meek
 
 CLASS_LIMIT = 10_000
 COMPONENT_LIMIT = 200
@@ -43,11 +42,6 @@ def extend(cpdag: Cpdag) -> Dag:
     if reason is not None:
         raise GraphError(f"none exists: {reason}")
     return Dag(cpdag.nodes, extension(cpdag.adjacency)[0])
-
-
-def is_valid_cpdag(cpdag: Cpdag) -> bool:
-    """Whether the graph is the CPDAG of some DAG."""
-    return cpdag.valid
 
 
 def class_size(cpdag: Cpdag) -> int:

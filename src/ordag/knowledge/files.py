@@ -8,23 +8,18 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from ordag.checks import short
 from ordag.errors import SettingError
-from ordag.knowledge.rules import KEYS, Contradiction, Entry
-
-if TYPE_CHECKING:
-    from ordag.knowledge.knowledge import Knowledge
-
-Kind = TypeVar("Kind", bound="Knowledge")
+from ordag.knowledge.rules import KEYS, Contradiction, Entry, check_rules
+from ordag.words import joined
 
 HEADING = re.compile(r"\s*([^\W\d]\w*)\s*:")
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 MARK = re.compile(r"->|[→,|]")
 BARE = re.compile(r'(?:(?!->|\s#)[^,|"→])+')
 PLAIN = re.compile(r'(?!.*(?:->|[,|"→:#]))\S(?:.*\S)?')
-
 
 LARGEST, LARGEST_YAML = 2**26, 2**20
 """Bytes that a file may have. PyYAML takes a minute for ten million."""
@@ -44,8 +39,8 @@ class FaultError(SettingError):
     """Text that does not read as knowledge, before it is known where it stands."""
 
 
-def read(kind: type[Kind], path: str | PathLike[str]) -> Kind:
-    """The knowledge in a file."""
+def read_entries(path: str | PathLike[str]) -> Mapping[str, Any]:
+    """The entries in a file: YAML if its name ends in .yaml or .yml, else text."""
     if not isinstance(path, str | PathLike):
         raise SettingError(f"knowledge={short(path)}: give the path of a file.")
     where = fspath(path)
@@ -64,13 +59,11 @@ def read(kind: type[Kind], path: str | PathLike[str]) -> Kind:
     if len(content) > most:
         remedy = "write it as plain text, in a file with another ending." if is_yaml else "is it the right file?"
         raise SettingError(f"The knowledge file {where} is larger than {most >> 20} MB: {remedy}")
-    if is_yaml:
-        return kind.from_dict(_yaml(text, where))
-    return parse(kind, text, where)
+    return _yaml(text, where) if is_yaml else parsed_entries(text, where)
 
 
-def parse(kind: type[Kind], text: str, source: str) -> Kind:
-    """The knowledge in a text; `source` is what errors call it."""
+def parsed_entries(text: str, source: str) -> dict[str, list[Any]]:
+    """The entries in a text, checked by the rules of knowledge; `source` is what errors call it."""
     if not isinstance(text, str):
         raise SettingError(f"{short(text)} is not text, so there is no knowledge in it.")
     entries: dict[str, list[Any]] = {key: [] for key in KEYS}
@@ -93,11 +86,14 @@ def parse(kind: type[Kind], text: str, source: str) -> Kind:
             for name in item if key == "tiers" else [item]:
                 lines.setdefault((str(key), name), []).append(number)
     try:
-        return kind(**entries)
+        check_rules(**entries)
     except Contradiction as clash:
         numbers = sorted({number for entry in clash.entries for number in lines.get(entry, ())})
         word = "line" if len(numbers) == 1 else "lines"
-        raise SettingError(f"{source}, {word} {_listed(numbers)}: {clash}") from None
+        raise SettingError(
+            f"{source}, {word} {joined([str(number) for number in numbers], len(numbers))}: {clash}"
+        ) from None
+    return entries
 
 
 def parsed_value(key: str, value: Any) -> Any:
@@ -113,18 +109,17 @@ def parsed_value(key: str, value: Any) -> Any:
         raise SettingError(f"The entry {key!r} of the knowledge: {fault}.") from None
 
 
-def written(knowledge: Knowledge) -> str:
-    """The text of a file that holds the knowledge: a line for the tiers, for the roots and for the sinks, and a line
+def written(entries: Mapping[str, Any]) -> str:
+    """The text of a file that holds the entries: a line for the tiers, for the roots and for the sinks, and a line
     for every arrow."""
     lines = []
-    if knowledge.tiers:
-        lines.append("tiers: " + " | ".join(", ".join(_written(name) for name in tier) for tier in knowledge.tiers))
-    for key in ("required", "forbidden"):
-        lines += [f"{key}: {_written(source)} -> {_written(target)}" for source, target in getattr(knowledge, key)]
-    for key in ("roots", "sinks"):
-        names = getattr(knowledge, key)
-        if names:
-            lines.append(f"{key}: " + ", ".join(_written(name) for name in names))
+    for key in KEYS:
+        values = entries.get(key, ())
+        if key in ("required", "forbidden"):
+            lines += [f"{key}: {_written(source)} -> {_written(target)}" for source, target in values]
+        elif values:
+            groups = values if key == "tiers" else [values]
+            lines.append(f"{key}: " + " | ".join(", ".join(map(_written, group)) for group in groups))
     return "".join(line + "\n" for line in lines)
 
 
@@ -260,8 +255,3 @@ def _strict_loader(yaml: Any, where: str) -> Any:
             return super().construct_mapping(node, deep)
 
     return Loader
-
-
-def _listed(numbers: list[int]) -> str:
-    words = [str(number) for number in numbers]
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from graphlib import TopologicalSorter
 from itertools import pairwise
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -16,11 +15,13 @@ from ordag.arrays import Mask
 from ordag.checks import as_list, short
 from ordag.data.sources.columns import quoted
 from ordag.errors import ColumnError, SettingError
-from ordag.graph.base import Graph
-from ordag.graph.gate import checked_nodes
+from ordag.graph.acyclic import transitive_closure
+from ordag.graph.checks import checked_nodes
+from ordag.graph.formats import Edge
+from ordag.graph.graph import Graph
+from ordag.knowledge.files import parsed_entries, parsed_value, read_entries, written
 from ordag.knowledge.masks import Constraints, violations
-from ordag.knowledge.rules import KEYS, Edge, check_rules
-from ordag.learners.regressions import members
+from ordag.knowledge.rules import KEYS, check_rules
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Knowledge:
         check_rules(**values)  # type: ignore[arg-type]
 
     @classmethod
-    def of(cls, given: Knowledge | Mapping[str, Any] | str | PathLike[str]) -> Knowledge:
+    def of(cls, given: KnowledgeLike) -> Knowledge:
         """Knowledge from a record, from its entries in a mapping, or from the file at a path."""
         if isinstance(given, Knowledge):
             return given
@@ -81,8 +82,6 @@ class Knowledge:
 
         Values are lists as in the constructor, or text as in a file: {"required": "age -> height, age -> weight"}.
         """
-        from ordag.knowledge.files import parsed_value
-
         if not isinstance(entries, Mapping):
             raise SettingError(f"knowledge={short(entries)}: give a mapping with the entries {', '.join(KEYS)}.")
         for key in entries:
@@ -95,22 +94,16 @@ class Knowledge:
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Self:
         """From a text file (docs/knowledge.md has the format), or from YAML if its name ends in .yaml or .yml."""
-        from ordag.knowledge.files import read
-
-        return read(cls, path)
+        return cls.from_dict(read_entries(path))
 
     @classmethod
     def from_text(cls, text: str, source: str = "knowledge") -> Self:
         """From text in the format of the file; `source` is how errors call it."""
-        from ordag.knowledge.files import parse
-
-        return parse(cls, text, source)
+        return cls(**parsed_entries(text, source))
 
     def to_text(self) -> str:
         """The same in the format of the file: `Knowledge.from_text` gives it back."""
-        from ordag.knowledge.files import written
-
-        return written(self)
+        return written(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """In plain values, without what is empty: `Knowledge.from_dict` gives it back."""
@@ -137,69 +130,51 @@ class Knowledge:
             hint = f" Did you mean {quoted(close)}?" if close else ""
             raise ColumnError(f"The knowledge names {quoted(unknown)}, and the table has no such column.{hint}")
         p = len(names)
-        roots, sinks = ({place[name] for name in group} for group in (self.roots, self.sinks))
+        roots, sinks = (np.array([name in group for name in names]) for group in (set(self.roots), set(self.sinks)))
         required, forbidden = (_mask(p, edges, place) for edges in (self.required, self.forbidden))
-        tiers = [[place[name] for name in tier] for tier in self.tiers]
-        direct = _direct(p, required, tiers)
-        certain = _closure(direct)
-        allowed = ~_unpacked(certain, p).T & ~forbidden
-        allowed[:, list(roots)] = False
-        allowed[list(sinks)] = False
+        direct = _direct(required, [[place[name] for name in tier] for tier in self.tiers])
+        certain = transitive_closure(direct)[:p, :p]
+        allowed = ~certain.T & ~forbidden
+        allowed[:, roots] = False
+        allowed[sinks] = False
         np.fill_diagonal(allowed, False)
-        return Constraints(names, allowed, required, _ends_apart(direct, certain, roots, sinks, p), self.to_dict())
+        return Constraints(names, allowed, required, _with_ends(direct, certain, roots, sinks), self.to_dict())
 
     def violations(self, graph: Graph) -> tuple[str, ...]:
-        """What a graph does that goes against this, a sentence each."""
+        """What a graph does that goes against this, one sentence for each."""
         if not isinstance(graph, Graph):
             raise SettingError(f"graph={short(graph)}: give a Dag or a Cpdag.")
         return tuple(violations(graph, self.over(graph.nodes)))
 
 
-def _direct(p: int, required: Mask, tiers: Sequence[Sequence[int]]) -> list[int]:
-    """What comes immediately before every node, as bits. Between two tiers stands a node of its own, numbered from p
-    on: all of the earlier tiers come before it, and it comes before the next tier, so there are few pairs."""
-    direct = [sum(1 << int(i) for i in np.flatnonzero(required[:, j])) for j in range(p)]
-    for k, (tier, following) in enumerate(pairwise(tiers)):
-        direct.append(sum(1 << i for i in tier) | (1 << (p + k - 1) if k else 0))
-        for j in following:
-            direct[j] |= 1 << (p + k)
+KnowledgeLike: TypeAlias = Knowledge | Mapping[str, Any] | str | PathLike[str]
+"""What stands for knowledge: the record, its entries, or the path of the file that holds them."""
+
+
+def _direct(required: Mask, tiers: Sequence[Sequence[int]]) -> Mask:
+    """What comes immediately before what. Between two tiers stands a node of its own, numbered from p on: all of the
+    earlier tiers come before it, and it comes before the next tier, so there are few pairs."""
+    p = len(required)
+    direct = np.pad(required, (0, max(len(tiers) - 1, 0)))
+    for between, (tier, following) in enumerate(pairwise(tiers), p):
+        direct[tier, between] = True
+        direct[between, following] = True
+        direct[between - 1, between] |= between > p
     return direct
 
 
-def _closure(direct: Sequence[int]) -> list[int]:
-    """All that comes before every node, given what comes immediately before it; there are no cycles."""
-    before = list(direct)
-    parents = {j: members(bits) for j, bits in enumerate(direct)}
-    for j in TopologicalSorter(parents).static_order():
-        for i in parents[j]:
-            before[j] |= before[i]
-    return before
-
-
-def _ends_apart(direct: Sequence[int], certain: Sequence[int], roots: set[int], sinks: set[int], p: int) -> Mask:
+def _with_ends(direct: Mask, certain: Mask, roots: Mask, sinks: Mask) -> Mask:
     """The partial order for orderings: beside what is certain, roots come first and sinks last.
 
     What has no parents can always be listed first, and what has no children last; a tier's place goes before that.
     """
+    p = len(certain)
     alone = roots & sinks
-    extended = list(direct)
-    for root in roots - alone:
-        for j in set(range(p)) - roots:
-            if not certain[root] >> j & 1:
-                extended[j] |= 1 << root
-    if sinks - alone:
-        so_far = _closure(extended)
-        for sink in sinks - alone:
-            extended[sink] |= sum(1 << j for j in set(range(p)) - sinks if not so_far[j] >> sink & 1)
-    return _unpacked(_closure(extended), p)
-
-
-def _unpacked(before: Sequence[int], p: int) -> Mask:
-    """[i, j] True where bit i of before[j] is set."""
-    size = len(before) // 8 + 1
-    rows = [np.frombuffer(bits.to_bytes(size, "little"), dtype=np.uint8) for bits in before[:p]]
-    packed = np.array(rows, dtype=np.uint8).reshape(p, size)
-    return np.ascontiguousarray(np.unpackbits(packed, axis=1, bitorder="little", count=p).T.astype(bool))
+    extended = direct.copy()
+    extended[:p, :p] |= np.outer(roots & ~alone, ~roots) & ~certain.T
+    so_far = transitive_closure(extended)[:p, :p]
+    extended[:p, :p] |= np.outer(~sinks, sinks & ~alone) & ~so_far.T
+    return transitive_closure(extended)[:p, :p]
 
 
 def _mask(p: int, edges: Iterable[Edge], place: Mapping[str, int]) -> Mask:

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Mask
-from ordag.graph.base import Graph, arrow, line
 from ordag.graph.cpdag import Cpdag
-from ordag.graph.extension import extension
-from ordag.graph.meek import completed, meek
+from ordag.graph.graph import Graph, arrow, line
+from ordag.graph.partly_directed import completed, extension, meek
 from ordag.words import shown
 
 

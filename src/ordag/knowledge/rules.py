@@ -8,12 +8,12 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from ordag.errors import SettingError
-from ordag.graph.base import arrow
+from ordag.graph.formats import Edge
+from ordag.graph.graph import arrow
 from ordag.words import shown
 
 KEYS = ("tiers", "required", "forbidden", "roots", "sinks")
 
-Edge: TypeAlias = tuple[str, str]
 Entry: TypeAlias = tuple[str, str | Edge]
 """An entry of the knowledge: the key under which it stands, and the name or the arrow."""
 

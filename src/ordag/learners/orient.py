@@ -12,10 +12,10 @@ from ordag.arrays import Mask
 from ordag.checks import check_choice
 from ordag.errors import SettingError
 from ordag.graph.acyclic import find_cycle
-from ordag.graph.base import Graph
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
-from ordag.graph.meek import meek
+from ordag.graph.graph import Graph
+from ordag.graph.partly_directed import meek
 from ordag.knowledge.masks import Constraints, class_fault
 from ordag.words import listed, shown
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Generic, TypeVar
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
 from ordag.arrays import Array
+from ordag.bits import members
 from ordag.linalg import EPSILON
 
 COLLINEAR = 64 * EPSILON
@@ -20,14 +22,60 @@ MEMORY = 2**27
 """Bytes of factors that are kept, the least recently used given up first."""
 
 
-class Regressions:
+Factor = TypeVar("Factor")
+
+
+class Factors(Generic[Factor]):
+    """What is known of sets of variables, each of them made from a set with one variable less where that is kept.
+
+    A set is a Python int with bit k set for variable k. `bare` belongs to the empty set. No more than `capacity` sets are
+    kept, the least recently used is given up first.
+    """
+
+    def __init__(self, bare: Factor, capacity: int) -> None:
+        self._bare = bare
+        self._capacity = capacity
+        self._factors: dict[int, Factor] = {}
+
+    def _extend(self, factor: Factor, k: int) -> Factor:
+        """The factor of the set with k as one variable more."""
+        raise NotImplementedError
+
+    def _from_scratch(self, nodes: list[int]) -> Factor:
+        factor = self._bare
+        for k in nodes:
+            factor = self._extend(factor, k)
+        return factor
+
+    def _factor(self, parents: int) -> Factor:
+        if not parents:
+            return self._bare
+        # Taken out and put back, so that the first entry is always the one unused for longest.
+        factor = self._factors.pop(parents, None) or self._make(parents)
+        self._factors[parents] = factor
+        if len(self._factors) > self._capacity:
+            del self._factors[next(iter(self._factors))]
+        return factor
+
+    def _make(self, parents: int) -> Factor:
+        nodes = members(parents)
+        if len(nodes) == 1:
+            return self._extend(self._bare, nodes[0])
+        for k in nodes:
+            smaller = self._factors.get(parents & ~(1 << k))
+            if smaller is not None:
+                return self._extend(smaller, k)
+        return self._from_scratch(nodes)
+
+
+class Regressions(Factors["_Factor"]):
     """Residual sums of squares (RSS) of every variable on any set of others, from the root R.
 
-    A set of variables is a Python int with bit k set for variable k. For a set S of size m an orthogonal matrix Q is
-    applied to all columns of R so that the parents become triangular in the first m coordinates (Householder): the
-    other coordinates of every column are its residual on S, whichever variable it is. The factor is therefore shared by
-    all nodes with the same parents, and one more parent costs one reflection of a factor that is already there.
-    Nothing is computed from products RᵀR, so a residual keeps the digits that a QR of the rows would give it.
+    For a set S of m variables an orthogonal matrix Q is applied to all columns of R so that the parents become
+    triangular in the first m coordinates (Householder): the other coordinates of every column are its residual on S,
+    whichever variable it is. The factor is therefore shared by all nodes with the same parents, and one more parent
+    costs one reflection of a factor that is already there. Nothing is computed from products RᵀR, so a residual keeps
+    the digits that a QR of the rows would give it.
 
     Every RSS is finite and positive: it is never put below (ε‖x‖)², the rounding of the column itself. A parent that is
     collinear with the others (see `COLLINEAR`) explains nothing more, and is left out of the factor.
@@ -41,9 +89,7 @@ class Regressions:
         squares = np.einsum("kj,kj->k", columns, columns)
         self._floor = np.maximum(EPSILON**2 * squares, np.finfo(np.float64).tiny)
         self._collinear = np.maximum(COLLINEAR**2 * squares, np.finfo(np.float64).tiny)
-        self._bare = _Factor(columns, (), (), self._floor)
-        self._factors: dict[int, _Factor] = {}
-        self._capacity = max(16, MEMORY // (16 * self.p**2 + 1024))
+        super().__init__(_Factor(columns, (), (), self._floor), max(16, MEMORY // (16 * self.p**2 + 1024)))
 
     def rss(self, node: int, parents: int) -> float:
         """RSS of `node` on `parents`."""
@@ -83,7 +129,8 @@ class Regressions:
             left = own - slope[spent, None] * residuals[spent]
             result[spent] = np.einsum("kj,kj->k", left, left)
         np.maximum(result, self._floor[node], out=result)
-        factor.adding[node] = _frozen(result)
+        result.flags.writeable = False
+        factor.adding[node] = result
         return result
 
     def _drop(self, factor: _Factor, node: int, parents: int) -> Array:
@@ -100,33 +147,9 @@ class Regressions:
                 factor.inverse_diagonal = np.einsum("ij,ij->i", inverse, inverse)
             beta, _ = lapack.dtrtrs(T, factor.coordinates[node, : len(kept)])
             result[kept] = factor.squares[node] + beta * beta / factor.inverse_diagonal
-        factor.dropping[node] = _frozen(result)
+        result.flags.writeable = False
+        factor.dropping[node] = result
         return result
-
-    def _factor(self, parents: int) -> _Factor:
-        if not parents:
-            return self._bare
-        # Taken out and put back, so that the first entry is always the one unused for longest.
-        factor = self._factors.pop(parents, None) or self._make(parents)
-        self._factors[parents] = factor
-        if len(self._factors) > self._capacity:
-            del self._factors[next(iter(self._factors))]
-        return factor
-
-    def _make(self, parents: int) -> _Factor:
-        nodes = members(parents)
-        if len(nodes) == 1:
-            return self._extend(self._bare, nodes[0])
-        for k in nodes:
-            smaller = self._factors.get(parents & ~(1 << k))
-            if smaller is not None:
-                return self._extend(smaller, k)
-        factor = self._factorise(nodes)
-        if factor is None:
-            factor = self._bare
-            for k in nodes:
-                factor = self._extend(factor, k)
-        return factor
 
     def _extend(self, factor: _Factor, k: int) -> _Factor:
         """The factor with one more parent: a reflection that turns the residual of k onto the next coordinate."""
@@ -144,13 +167,13 @@ class Regressions:
         coordinates[k, m] = image
         return _Factor(coordinates, (*factor.kept, k), factor.left_out, self._floor)
 
-    def _factorise(self, nodes: list[int]) -> _Factor | None:
-        """The factor from scratch, or None where parents are collinear."""
+    def _from_scratch(self, nodes: list[int]) -> _Factor:
+        """By one factorisation, or one by one where parents are collinear."""
         m = len(nodes)
         columns = self._bare.coordinates
         reflectors, tau, _, _ = lapack.dgeqrf(columns[nodes].T, overwrite_a=1)
         if (reflectors.diagonal() ** 2 <= self._collinear[nodes]).any():
-            return None
+            return super()._from_scratch(nodes)
         turned, _, info = lapack.dormqr("L", "T", reflectors, tau, columns.T, 64 * self.p)
         assert info == 0, "LAPACK refused a reflection"
         coordinates = turned.T
@@ -172,18 +195,3 @@ class _Factor:
         self.inverse_diagonal: Array | None = None
         self.adding: dict[int, Array] = {}
         self.dropping: dict[int, Array] = {}
-
-
-def members(nodes: int) -> list[int]:
-    """The variables in a bitmask, in increasing order."""
-    found = []
-    while nodes:
-        lowest = nodes & -nodes
-        found.append(lowest.bit_length() - 1)
-        nodes ^= lowest
-    return found
-
-
-def _frozen(values: Array) -> Array:
-    values.flags.writeable = False
-    return values

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -12,7 +10,7 @@ import numpy as np
 
 from ordag.checks import as_number, short
 from ordag.errors import SettingError
-from ordag.knowledge.knowledge import Knowledge
+from ordag.knowledge.knowledge import Knowledge, KnowledgeLike
 from ordag.settings import Settings, setting, whole
 
 
@@ -40,7 +38,7 @@ class MethodSettings(Settings):
     about: ClassVar[str]
     seconds: ClassVar[float]
 
-    knowledge: Knowledge | Mapping[str, Any] | str | PathLike[str] | None = setting(
+    knowledge: KnowledgeLike | None = setting(
         None,
         lambda _, value: None if value is None else Knowledge.of(value),
         "a file of what is known beforehand: tiers, required and forbidden arrows, roots, sinks",

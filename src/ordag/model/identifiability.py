@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordag.arrays import Array, Mask
 from ordag.checks import as_list, as_numbers, is_whole, short
 from ordag.errors import GraphError, SettingError
+from ordag.graph.acyclic import topological_order, transitive_closure
 from ordag.model.sem import LinearSEM, representable
 from ordag.words import shown
 
@@ -56,7 +56,7 @@ def identifiability(sem: LinearSEM, order: Sequence[int] | None = None) -> Ident
     if not isinstance(sem, LinearSEM):
         raise SettingError(f"sem={short(sem)}: give a LinearSEM.")
     pi = _least_variance_order(sem) if order is None else _causal_order(sem, order)
-    descendants = _descendants(sem)
+    descendants = transitive_closure(sem.dag.adjacency)  # even where the effects of paths cancel
     T = sem.total_effects() + np.eye(len(sem.names))
     with np.errstate(over="ignore"):
         shares = np.square(T) * sem.omega[:, None]  # [l, k]: what the error of l adds to the variance of k
@@ -129,18 +129,8 @@ def loh_buhlmann_bound(r: ArrayLike) -> Array:
 
 def _least_variance_order(sem: LinearSEM) -> NDArray[np.intp]:
     """The causal order that takes the least error variance among the variables without waiting parents."""
-    waiting_parents = np.count_nonzero(sem.B, axis=0)
-    ready = [(float(sem.omega[j]), j) for j in np.flatnonzero(waiting_parents == 0).tolist()]
-    heapq.heapify(ready)
-    order = []
-    while ready:
-        _, j = heapq.heappop(ready)
-        order.append(j)
-        children = np.flatnonzero(sem.B[j])
-        waiting_parents[children] -= 1
-        for k in children[waiting_parents[children] == 0].tolist():
-            heapq.heappush(ready, (float(sem.omega[k]), k))
-    return np.array(order, dtype=np.intp)
+    ranked = np.argsort(sem.omega, kind="stable")
+    return ranked[list(topological_order(sem.dag.adjacency[np.ix_(ranked, ranked)]))]
 
 
 def _causal_order(sem: LinearSEM, order: Sequence[int]) -> NDArray[np.intp]:
@@ -157,14 +147,6 @@ def _causal_order(sem: LinearSEM, order: Sequence[int]) -> NDArray[np.intp]:
                 f"The order has {shown(sem.names[j])} before {shown(sem.names[i])}, one of its causes; causes come first."
             )
     return pi
-
-
-def _descendants(sem: LinearSEM) -> Mask:
-    """Entry (j, k): a directed path leads from j to k, even if the paths' effects cancel."""
-    reached: Mask = sem.B != 0
-    for j in reversed(sem.order):
-        reached[j] |= reached[reached[j]].any(axis=0)
-    return reached
 
 
 def _margin(variance: Array, descendants: Mask, sem: LinearSEM) -> Array:

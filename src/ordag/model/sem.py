@@ -15,9 +15,10 @@ from scipy.linalg import lapack, solve_triangular
 from ordag import errors
 from ordag.arrays import Array
 from ordag.checks import Seed, as_list, as_number, as_numbers, checked_seed, is_whole, short
+from ordag.graph.acyclic import topological_order
+from ordag.graph.checks import checked_nodes
 from ordag.graph.dag import Dag
 from ordag.graph.formats.json_text import distinct
-from ordag.graph.gate import checked_nodes
 from ordag.words import counted, shown
 
 BLOCK = 64  # variables that are generated together
@@ -62,7 +63,9 @@ class LinearSEM:
         weights = _frozen(B, "B")
         p = len(weights) if weights.ndim else 0
         if p == 0 or weights.shape != (p, p):
-            raise errors.DataError(f"B has shape {weights.shape}; it must be square, a row and a column a variable.")
+            raise errors.DataError(
+                f"B has shape {weights.shape}; it must be square, one row and one column per variable."
+            )
         dag = Dag([f"X{i}" for i in range(1, p + 1)] if names is None else names, weights != 0)
         variances = _frozen(omega, "omega", p)
         if variances.min() <= 0:
@@ -109,7 +112,7 @@ class LinearSEM:
     @cached_property
     def order(self) -> tuple[int, ...]:
         """A topological order of the columns, causes first; the same for the same graph."""
-        return tuple(self.dag.index(name) for name in self.dag.topological_order())
+        return topological_order(self.dag.adjacency)
 
     def total_effects(self) -> Array:
         r"""$(I - B)^{-1} - I$; entry (i, j) sums over the paths i → … → j the products of their weights.

@@ -18,7 +18,7 @@ from ordag.model.sem import LinearSEM
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """A model and rows drawn from it; `sem, X = simulate(...)` unpacks the two.
+    """A model and rows drawn from it; `sem, X = simulate(...)` unpacks the two, and [0] and [1] are they.
 
     `order` holds the columns in the order in which the model was drawn, causes first.
     """
@@ -37,6 +37,12 @@ class Simulation:
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.sem, self.X))
+
+    def __getitem__(self, index: int) -> Any:
+        return (self.sem, self.X)[index]
+
+    def __len__(self) -> int:
+        return 2
 
 
 def simulate(

@@ -11,11 +11,12 @@ from itertools import combinations
 import numpy as np
 
 from ordag.arrays import Mask
+from ordag.bits import packed
 from ordag.data.moments import Moments
-from ordag.graph.acyclic import find_cycle, reachable
+from ordag.graph.acyclic import find_cycle, transitive_closure
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
-from ordag.graph.meek import meek
+from ordag.graph.partly_directed import meek
 from ordag.learners.pc import pc_search
 from ordag.learners.pc.search import PcResult
 from ordag.learners.regressions import Regressions
@@ -82,7 +83,7 @@ def neighbours(regressions: Regressions, target: int, alpha: float) -> list[int]
 
 def _p_value(regressions: Regressions, i: int, j: int, given: Sequence[int]) -> float:
     """Of the exact test of zero partial correlation, whose square is 1 − RSS(i | j, given) / RSS(i | given)."""
-    base = sum(1 << k for k in given)
+    base = packed(given)
     left = regressions.rss(i, base | 1 << j) / regressions.rss(i, base)
     r = math.sqrt(min(max(1.0 - left, 0.0), 1.0))
     return float(student_t(np.array(r), regressions.n, np.array(len(given))))
@@ -106,7 +107,7 @@ def _moves(regressions: Regressions, graph: Mask, allowed: Mask) -> Iterator[tup
     n = regressions.n
 
     def score(j: int, parents: Mask) -> float:
-        rss = regressions.rss(j, sum(1 << int(k) for k in np.flatnonzero(parents)))
+        rss = regressions.rss(j, packed(np.flatnonzero(parents)))
         return -n / 2 * math.log(rss) - math.log(n) / 2 * int(parents.sum())
 
     def changed(*edges: tuple[int, int]) -> tuple[float, Mask]:
@@ -116,13 +117,13 @@ def _moves(regressions: Regressions, graph: Mask, allowed: Mask) -> Iterator[tup
         gain = sum(score(j, after[:, j]) - score(j, graph[:, j]) for j in {j for _, j in edges})
         return gain, after
 
-    below = [reachable(graph, j) for j in range(len(graph))]
+    below = transitive_closure(graph)
     for i, j in np.argwhere(allowed & ~graph & ~graph.T).tolist():
-        if not below[j][i]:
+        if not below[j, i]:
             yield changed((i, j))
     edges = [(int(i), int(j)) for i, j in np.argwhere(graph)]
     yield from (changed((i, j)) for i, j in edges)
     for i, j in edges:
         # another way from i to j would become a cycle
-        if not any(graph[i, k] and below[k][j] for k in range(len(graph)) if k != j):
+        if not any(graph[i, k] and below[k, j] for k in range(len(graph)) if k != j):
             yield changed((i, j), (j, i))

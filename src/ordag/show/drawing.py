@@ -9,7 +9,7 @@ import math
 from html import escape
 from typing import TYPE_CHECKING
 
-from ordag.graph.base import Graph
+from ordag.graph.graph import Graph
 from ordag.show.layout import Point, layered
 from ordag.words import counted, shown
 

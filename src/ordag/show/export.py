@@ -20,11 +20,16 @@ def save(fit: Fit, path: str | PathLike[str]) -> Path:
     return write_whole(path, content(fit, path))
 
 
+def endings() -> list[str]:
+    """The endings of the files that can be written: those of a fit as a whole, then those of graphs."""
+    graphs = (ending for format in FORMATS.values() for ending in format.endings)
+    return list(dict.fromkeys([".json", ".csv", ".html", ".svg", *graphs]))
+
+
 def check_ending(path: str | PathLike[str]) -> None:
     """Refuse a name by which `content` would not know what to write."""
-    endings = [".json", ".csv", ".html", ".svg", *(ending for format in FORMATS.values() for ending in format.endings)]
-    if not str(path).lower().endswith(tuple(endings)):
-        raise OutputError(f"{path} has none of the endings of a file to write: {', '.join(dict.fromkeys(endings))}.")
+    if not str(path).lower().endswith(tuple(endings())):
+        raise OutputError(f"{path} has none of the endings of a file to write: {', '.join(endings())}.")
 
 
 def content(fit: Fit, path: str | PathLike[str]) -> str:
@@ -33,10 +38,10 @@ def content(fit: Fit, path: str | PathLike[str]) -> str:
     .json is the whole answer, .csv the table of edges with their numbers, .html the report, .svg the picture; the
     other endings are those of `ordag.graph.formats`, with the weights where the format has a place for them.
     """
-    ending = Path(path).suffix.lower()
+    ending = max((one for one in endings() if str(path).lower().endswith(one)), key=len, default="")
     if ending == ".json":
         return fit.to_json() + "\n"
-    if ending == ".csv" and not str(path).lower().endswith(".adjacency.csv"):
+    if ending == ".csv":
         return _edge_table(fit)
     if ending == ".html":
         from ordag.show.page import page

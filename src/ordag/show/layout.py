@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ordag.graph.base import Graph
+from ordag.graph.graph import Graph
 
 Point = tuple[float, float]
 

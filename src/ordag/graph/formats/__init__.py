@@ -1,4 +1,4 @@
-"""Edges in, text out, and text in, edges out: one file a format, one table of them all."""
+"""Edges in, text out, and text in, edges out: one file per format, one table of them all."""
 
 from __future__ import annotations
 

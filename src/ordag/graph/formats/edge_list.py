@@ -1,17 +1,20 @@
-"""A graph with or without weights in, what a text format holds of it out."""
+"""A graph with or without weights in, what a text format holds of it out, and that as a graph of networkx and back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordag.checks import as_numbers
-from ordag.errors import GraphError
+from ordag.checks import as_number, as_numbers
+from ordag.errors import GraphError, GraphFormatError
 from ordag.words import counted, shown
+
+if TYPE_CHECKING:
+    import networkx
 
 Edge: TypeAlias = tuple[str, str]
 
@@ -52,3 +55,34 @@ def edge_list(graph: HasEdges, weights: ArrayLike | None = None) -> EdgeList:
         if not np.isfinite(value):
             raise GraphError(f"the weight of {shown(edge[0])} → {shown(edge[1])} is {value}; weights have to be finite")
     return EdgeList(plain.nodes, plain.directed, plain.undirected, values)
+
+
+def to_networkx(edges: EdgeList, *, both_ways: bool = False) -> networkx.DiGraph:
+    """A DiGraph whose undirected edges have the attribute `undirected`, and stand once or both ways."""
+    import networkx
+
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(edges.nodes)
+    for edge in edges.directed:
+        graph.add_edge(*edge, **({"weight": edges.weights[edge]} if edge in edges.weights else {}))
+    for edge in edges.undirected:
+        graph.add_edges_from([edge, edge[::-1]] if both_ways else [edge], undirected=True)
+    return graph
+
+
+def from_networkx(graph: networkx.Graph, names: Mapping[Any, str], language: str) -> EdgeList:
+    """What a reader of networkx found in a text, given the names of its nodes."""
+    if graph.is_multigraph():
+        raise GraphFormatError(f"{language}: two edges join the same pair of nodes in the same direction")
+    directed: list[Edge] = []
+    undirected: list[Edge] = []
+    weights: dict[Edge, float] = {}
+    for source, target, attributes in graph.edges(data=True):
+        edge = (names[source], names[target])
+        if not graph.is_directed() or attributes.get("undirected") in (True, 1):
+            undirected.append(edge)
+            continue
+        directed.append(edge)
+        if isinstance(attributes.get("weight"), int | float):
+            weights[edge] = as_number(attributes["weight"])
+    return EdgeList(tuple(names.values()), tuple(directed), tuple(undirected), weights)

@@ -1,4 +1,4 @@
-"""Comma-separated tables: edges in, text out, and back; an edge a row, or a node a row.
+"""Comma-separated tables: edges in, text out, and back; one row per edge, or one row per node.
 
 The edge table has the columns `source` and `target`, then `weight` if there are weights, then `undirected`
 (true or false) if there are undirected edges. A row with a source and no target is a node without edges. The

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from ordag.arrays import Mask
-from ordag.learners.regressions import members
+from ordag.bits import members, union, unpacked_columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,23 +25,21 @@ class Essential:
     neighbours: tuple[int, ...]
     adjacent: tuple[int, ...]
     below: tuple[int, ...]
-    _beyond: dict[tuple[int, int], int] = field(default_factory=dict, repr=False)
+    _around: dict[tuple[int, int], int] = field(default_factory=dict, repr=False)
 
-    def beyond(self, node: int, neighbours: int) -> int:
+    def reached_around(self, node: int, neighbours: int) -> int:
         """All at the end of a path from the node along i → j and i — j on which none of these neighbours lies.
 
         In a CPDAG, i → j — k comes with i → k. So a path may as well take all its lines before its first arrow, and
         after that it never comes back to the neighbours.
         """
-        known = self._beyond.get((node, neighbours))
+        known = self._around.get((node, neighbours))
         if known is None:
-            known = 0
-            for other in members(self.lined(1 << node, ~neighbours)):
-                known |= self.below[other] | 1 << other
-            self._beyond[node, neighbours] = known
+            lines = self.along_lines(1 << node, ~neighbours)
+            known = self._around[node, neighbours] = lines | union(self.below, lines)
         return known
 
-    def lined(self, start: int, within: int) -> int:
+    def along_lines(self, start: int, within: int) -> int:
         """The nodes of `start`, and all at the end of a path from it along i — j that stays within."""
         found = waiting = start
         while waiting:
@@ -53,7 +49,7 @@ class Essential:
             waiting = (waiting ^ lowest) | fresh
         return found
 
-    def leads(self, start: int, end: int, avoiding: int) -> bool:
+    def has_path(self, start: int, end: int, avoiding: int) -> bool:
         """Whether a path along i → j and i — j outside `avoiding` leads from one of `start` to one of `end`."""
         found = waiting = start
         while waiting and not found & end:
@@ -100,7 +96,7 @@ class Essential:
         are not adjacent. Other components stay as they are in `dag` (the graph's own by default).
         """
         directed = list(self.dag if dag is None else dag)
-        component = members(self.lined(1 << first[0], -1))
+        component = members(self.along_lines(1 << first[0], -1))
         passed = dict.fromkeys(component, 0)
         before = 0
         for place in range(len(component)):
@@ -122,11 +118,8 @@ class Essential:
 
     def adjacency(self) -> Mask:
         """Entry [i, j] alone for i → j, both ways for i — j."""
-        p = len(self.dag)
-        joined = np.zeros((p, p), dtype=bool)
-        for j in range(p):
-            joined[members(self.parents[j] | self.neighbours[j]), j] = True
-        return joined
+        into = [arrows | lines for arrows, lines in zip(self.parents, self.neighbours, strict=True)]
+        return unpacked_columns(into, len(into))
 
 
 def essential(dag: Sequence[int], order: Sequence[int] | None = None) -> Essential:
@@ -161,7 +154,7 @@ def essential(dag: Sequence[int], order: Sequence[int] | None = None) -> Essenti
     for y in reversed(order):
         for node in members(parents[y]):
             below[node] |= below[y] | 1 << y
-    adjacent = [into | out | beside for into, out, beside in zip(parents, children, neighbours, strict=True)]
+    adjacent = [into | out | lines for into, out, lines in zip(parents, children, neighbours, strict=True)]
     return Essential(
         dag=tuple(dag),
         order=tuple(order),

@@ -12,7 +12,7 @@ from ordag.errors import SettingError
 from ordag.knowledge.masks import Constraints
 from ordag.learners.directed import directed, way_to_direct
 from ordag.learners.found import Found
-from ordag.learners.ges.search import OPERATORS
+from ordag.learners.ges.operators import OPERATORS
 from ordag.learners.prices import Penalty, Priced, penalty_of_edges, priced_ges
 from ordag.learners.settings import MethodSettings
 from ordag.settings import flag, setting, whole

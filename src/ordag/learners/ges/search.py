@@ -6,26 +6,19 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
+from ordag.bits import members
 from ordag.checks import as_list, as_number, is_flag, is_whole, short
 from ordag.data.moments import Moments
 from ordag.errors import OrdagWarning, SettingError
 from ordag.graph.cpdag import Cpdag
 from ordag.knowledge.masks import Constraints
-from ordag.learners.ges import delete, insert, turn
-from ordag.learners.ges.candidates import Candidates
+from ordag.learners.ges.constrained import Constrained
 from ordag.learners.ges.essential import Essential, essential
-from ordag.learners.ges.keeping import Keeping
-from ordag.learners.ges.moves import Move, Operator
-from ordag.learners.ges.precision import check_resolved, score_uncertainty
+from ordag.learners.ges.operators import OPERATORS, Move, Operator, Phase
 from ordag.learners.ges.scores import Scores
-from ordag.learners.regressions import members
 from ordag.words import shown
-
-Phase = Literal["forward", "backward", "turning"]
-
-OPERATORS: dict[Phase, Operator] = {"forward": insert, "backward": delete, "turning": turn}
 
 EQUAL = 1e-9
 """Scores per row that differ by less are equal: what separates them may be rounding."""
@@ -95,13 +88,15 @@ def ges_search(
     operators = _checked(penalty, phases, iterate, max_degree)
     scores = Scores(moments, penalty)
     graph = essential([0] * moments.p)
-    score_empty = score = _total(scores, graph)
-    keeping = None if known is None else Keeping(known)
-    if keeping is not None:
-        graph = keeping.start()
-        score = _total(scores, graph)
+    score_empty = score = scores.total(graph)
+    constrained = None if known is None else Constrained(known)
+    if constrained is not None:
+        graph = constrained.start()
+        score = scores.total(graph)
     least = EQUAL * moments.n
-    kinds = {phase: Candidates(operator, scores, least, max_degree, keeping) for phase, operator in operators.items()}
+    kinds = {
+        phase: Candidates(operator, scores, least, max_degree, constrained) for phase, operator in operators.items()
+    }
     steps: list[tuple[Phase, int]] = []
     warned = False
     while True:
@@ -109,7 +104,7 @@ def ges_search(
         for phase in phases:
             count = 0
             for move, new in _climb(graph, kinds[phase]):
-                check_resolved(moments, scores, new, move.target)
+                scores.check_resolved(new, move.target)
                 count += 1
                 score += move.gain
                 changed, pair = new.changed(since=graph), 1 << move.source | 1 << move.target
@@ -120,17 +115,84 @@ def ges_search(
                 if progress is not None:
                     progress(GesStep(phase, moments.names[move.source], moments.names[move.target], move.gain, score))
             steps.append((phase, count))
-        score = _total(scores, graph)
+        score = scores.total(graph)
         if not iterate or score <= before + least:
             break
     return GesResult(
-        graph=Cpdag(moments.names, graph.adjacency() if keeping is None else keeping.restricted(graph)),
+        graph=Cpdag(moments.names, graph.adjacency() if constrained is None else constrained.restricted(graph)),
         score=score,
         score_empty=score_empty,
         steps=tuple(steps),
         local_scores=scores.evaluated,
-        uncertainty=score_uncertainty(moments, scores, graph),
+        uncertainty=scores.uncertainty(graph),
     )
+
+
+class Candidates:
+    """The moves of one kind that would gain something, a list for every target, best first.
+
+    A list rests on its target's surroundings alone, so it stays good until those change. Whether the rest of the
+    graph allows a move is asked only of those that could be the best.
+    """
+
+    def __init__(
+        self,
+        operator: Operator,
+        scores: Scores,
+        least: float,
+        max_degree: int | None = None,
+        constrained: Constrained | None = None,
+    ) -> None:
+        self.operator = operator
+        self.scores = scores
+        self.least = least
+        self.max_degree = max_degree
+        self.constrained = constrained
+        self._lists: list[list[Move]] = [[] for _ in range(scores.p)]
+        self._stale = (1 << scores.p) - 1
+
+    def outdate(self, graph: Essential, changed: int, pair: int) -> None:
+        """Take note that the edges at the nodes `changed` are new, and that an edge of the `pair` was the cause."""
+        self._stale |= pair | self.operator.touched(graph, changed, pair)
+
+    def best(self, graph: Essential) -> Move | None:
+        """The allowed move with the largest gain, or None.
+
+        Gains that differ by no more than `least` are equal, and then the target with fewest parents comes first; what
+        is left of ties goes by the columns' order: target, source, clique.
+        """
+        for target in members(self._stale):
+            candidates = self.operator.candidates(graph, self.scores, target, self.least)
+            self._lists[target] = sorted(candidates, reverse=True)
+        self._stale = 0
+        found: list[Move] = []
+        threshold = self.least
+        for moves in sorted((moves for moves in self._lists if moves), key=lambda moves: -moves[0].gain):
+            if moves[0].gain < threshold:
+                break
+            for move in moves:
+                if move.gain < threshold:
+                    break
+                if self._passes(graph, move):
+                    found.append(move)
+                    threshold = max(threshold, move.gain - self.least)
+        best = [move for move in found if move.gain >= threshold]
+
+        def rank(move: Move) -> tuple[int, int, int, int]:
+            parents = graph.parents[move.target] | move.clique
+            return parents.bit_count(), move.target, move.source, move.clique
+
+        return min(best, key=rank, default=None)
+
+    def _passes(self, graph: Essential, move: Move) -> bool:
+        """Whether the rest of the graph, the limit on the degree and what is known let the move pass."""
+        degrees = [graph.adjacent[node].bit_count() for node in (move.source, move.target)]
+        new = not graph.adjacent[move.target] >> move.source & 1
+        if self.max_degree is not None and new and max(degrees) >= self.max_degree:
+            return False
+        return self.operator.allowed(graph, move) and (
+            self.constrained is None or self.constrained.allows(graph, move, self.operator)
+        )
 
 
 def _climb(graph: Essential, candidates: Candidates) -> Iterator[tuple[Move, Essential]]:
@@ -161,10 +223,6 @@ def _warn_of_many(graph: Essential, changed: int, names: Sequence[str]) -> bool:
             )
             return True
     return False
-
-
-def _total(scores: Scores, graph: Essential) -> float:
-    return math.fsum(scores.local(node, parents) for node, parents in enumerate(graph.dag))
 
 
 def _checked(penalty: float, phases: Sequence[Phase], iterate: bool, max_degree: int | None) -> dict[Phase, Operator]:

@@ -1,35 +1,124 @@
-"""A skeleton and its colliders in, a partly directed graph out, and the edges on which they disagree."""
+"""A skeleton in, a partly directed graph out: which triples are colliders, and what follows from them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordag.arrays import Mask
+from ordag.errors import SettingError
+from ordag.graph.partly_directed import NoCollider, apply_rules
 from ordag.knowledge.masks import Constraints
-from ordag.learners.pc.triples import Triples
+from ordag.learners.pc.independence import Indices, Tester
+from ordag.learners.pc.skeleton import Skeleton, count_sets, neighbours_besides, tests_of_pairs
+
+MOST_SETS = 10**9
+"""More sets than this are not gone through for the majority and conservative rules."""
+
+
+@dataclass(frozen=True)
+class Triples:
+    """The unshielded triples a — b — c, a before c: joined are a with b and b with c, but not a with c."""
+
+    a: Indices
+    b: Indices
+    c: Indices
+    collider: Mask
+    ambiguous: Mask
+
+
+def by_separating_set(skeleton: Skeleton) -> Triples:
+    """Collider exactly if the set that separated a and c is without b (Spirtes, Glymour & Scheines).
+
+    Ambiguous if knowledge keeps a and c apart and no set does.
+    """
+    a, b, c = _unshielded(skeleton.adjacency)
+    separating = skeleton.separating
+    triples = list(zip(a.tolist(), b.tolist(), c.tolist(), strict=True))
+    ambiguous = np.array([(one, other) not in separating for one, _, other in triples], dtype=bool)
+    without = [between not in separating.get((one, other), ()) for one, between, other in triples]
+    return Triples(a, b, c, np.array(without, dtype=bool) & ~ambiguous, ambiguous)
+
+
+def by_vote(skeleton: Skeleton, tester: Tester, *, unanimous: bool, limit: int) -> Triples:
+    """Decide by all the sets of a's neighbours, and all the sets of c's, that separate a and c.
+
+    Majority (Colombo & Maathuis 2014): collider if b is in fewer than half of them, no collider if in more than half,
+    ambiguous if in exactly half; a set of neighbours of both counts for either, as in the authors' pcalg. Unanimous
+    (the conservative rule of Ramsey, Zhang & Spirtes 2006): collider if b is in none, no collider if in all, ambiguous
+    otherwise. Ambiguous too if no set separates: the one that did has lost some of its nodes as neighbours.
+    """
+    adjacency = skeleton.adjacency
+    a, b, c = _unshielded(adjacency)
+    pairs, pair = np.unique(np.stack([a, c]), axis=1, return_inverse=True)
+    votes, holding = _votes(adjacency, pairs[0], pairs[1], tester, limit)
+    every = votes[pair.ravel()]
+    with_b = holding[pair.ravel(), b]
+    if unanimous:
+        collider, neither = with_b == 0, (with_b > 0) & (with_b < every)
+    else:
+        collider, neither = 2 * with_b < every, 2 * with_b == every
+    ambiguous = neither | (every == 0)
+    return Triples(a, b, c, collider & ~ambiguous, ambiguous)
+
+
+def _votes(adjacency: Mask, i: Indices, j: Indices, tester: Tester, limit: int) -> tuple[Indices, Indices]:
+    """For every pair, how many sets separate it, and how many of those hold each node; common ones count twice."""
+    votes = np.zeros(len(i), np.intp)
+    holding = np.zeros((len(i), len(adjacency)), np.intp)
+    waiting = np.ones(len(i), dtype=bool)
+    others = [neighbours_besides(adjacency, *ends) for ends in ((i, j), (j, i))]
+    largest = min(limit, max(int(count.max(initial=0)) for count in others))
+    planned = [sum(count_sets(count, k) for count in others) for k in range(largest + 1)]
+    if sum(planned) > MOST_SETS:
+        raise SettingError(
+            f"This rule would go through {sum(planned):.1e} sets, for there are nodes with {max(map(np.max, others))} "
+            "neighbours: limit the size of the sets with max_level, or choose colliders='largest'."
+        )
+    for k in range(largest + 1):
+        tester.plan(planned[k])
+        for rows, far, S, p_values in tests_of_pairs(tester, adjacency, i, j, k, waiting):
+            block, column = np.nonzero(p_values > tester.alpha)
+            separating = S[block, column]
+            weight = np.asarray(1 + adjacency[far[block, None], separating].all(axis=1))
+            np.add.at(votes, rows[block], weight)
+            np.add.at(holding, (rows[block, None], separating), weight[:, None])
+    return votes, holding
+
+
+def _unshielded(adjacency: Mask) -> tuple[Indices, Indices, Indices]:
+    found = [np.empty((0, 3), np.intp)]
+    for b in range(len(adjacency)):
+        around = np.flatnonzero(adjacency[b])
+        one, other = np.nonzero(np.triu(~adjacency[np.ix_(around, around)], 1))
+        found.append(np.column_stack([around[one], np.full(len(one), b), around[other]]))
+    triples = np.concatenate(found)
+    return triples[:, 0], triples[:, 1], triples[:, 2]
 
 
 @dataclass(frozen=True)
 class Orientation:
-    """`adjacency` as in `Cpdag`; `contested` (symmetric) marks edges that colliders want directed both ways, `torn`
-    (symmetric) those for which Meek's rules do; `denied` the triples that became colliders and are known to be none,
-    `refused` those that did not, because knowledge directs one of their edges otherwise."""
+    """`adjacency` as in `Cpdag`; `contested` (symmetric) marks edges that colliders want directed both ways,
+    `contested_by_rules` (symmetric) those for which Meek's rules do; `denied` the triples that became colliders and are
+    known to be none, `refused` those that did not, because knowledge directs one of their edges otherwise."""
 
     adjacency: Mask
     contested: Mask
-    torn: Mask
+    contested_by_rules: Mask
     denied: Mask
     refused: Mask
 
 
 def orient(skeleton: Mask, triples: Triples, *, overwrite: bool, known: Constraints | None = None) -> Orientation:
     """Direct the edges of which knowledge leaves one direction only, then those of all colliders that this leaves
-    possible, then those that follow.
+    possible, then those that follow from them.
 
     A contested edge stays undirected and takes no part in the rules; with `overwrite` it points at the later column
-    instead, which is where it ends if colliders are directed one by one in the order of their middle nodes.
+    instead, which is where it ends if colliders are directed one by one in the order of their middle nodes. Meek's rules
+    argue from the triples known to be no colliders; R4 serves background knowledge only.
     """
     refused = np.zeros_like(triples.collider)
     claimed = np.zeros_like(skeleton)
@@ -43,44 +132,28 @@ def orient(skeleton: Mask, triples: Triples, *, overwrite: bool, known: Constrai
     contested = claimed & claimed.T
     arrows = claimed & ~(np.tril(contested) if overwrite else contested)
     lines = skeleton & ~claimed & ~claimed.T
-    torn = follow(arrows, lines, triples, fourth=known is not None)
-    undirected = lines | torn if overwrite else lines | torn | contested
+    no_collider = _no_collider(triples, len(skeleton))
+    both_ways = np.zeros_like(skeleton)
+    for i, j in apply_rules(arrows, lines, no_collider, fourth=known is not None, set_aside=True):
+        both_ways[i, j] = True
+    undirected = lines | both_ways if overwrite else lines | both_ways | contested
     into = arrows[triples.a, triples.b] & arrows[triples.c, triples.b]
-    return Orientation(arrows | undirected, contested, torn, into & ~triples.collider & ~triples.ambiguous, refused)
+    denied = into & ~triples.collider & ~triples.ambiguous
+    return Orientation(arrows | undirected, contested, both_ways, denied, refused)
 
 
-def follow(arrows: Mask, lines: Mask, triples: Triples, *, fourth: bool = False) -> Mask:
-    """Meek's (1995) rules R1 to R3, in place; takes out and returns the edges that they want directed both ways.
-
-    R1, R3 and R4 argue from a triple that is no collider, so they use the triples known to be none; where all triples
-    are decided and agree, this is `ordag.graph.meek`. (R4 serves background knowledge only, and is asked for by
-    `fourth`.) All edges that one round asks for are directed together, so the order of the nodes does not matter.
-    """
+def _no_collider(triples: Triples, p: int) -> NoCollider:
+    """The triples known to be no colliders, as Meek's rules ask for them."""
+    ends: dict[tuple[int, int], list[int]] = {}
     known = ~triples.collider & ~triples.ambiguous
-    a = np.concatenate([triples.a[known], triples.c[known]])
-    b = np.concatenate([triples.b[known], triples.b[known]])
-    c = np.concatenate([triples.c[known], triples.a[known]])
-    torn = np.zeros_like(lines)
-    while lines.any():
-        asked = np.zeros_like(lines)
-        # R1: a → b — c gives b → c
-        first = arrows[a, b] & lines[b, c]
-        asked[b[first], c[first]] = True
-        # R2: x → y → z with x — z gives x → z
-        asked |= lines & (arrows.astype(np.float32) @ arrows.astype(np.float32) > 0)
-        # R3: b — a, b — c, a → x ← c with b — x gives b → x
-        third = np.flatnonzero(lines[b, a] & lines[b, c] & (a < c))
-        row, x = np.nonzero(arrows[a[third]] & arrows[c[third]] & lines[b[third]])
-        asked[b[third[row]], x] = True
-        if fourth:
-            # R4: a — b — c, a → x → c with b, x joined gives b → c
-            joined = arrows | arrows.T | lines
-            last = np.flatnonzero(lines[b, a] & lines[b, c])
-            through = (arrows[a[last]] & arrows[:, c[last]].T & joined[b[last]]).any(axis=1)
-            asked[b[last[through]], c[last[through]]] = True
-        if not asked.any():
-            break
-        torn |= asked & asked.T
-        arrows |= asked & ~torn
-        lines &= ~(asked | asked.T)
-    return torn
+    for a, b, c in zip(triples.a[known].tolist(), triples.b[known].tolist(), triples.c[known].tolist(), strict=True):
+        ends.setdefault((b, a), []).append(c)
+        ends.setdefault((b, c), []).append(a)
+
+    def rows(middles: Sequence[int] | NDArray[np.intp], end: int) -> Mask:
+        mask = np.zeros((len(middles), p), dtype=bool)
+        for row, middle in zip(mask, middles, strict=True):
+            row[ends.get((int(middle), end), [])] = True
+        return mask
+
+    return rows

@@ -14,10 +14,9 @@ from ordag.data.moments import Moments
 from ordag.errors import SettingError, TooFewRowsError
 from ordag.graph.cpdag import Cpdag
 from ordag.knowledge.masks import Constraints, class_fault
-from ordag.learners.pc.orientation import Orientation, orient
+from ordag.learners.pc.independence import Progress, Tester
+from ordag.learners.pc.orientation import Orientation, Triples, by_separating_set, by_vote, orient
 from ordag.learners.pc.skeleton import find_skeleton
-from ordag.learners.pc.tester import Progress, Tester
-from ordag.learners.pc.triples import Triples, by_separating_set, by_vote
 from ordag.parents.select import check_level
 from ordag.parents.tests import Test, named_test
 from ordag.words import counted, shown
@@ -100,14 +99,14 @@ def pc_search(
     orientation = orient(skeleton.adjacency, triples, overwrite=colliders == "first", known=known)
     names = moments.names
     graph = Cpdag(names, orientation.adjacency)
-    in_conflict = np.triu(orientation.contested | orientation.torn)
+    in_conflict = np.triu(orientation.contested | orientation.contested_by_rules)
     return PcResult(
         graph=graph,
         separating_sets={
             frozenset((names[i], names[j])): tuple(names[s] for s in S) for (i, j), S in skeleton.separating.items()
         },
-        p_values=_frozen(skeleton.p_values),
-        levels=skeleton.level,
+        p_values=skeleton.p_values,
+        levels=skeleton.largest,
         tests=tester.tests,
         ambiguous=_named(names, triples, triples.ambiguous),
         conflicts=tuple((names[i], names[j]) for i, j in np.argwhere(in_conflict).tolist()),
@@ -128,11 +127,6 @@ def _limit(moments: Moments, max_level: int | None) -> int:
     if not is_whole(max_level):
         raise SettingError(f"max_level={short(max_level)}: give a whole number from 0 on, or None for no limit.")
     return min(int(max_level), moments.n - 4)
-
-
-def _frozen(values: Array) -> Array:
-    values.flags.writeable = False
-    return values
 
 
 def _named(names: tuple[str, ...], triples: Triples, chosen: Mask) -> tuple[tuple[str, str, str], ...]:
@@ -164,7 +158,7 @@ def _warnings(
             f"The tests contradict each other: {' and '.join(_collider(found) for found in into)} want the edge "
             f"between {shown(names[i])} and {shown(names[j])} directed both ways. It was left {kept}."
         )
-    for i, j in np.argwhere(np.triu(orientation.torn)).tolist():
+    for i, j in np.argwhere(np.triu(orientation.contested_by_rules)).tolist():
         yield (
             f"The edge between {shown(names[i])} and {shown(names[j])} was left undirected: either direction would make "
             "a collider that the tests deny, or a cycle."

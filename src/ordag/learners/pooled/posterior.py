@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
+from ordag.bits import packed_columns
 from ordag.checks import is_whole, short
 from ordag.errors import SettingError
-from ordag.learners.pooled.descent import packed
-from ordag.learners.pooled.exact import MOST, exact_probabilities
+from ordag.learners.pooled.all_graphs import MOST_VARIABLES, exact_probabilities
 from ordag.learners.pooled.sampler import Chain, Sampler
 from ordag.learners.pooled.search import PooledResult
 
@@ -78,11 +78,11 @@ class Posterior:
     def probabilities(self) -> Probabilities | None:
         """None where there are too many variables to sample graphs unasked, or none were asked for."""
         p = self._found.score.p
-        if self._draws is None and p <= MOST:
+        if self._draws is None and p <= MOST_VARIABLES:
             known = self._found.known
             masks = (None, None) if known is None else (known.allowed, known.required)
-            in_line = exact_probabilities(self._found.score, self._found.variances, *masks)
-            return Probabilities(self._back(in_line), "exact")
+            by_position = exact_probabilities(self._found.score, self._found.variances, *masks)
+            return Probabilities(self._by_column(by_position), "exact")
         draws = usual_draws(p) if self._draws is None else int(self._draws)
         return None if not draws else self._sampled(draws)
 
@@ -90,11 +90,12 @@ class Posterior:
     def compelled(self) -> Mask:
         """The arrows of the equivalence class that GES finds, without a word from the error variances."""
         free = self._found.free.adjacency
-        return self._back(np.zeros((len(self._order),) * 2, dtype=bool) if free is None else free & ~free.T)
+        return self._by_column(np.zeros((len(self._order),) * 2, dtype=bool) if free is None else free & ~free.T)
 
-    def _back(self, in_line: Arrows) -> Arrows:
-        arrows = np.zeros_like(in_line)
-        arrows[np.ix_(self._order, self._order)] = in_line
+    def _by_column(self, by_position: Arrows) -> Arrows:
+        """Arrows between positions of the order as arrows between columns."""
+        arrows = np.zeros_like(by_position)
+        arrows[np.ix_(self._order, self._order)] = by_position
         return arrows
 
     def _sampled(self, draws: int) -> Probabilities:
@@ -103,8 +104,8 @@ class Posterior:
         best, p = found.best, found.score.p
         everyone = (1 << p) - 1
         known = found.known
-        allowed = [everyone & ~(1 << j) for j in range(p)] if known is None else packed(known.allowed)
-        required = [0] * p if known is None else packed(known.required)
+        allowed = [everyone & ~(1 << j) for j in range(p)] if known is None else packed_columns(known.allowed)
+        required = [0] * p if known is None else packed_columns(known.required)
         sampler = Sampler(found.score, found.variances, found.score.local(best.v, best.edges), allowed, required)
         other = next((one for one in found.optima[1:] if one.score < best.score + CLOSE), best)
         steps = max(10, (draws + 1) // 2 * p)
@@ -114,7 +115,7 @@ class Posterior:
         ]
         mean = (chains[0].arrows + chains[1].arrows) / 2.0
         return Probabilities(
-            self._back(mean),
+            self._by_column(mean),
             "sampled",
             draws,
             effective_size(chains, draws),

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array
+from ordag.bits import members, union
 from ordag.learners.pooled.score import Local, PooledScore
-from ordag.learners.pooled.trees import LogVariances
-from ordag.learners.regressions import members
+from ordag.learners.pooled.variances import LogVariances
 
 TOGGLE, TURN = 0.5, 0.85
 """Shares of the steps that are toggles, and that are toggles or turns."""
@@ -256,10 +256,7 @@ class _State:
         front = self.children[j] if without < 0 else self.children[j] & ~(1 << without)
         while front:
             reach |= front
-            following = 0
-            for node in members(front):
-                following |= self.children[node]
-            front = following & ~reach
+            front = union(self.children, front) & ~reach
         return reach
 
     def _link(self, i: int, j: int) -> None:

@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Mask
+from ordag.bits import packed_columns
 from ordag.checks import is_whole, short
 from ordag.data.moments import Moments
 from ordag.errors import OrdagError, OrdagWarning, SettingError
 from ordag.graph.acyclic import topological_order
-from ordag.graph.extension import extension
+from ordag.graph.partly_directed import extension
 from ordag.knowledge.masks import Constraints
 from ordag.learners.ges import ges_search
-from ordag.learners.pooled.descent import WORTHWHILE, Descent, Optimum, packed
-from ordag.learners.pooled.exact import MOST
+from ordag.learners.pooled.all_graphs import MOST_VARIABLES
+from ordag.learners.pooled.descent import WORTHWHILE, Descent, Optimum
 from ordag.learners.pooled.score import PooledScore
-from ordag.learners.pooled.trees import LogVariances
-from ordag.learners.pooled.variances import log_variances
+from ordag.learners.pooled.variances import LogVariances, log_variances
 from ordag.order.ordering import Ordering
 from ordag.parents.select import select
 
@@ -114,30 +114,31 @@ def pooled_search(
     progress: called with the name of what is searched from and the lowest score so far.
     """
     check_kicks(kicks)
-    line = _in_line(ordering, groups, known)
-    moments, known = line.moments, line.known
-    score = PooledScore(moments.n, moments.p, line.groups, spread)
+    moments, known, groups = _by_position(ordering, known, groups)
+    score = PooledScore(moments.n, moments.p, groups, spread)
     variances = log_variances(moments, ordering.W)
     search = Descent(variances, score, known)
     found: dict[str, Optimum] = {}
     sure = False
     free = FreeClass(moments, known)
     for name, adjacency in _starts(ordering, moments, known, free):
-        order, parents = topological_order(adjacency), packed(adjacency)
+        order, parents = topological_order(adjacency), packed_columns(adjacency)
         found[name] = search.descend(order, parents)
         if progress is not None:
             progress(name, min(one.score for one in found.values()))
         sure = _telling(score) and score.spread(found[name].v) < EQUAL
         if sure:
             if adjacency.sum() > DENSE * score.pairs:
-                found[name] = search.as_it_is(order, parents)
+                found[name] = search.unchanged(order, parents)
             break
-    if moments.p <= MOST:
-        found |= search.among_all(found.values())
+    few = moments.p <= MOST_VARIABLES
+    better = search.best_of_all_graphs(min(one.score for one in found.values())) if few else None
+    if better is not None:
+        found["all graphs"] = better
     start = _preferred(found, score) or min(found, key=lambda name: found[name].score)
     best = found[start]
     random = np.random.default_rng(seed)
-    agreed = moments.p <= MOST or (len(found) > 1 and len({one.parents for one in found.values()}) == 1)
+    agreed = few or (len(found) > 1 and len({one.parents for one in found.values()}) == 1)
     dense = moments.p >= MANY and best.edges > DENSE * score.pairs
     limit = kicks if kicks is not None else 0 if agreed or sure or dense else max(KICKS, KICKED_VARIABLES // moments.p)
     tried = fruitless = 0
@@ -177,26 +178,20 @@ def _preferred(found: dict[str, Optimum], score: PooledScore) -> str | None:
     return first if all(score.spread(found[name].v) > APART * spread for name in others) else None
 
 
-@dataclass(frozen=True)
-class _Line:
-    """The columns in the order by conditional variance, and everything that speaks of them."""
-
-    moments: Moments
-    known: Constraints | None
-    groups: list[list[int]] | None
-
-
-def _in_line(ordering: Ordering, groups: Sequence[Sequence[int]] | None, known: Constraints | None) -> _Line:
+def _by_position(
+    ordering: Ordering, known: Constraints | None, groups: Sequence[Sequence[int]] | None
+) -> tuple[Moments, Constraints | None, Sequence[Sequence[int]] | None]:
+    """The same with the columns in the order by conditional variance."""
     given, order = ordering.moments, ordering.order
     names = tuple(given.names[j] for j in order)
     moments = Moments(given.n, given.mean[order], names, R=np.asfortranarray(ordering.L.T), squared=given.squared)
-    place = np.argsort(order)
-    grouped = None if groups is None else [[int(place[j]) for j in group] for group in groups]
-    if known is None:
-        return _Line(moments, None, grouped)
-    turned = np.ix_(order, order)
-    masks = known.allowed[turned], known.required[turned], known.before[turned]
-    return _Line(moments, Constraints(names, *masks, known.record), grouped)
+    if groups is not None:
+        place = np.argsort(order)
+        groups = [[int(place[j]) for j in group] for group in groups]
+    if known is not None:
+        at = np.ix_(order, order)
+        known = Constraints(names, known.allowed[at], known.required[at], known.before[at], known.record)
+    return moments, known, groups
 
 
 class FreeClass:
@@ -221,18 +216,10 @@ class FreeClass:
 def _starts(
     ordering: Ordering, moments: Moments, known: Constraints | None, free: FreeClass
 ) -> Iterator[tuple[str, Mask]]:
-    """The graphs to begin with, by name, over the columns in line."""
-    identity = np.arange(moments.p)
-    straight = Ordering(identity, moments, ordering.L, ordering.W, ordering.runner_up, ordering.uncertainty)
-    yield (
-        "cvs",
-        select(
-            straight,
-            rule="adaptive",
-            allowed=None if known is None else known.allowed,
-            required=None if known is None else known.required,
-        ).parents.T,
-    )
+    """The graphs to begin with, by name, over the positions of the order."""
+    along = Ordering(np.arange(moments.p), moments, ordering.L, ordering.W, ordering.runner_up, ordering.uncertainty)
+    allowed, required = (None, None) if known is None else (known.allowed, known.required)
+    yield "cvs", select(along, rule="adaptive", allowed=allowed, required=required).parents.T
     if free.adjacency is not None:
         dag, left = extension(free.adjacency)
         if not left.any():

@@ -15,31 +15,18 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import accumulate
 from operator import or_
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ordag.arrays import Array
 from ordag.learners.pooled.score import Local
+from ordag.learners.pooled.variances import LogVariances
 
 CLEAR = 1e-9
 """A term has to fall by more than this: less is rounding."""
 
-
 LARGE = 12
 """A seed with more variables is not tried against growing from nothing, which is long and seldom better then."""
-
-
-class LogVariances(Protocol):
-    """log(RSS / n) of a variable on sets of others, which are Python ints."""
-
-    n: int
-    p: int
-
-    def log_variance(self, node: int, parents: int) -> float: ...
-    def candidates(self, node: int, parents: int, limit: float) -> tuple[list[int], list[float]]: ...
-    def log_dropping(self, node: int, parents: int) -> tuple[NDArray[np.intp], Array]: ...
 
 
 class Found(NamedTuple):

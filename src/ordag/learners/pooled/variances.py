@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from ordag.arrays import Array
+from ordag.bits import members
 from ordag.data.moments import Moments
-from ordag.learners.gram import WELL_CONDITIONED, GramRegressions, least_eigenvalue
-from ordag.learners.pooled.trees import LogVariances
-from ordag.learners.regressions import Regressions, members
+from ordag.learners.regressions import Factors, Regressions
 from ordag.linalg import lengths
+
+WELL_CONDITIONED = 1e-6
+"""The least eigenvalue of a correlation matrix from which every residual variance keeps eight digits and more."""
+
+MEMORY = 2**26
+"""Bytes of factors that are kept, the least recently used given up first."""
+
+
+class LogVariances(Protocol):
+    """log(RSS / n) of a variable on sets of others, which are Python ints with bit k for variable k."""
+
+    n: int
+    p: int
+
+    def log_variance(self, node: int, parents: int) -> float:
+        """log(RSS / n) of `node` on `parents`."""
+
+    def candidates(self, node: int, parents: int, limit: float) -> tuple[list[int], list[float]]:
+        """Who would bring log(RSS / n) below `limit` as one more parent, from the best on, and to what."""
+
+    def log_dropping(self, node: int, parents: int) -> tuple[NDArray[np.intp], Array]:
+        """The parents, and log(RSS / n) of `node` without each of them."""
 
 
 def log_variances(moments: Moments, W: Array) -> LogVariances:
@@ -27,18 +50,100 @@ def log_variances(moments: Moments, W: Array) -> LogVariances:
     return GramRegressions(C, scale**2, moments.n)
 
 
-class RootRegressions:
+def least_eigenvalue(W: Array, scale: Array) -> float:
+    r"""A lower bound on the least eigenvalue of the correlation matrix C: $1/\operatorname{tr} C^{-1}$.
+
+    The variance of any variable given any others is at least that share of its own. W is the inverse factor of the scatter
+    and `scale` the lengths of the columns, so that $C^{-1} = D W^\top W D$ with D = diag(scale).
+    """
+    return 1.0 / float(((lengths(W) * scale) ** 2).sum())
+
+
+class GramRegressions(Factors["_Residuals"]):
+    r"""Residual sums of squares (RSS) of every variable on any set of others, from the correlation matrix C.
+
+    For a set P of m variables with $C_{PP} = LL^\top$ and $Z = L^{-1} C_{P\cdot}$, the covariances given P are
+    $C - Z^\top Z$: m × p numbers serve all variables, where `Regressions` keeps p × p. Only the logarithms of RSS / n
+    are given out. Sets are made one variable at a time, by a few small products: a factorisation by LAPACK may wait for
+    threads longer than it works.
+    """
+
+    def __init__(self, C: Array, squares: Array, n: int) -> None:
+        self.n = n
+        self.p = len(C)
+        self._C = C
+        self._scale: list[float] = np.log(squares / n).tolist()
+        bare = _Residuals((), np.zeros((0, self.p)), np.ones(self.p))
+        super().__init__(bare, max(64, MEMORY // (40 * self.p + 512)))
+
+    def log_variance(self, node: int, parents: int) -> float:
+        return math.log(self._factor(parents).left[node]) + self._scale[node]
+
+    def candidates(self, node: int, parents: int, limit: float) -> tuple[list[int], list[float]]:
+        residuals = self._factor(parents)
+        partial = self._C[node] - residuals.Z[:, node] @ residuals.Z if parents else self._C[node].copy()
+        own = float(residuals.left[node])
+        partial[node] = 0.0
+        partial *= partial
+        partial /= residuals.left
+        now = math.log(own) + self._scale[node]
+        if limit > now:  # who explains nothing is able too, but for the parents and the node itself
+            free = residuals.left < math.inf
+            free[node] = False
+            able = free.nonzero()[0]
+        else:
+            able = (partial > -own * math.expm1(limit - now)).nonzero()[0]
+        if not len(able):
+            return [], []
+        left = own - partial[able]
+        rank = left.argsort(kind="stable")
+        return able[rank].tolist(), (np.log(left[rank]) + self._scale[node]).tolist()
+
+    def log_dropping(self, node: int, parents: int) -> tuple[NDArray[np.intp], Array]:
+        residuals = self._factor(parents)
+        T, _ = lapack.dtrtri(residuals.root, lower=1)
+        beta = residuals.Z[:, node] @ T
+        rise = beta * beta / np.einsum("ij,ij->j", T, T)
+        return np.asarray(residuals.nodes), np.log(residuals.left[node] + rise) + self._scale[node]
+
+    def _extend(self, residuals: _Residuals, k: int) -> _Residuals:
+        row = self._C[k] - residuals.Z[:, k] @ residuals.Z
+        row /= math.sqrt(residuals.left[k])
+        left = residuals.left - row * row
+        left[k] = math.inf
+        m = len(residuals.nodes)
+        Z = np.empty((m + 1, self.p))
+        Z[:m] = residuals.Z
+        Z[m] = row
+        return _Residuals((*residuals.nodes, k), Z, left)
+
+
+class _Residuals:
+    """What is left of every variable beside a set of parents (infinite at the parents themselves, who explain nothing more)."""
+
+    __slots__ = ("Z", "left", "nodes")
+
+    def __init__(self, nodes: tuple[int, ...], Z: Array, left: Array) -> None:
+        self.nodes = nodes
+        self.Z = Z
+        self.left = left
+
+    @property
+    def root(self) -> Array:
+        return np.asfortranarray(self.Z[:, list(self.nodes)].T)
+
+
+class RootRegressions(Regressions):
     """The same as `GramRegressions` from R, by orthogonal transformations."""
 
     def __init__(self, moments: Moments) -> None:
-        self.n, self.p = moments.n, moments.p
-        self._regressions = Regressions(moments.R, moments.n)
+        super().__init__(moments.R, moments.n)
 
     def log_variance(self, node: int, parents: int) -> float:
-        return math.log(self._regressions.rss(node, parents) / self.n)
+        return math.log(self.rss(node, parents) / self.n)
 
     def candidates(self, node: int, parents: int, limit: float) -> tuple[list[int], list[float]]:
-        values = np.log(self._regressions.rss_adding(node, parents) / self.n)
+        values = np.log(self.rss_adding(node, parents) / self.n)
         values[[node, *members(parents)]] = np.inf
         able = np.flatnonzero(values < limit)
         best = able[values[able].argsort(kind="stable")]
@@ -46,4 +151,4 @@ class RootRegressions:
 
     def log_dropping(self, node: int, parents: int) -> tuple[NDArray[np.intp], Array]:
         nodes = np.array(members(parents))
-        return nodes, np.log(self._regressions.rss_dropping(node, parents)[nodes] / self.n)
+        return nodes, np.log(self.rss_dropping(node, parents)[nodes] / self.n)

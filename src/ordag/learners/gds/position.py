@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
-from ordag.errors import SettingError
-from ordag.graph.dag import Dag
+from ordag.bits import members, packed_columns
 from ordag.knowledge.masks import Constraints
-from ordag.learners.regressions import Regressions, members
-from ordag.words import shown
+from ordag.learners.regressions import Regressions
 
 Nodes: TypeAlias = NDArray[np.intp]
 Paths: TypeAlias = NDArray[np.float32]
@@ -51,16 +49,14 @@ class Position:
         # A move adds or turns into an arrow that may not be, or takes away one that must be; to turn one round that
         # must be makes its opposite, which may not be.
         self.closed = None if known is None else ~known.allowed | known.required
-        self._welcome = (
-            None if known is None else [sum(1 << int(i) for i in np.flatnonzero(a)) for a in known.allowed.T]
-        )
+        self._allowed = None if known is None else packed_columns(known.allowed)
         self.adjacency = np.zeros((p, p), dtype=bool)
         self.parents = [0] * p
         self.rss = np.empty(p)
         self.after = np.empty((p, p))
         self._others = 1.0 - np.eye(p)
         self._arrows: Paths = np.zeros((p, p), dtype=np.float32)
-        self._set_parents({j: sum(1 << int(i) for i in np.flatnonzero(adjacency[:, j])) for j in range(p)})
+        self._set_parents(dict(enumerate(packed_columns(adjacency))))
         self._reach = reachability(self._arrows)
 
     @property
@@ -146,8 +142,8 @@ class Position:
         """
         common = (self.parents[i] | self.parents[j]) & ~(1 << i)
         new = {i: common | 1 << j, j: common}
-        if self._welcome is not None:
-            new = {node: parents & self._welcome[node] for node, parents in new.items()}
+        if self._allowed is not None:
+            new = {node: parents & self._allowed[node] for node, parents in new.items()}
         self._set_parents(new)
         self._reach = reachability(self._arrows)
 
@@ -187,14 +183,3 @@ def reachability(arrows: Paths) -> Paths:
         known = found
         reach = np.asarray(reach + reach @ reach > 0, dtype=np.float32)
     return reach
-
-
-def starting_graph(start: Dag, known: Constraints) -> Dag:
-    """The start with the arrows that must be there."""
-    stray = np.argwhere(start.adjacency & ~known.allowed).tolist()
-    if stray:
-        i, j = stray[0]
-        raise SettingError(
-            f"start has {shown(start.nodes[i])} → {shown(start.nodes[j])}, which the knowledge rules out."
-        )
-    return Dag(start.nodes, start.adjacency | known.required)

@@ -8,7 +8,7 @@ from oracles import gds as oracles
 from strategies.tables import tables
 
 from ordag.data.moments import Moments
-from ordag.learners.gds_moves import Position
+from ordag.learners.gds.position import Position
 from ordag.learners.regressions import Regressions
 from ordag.model import simulate
 

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from ordag.checks import short
 from ordag.errors import GraphError, GraphFormatError
-from ordag.graph.base import Graph
 from ordag.graph.formats import edge_list, read_text, write_text
+from ordag.graph.formats.edge_list import to_networkx
+from ordag.graph.graph import Graph
 
 if TYPE_CHECKING:
     import networkx
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class ExportedGraph(Graph):
+class ConvertibleGraph(Graph):
     """A graph that can be written in, and read from, every format of `ordag.graph.formats`.
 
     Everywhere `weights` is a (p, p) array with the weight of i → j at [i, j]; only arrows have weights.
@@ -55,16 +56,7 @@ class ExportedGraph(Graph):
 
     def to_networkx(self, weights: ArrayLike | None = None) -> networkx.DiGraph:
         """A DiGraph; an undirected edge goes both ways, with the attribute `undirected`."""
-        import networkx
-
-        edges = edge_list(self, weights)
-        graph = networkx.DiGraph()
-        graph.add_nodes_from(edges.nodes)
-        for edge in edges.directed:
-            graph.add_edge(*edge, **({"weight": edges.weights[edge]} if edges.weights else {}))
-        for first, second in edges.undirected:
-            graph.add_edges_from([(first, second), (second, first)], undirected=True)
-        return graph
+        return to_networkx(edge_list(self, weights), both_ways=True)
 
     def to_dot(self, weights: ArrayLike | None = None) -> str:
         """Graphviz DOT."""

@@ -13,7 +13,8 @@ from ordag.data.datasets import load
 from ordag.data.moments import Moments
 from ordag.errors import CollinearError, GraphError, SettingError, TooFewRowsError
 from ordag.graph.dag import Dag
-from ordag.learners.gds import gds_score, gds_search, target_order
+from ordag.learners.gds import gds_score, gds_search
+from ordag.learners.gds.search import target_order
 from ordag.model import simulate
 
 REFERENCE = Path(__file__).parents[1] / "reference"

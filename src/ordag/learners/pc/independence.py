@@ -1,19 +1,23 @@
-"""The root R and batches of (i, j, S) in, partial correlations out, with their digits."""
+"""Batches of (i, j, S) in, partial correlations and p-values out: are columns i and j independent given S?"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array
+from ordag.arrays import Array, Mask
 from ordag.data.moments import Moments
 from ordag.errors import CollinearError
 from ordag.linalg import lengths
 from ordag.order.cholesky import SPENT
 from ordag.order.digits import HOPELESS, noise
+from ordag.parents.tests import Test
 from ordag.words import listed, shown
 
 Indices = NDArray[np.intp]
+Progress = Callable[[int, int], None]
 
 LARGEST = float(np.nextafter(1.0, 0.0))
 """The largest correlation returned: tests take artanh of it, or divide by 1 − r²."""
@@ -101,3 +105,43 @@ def _eliminated(A: Array) -> tuple[Array, Array]:
     one, other = np.maximum(A[k, k], SPENT), np.maximum(A[k + 1, k + 1], SPENT)
     r = A[k, k + 1] / np.sqrt(one * other)
     return r, np.minimum(pivot * np.minimum(A[k, k], A[k + 1, k + 1]), pivot)
+
+
+class Tester:
+    """Tests whether columns i and j are independent given S, and keeps count.
+
+    `progress` is called with the sets dealt with so far and those planned so far; the plan grows with the size of the sets.
+    """
+
+    def __init__(self, moments: Moments, test: Test, alpha: float, progress: Progress | None = None) -> None:
+        self.alpha = alpha
+        self.tests = 0
+        self._n = moments.n
+        self._correlation = PartialCorrelations(moments)
+        self._test = test
+        self._progress = progress
+        self._planned = 0
+        self._done = 0
+
+    def __call__(self, i: Indices, j: Indices, S: Indices, skip: Mask | None = None) -> Array:
+        """The p-values of i[b], j[b] given S[b, c] for all b and c; −1 where `skip` says so."""
+        p_values = np.full(S.shape[:2], -1.0)
+        wanted = np.ones(S.shape[:2], dtype=bool) if skip is None else ~skip
+        row = np.nonzero(wanted)[0]
+        if len(row):
+            r = self._correlation(i[row], j[row], S[wanted])
+            p_values[wanted] = self._test(r, self._n, np.array(float(S.shape[2])))
+        self.tests += len(row)
+        self._report(wanted.size)
+        return p_values
+
+    def plan(self, sets: int) -> None:
+        """Announce that so many sets come next; those planned before and not met count as dealt with."""
+        self._done = self._planned
+        self._planned += sets
+        self._report(0)
+
+    def _report(self, sets: int) -> None:
+        self._done += sets
+        if self._progress is not None:
+            self._progress(self._done, self._planned)

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from ordag.arrays import Mask
 from ordag.checks import as_list, short
 from ordag.errors import GraphError
-from ordag.words import counted, listed
-from ordag.words import shown as shown
+from ordag.words import counted, listed, shown
 
 
 def checked_nodes(nodes: Sequence[str]) -> tuple[str, ...]:

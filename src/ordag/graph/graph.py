@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from ordag.arrays import Mask
 from ordag.errors import GraphError
 from ordag.graph.acyclic import reachable
+from ordag.graph.checks import checked_adjacency, checked_nodes, checked_pairs, read_only
 from ordag.graph.formats import Edge
-from ordag.graph.gate import checked_adjacency, checked_nodes, checked_pairs, read_only
 from ordag.words import counted, listed, shown
 
 

@@ -1,31 +1,27 @@
-"""Which classes have a DAG that keeps to what is known, and what such a class is when all of its DAGs must."""
+"""Knowledge in the search: which classes have a DAG that keeps to it, and the part of a class that does."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
 from ordag.arrays import Mask
+from ordag.bits import members, packed_columns
 from ordag.knowledge.masks import Constraints, restricted
 from ordag.learners.ges.essential import Essential, essential
-from ordag.learners.ges.moves import Move, Operator
-from ordag.learners.regressions import members
+from ordag.learners.ges.operators import Move, Operator
 
 
-class Keeping:
+class Constrained:
     """What is known, as sets of bits for every node: `into` has its possible parents, `out` its possible children,
-    `held` those to which it must be joined."""
+    `joined` those to which it must be joined."""
 
     def __init__(self, known: Constraints) -> None:
         self._known = known
-        self.into = [_bits(column) for column in known.allowed.T]
-        self.out = [_bits(row) for row in known.allowed]
-        self.held = [_bits(row) for row in known.required | known.required.T]
+        self.into = packed_columns(known.allowed)
+        self.out = packed_columns(known.allowed.T)
+        self.joined = packed_columns(known.required | known.required.T)
 
     def start(self) -> Essential:
         """The class of the required arrows alone."""
-        return essential([_bits(column) for column in self._known.required.T])
+        return essential(packed_columns(self._known.required))
 
     def allows(self, graph: Essential, move: Move, operator: Operator) -> bool:
         """Whether the class that the move leads to joins what must be joined and has a DAG that keeps to the rest."""
@@ -33,7 +29,7 @@ class Keeping:
         if not (self.into[target] | self.out[target]) & source:
             return False
         new = essential(operator.applied(graph, move), graph.order)
-        if self.held[target] & source & ~new.adjacent[target]:
+        if self.joined[target] & source & ~new.adjacent[target]:
             return False
         return self.has_member(new)
 
@@ -52,7 +48,7 @@ class Keeping:
             if neighbours & ~self.into[node]:
                 stated |= 1 << node
         while stated:
-            part = graph.lined(stated & -stated, -1)
+            part = graph.along_lines(stated & -stated, -1)
             if not self._can_be_directed(graph, part):
                 return False
             stated &= ~part
@@ -66,7 +62,7 @@ class Keeping:
             waiting ^= lowest
             node = lowest.bit_length() - 1
             around = graph.neighbours[node] & left
-            if around & ~self.into[node] or not _is_clique(around, graph.adjacent):
+            if around & ~self.into[node] or any(around & ~graph.adjacent[k] != 1 << k for k in members(around)):
                 continue
             left ^= lowest
             waiting |= around
@@ -75,11 +71,3 @@ class Keeping:
     def restricted(self, graph: Essential) -> Mask:
         """The adjacency of the class with every direction that is known, and what follows from them."""
         return restricted(graph.adjacency(), self._known)
-
-
-def _is_clique(nodes: int, adjacent: Sequence[int]) -> bool:
-    return all(nodes & ~adjacent[node] == 1 << node for node in members(nodes))
-
-
-def _bits(mask: Mask) -> int:
-    return sum(1 << int(i) for i in np.flatnonzero(mask))

@@ -11,8 +11,8 @@ from strategies.tables import tables
 
 from ordag import Moments, simulate
 from ordag.errors import CollinearError, DataError
-from ordag.learners.pc import partial, pc_search
-from ordag.learners.pc.partial import PartialCorrelations
+from ordag.learners.pc import independence, pc_search
+from ordag.learners.pc.independence import PartialCorrelations
 
 
 def every_test(p, k):
@@ -82,7 +82,7 @@ def test_batches_of_columns_change_nothing(monkeypatch, workspace):
     correlation = PartialCorrelations(Moments.from_rows(X))
     i, j, S = random_tests(50, 3, 400, np.random.default_rng(0))
     expected = correlation(i, j, S)
-    monkeypatch.setattr(partial, "WORKSPACE", workspace)
+    monkeypatch.setattr(independence, "WORKSPACE", workspace)
     assert np.allclose(correlation(i, j, S), expected, rtol=0, atol=1e-12)
     assert np.isfinite(expected).all()
     assert np.abs(expected).max() < 1

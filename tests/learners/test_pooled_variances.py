@@ -11,9 +11,8 @@ from oracles.gds import exact_rss
 from strategies.tables import tables
 
 from ordag.data.moments import Moments
-from ordag.learners import gram as module
-from ordag.learners.gram import GramRegressions, least_eigenvalue
-from ordag.learners.pooled.variances import RootRegressions, log_variances
+from ordag.learners.pooled import variances as module
+from ordag.learners.pooled.variances import GramRegressions, RootRegressions, least_eigenvalue, log_variances
 from ordag.linalg import inverse, lengths
 from ordag.model import simulate
 
@@ -130,7 +129,7 @@ def test_what_is_kept_is_bounded(monkeypatch):
         assert dict(zip(here[0], here[1], strict=True)) == pytest.approx(
             dict(zip(there[0], there[1], strict=True)), abs=1e-9
         )
-    assert len(small._given) <= 64 < len(large._given)
+    assert len(small._factors) <= 64 < len(large._factors)
 
 
 def test_large_sets_of_ill_conditioned_columns():

@@ -10,16 +10,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array
+from ordag.arrays import Array, Mask
+from ordag.bits import packed_columns
 from ordag.checks import Seed, as_list, as_number, check_choice, checked_seed, is_whole, short
 from ordag.data.gate import check_moments
 from ordag.data.moments import Moments
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
-from ordag.learners.gds_moves import Position, starting_graph
+from ordag.learners.gds.position import Position
 from ordag.learners.regressions import Regressions
 from ordag.order.ordering import forward
+from ordag.words import shown
 
 Strategy = Literal["random", "steepest"]
 Progress = Callable[[int, float], None]
@@ -68,7 +70,7 @@ def gds_score(moments: Moments, graph: Dag, *, penalty: float = 1.0) -> float:
     """The score of a graph whose nodes are the variables of the moments; see `gds_search`."""
     adjacency = graph.reorder(moments.names).adjacency
     regressions = Regressions(moments.R, moments.n)
-    total = sum(regressions.rss(j, sum(1 << int(i) for i in np.flatnonzero(adjacency[:, j]))) for j in range(moments.p))
+    total = sum(regressions.rss(j, parents) for j, parents in enumerate(packed_columns(adjacency)))
     return _score(total, graph.edge_count, moments.n, moments.p, penalty)
 
 
@@ -124,16 +126,11 @@ def gds_search(
     if not 0.0 <= as_number(penalty) < math.inf:
         raise SettingError(f"penalty={short(penalty)}: the factor of the BIC penalty is a number from 0 on.")
     forward(moments)  # refuses data of which float64 leaves nothing but rounding
-    if start is not None and not isinstance(start, Dag):
-        raise SettingError(f"start={short(start)}: give a Dag, or None for the empty one.")
-    begin = Dag.empty(moments.names) if start is None else start.reorder(moments.names)
-    if known is not None:
-        begin = starting_graph(begin, known)
-
+    begin = _starting_graph(start, moments.names, known)
     regressions = Regressions(moments.R, n)
     search = _Search(n, p, penalty, np.random.default_rng(checked_seed(seed)), progress)
     price = math.exp(min(penalty * math.log(n) / (n * p), UNAFFORDABLE))
-    ends = [search.descend(Position(regressions, begin.adjacency, price, known), k) for k in rounds]
+    ends = [search.descend(Position(regressions, begin, price, known), k) for k in rounds]
     scores = [search.score(end) for end in ends]
     best, lowest = ends[int(np.argmin(scores))], min(scores)
     made = fruitless = 0
@@ -229,6 +226,18 @@ def _score(total: float, edges: int, n: int, p: int, penalty: float) -> float:
     rows = n * p
     fit = rows / 2 * math.log(2 * math.pi * total / (rows - 1)) + n * (rows - 1) / (2 * (n - 1))
     return fit + penalty * math.log(n) / 2 * (edges + 1)
+
+
+def _starting_graph(start: Dag | None, names: tuple[str, ...], known: Constraints | None) -> Mask:
+    """The adjacency of the start, with the arrows that must be there."""
+    if start is not None and not isinstance(start, Dag):
+        raise SettingError(f"start={short(start)}: give a Dag, or None for the empty one.")
+    adjacency = (Dag.empty(names) if start is None else start.reorder(names)).adjacency
+    if known is None:
+        return adjacency
+    for i, j in np.argwhere(adjacency & ~known.allowed).tolist():
+        raise SettingError(f"start has {shown(names[i])} → {shown(names[j])}, which the knowledge rules out.")
+    return Dag(names, adjacency | known.required).adjacency
 
 
 def _checked_rounds(strategy: str, restarts: Sequence[int] | None, p: int) -> tuple[int | None, ...]:

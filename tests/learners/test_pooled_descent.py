@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from oracles import pooled as oracles
 from oracles.pooled import masks
 
+from ordag.bits import members
 from ordag.data.moments import Moments
-from ordag.learners.pooled import orders
+from ordag.learners.pooled import descent
 from ordag.learners.pooled import trees as trees_module
-from ordag.learners.pooled.orders import BETTER, Order
+from ordag.learners.pooled.descent import BETTER, Order
 from ordag.learners.pooled.score import Local, PooledScore
 from ordag.learners.pooled.trees import Trees
 from ordag.learners.pooled.variances import RootRegressions, log_variances
-from ordag.learners.regressions import members
 from ordag.linalg import inverse
 
 seeds = st.integers(0, 2**32 - 1)
@@ -173,7 +173,7 @@ def test_places_beyond_hope_are_not_looked_at():
     n, p = X.shape
     position = Order(Trees(variances_of(X), random_local(rng, n, p)), range(p))
     before = position.cost
-    with patch.object(orders, "HOPELESS", 0.0):
+    with patch.object(descent, "HOPELESS", 0.0):
         position.sweep()
     assert position.cost <= before
     fresh = Order(position.trees, position.order)
@@ -205,7 +205,7 @@ def test_a_variable_goes_to_its_best_place(seed, bound):
         before, cost_before = list(position.order), position.cost
         assert cost_before == pytest.approx(oracles.order_cost(before, cost, rows.v), rel=1e-9, abs=1e-6)
         best = min(oracles.order_cost(other, cost, rows.v) for other in oracles.places_of(before, x, first[x], last[x]))
-        with patch.object(orders, "HOPELESS", math.inf):  # a place beyond a hump counts too
+        with patch.object(descent, "HOPELESS", math.inf):  # a place beyond a hump counts too
             moved = position.improve(x)
         assert moved == (position.order != before)
         assert [j for j in position.order if j != x] == [j for j in before if j != x]

@@ -1,4 +1,4 @@
-"""The probability of every arrow over all graphs, where there are few variables."""
+"""All graphs over few variables: the best of them, and the probability of every arrow."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
 from ordag.learners.pooled.score import PooledScore
-from ordag.learners.pooled.trees import LogVariances
+from ordag.learners.pooled.variances import LogVariances
 
-MOST = 5
+MOST_VARIABLES = 5
 """Variables up to which all graphs are looked at: five have 29,281, six 3.8 million."""
 
 

@@ -1,0 +1,49 @@
+"""Sets of variables as Python ints, bit k set for variable k, and masks as one such set per column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from ordag.arrays import Mask
+
+
+def members(nodes: int) -> list[int]:
+    """The variables in a set, in increasing order."""
+    found = []
+    while nodes:
+        lowest = nodes & -nodes
+        found.append(lowest.bit_length() - 1)
+        nodes ^= lowest
+    return found
+
+
+def packed(nodes: Iterable[int]) -> int:
+    """The set of these variables."""
+    bits = 0
+    for node in nodes:
+        bits |= 1 << int(node)
+    return bits
+
+
+def packed_columns(mask: Mask) -> list[int]:
+    """For every column of a mask the set of its rows: the parents of every node of an adjacency."""
+    return [int.from_bytes(column.tobytes(), "little") for column in np.packbits(mask, axis=0, bitorder="little").T]
+
+
+def unpacked_columns(columns: Sequence[int], p: int) -> Mask:
+    """The mask with p rows that `packed_columns` was given; what a set holds from p on is left out."""
+    size = p // 8 + 1
+    below = (1 << p) - 1
+    bits = np.frombuffer(b"".join((nodes & below).to_bytes(size, "little") for nodes in columns), np.uint8)
+    rows = np.unpackbits(bits.reshape(len(columns), size), axis=1, bitorder="little", count=p)
+    return np.ascontiguousarray(rows.T.astype(bool))
+
+
+def union(sets: Sequence[int], nodes: int) -> int:
+    """What the sets of these variables hold together."""
+    found = 0
+    for node in members(nodes):
+        found |= sets[node]
+    return found

@@ -1,0 +1,147 @@
+"""A partly directed adjacency in; what follows from its arrows, a DAG that agrees with it and that DAG's class out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from heapq import heappop, heappush
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordag.arrays import Mask
+from ordag.graph.checks import checked_adjacency
+
+NoCollider: TypeAlias = Callable[[Sequence[int] | NDArray[np.intp], int], Mask]
+
+
+def meek(adjacency: ArrayLike) -> Mask:
+    """Direct every undirected edge that the directed ones leave one way to go (Meek 1995, rules R1 to R4).
+
+    Entry [i, j] alone is i → j, both ways is i — j; a new array comes back.
+
+    - R1: a → b — c with a, c not joined gives b → c, for b ← c would be a new collider.
+    - R2: a → b → c with a — c gives a → c, for a ← c would be a cycle.
+    - R3: a — b, a — c → b, a — d → b with c, d not joined gives a → b.
+    - R4: a — b, a — d → c → b with a, c joined and b, d not joined gives a → b.
+
+    The rules work in rounds: all edges directed in one round are looked at together in the next, each once, so
+    the cost is O(p²) per edge at most and the answer does not depend on the order of the nodes. Where the rules
+    ask for both directions of an edge at once, no DAG agrees with the input, and the edge is left undirected;
+    the rules then start over on what came out, until no edge is asked for in one direction only.
+    """
+    current = checked_adjacency(adjacency)
+    apart = ~(current | current.T)
+    np.fill_diagonal(apart, False)
+    while True:
+        before = current
+        arrows, lines = before & ~before.T, before & before.T
+        both_ways = apply_rules(arrows, lines, lambda middles, end: apart[end])
+        current = arrows | lines
+        if not both_ways or np.array_equal(current, before):
+            return current
+
+
+def apply_rules(
+    arrows: Mask, lines: Mask, no_collider: NoCollider, *, fourth: bool = True, set_aside: bool = False
+) -> set[tuple[int, int]]:
+    """Meek's rules, in place; returns the edges that they ask for in both directions, each as two pairs.
+
+    R1, R3 and R4 argue from a triple that is no collider and whose ends are not joined: `no_collider(middles, end)` has
+    a row for each of the middle nodes (or one for all), True at the other ends of such triples. R4 is left out unless
+    `fourth`. What is asked for in both directions stays undirected, and with `set_aside` takes no further part.
+    """
+    joined = arrows | arrows.T | lines if fourth else np.zeros_like(lines)
+    # An arrow between nodes without undirected edges cannot set off a rule.
+    open_nodes: Mask = np.any(lines, axis=1)
+    fresh = [(x, y) for x, y in np.argwhere(arrows & np.logical_or.outer(open_nodes, open_nodes)).tolist()]
+    both_ways: set[tuple[int, int]] = set()
+    while fresh:
+        asked = {edge for x, y in fresh for edge in _asked(x, y, arrows, lines, joined, no_collider)}
+        both_ways |= {(x, y) for x, y in asked if (y, x) in asked}
+        fresh = list(asked - both_ways)
+        for x, y in fresh:
+            arrows[x, y] = True
+            lines[x, y] = lines[y, x] = False
+        if set_aside:
+            for x, y in asked & both_ways:
+                lines[x, y] = joined[x, y] = False
+    return both_ways
+
+
+def _asked(
+    x: int, y: int, arrows: Mask, lines: Mask, joined: Mask, no_collider: NoCollider
+) -> Iterator[tuple[int, int]]:
+    """Every direction of an undirected edge that a rule gives with x → y as one of its arrows."""
+    if lines[y].any():
+        # x → y as R1's a → b; then as R2's b → c, as R3's c → b, as R4's c → b
+        yield from ((y, node) for node in np.flatnonzero(lines[y] & no_collider([y], x)).tolist())
+        into = lines[y] & arrows[:, x]
+        third = np.flatnonzero(lines[y] & lines[x])
+        into[third] |= (lines[third] & arrows[:, y] & no_collider(third, x)).any(axis=1)
+        fourth = np.flatnonzero(lines[y] & joined[x])
+        into[fourth] |= (lines[fourth] & arrows[:, x] & no_collider(fourth, y)).any(axis=1)
+        yield from ((node, y) for node in np.flatnonzero(into).tolist())
+    if lines[x].any():
+        # x → y as R2's a → b, as R4's d → c
+        yield from ((x, node) for node in np.flatnonzero(lines[x] & arrows[y]).tolist())
+        tails = np.flatnonzero(lines[x] & joined[y])
+        for i, head in np.argwhere(lines[tails] & arrows[y] & no_collider(tails, x)).tolist():
+            yield int(tails[i]), head
+
+
+def colliders(adjacency: Mask) -> Mask:
+    """The arrows a → b of a DAG for which there is a c → b with a and c not joined."""
+    joined = adjacency | adjacency.T
+    found = np.zeros_like(adjacency)
+    for node in np.flatnonzero(adjacency.sum(axis=0) > 1):
+        parents = np.flatnonzero(adjacency[:, node])
+        # A parent is joined to all others but itself where no collider is.
+        found[parents, node] = joined[np.ix_(parents, parents)].sum(axis=1) < len(parents) - 1
+    return found
+
+
+def completed(adjacency: Mask) -> Mask:
+    """The CPDAG of a DAG: skeleton, colliders, and what follows (Verma & Pearl 1990; Meek 1995)."""
+    fixed = colliders(adjacency)
+    return meek((adjacency | adjacency.T) & ~fixed.T)
+
+
+def extension(adjacency: Mask) -> tuple[Mask, Mask]:
+    """A DAG with the same skeleton, arrows and colliders (Dor & Tarsi 1992), and the nodes that were left over.
+
+    Over and over a node is taken away that can come last: it has no arrow out, and each of its undirected
+    neighbours is joined to all its other neighbours; its undirected edges become arrows into it. A node that
+    can come last can still when others are gone, so each is tested anew only when a neighbour goes. Of the
+    nodes that can, the one listed last goes first. The DAG exists exactly if no node is left over.
+    """
+    p = len(adjacency)
+    arrows: Mask = adjacency & ~adjacency.T
+    lines: Mask = adjacency & adjacency.T
+    joined: Mask = adjacency | adjacency.T
+    left = np.ones(p, dtype=bool)
+    dag = arrows.copy()
+    waiting = np.ones(p, dtype=bool)
+    ready: list[int] = []
+
+    def test(nodes: list[int]) -> None:
+        for node in nodes:
+            if waiting[node] and _can_be_last(node, arrows, lines, joined, left):
+                waiting[node] = False
+                heappush(ready, -node)
+
+    test(list(range(p)))
+    while ready:
+        node = -heappop(ready)
+        dag[lines[node] & left, node] = True
+        left[node] = False
+        test(np.flatnonzero(joined[node] & left).tolist())
+    return dag, left
+
+
+def _can_be_last(node: int, arrows: Mask, lines: Mask, joined: Mask, left: Mask) -> bool:
+    if (arrows[node] & left).any():
+        return False
+    undirected = np.flatnonzero(lines[node] & left)
+    around = np.flatnonzero(joined[node] & left)
+    return bool((joined[np.ix_(undirected, around)].sum(axis=1) == len(around) - 1).all())

@@ -1,0 +1,5 @@
+"""Moments in, a DAG out: greedy search over DAGs with equal error variances."""
+
+from ordag.learners.gds.search import GdsResult, gds_score, gds_search
+
+__all__ = ["GdsResult", "gds_score", "gds_search"]
