@@ -28,13 +28,14 @@ import numpy as np
 
 from ordag.evidence.cautions import Caution, cautions
 from ordag.evidence.equal_variances import EqualVariances, equality_test
-from ordag.evidence.finding import Finding, amount, chance, share
+from ordag.evidence.finding import Finding
 from ordag.evidence.forecast import Expected, expected
 from ordag.evidence.scale import describe, scale_of
 from ordag.evidence.steps import DECIDED
 from ordag.evidence.turning import Turning, turning_factors
 from ordag.fit import Fit
 from ordag.graph.base import arrow
+from ordag.words import amount, chance, share
 
 Tier = Literal["tested", "untested", "assumed", "uninformative"]
 
