@@ -18,8 +18,8 @@ from ordag.show.drawing import draw, svg
 from ordag.show.files import write_whole
 from ordag.show.layout import layered
 from ordag.show.page import page
-from ordag.show.text import percent, probability
-from ordag.words import shown
+from ordag.show.text import margin
+from ordag.words import probability, shown
 
 
 def test_a_failed_write_leaves_what_was_there(tmp_path, monkeypatch):
@@ -111,7 +111,7 @@ def test_large_graphs_are_described_but_not_drawn(tmp_path):
 
 
 def test_numbers_read_well():
-    assert [percent(x) for x in (0.004, 0.531, 2.5, float("nan"))] == ["0.4 %", "53.1 %", "3.5 ×", ""]
+    assert [margin(x) for x in (0.004, 0.531, 2.5, float("nan"))] == ["0.4 %", "53.1 %", "3.5 ×", ""]
     assert [probability(x) for x in (1e-300, 0.0123, None)] == ["< 1e-16", "0.012", ""]
 
 
