@@ -45,7 +45,7 @@ def rows(n=300):
 
 @cache
 def fit_of(kind):
-    lone = pd.DataFrame(np.random.default_rng(0).standard_normal((200, 3)), columns=NAMES[:3])
+    lone = pd.DataFrame(np.random.default_rng(0).standard_normal((200, 6)), columns=NAMES)
     return ordag.learn(lone if kind == "no edges" else rows(), **SETTINGS[kind])
 
 

@@ -92,6 +92,8 @@ def test_a_page_holds_the_facts_of_the_fit(kind):
     elif fit.order is not None:
         assert f"Order, causes first: {', '.join(map(shown, fit.order))}" in document.paragraphs
     assert any(fit.verdict.sentence[:40] in text for text in document.paragraphs)
+    beside = "weight and s.e.: given the target's other parents; p edge: given all earlier variables"
+    assert (beside in document.paragraphs) == (fit.selection is not None and kind != "no edges")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from looks import ACTING, KINDS, NAMES, cells, fit_of, lines_of, section, wide_fit
@@ -78,6 +80,24 @@ def test_what_a_narrow_table_leaves_out_is_named(kind):
         present = {title for title in whole[0] if title in heads[0] or title.split()[-1] in heads[0]}
         assert present | left_out == whole[0]
         assert not {title for title in left_out if title in heads[0]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "first_to_last"),
+    [
+        ("bootstrap", ["s.e.", "p direction", "p edge", "by", "support"]),
+        ("pooled", ["s.e.", "edge", "by", "support", "arrow"]),
+    ],
+)
+def test_what_matters_most_is_left_out_last(kind, first_to_last):
+    counts = set()
+    for width in range(40, 112, 4):
+        text = " ".join(" ".join(section(lines_of(print_fit, fit_of(kind), width=width), "Arrows")).split())
+        said = re.findall(r"left out at this width: (.*?);", text)
+        left_out = said[0].split(", ") if said else []
+        assert set(left_out) == set(first_to_last[: len(left_out)])
+        counts.add(len(left_out))
+    assert counts == set(range(len(first_to_last) + 1))
 
 
 @pytest.mark.parametrize("kind", KINDS)
