@@ -46,7 +46,7 @@ def rows(n=300):
 @cache
 def fit_of(kind):
     lone = pd.DataFrame(np.random.default_rng(0).standard_normal((200, 6)), columns=NAMES)
-    return ordag.learn(lone if kind == "no edges" else rows(), **SETTINGS[kind])
+    return ordag.learn(lone if kind == "no edges" else rows(), forecast=10, **SETTINGS[kind])
 
 
 @cache
