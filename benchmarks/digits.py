@@ -11,7 +11,7 @@ from ordag.order.ordering import forward
 
 
 def stepwise_order(X: np.ndarray) -> list[int]:
-    """Regressions on the rows: a QR factorisation that grows by a column a step, projections done twice."""
+    """Regressions on the rows: a QR factorisation that grows by one column per step, projections done twice."""
     Z = X - X.mean(axis=0)
     Z = Z - Z.mean(axis=0)
     order: list[int] = []

@@ -17,33 +17,46 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 SLOW = (
     "benchmarks/",
+    "diagnosis/test_diagnosis.py",
+    "evidence/test_forecast.py",
+    "evidence/test_verdict.py",
+    "graph/test_equivalence.py::test_equals_the_union",
     "graph/test_graph_formats.py",
+    "graph/test_meek.py::test_knowledge_is_carried",
     "learners/test_gds",
     "learners/test_ges_",
+    "learners/test_gram.py::test_large_sets",
     "learners/test_knowledge_",
     "learners/test_pc_",
     "learners/test_pooled_",
     "learners/test_regressions.py",
     "learners/test_small_effects.py",
     "model/test_identifiability.py",
+    "model/test_refit.py::test_keeps_its_digits",
     "paper/",
     "parents/test_adaptive.py",
-    "show/test_screen.py",
+    "parents/test_parents.py::test_bic_announces",
+    "show/test_screen.py::test_a_pipe",
+    "show/test_screen.py::test_lines",
+    "show/test_screen.py::test_odd_names",
+    "show/test_text.py::test_the_table_of_arrows",
+    "test_bootstrapping.py",
+    "test_cli.py::test_a_closed_pipe",
     "test_cli_process.py",
     "test_docs.py",
-    "test_bootstrapping.py",
-    "diagnosis/test_diagnosis.py",
     "test_effects.py",
-    "evidence/test_forecast.py",
-    "evidence/test_verdict.py",
+    "test_learning.py::test_any_unit",
+    "test_learning.py::test_every_kind_of_table",
+    "test_learning.py::test_what_float64",
+    "test_learning.py::test_what_learn_gives",
 )
-"""Folders and files of longer tests, beside single ones that are marked themselves: `make check` leaves them out."""
+"""Longer tests, by the beginnings of their addresses, beside single ones that are marked themselves: `make check` leaves them out."""
 
 
 def pytest_collection_modifyitems(items):
     here = Path(__file__).parent
     for item in items:
-        if item.path.relative_to(here).as_posix().startswith(SLOW):
+        if f"{item.path.relative_to(here).as_posix()}::{item.name}".startswith(SLOW):
             item.add_marker(pytest.mark.slow)
 
 

@@ -1,67 +1,112 @@
-"""What the README and the documentation show is what happens: commands and Python sessions run as written."""
+"""What the README, the documentation and the docstrings show is what happens: all of it runs as written."""
 
 from __future__ import annotations
 
 import doctest
+import importlib
+import io
 import os
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
+import ordag
+from ordag.cli import cli
+
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
-CONSOLE = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
-SESSION = re.compile(r"^```python\n(>>> .*?)^```", re.DOTALL | re.MULTILINE)
+SOURCE = Path(ordag.__file__).parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+FENCED = re.compile(r"^( *)```([^\n`]*)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
+LANGUAGES = ("python", "console", "sh", "text")
+"""Python and console blocks run, the commands of sh blocks must exist with their options; text is for everything else."""
+
+MODULES = [
+    ".".join(["ordag", *path.relative_to(SOURCE).with_suffix("").parts]).removesuffix(".__init__")
+    for path in sorted(SOURCE.rglob("*.py"))
+    if re.search(r"^\s*>>> ", path.read_text(encoding="utf-8"), re.MULTILINE)
+]
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-def exchanges(page):
-    """Pairs of a command and the output shown under it."""
-    for block in CONSOLE.findall(page.read_text(encoding="utf-8")):
-        for exchange in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = exchange.partition("\n")
-            yield command, output
+def blocks(page, *languages):
+    """The fenced blocks in these languages, with their numbers on the page."""
+    found = FENCED.findall(page.read_text(encoding="utf-8"))
+    return [(k, dedent(text)) for k, (_, language, text) in enumerate(found) if language in languages]
+
+
+def pages_with(language):
+    return pytest.mark.parametrize(
+        "page", [page for page in PAGES if blocks(page, language)], ids=lambda page: page.name
+    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_block_says_its_language(page):
+    text = page.read_text(encoding="utf-8")
+    found = FENCED.findall(text)
+    assert {language for _, language, _ in found} <= set(LANGUAGES)
+    assert len(re.findall(r"^ *```", text, re.MULTILINE)) == 2 * len(found)
+
+
+@pages_with("console")
 def test_commands_print_what_is_shown(page, tmp_path):
-    shown = list(exchanges(page))
-    assert shown or page.name != "README.md"
-    for command, output in shown:
-        words = shlex.split(command)
-        assert words[0] == "ordag", f"{page.name}: {command}"
-        result = subprocess.run(
-            [sys.executable, "-m", *words],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=300,
-            env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"},
-        )
-        printed = [line.rstrip() for line in (result.stdout + result.stderr).splitlines()]
-        expected = [line.rstrip() for line in output.splitlines()]
-        assert printed == expected, f"{page.name}: {command}"
+    for _, block in blocks(page, "console"):
+        before, *exchanges = re.split(r"^\$ ", block, flags=re.MULTILINE)
+        assert exchanges
+        assert not before
+        for exchange in exchanges:
+            command, _, output = exchange.partition("\n")
+            words = shlex.split(command)
+            assert words[0] == "ordag", f"{page.name}: {command}"
+            result = subprocess.run(
+                [sys.executable, "-m", *words],
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                timeout=300,
+                env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"},
+            )
+            printed = [line.rstrip() for line in (result.stdout + result.stderr).splitlines()]
+            assert printed == [line.rstrip() for line in output.splitlines()], f"{page.name}: {command}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_sessions_print_what_is_shown(page, tmp_path, monkeypatch):
+@pages_with("sh")
+def test_commands_to_copy_are_understood(page, monkeypatch):
+    """They name data that the reader has, so their options are read and no more."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+    for _, block in blocks(page, "sh"):
+        for line in block.replace("\\\n", " ").splitlines():
+            words = shlex.split(line.rpartition("| ")[2], comments=True)
+            if words and words[0] == "ordag":
+                cli.commands[words[1]].make_context(words[1], words[2:])
+            else:
+                assert not words or words[0] in ("make", "pip", "python"), f"{page.name}: {line}"
+
+
+@pages_with("python")
+def test_python_blocks_do_what_they_show(page, tmp_path, monkeypatch):
+    """Sessions print what stands under them; other blocks, with assertions, run. Later ones know the names of earlier ones."""
     monkeypatch.chdir(tmp_path)
-    parser, globals_ = doctest.DocTestParser(), {}
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    for number, session in enumerate(SESSION.findall(page.read_text(encoding="utf-8"))):
-        test = parser.get_doctest(session, globals_, f"{page.name}:{number}", str(page), 0)
-        runner.run(test, clear_globs=False)
-        globals_.update(test.globs)
-    assert runner.failures == 0
+    names = {}
+    for number, block in blocks(page, "python"):
+        if block.startswith(">>> "):
+            test = doctest.DocTestParser().get_doctest(block, names, f"{page.name}:{number}", str(page), 0)
+            runner = doctest.DocTestRunner(optionflags=FLAGS)
+            runner.run(test, clear_globs=False)
+            assert runner.failures == 0
+            names = test.globs
+        else:
+            exec(compile(block, f"{page.name}:{number}", "exec"), names)
 
 
-def test_docstrings_print_what_they_show():
-    import ordag
-    import ordag.learning
-
-    for module in (ordag, ordag.learning):
-        assert doctest.testmod(module).failed == 0
+@pytest.mark.parametrize("module", MODULES)
+def test_docstrings_print_what_they_show(module):
+    result = doctest.testmod(importlib.import_module(module), optionflags=FLAGS)
+    assert result.attempted > 0
+    assert result.failed == 0

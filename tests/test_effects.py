@@ -1,4 +1,4 @@
-"""Total effects against walks along paths, finite differences, the textbook, and repeated samples."""
+"""Total effects against sums over paths, finite differences, the textbook, and repeated samples."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import json
 
 import numpy as np
 import pytest
-from oracles import trust as oracle
+from oracles.model import effect_variance
+from oracles.model import total_effects as sum_over_paths
+from oracles.resampling import drawn_rows
 
 import ordag
 from ordag.diagnosis.rows import read_rows
@@ -21,7 +23,7 @@ def fit():
 
 def test_estimates_are_sums_over_paths(fit):
     np.testing.assert_allclose(
-        total_effects(fit, interval="given-graph").estimate, oracle.path_sums(fit.sem.B), atol=1e-12
+        total_effects(fit, interval="given-graph").estimate, sum_over_paths(fit.sem.B), atol=1e-12
     )
 
 
@@ -32,7 +34,7 @@ def test_variances_are_those_of_the_delta_method_in_full():
     for i in range(7):
         for j in range(7):
             if i != j:
-                expected = oracle.effect_variance(X, fit.sem.B, i, j)
+                expected = effect_variance(X, fit.sem.B, i, j)
                 assert errors[i, j] ** 2 == pytest.approx(expected, rel=1e-5, abs=1e-14)
 
 
@@ -103,7 +105,7 @@ def test_intervals_of_a_learned_graph_are_those_of_its_resamples(fit):
 def test_spread_and_share_over_resamples_are_those_of_the_values_zeros_included():
     result = ordag.bootstrap("marks", 20, alpha=0.05, seed=1)
     rows = read_rows("marks").values
-    values = [ordag.learn(oracle.drawn_rows(rows, 1, one), alpha=0.05).sem.total_effects() for one in range(20)]
+    values = [ordag.learn(drawn_rows(rows, 1, one), alpha=0.05).sem.total_effects() for one in range(20)]
     np.testing.assert_allclose(result.effect_intervals.std_error, np.std(values, axis=0, ddof=1), atol=1e-9)
     np.testing.assert_allclose(result.effect_intervals.share, np.mean(np.array(values) != 0, axis=0))
 

@@ -8,7 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordag.words import LEFT_TO_RIGHT, counted, harmless, joined, listed, shown
+from ordag.words import (
+    LEFT_TO_RIGHT,
+    amount,
+    chance,
+    counted,
+    harmless,
+    joined,
+    listed,
+    number,
+    percent,
+    probability,
+    share,
+    shown,
+)
 
 TURNING = "\u061c\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
@@ -47,3 +60,27 @@ def test_lists_and_counts():
     assert joined([]) == ""
     assert [counted(k, "row") for k in (0, 1, 2, 1000)] == ["0 rows", "1 row", "2 rows", "1,000 rows"]
     assert counted(2, "entry", "entries") == "2 entries"
+
+
+def test_numbers_read_well():
+    nothing = (None, float("nan"))
+    assert [number(x) for x in (1234.567, 0.000123456, -2.0, *nothing)] == ["1235", "0.0001235", "-2", "", ""]
+    assert number(1234.567, 6) == "1234.57"
+    assert [probability(x) for x in (1e-300, 0.0, 0.0123, 1.0, *nothing)] == [
+        "< 1e-16",
+        "< 1e-16",
+        "0.012",
+        "1",
+        "",
+        "",
+    ]
+    assert [chance(x) for x in (1e-300, 1e-16, 0.0314, 1.0)] == ["p < 1e-16", "p = 1e-16", "p = 0.031", "p = 1"]
+    assert [percent(x) for x in (0.0, 0.004, 0.996, 1.0)] == ["0 %", "0 %", "100 %", "100 %"]
+    assert [share(x) for x in (0.0, 0.004, 0.5, 0.996, 1.0)] == [
+        "0 %",
+        "less than 1 %",
+        "50 %",
+        "more than 99 %",
+        "100 %",
+    ]
+    assert [amount(x) for x in (0.12345, 12.345, 123.45, -4567.8, 1e7)] == ["0.123", "12.3", "123", "-4,568", "1e+07"]

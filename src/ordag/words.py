@@ -43,6 +43,39 @@ def counted(count: int, noun: str, nouns: str = "") -> str:
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
 
 
+def number(value: float | None, digits: int = 4) -> str:
+    """A number in a table, to so many digits; nothing where there is none."""
+    return "" if value is None or value != value else f"{value:.{digits}g}"
+
+
+def probability(value: float | None) -> str:
+    """A probability in a table; nothing where there is none."""
+    return "< 1e-16" if value is not None and value < 1e-16 else number(value, 2)
+
+
+def chance(p_value: float) -> str:
+    """A p-value as part of a sentence: "p = 0.03"."""
+    return f"p {'' if p_value < 1e-16 else '= '}{probability(p_value)}"
+
+
+def percent(value: float) -> str:
+    """A share in a table, to the nearest percent."""
+    return f"{100 * value:.0f} %"
+
+
+def share(value: float) -> str:
+    """A share as part of a sentence; only all is 100 % and only none is 0 %."""
+    nearest = percent(value)
+    if nearest == "100 %" and value < 1:
+        return "more than 99 %"
+    return "less than 1 %" if nearest == "0 %" and value > 0 else nearest
+
+
+def amount(value: float) -> str:
+    """A number of any size as part of a sentence: "1,234", "0.567"."""
+    return f"{value:,.0f}" if 100 <= abs(value) < 1e6 else f"{value:.3g}"
+
+
 def _is_plain(letter: str) -> bool:
     return letter.isprintable() or letter in _JOINERS or letter == LEFT_TO_RIGHT
 

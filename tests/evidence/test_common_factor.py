@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from oracles import trust as oracle
+from oracles import evidence as oracle
 
 import ordag
 from ordag.evidence.common_factor import common_factor, common_factor_finding

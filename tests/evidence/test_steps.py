@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import trust as oracle
+from oracles import evidence as oracle
 
 import ordag
 from ordag.evidence.arrows import arrow_columns, arrow_ends, arrow_reasons

@@ -17,9 +17,9 @@ from ordag.diagnosis.relearning import agreement
 from ordag.diagnosis.sorting import r_squared, sortability
 from ordag.evidence import forecast
 from ordag.evidence.equal_variances import bartlett, detectable_ratio, equality_test
-from ordag.evidence.finding import share
 from ordag.evidence.verdict import quick_verdict
 from ordag.model import LinearSEM, identifiability
+from ordag.words import share
 
 
 def tiers(count, *, p=10, n=200, change=lambda X: X, **settings):

@@ -1,1 +1,1 @@
-"""Slow, literal versions of what the package computes, one file a room or method. They share no code with it."""
+"""Slow, literal versions of what the package computes, one file per room or method. They share no code with it."""

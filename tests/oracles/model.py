@@ -22,6 +22,29 @@ def total_effects(B):
     return effects
 
 
+def effect_variance(X, B, source, target):
+    """The delta method in full: the covariance of all weights at once, and a gradient by finite differences."""
+    n, p = X.shape
+    Z = X - X.mean(axis=0)
+    places = [(i, j) for j in range(p) for i in range(p) if B[i, j] != 0]
+    covariance = np.zeros((len(places), len(places)))
+    for j in range(p):
+        parents = [i for i in range(p) if B[i, j] != 0]
+        if parents:
+            rest = Z[:, j] - Z[:, parents] @ B[parents, j]
+            C = rest @ rest / (n - 1 - len(parents)) * np.linalg.inv(Z[:, parents].T @ Z[:, parents])
+            at = [places.index((i, j)) for i in parents]
+            covariance[np.ix_(at, at)] = C
+    gradient = []
+    for i, j in places:
+        step = 1e-5
+        up, down = B.copy(), B.copy()
+        up[i, j] += step
+        down[i, j] -= step
+        gradient.append((total_effects(up)[source, target] - total_effects(down)[source, target]) / (2 * step))
+    return float(np.array(gradient) @ covariance @ np.array(gradient))
+
+
 def covariance(B, omega):
     T = np.linalg.inv(np.eye(len(B)) - B)
     return T.T @ np.diag(omega) @ T

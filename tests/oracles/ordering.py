@@ -42,7 +42,7 @@ def algorithm_1_order(X):
 
 
 def stepwise_order(X):
-    """The same with one QR factorisation of the rows that grows by a column a step, for larger data sets."""
+    """The same with one QR factorisation of the rows that grows by one column per step, for larger data sets."""
     Z = X - X.mean(axis=0)
     Z = Z - Z.mean(axis=0)
     order, rest = [], list(range(X.shape[1]))

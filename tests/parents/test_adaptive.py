@@ -19,7 +19,7 @@ from ordag.parents.adaptive import LEAST, adaptive_elimination, edge_penalty
 from ordag.parents.regressions import FromRoot, FromScatter
 from ordag.parents.select import select
 from ordag.parents.tests import partial_correlations
-from ordag.show.text import chance
+from ordag.show.text import false_edges
 
 
 def chosen(ordering, allowed=None, required=None):
@@ -213,7 +213,7 @@ def test_settings_details_and_sentences():
     assert fit.settings["parents"] == "adaptive"
     assert fit.details["penalty"] == fit.selection.penalty
     assert fit.to_dict()["details"]["share"] == pytest.approx((fit.graph.edge_count + 0.5) / 56)
-    assert "along this order (edge prior: 17.0 % of 55 pairs joined, penalty 9.93 for each edge)" in chance(fit)
+    assert "along this order (edge prior: 17.0 % of 55 pairs joined, penalty 9.93 for each edge)" in false_edges(fit)
     assert "p_value" in fit.edges
     assert math.isnan(learn("sachs", method="cvs").selection.penalty)
     assert (CVS(parents="adaptive").fit("sachs").adjacency_ == fit.graph.adjacency).all()

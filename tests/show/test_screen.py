@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.console import Console
 
 from ordag import simulate
-from ordag.show.screen import Column, Screen, folds, show_table
+from ordag.show.screen import Column, Screen, folds, print_head, say, show_table
 
 MARKS = ("mechanics", "vectors", "algebra", "analysis", "statistics")
 COMMANDS = [
@@ -20,7 +24,7 @@ COMMANDS = [
     ["check", "marks"],
     ["compare", "marks"],
     ["compare", "--simulate", "homogeneous", "-p", "5", "-n", "100", "--seed", "1"],
-    ["effect", "marks", "--from", "algebra", "--to", "mechanics"],
+    ["effect", "marks", "--from", "algebra", "--to", "mechanics", "--replicates", "20"],
 ]
 
 
@@ -95,6 +99,58 @@ def test_folds_break_at_spaces_then_marks_then_anywhere():
     assert folds("", 5) == [""]
 
 
+@given(st.text("ab _-漢é", max_size=40), st.integers(2, 12))
+def test_folds_lose_nothing_and_fit(text, width):
+    pieces = folds(text, width)
+    assert all(cell_len(piece) <= width for piece in pieces)
+    assert "".join(pieces).replace(" ", "") == text.replace(" ", "")
+
+
+words = st.lists(st.text("abc", min_size=1, max_size=9), min_size=1, max_size=4).map(" ".join)
+
+
+@given(
+    st.lists(st.tuples(words, st.lists(words, min_size=2, max_size=2), st.booleans()), min_size=1, max_size=5),
+    st.integers(30, 90),
+)
+def test_tables_keep_names_say_what_they_leave_out_and_fit(numbers, width):
+    """One column of names and some of numbers: what is not there is named, and what is there is whole."""
+    console = Console(file=io.StringIO(), width=width)
+    titles = [f"{title} {k}" for k, (title, _, _) in enumerate(numbers)]
+    ranked = [
+        Column(t, cells, right=r, rank=k) for k, (t, (_, cells, r)) in enumerate(zip(titles, numbers, strict=True))
+    ]
+    show_table(console, [Column("name", ["some_name", "other"]), *ranked], elsewhere="; elsewhere")
+    lines = console.file.getvalue().splitlines()
+    assert all(cell_len(line) <= width for line in lines)
+    said = " ".join(line.strip() for line in lines).partition("left out at this width: ")[2].partition("; elsewhere")[0]
+    left_out = said.split(", ") if said else []
+    assert left_out == titles[: len(left_out)]  # the lowest ranks go first
+    head = next(k for k, line in enumerate(lines) if line.startswith("  name")) + 1
+    for row, line in enumerate(lines[head : head + 2]):
+        kept = [cells[row] for _, cells, _ in numbers[len(left_out) :]]
+        assert line.split() == " ".join([["some_name", "other"][row], *kept]).split()
+
+
+def test_titles_are_broken_where_that_makes_them_narrowest():
+    assert Column("variance given earlier", ["1.5"]).broken() == ["variance", "given earlier"]
+    assert Column("variance given earlier", ["x" * 30]).broken() == ["variance given earlier"]
+    assert Column("probability", ["1"]).broken() == ["probability"]
+    assert Column("", ["a long list of names"], prose=True).least == 10
+    assert Column("", ["a long list of names"]).least == 20
+
+
+def test_sentences_wrap_between_words_with_the_same_indent():
+    console = Console(file=io.StringIO(), width=24)
+    say(console, "one two three four [five] six seven", "    ")
+    lines = console.file.getvalue().splitlines()
+    assert all(line.startswith("    ") and len(line) <= 24 for line in lines)
+    assert " ".join(line.strip() for line in lines) == "one two three four [five] six seven"
+    print_head(console, "", "3 rows")
+    print_head(console, "a\nb", "3 rows")
+    assert console.file.getvalue().splitlines()[-2:] == ["Ordag · 3 rows", r"Ordag · 'a\nb' · 3 rows"]
+
+
 def test_columns_go_by_rank(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "30")
     columns = [Column("name", ["a" * 12]), Column("first", ["1"], rank=2), Column("second", ["2"], rank=1)]
@@ -117,7 +173,7 @@ def test_odd_names_do_nothing_to_a_terminal(run, tmp_path):
         ["learn", "t.csv", "--method", "pc"],
         ["check", "t.csv", "--method", "cvs"],
         ["compare", "t.csv"],
-        ["effect", "t.csv", "--from", odd[0], "--to", odd[1]],
+        ["effect", "t.csv", "--from", odd[0], "--to", odd[1], "--replicates", "20"],
         ["effect", "t.csv", "--from", odd[0], "--to", "green"],
         ["learn", "t.csv", "--columns", odd[0]],
     ):

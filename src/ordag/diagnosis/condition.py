@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ordag.evidence.finding import Finding, Level, amount, unchecked
+from ordag.evidence.finding import Finding, Level, unchecked
 from ordag.fit import Fit
 from ordag.model.identifiability import identifiability
-from ordag.words import shown
+from ordag.words import amount, shown
 
 NARROW = 1.1
 """A margin below this is a near-tie."""

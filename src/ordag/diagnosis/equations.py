@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import fdtrc, ndtr, stdtr
 
 from ordag.arrays import Array, Mask
-from ordag.evidence.finding import Finding, chance
-from ordag.words import shown
+from ordag.evidence.finding import Finding
+from ordag.words import chance, shown
 
 STRONG = 0.02
 """From this share of a residual variance on, a curve or a changing spread is more than a detail."""

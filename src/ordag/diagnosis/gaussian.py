@@ -15,8 +15,8 @@ from scipy.special import chdtrc, ndtr
 
 from ordag.arrays import Array
 from ordag.diagnosis.normality import kurtosis_test
-from ordag.evidence.finding import Finding, Level, amount, chance
-from ordag.words import shown
+from ordag.evidence.finding import Finding, Level
+from ordag.words import amount, chance, shown
 
 HEAVY = 1.5
 """Mardia's kurtosis over its Gaussian value, from which standard errors are too small by a fifth and more."""

@@ -11,8 +11,8 @@ from scipy.special import betainc
 from ordag.arrays import Array
 from ordag.data.moments import Moments
 from ordag.diagnosis.relearning import Learned
-from ordag.evidence.finding import Finding, Level, chance, share
-from ordag.words import counted
+from ordag.evidence.finding import Finding, Level
+from ordag.words import chance, counted, share
 
 
 def distances(X: Array) -> Array:

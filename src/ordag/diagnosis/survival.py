@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from ordag.arrays import Array
 from ordag.data.moments import Moments
 from ordag.diagnosis.relearning import Kept, Learned, agreement, average
-from ordag.evidence.finding import Finding, Level, lenient, share, unchecked
+from ordag.evidence.finding import Finding, Level, lenient, unchecked
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.pooled.method import placed_groups
 from ordag.linalg import lengths
-from ordag.words import counted
+from ordag.words import counted, share
 
 STARTS = 20
 NO_ARROWS = "There are no arrows that could change."

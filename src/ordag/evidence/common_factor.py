@@ -22,12 +22,12 @@ from scipy.special import chdtrc
 from ordag.arrays import Array
 from ordag.errors import OrdagError
 from ordag.evidence.factor_model import factor_model
-from ordag.evidence.finding import Finding, Level, amount, chance, unchecked
+from ordag.evidence.finding import Finding, Level, unchecked
 from ordag.learners.found import Found
 from ordag.linalg import EPSILON, triangle
 from ordag.order.ordering import Ordering
 from ordag.parents.bic import backward_elimination
-from ordag.words import shown
+from ordag.words import amount, chance, shown
 
 NEARLY = 6.0
 """Differences in BIC below this are not strong evidence (Kass & Raftery 1995): odds of less than 20 to 1."""

@@ -27,8 +27,9 @@ import numpy as np
 from scipy.special import chdtrc, chdtri, chndtrinc
 
 from ordag.arrays import Array
-from ordag.evidence.finding import Finding, Level, amount, chance
+from ordag.evidence.finding import Finding, Level
 from ordag.learners.found import Found
+from ordag.words import amount, chance
 
 LEVEL = 0.01
 """Of the test that decides between the first and the second tier, whatever level the user chose for the edges."""

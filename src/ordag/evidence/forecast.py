@@ -20,13 +20,13 @@ from ordag.arrays import Mask
 from ordag.checks import Seed, is_whole, short
 from ordag.data.moments import Moments
 from ordag.errors import OrdagError, SettingError
-from ordag.evidence.finding import share
 from ordag.graph.acyclic import topological_order
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import Found
 from ordag.linalg import inverse
 from ordag.resampling.replicates import Indices, Job, Replicate, run
 from ordag.resampling.resamplers import WishartResampler, seed_root
+from ordag.words import share
 
 MOST, LEAST = 200, 4
 """Tables to learn from where nobody says how many. Below the second there would be no average to speak of."""

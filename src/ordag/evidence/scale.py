@@ -28,8 +28,8 @@ from scipy.special import stdtr
 from ordag.arrays import Array
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
-from ordag.evidence.finding import Finding, Level, amount
-from ordag.words import listed
+from ordag.evidence.finding import Finding, Level
+from ordag.words import amount, listed
 
 EQUAL = 1.05
 """Variances within this factor of one another hold nothing to order by."""

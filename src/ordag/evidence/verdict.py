@@ -30,7 +30,7 @@ import numpy as np
 from ordag.evidence.arrows import DECIDED, arrow_ends, arrow_reasons
 from ordag.evidence.cautions import Caution, cautions
 from ordag.evidence.equal_variances import EqualVariances, equality_test
-from ordag.evidence.finding import Finding, amount, chance, share
+from ordag.evidence.finding import Finding
 from ordag.evidence.forecast import Expected, expected
 from ordag.evidence.scale import describe, scale_of
 from ordag.evidence.turning import Turning, turning_factors
@@ -38,6 +38,7 @@ from ordag.graph.cpdag import Cpdag
 from ordag.graph.graph import arrow
 from ordag.learners.found import Found
 from ordag.learners.pooled.search import PooledResult
+from ordag.words import amount, chance, share
 
 Forecast = Callable[[], Expected | None]
 

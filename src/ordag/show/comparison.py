@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ordag.show.text import number
-from ordag.words import counted, harmless, shown
+from rich.console import Console
+from rich.text import Text
+
+from ordag.show.screen import Column, print_head, say, show_table
+from ordag.words import counted, harmless, number, shown
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ordag.comparison import Comparison
 
 TITLES = {
@@ -28,7 +29,7 @@ MOST_EDGES = 40
 
 def plain(comparison: Comparison) -> str:
     """The table of methods in columns."""
-    rows = [list(_shown(comparison).values()), *(_cells(comparison, row) for row in comparison._rows())]
+    rows = [list(_titles(comparison).values()), *(_cells(comparison, row) for row in comparison._rows())]
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return "\n".join(
         "  ".join(
@@ -40,16 +41,12 @@ def plain(comparison: Comparison) -> str:
 
 def print_comparison(comparison: Comparison, console: Console, description: str = "") -> None:
     """The methods, what they share, and the edges on which they differ."""
-    from rich.text import Text
-
-    from ordag.show.screen import Column, say, show_table
-
     sizes = f"{counted(comparison.rows, 'row')} · {counted(len(comparison.names), 'variable')}"
-    say(console, Text.assemble(("Ordag", "bold"), f" · {shown(description)} · {sizes}"))
+    print_head(console, description, sizes)
     console.print()
     rows = [_cells(comparison, row) for row in comparison._rows()]
     methods = []
-    for k, (key, title) in enumerate(_shown(comparison).items()):
+    for k, (key, title) in enumerate(_titles(comparison).items()):
         rank = LEAST_IMPORTANT_FIRST.index(key) if key in LEAST_IMPORTANT_FIRST else None
         methods.append(Column(title, [row[k] for row in rows], right=k > 0, rank=rank))
     show_table(console, methods, elsewhere=ELSEWHERE)
@@ -77,13 +74,13 @@ def print_comparison(comparison: Comparison, console: Console, description: str 
             say(console, f"… and {len(differing) - MOST_EDGES} more: see them all with --json", "  ", style="dim")
 
 
-def _shown(comparison: Comparison) -> dict[str, str]:
+def _titles(comparison: Comparison) -> dict[str, str]:
     known = comparison._rows()[0]
     return {key: title for key, title in TITLES.items() if key in known}
 
 
 def _cells(comparison: Comparison, row: dict[str, Any]) -> list[str]:
-    return [_cell(key, row.get(key)) for key in _shown(comparison)]
+    return [_cell(key, row.get(key)) for key in _titles(comparison)]
 
 
 def _cell(key: str, value: Any) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from ordag.words import counted, harmless, shown
+from rich.console import Console
+from rich.text import Text
+
+from ordag.show.screen import Column, print_head, say, show_table
+from ordag.words import counted, harmless
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ordag.diagnosis.diagnosis import Diagnosis
     from ordag.evidence.verdict import Verdict
 
@@ -60,10 +62,6 @@ def plain(diagnosis: Diagnosis) -> str:
 
 def print_verdict(verdict: Verdict, console: Console) -> None:
     """The verdict alone, with how often such verdicts go with wrong arrows, or where probabilities come from."""
-    from rich.text import Text
-
-    from ordag.show.screen import say
-
     title = Text("Verdict", style="bold")
     if verdict.tier is not None:
         title = Text.assemble(title, " · ", (TIERS[verdict.tier], TIER_STYLES[verdict.tier]))
@@ -75,12 +73,7 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
 
 def print_diagnosis(diagnosis: Diagnosis, console: Console, description: str = "") -> None:
     """The verdict, then the findings from warnings to what is fine; on a narrow screen each under its key."""
-    from rich.text import Text
-
-    from ordag.show.screen import Column, say, show_table
-
-    start = f" · {shown(description)} · " if description else " · "
-    say(console, Text.assemble(("Ordag", "bold"), start, heading(diagnosis)))
+    print_head(console, description, heading(diagnosis))
     console.print()
     print_verdict(diagnosis.verdict, console)
     width = max(len(finding.key) for finding in diagnosis.findings)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ordag.errors import OutputError
 from ordag.graph.formats import FORMATS, format_of, write_text
+from ordag.show.drawing import MOST_NODES, draw
 from ordag.show.files import write_whole
+from ordag.show.page import page
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -44,12 +46,8 @@ def content(fit: Fit, path: str | PathLike[str]) -> str:
     if ending == ".csv":
         return _edge_table(fit)
     if ending == ".html":
-        from ordag.show.page import page
-
         return page(fit)
     if ending == ".svg":
-        from ordag.show.drawing import MOST_NODES, draw
-
         picture = draw(fit)
         if picture is None:
             raise OutputError(

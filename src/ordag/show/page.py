@@ -9,18 +9,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ordag.show.drawing import MOST_NODES, draw
-from ordag.show.text import (
-    chance,
-    edge_cells,
-    heading,
-    left_out,
-    legend,
-    lines_without_direction,
-    number,
-    percent,
-    resampled,
-)
-from ordag.words import counted, harmless, shown
+from ordag.show.text import edge_cells, heading, legend, lines_without_direction, margin, notes
+from ordag.words import counted, harmless, number, shown
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -51,9 +41,7 @@ def fragment(fit: Fit) -> str:
         f"<figure>{picture}</figure>" if picture else note,
         f"<p class='note'>{escape(harmless(f'{fit.verdict.sentence} {fit.verdict.help}'))}</p>",
         _edges(fit),
-        f"<p class='note'>{escape(chance(fit))}</p>" if fit.selection is not None else "",
-        f"<p class='note'>{escape(left_out(fit))}</p>" if "left_out" in fit.details else "",
-        f"<p class='note'>{escape(resampled(fit))}</p>" if fit.bootstrap is not None else "",
+        *(f"<p class='note'>{escape(sentence)}</p>" for sentence in notes(fit)),
         _steps(fit),
         "</div>",
     ]
@@ -76,12 +64,11 @@ def _isolated(name: str) -> str:
 
 def _edges(fit: Fit) -> str:
     columns = fit.edge_columns
-    written = edge_cells(columns)
+    written = edge_cells(fit, MOST_ROWS)
     head = "".join(f"<th>{escape(title)}</th>" for title in written)
     rows = []
-    for k in range(min(len(columns["source"]), MOST_ROWS)):
-        cells = [cell(columns, k) for cell in written.values()]
-        arrow = f"{_isolated(columns['source'][k])} → {_isolated(columns['target'][k])}"
+    for source, target, *cells in zip(columns["source"], columns["target"], *written.values(), strict=False):
+        arrow = f"{_isolated(source)} → {_isolated(target)}"
         rows.append(f"<tr><td class='name'>{arrow}</td>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
     more = len(columns["source"]) - len(rows)
     cut = f"<p class='note'>… and {counted(more, 'more arrow')}.</p>" if more else ""
@@ -100,8 +87,8 @@ def _steps(fit: Fit) -> str:
         return f"<p>Order, causes first: {names}</p>" if names else ""
     columns = fit.step_columns
     rows = [
-        f"<tr><td class='name'>{k + 1}. {_isolated(node)}</td><td>{number(variance)}</td><td>{percent(margin)}</td></tr>"
-        for k, (node, variance, margin) in enumerate(
+        f"<tr><td class='name'>{k + 1}. {_isolated(node)}</td><td>{number(variance)}</td><td>{margin(lead)}</td></tr>"
+        for k, (node, variance, lead) in enumerate(
             zip(columns["node"][:MOST_ROWS], columns["variance"], columns["margin"], strict=False)
         )
     ]

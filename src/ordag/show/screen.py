@@ -15,6 +15,8 @@ from rich.cells import cell_len, chop_cells
 from rich.console import Console
 from rich.text import Text
 
+from ordag.words import shown
+
 UNLIMITED = 1 << 20
 """Letters in a line of a file or pipe."""
 
@@ -67,6 +69,11 @@ class Column:
             return [self.title]
         ways = [[" ".join(words[:k]), " ".join(words[k:])] for k in range(1, len(words))]
         return min(ways, key=lambda way: max(map(cell_len, way)))
+
+
+def print_head(console: Console, description: str, sizes: str) -> None:
+    """The first line of every answer: what was read, and how much of it there is."""
+    say(console, Text.assemble(("Ordag", "bold"), f" · {shown(description)} · " if description else " · ", sizes))
 
 
 def say(console: Console, text: str | Text, indent: str = "", style: str = "") -> None:

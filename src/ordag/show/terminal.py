@@ -8,22 +8,21 @@ from rich.console import Console
 from rich.text import Text
 
 from ordag.show.diagnosis import print_verdict
-from ordag.show.screen import Column, say, show_table
+from ordag.show.screen import Column, print_head, say, show_table
 from ordag.show.text import (
     arrows,
-    chance,
     edge_cells,
+    false_edges,
     heading,
     left_out,
     legend,
     lines_without_direction,
-    number,
-    percent,
+    margin,
     resampled,
     scored,
     tied_with,
 )
-from ordag.words import harmless, shown
+from ordag.words import harmless, number, shown
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -36,8 +35,7 @@ LEAST_IMPORTANT_FIRST = ("s.e.", "edge", "p direction", "p edge", "by", "support
 
 def print_fit(fit: Fit, console: Console, description: str = "") -> None:
     """The order, the graph as arrows, the table of arrows, and what to be careful about."""
-    start = f" · {shown(description)} · " if description else " · "
-    say(console, Text.assemble(("Ordag", "bold"), start, heading(fit)))
+    print_head(console, description, heading(fit))
     if fit.ordering is not None:
         _section(console, "Order, causes first")
         _steps(fit, console)
@@ -51,7 +49,7 @@ def print_fit(fit: Fit, console: Console, description: str = "") -> None:
     _edges(fit, console)
     console.print()
     print_verdict(fit.verdict, console)
-    for sentence in (chance(fit), scored(fit), left_out(fit), resampled(fit)):
+    for sentence in (false_edges(fit), scored(fit), left_out(fit), resampled(fit)):
         if sentence:
             say(console, f"{sentence}.", style="dim")
     for sentence in fit.warnings:
@@ -76,7 +74,7 @@ def _steps(fit: Fit, console: Console) -> None:
         Column("step", [str(k + 1) for k in range(count)], right=True, rank=1),
         Column("variable", [shown(node) for node in columns["node"][:count]]),
         Column("variance given earlier", [number(value) for value in columns["variance"][:count]], right=True, rank=2),
-        Column("margin to runner-up", [percent(value) for value in columns["margin"][:count]], right=True, rank=0),
+        Column("margin to runner-up", [margin(value) for value in columns["margin"][:count]], right=True, rank=0),
     ]
     show_table(console, [*table, Column("tied with", tied, prose=True)] if any(tied) else table, elsewhere=ELSEWHERE)
     _more(console, len(columns["node"]) - MOST_ROWS, "steps")
@@ -102,9 +100,8 @@ def _edges(fit: Fit, console: Console) -> None:
         Column("", ["→"] * count),
         Column("target", [shown(name) for name in columns["target"][:count]]),
     ]
-    for title, cell in edge_cells(columns).items():
+    for title, cells in edge_cells(fit, count).items():
         rank = LEAST_IMPORTANT_FIRST.index(title) if title in LEAST_IMPORTANT_FIRST else -1
-        cells = [cell(columns, k) for k in range(count)]
         table.append(Column(title, cells, right=title != "by", rank=None if title == "weight" else rank))
     if count:
         show_table(console, table, elsewhere=ELSEWHERE)

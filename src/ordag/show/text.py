@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ordag.words import counted, harmless, shown
+from ordag.words import counted, harmless, number, percent, probability, shown
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
 
 
-def number(value: float | None, digits: int = 4) -> str:
-    """A number as a person would write it."""
-    return "" if value is None or value != value else f"{value:.{digits}g}"
-
-
-def probability(value: float | None) -> str:
-    if value is None or value != value:
-        return ""
-    return "< 1e-16" if value < 1e-16 else f"{value:.2g}"
-
-
-def percent(value: float) -> str:
-    """A margin: by how much larger in percent, or from twice on how many times as large."""
+def margin(value: float) -> str:
+    """By how much larger the runner-up is, in percent, or from twice on how many times as large."""
     if value != value:
         return ""
     return f"{100 * value:.1f} %" if value < 1 else f"{value + 1:.3g} ×"
@@ -43,20 +32,21 @@ def arrows(fit: Fit) -> list[tuple[str, str]]:
     return lines
 
 
-def edge_cells(columns: Mapping[str, Any]) -> dict[str, Callable[[Mapping[str, Any], int], str]]:
-    """The columns of the table of arrows that this fit has, each with how to write its k-th entry."""
+def edge_cells(fit: Fit, most: int) -> dict[str, list[str]]:
+    """The number columns of the table of arrows that this fit has, by their titles, and the words in the first rows."""
+    columns = fit.edge_columns
     known: dict[str, tuple[str, Callable[[Any], str]]] = {
         "weight": ("weight", number),
         "std_error": ("s.e.", lambda value: number(value, 2)),
-        "edge_probability": ("edge", lambda value: f"{100 * value:.0f} %"),
-        "probability": ("arrow", lambda value: f"{100 * value:.0f} %"),
+        "edge_probability": ("edge", percent),
+        "probability": ("arrow", percent),
         "p_value": ("p edge", probability),
         "direction_p_value": ("p direction", probability),
         "reason": ("by", str),
-        "support": ("support", lambda value: f"{100 * value:.0f} %"),
+        "support": ("support", percent),
     }
     return {
-        title: lambda table, k, key=key, write=write: write(table[key][k])  # type: ignore[misc]
+        title: [write(value) for value in columns[key][:most]]
         for key, (title, write) in known.items()
         if key in columns and not (key == "p_value" and "probability" in columns)
     }
@@ -108,7 +98,7 @@ def scored(fit: Fit) -> str:
     return f"score {fit.score:.6g}{f', reached from {start}' if start else ''}"
 
 
-def chance(fit: Fit) -> str:
+def false_edges(fit: Fit) -> str:
     """One sentence on how many edges chance alone would give."""
     if fit.selection is None:
         return ""
@@ -117,7 +107,7 @@ def chance(fit: Fit) -> str:
     if fit.settings.get("parents") == "bic":
         return f"{amount} along this order (BIC at {counted(fit.n, 'row')}, {counted(pairs, 'pair')})"
     if fit.settings.get("parents") == "adaptive":
-        share = f"{percent(fit.selection.share)} of {counted(pairs, 'pair')} joined"
+        share = f"{margin(fit.selection.share)} of {counted(pairs, 'pair')} joined"
         return f"{amount} along this order (edge prior: {share}, penalty {fit.selection.penalty:.3g} for each edge)"
     level = f"{fit.settings['alpha']:g}"
     return {
@@ -149,6 +139,11 @@ def left_out(fit: Fit) -> str:
     return f"{counted(count, 'edge')} with a standardised effect below {below:g} left out"
 
 
+def notes(fit: Fit) -> list[str]:
+    """What there is to say on chance edges, edges left out and resamples."""
+    return [sentence for sentence in (false_edges(fit), left_out(fit), resampled(fit)) if sentence]
+
+
 def heading(fit: Fit) -> str:
     dropped = f", {counted(fit.moments.dropped, 'row')} with missing values dropped" if fit.moments.dropped else ""
     sizes = f"{counted(fit.n, 'row')}{dropped} · {counted(len(fit.names), 'variable')}"
@@ -166,11 +161,6 @@ def summary(fit: Fit, most: int = 30) -> str:
     lines += [f"  {name:<{width}} {line}" for name, line in pointing[:most]]
     if len(pointing) > most:
         lines.append(f"  … and {len(pointing) - most} more: see .edges")
-    if fit.selection is not None:
-        lines.append(chance(fit))
-    if "left_out" in fit.details:
-        lines.append(left_out(fit))
-    if fit.bootstrap is not None:
-        lines.append(resampled(fit))
+    lines += notes(fit)
     lines += [f"warning: {harmless(sentence)}" for sentence in fit.warnings]
     return "\n".join(lines)
