@@ -78,16 +78,13 @@ def pooled_search(
 ) -> PooledResult:
     """Look for the graph of lowest pooled score (`PooledScore`) over orders of the variables.
 
-    There are two starts: the order by conditional variance, with parents by the same edge prior along it, and a member of
-    the class that GES finds. From each of them variables are moved to better places until none has one, then the terms
-    are taken anew at the graph found, and so on until the score stays. Where the two come to different graphs, the better
-    one is kicked: a fifth of the variables are moved to random places, and the search goes on from there; what is better is
-    kept. Where ten variables or more that all share a unit have equal error variances along the first order, it stands
-    alone, and where they are alike it is preferred to a graph in which they are ten times as far apart on the scale of
-    logarithms: that is no coincidence, and among the strong correlations of a dense graph the price of an edge is too rough a
-    measure to weigh against it. A dense graph that stands alone is that of the start as it is, whose parents come from
-    backward elimination with the right degrees of freedom. With up to five variables all graphs are looked at. All of it
-    works in the order by conditional variance, so that it does not depend on how the columns stand.
+    From the order by conditional variance, with parents by the same edge prior, and from a member of the class that GES
+    finds, variables are moved to better places until the score stays. Where the two come to different graphs, the better
+    one is kicked: some variables are moved to random places, and the search goes on from there. Where many variables
+    that share a unit have equal error variances along the first order, it stands alone; where these are alike, it is
+    preferred to a graph in which they are not. A dense graph that stands alone is that of the start as it is. With up
+    to five variables all graphs are looked at (docs/pooled.md has the reasons). All of it works in the order by
+    conditional variance, so that it does not depend on how the columns stand.
 
     ordering: the variables by conditional variance; its moments are what is searched.
     groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
