@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -106,3 +106,12 @@ class Table:
 def _checked(moments: Moments) -> Moments:
     check_moments(moments.n, moments.mean, moments.spread, moments.names)
     return moments
+
+
+READING = ("separator", "encoding", "header", "decimal")
+
+
+def split_reading(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings of reading text files, and all others."""
+    reading = {name: value for name, value in settings.items() if name in READING}
+    return reading, {name: value for name, value in settings.items() if name not in READING}
