@@ -115,7 +115,7 @@ def test_a_seed_is_checked_wherever_it_is_given(seed):
         lambda: ordag.diagnose(X, seed=seed),
         lambda: MODEL.sample(2, seed),
     ):
-        with pytest.raises(SettingError, match="seed=|random_state="):
+        with pytest.raises(SettingError, match=r"seed=|random_state="):
             call()
 
 
