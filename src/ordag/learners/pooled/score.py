@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from ordag.arrays import Array
+from ordag.parents.edge_prior import edge_price
 
 UNITS_UNKNOWN = 2.0
 """Scale of the prior on τ where nothing is said of units: error variances a factor of 20 apart are nothing unusual."""
@@ -134,7 +135,7 @@ class PooledScore:
         for g in self.groups:
             mean[g] = v[g].mean()
             weight[g] = self._mean(v[g], self._precision) / 2.0
-        price = math.log(self.n) / 2.0 + math.log((self.pairs - edges + 0.5) / (edges + 1.0))
+        price = edge_price(self.n, self.pairs - edges + 0.5, edges + 1.0)
         return Local(self.n / 2.0, mean.tolist(), weight.tolist(), price)
 
     def spread(self, v: Array) -> float:
