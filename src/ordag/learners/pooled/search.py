@@ -123,10 +123,10 @@ def pooled_search(
         found[name] = search.descend(order, parents)
         if progress is not None:
             progress(name, min(one.score for one in found.values()))
-        sure = _telling(score) and score.spread(found[name].v) < EQUAL
+        sure = _equality_would_tell(score) and score.spread(found[name].v) < EQUAL
         if sure:
             if adjacency.sum() > DENSE * score.pairs:
-                found[name] = search.unchanged(order, parents)
+                found[name] = search.scored(order, parents)
             break
     few = moments.p <= MOST_VARIABLES
     better = search.best_of_all_graphs(min(one.score for one in found.values())) if few else None
@@ -161,7 +161,7 @@ def pooled_search(
     )
 
 
-def _telling(score: PooledScore) -> bool:
+def _equality_would_tell(score: PooledScore) -> bool:
     """Whether equal error variances would be no coincidence: there are many, and all of them are compared."""
     return score.p >= MANY and any(len(group) == score.p for group in score.groups)
 
@@ -170,7 +170,7 @@ def _preferred(found: dict[str, Optimum], score: PooledScore) -> str | None:
     """The first start, where its error variances are alike and those of the others are of another order of magnitude."""
     first, *others = found
     spread = score.spread(found[first].v)
-    if not _telling(score) or spread >= ALIKE:
+    if not _equality_would_tell(score) or spread >= ALIKE:
         return None
     return first if all(score.spread(found[name].v) > APART * spread for name in others) else None
 

@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ordag.bits import packed
 from ordag.learners.pooled.score import Local
 from ordag.learners.pooled.variances import LogVariances
 
@@ -144,12 +143,13 @@ class Trees:
         """List the candidates that pay, and as a reserve those that would at half the price."""
         limit = (enough + node.v) / 2.0 if node.v > enough else np.inf
         ranked, values = self.variances.candidates(j, node.parents, limit)
+        ahead = list(accumulate([1 << k for k in ranked], or_, initial=0))
         possible = self.allowed[j] & ~node.parents
-        if packed(ranked) & ~possible:
+        if ahead[-1] & ~possible:
             values = [v for k, v in zip(ranked, values, strict=True) if possible >> k & 1]
             ranked = [k for k in ranked if possible >> k & 1]
-        node.ranked, node.values, node.limit = ranked, values, limit
-        node.ahead = [0, *accumulate((1 << k for k in ranked), or_)]
+            ahead = list(accumulate([1 << k for k in ranked], or_, initial=0))
+        node.ranked, node.values, node.ahead, node.limit = ranked, values, ahead, limit
 
     def _shrink(self, j: int, node: _Node) -> tuple[float, int]:
         """Drop parents from the grown set as long as that pays: (cost, parents)."""
