@@ -13,7 +13,7 @@ from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.masks import verify
 from ordag.learners.cvs import CvsSettings, cvs, with_false_edges_said
 from ordag.learners.found import Found
-from ordag.learners.gds_method import GdsSettings, gds
+from ordag.learners.gds.method import GdsSettings, gds
 from ordag.learners.ges.method import GesSettings, ges
 from ordag.learners.pc.method import PcSettings, pc
 from ordag.learners.pooled.method import PooledSettings, pooled

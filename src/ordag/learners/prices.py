@@ -16,6 +16,7 @@ from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.gds import GdsResult, gds_search
 from ordag.learners.ges import GesResult, ges_search
+from ordag.parents.edge_prior import edge_price
 from ordag.settings import setting
 
 Penalty: TypeAlias = float | str
@@ -106,8 +107,7 @@ class Prices:
         if self.name == "ebic" or edges is None:
             return 1.0 + math.log(self.p) / self.unit
         k = min(max(edges - self.fixed, 0), self.pairs)
-        odds = max(self.pairs - k, 0.5) / (k + 1)
-        return max(self.unit + math.log(odds), LEAST) / self.unit
+        return max(edge_price(self.n, max(self.pairs - k, 0.5), k + 1), LEAST) / self.unit
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from ordag.arrays import Array, Mask
+from ordag.parents.edge_prior import edge_price
 from ordag.parents.elimination import Kept, eliminate
 from ordag.parents.regressions import FromRoot, FromScatter
 from ordag.parents.screened import screened_elimination
@@ -41,7 +42,7 @@ def edge_penalty(n: int, pairs: int, edges: int) -> tuple[float, float]:
     A half is added so that the share stays between 0 and 1.
     """
     share = (edges + 0.5) / (pairs + 1.0)
-    return max(math.log(n) + 2.0 * math.log((1.0 - share) / share), LEAST), share
+    return max(2.0 * edge_price(n, 1.0 - share, share), LEAST), share
 
 
 def adaptive_elimination(

@@ -97,17 +97,12 @@ def gds_search(
     programme; the second term is the same for all graphs. Neighbours are the DAGs with one edge more, one less, or one
     turned round.
 
-    The random search goes through the neighbours in a random order and moves to the best of those it has seen as soon
-    as there are k of them and one is an improvement. The order has the moves into one node after the other, and a node
-    comes early the more its residual variance exceeds the smallest: a large one has probably a parent missing. Here
-    the outcome of every move is kept in a table, of which a move changes one row or two. Drawing the order and
-    reading off where a walk along it would have stopped gives a step the same distribution as the walk, without
-    fitting any neighbour.
-
-    Such searches end in local optima, with many variables far from the best. So the best of the restarts is kicked:
-    three of its edges are turned round, with the parents of their ends joined (`Position.exchange`), and the search
-    goes on from there with k = 5p; the result is kept if it is better. `kicks` fruitless ones in a row are the end.
-    Kicks are not part of the published search.
+    The random search goes through the neighbours in a random order (`target_order`) and moves to the best of those it
+    has seen as soon as there are k of them and one is an improvement. Here the outcome of every move is kept in a table,
+    and where a walk along the order would have stopped is read off it. The best of the restarts is then kicked: three of
+    its edges are turned round, with the parents of their ends joined, and the search goes on from there with k = 5p; a
+    better result is kept. `kicks` fruitless ones in a row are the end. Kicks are not part of the published search
+    (docs/gds.md).
 
     start: the graph to begin with, the empty one if not given.
     restarts: k for each restart, (p, 2p, 3p, 5p, 300) if not given.

@@ -13,7 +13,7 @@ from ordag.graph.acyclic import topological_order
 from ordag.knowledge.masks import Constraints
 from ordag.learners.pooled.all_graphs import graphs_by_score
 from ordag.learners.pooled.score import PooledScore
-from ordag.learners.pooled.trees import Found, Trees
+from ordag.learners.pooled.trees import Trees
 from ordag.learners.pooled.variances import LogVariances
 
 SWEEPS = 100
@@ -63,17 +63,8 @@ class Order:
         self.order = list(order)
         self.first = first or [0] * p
         self.last = last or [0] * p
-        self.before = [0] * p
-        seen = 0
-        for j in self.order:
-            self.before[j] = seen
-            seen |= 1 << j
-        self.found: list[Found] = []
-        self.renew()
-
-    def renew(self) -> None:
-        """Find all parents again: the terms have changed."""
-        self.found = [self.trees.find(j, self.before[j]) for j in range(len(self.order))]
+        self.before = _predecessors(self.order)
+        self.found = [trees.find(j, before) for j, before in enumerate(self.before)]
 
     @property
     def parents(self) -> list[int]:
@@ -86,10 +77,6 @@ class Order:
     @property
     def cost(self) -> float:
         return sum(found.cost for found in self.found)
-
-    def log_variances(self) -> Array:
-        variances = self.trees.variances
-        return np.array([variances.log_variance(j, found.parents) for j, found in enumerate(self.found)])
 
     def sweep(self) -> int:
         """Give every variable in turn its best place; how many were moved."""
@@ -169,26 +156,25 @@ class Descent:
 
     def descend(self, order: Sequence[int], parents: Sequence[int]) -> Optimum:
         """The optimum that a start leads to. The first terms are those at its parents."""
-        start = self.unchanged(self._keeping_to_knowledge(order), parents)
-        order, v, edges = list(start.order), start.v, start.edges
-        best = start if _agree(order, parents) else None
+        now = self.scored(self._keeping_to_knowledge(order), parents)
+        before = _predecessors(now.order)
+        best = None if any(own & ~before[j] for j, own in enumerate(now.parents)) else now
         for _ in range(SWEEPS):
-            self.trees.use(self.score.local(v, edges))
-            self.trees.start_from(parents)
-            position = Order(self.trees, order, self.first, self.last)
+            self.trees.use(self.score.local(now.v, now.edges))
+            self.trees.start_from(now.parents)
+            position = Order(self.trees, now.order, self.first, self.last)
             for _ in range(SWEEPS):
                 if not position.sweep():
                     break
-            order, parents, v, edges = position.order, position.parents, position.log_variances(), position.edge_count
-            total = self.score.total(v, edges)
-            if best is not None and total > best.score - WORTHWHILE:
+            now = self.scored(position.order, position.parents)
+            if best is not None and now.score > best.score - WORTHWHILE:
                 break
-            best = Optimum(total, tuple(order), tuple(parents), v)
+            best = now
         assert best is not None
         return best
 
-    def unchanged(self, order: Sequence[int], parents: Sequence[int]) -> Optimum:
-        """A graph that nothing is done to."""
+    def scored(self, order: Sequence[int], parents: Sequence[int]) -> Optimum:
+        """A graph as it is."""
         v = np.array([self.variances.log_variance(j, mask) for j, mask in enumerate(parents)])
         return Optimum(self.score.total(v, sum(mask.bit_count() for mask in parents)), tuple(order), tuple(parents), v)
 
@@ -197,7 +183,7 @@ class Descent:
         for parents in graphs_by_score(self.score, self.variances, *self.masks):
             before = [own | first for own, first in zip(parents, self.first, strict=True)]
             order = topological_order(unpacked_columns(before, len(before)))
-            best = self.unchanged(order, parents)
+            best = self.scored(order, parents)
             if best.score > lowest - WORTHWHILE:
                 return None
             if len(order) == len(parents):
@@ -214,8 +200,6 @@ class Descent:
 
     def _keeping_to_knowledge(self, order: Sequence[int]) -> list[int]:
         """The order nearest to this one that keeps to what must come before what."""
-        if not any(self.first):
-            return list(order)
         left, kept, seen = list(order), [], 0
         while left:
             at = next(k for k, j in enumerate(left) if not self.first[j] & ~seen)
@@ -225,11 +209,10 @@ class Descent:
         return kept
 
 
-def _agree(order: Sequence[int], parents: Sequence[int]) -> bool:
-    """Whether all parents come before their children."""
-    seen = 0
+def _predecessors(order: Sequence[int]) -> list[int]:
+    """Who comes before every variable."""
+    before, seen = [0] * len(order), 0
     for j in order:
-        if parents[j] & ~seen:
-            return False
+        before[j] = seen
         seen |= 1 << j
-    return True
+    return before

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
 from ordag.bits import packed_columns
-from ordag.checks import is_whole, short
-from ordag.errors import SettingError
 from ordag.learners.pooled.all_graphs import MOST_VARIABLES, exact_probabilities
 from ordag.learners.pooled.sampler import Chain, Sampler
 from ordag.learners.pooled.search import PooledResult
@@ -141,8 +139,3 @@ def effective_size(chains: list[Chain], draws: int) -> float:
     spread = tenths.var(axis=0, ddof=1)[uncertain]
     size = len(tenths) * mean[uncertain] * (1.0 - mean[uncertain]) / np.maximum(spread, 1e-12)
     return float(min(np.median(size), draws))
-
-
-def check_draws(draws: int | None) -> None:
-    if draws is not None and not is_whole(draws):
-        raise SettingError(f"draws={short(draws)}: how many graphs to sample is a whole number, 0 for none.")

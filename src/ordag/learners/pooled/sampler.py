@@ -34,11 +34,10 @@ MEMORY = 2**26
 
 @dataclass(frozen=True)
 class Chain:
-    """The share of steps with i → j at [i, j], the same for every tenth of the chain, and the share of steps accepted."""
+    """The share of steps with i → j at [i, j], and the same for every tenth of the chain."""
 
     arrows: Array
     tenths: Array
-    accepted: float
 
 
 class Sampler:
@@ -66,21 +65,16 @@ class Sampler:
     def run(self, parents: Sequence[int], steps: int, random: np.random.Generator) -> Chain:
         """A chain of so many steps from a graph; the first tenth is not counted."""
         state = _State(self, parents)
-        burn = steps // 10
-        for _ in range(burn):
-            state.step(random)
-        state.forget()
-        tenths, accepted = [], state.accepted
-        for k in range(10):
-            for _ in range((steps - burn) * (k + 1) // 10 - (steps - burn) * k // 10):
+        counted = steps - steps // 10
+        lengths = np.diff([counted * k // 10 for k in range(11)])
+        shares = []
+        for length in (steps // 10, *lengths.tolist()):
+            state.start_counting()
+            for _ in range(length):
                 state.step(random)
-            tenths.append(state.shares())
-            state.forget()
-        lengths = np.diff([(steps - burn) * k // 10 for k in range(11)])
-        stacked = np.array(tenths)
-        return Chain(
-            np.tensordot(lengths / lengths.sum(), stacked, 1), stacked, (state.accepted - accepted) / lengths.sum()
-        )
+            shares.append(state.shares())
+        tenths = np.array(shares[1:])
+        return Chain(np.tensordot(lengths / lengths.sum(), tenths, 1), tenths)
 
     def toggles(self, j: int, parents: int) -> _Toggles:
         """Who could join or leave the parents of j."""
@@ -108,17 +102,23 @@ class Sampler:
             change = np.concatenate([change, loss])
         joins = np.arange(len(nodes)) < len(keep)
         weights = np.exp(-np.clip(change, -60.0, 60.0) / 2.0)
-        return _Toggles(v, nodes, v_new, weights, joins, {int(node): k for k, node in enumerate(nodes)})
+        return _Toggles(nodes, v_new, weights, joins, {int(node): k for k, node in enumerate(nodes)})
 
 
 @dataclass(frozen=True, slots=True)
 class _Toggles:
-    v: float
+    """Who can join or leave the parents of a variable, its log variance then, and the weights to draw them with."""
+
     nodes: NDArray[np.intp]
     v_new: Array
     weights: Array
     joins: NDArray[np.bool_]
     at: dict[int, int]
+
+    def possible(self, descendants: int) -> Array:
+        """The weights, 0 for those who cannot join because the variable leads to them."""
+        closed = [descendants >> node & 1 for node in self.nodes.tolist()]
+        return np.where(closed, np.where(self.joins, 0.0, self.weights), self.weights)
 
 
 class _State:
@@ -133,7 +133,7 @@ class _State:
         self.place: dict[tuple[int, int], int] = {}
         self.since: dict[tuple[int, int], int] = {}
         self.counts = np.zeros((p, p))
-        self.time = self.start = self.accepted = 0
+        self.time = self.start = 0
         self.v = [sampler.variances.log_variance(j, mask) for j, mask in enumerate(parents)]
         self.centre = [sum(self.v[j] for j in g) / len(g) for g in sampler.score.groups]
         self.sums = [0.0] * len(self.centre)
@@ -158,69 +158,65 @@ class _State:
         self.time += 1
 
     def _toggle(self, random: np.random.Generator) -> None:
-        sampler = self.sampler
         j = int(random.integers(len(self.parents)))
-        now = sampler.toggles(j, self.parents[j])
-        reach = self._below(j)
-        here = _open(now, reach)
-        total = float(here.sum())
-        if total <= 0.0:
+        now, descendants = self.sampler.toggles(j, self.parents[j]), self._descendants(j)
+        here = now.possible(descendants)
+        k = _drawn(here, random)
+        if k is None:
             return
-        k = int(np.searchsorted(np.cumsum(here), random.random() * total))
-        k = min(k, len(here) - 1)
         i = int(now.nodes[k])
-        after = sampler.toggles(j, self.parents[j] ^ 1 << i)
-        there = _open(after, reach)
-        back = after.at.get(i)
-        if back is None or there[back] <= 0.0:
-            return
-        joins = bool(now.joins[k])
-        change = self._change({j: float(now.v_new[k])}, 1 if joins else -1)
-        ratio = math.log(there[back] / there.sum()) - math.log(here[k] / total) - change
-        if math.log(random.random()) < ratio:
-            self._set({j: float(now.v_new[k])})
-            self.parents[j] ^= 1 << i
-            self._link(i, j) if joins else self._unlink(i, j)
-            self.accepted += 1
+        parents = self.parents[j] ^ 1 << i
+        after = self.sampler.toggles(j, parents)
+        there, back = after.possible(descendants), after.at.get(i)
+        if back is not None and there[back] > 0.0:
+            log_ratio = math.log(there[back] / there.sum()) - math.log(here[k] / here.sum())
+            self._propose(random, log_ratio, {j: (parents, float(now.v_new[k]))})
 
     def _turn(self, random: np.random.Generator) -> None:
         sampler = self.sampler
         i, j = self.edges[int(random.integers(len(self.edges)))]
         if not sampler.allowed[i] >> j & 1 or sampler.required[j] >> i & 1:
             return
-        if self._below(i, without=j) >> j & 1:
+        if self._descendants(i, without=j) >> j & 1:
             return
-        v_i = sampler.variances.log_variance(i, self.parents[i] | 1 << j)
-        v_j = sampler.variances.log_variance(j, self.parents[j] & ~(1 << i))
-        if math.log(random.random()) < -self._change({i: v_i, j: v_j}, 0):
-            self._set({i: v_i, j: v_j})
-            self.parents[i] |= 1 << j
-            self.parents[j] &= ~(1 << i)
-            self._unlink(i, j)
-            self._link(j, i)
-            self.accepted += 1
+        new = {i: self.parents[i] | 1 << j, j: self.parents[j] & ~(1 << i)}
+        log_variance = sampler.variances.log_variance
+        self._propose(random, 0.0, {node: (parents, log_variance(node, parents)) for node, parents in new.items()})
 
     def _swap(self, random: np.random.Generator) -> None:
-        sampler = self.sampler
         a, j = self.edges[int(random.integers(len(self.edges)))]
-        if sampler.required[j] >> a & 1:
+        if self.sampler.required[j] >> a & 1:
             return
-        base = sampler.toggles(j, self.parents[j] & ~(1 << a))
-        weights = np.where(base.joins, _open(base, self._below(j)), 0.0)
-        total = float(weights.sum())
-        if total <= 0.0:
+        others = self.parents[j] & ~(1 << a)
+        base = self.sampler.toggles(j, others)
+        weights = np.where(base.joins, base.possible(self._descendants(j)), 0.0)
+        k, back = _drawn(weights, random), base.at.get(a)
+        if k is not None and back is not None and k != back:
+            log_ratio = math.log(weights[back] / weights[k])
+            self._propose(random, log_ratio, {j: (others | 1 << int(base.nodes[k]), float(base.v_new[k]))})
+
+    def _propose(self, random: np.random.Generator, log_ratio: float, new: dict[int, tuple[int, float]]) -> None:
+        """Accept or refuse a step that gives some variables these parents and log variances.
+
+        `log_ratio` is that of the probabilities with which the step back and this one are proposed.
+        """
+        edges = sum(parents.bit_count() - self.parents[j].bit_count() for j, (parents, _) in new.items())
+        change = self._change({j: v for j, (_, v) in new.items()}, edges)
+        if not math.log(random.random()) < log_ratio - change:
             return
-        k = min(int(np.searchsorted(np.cumsum(weights), random.random() * total)), len(weights) - 1)
-        b, back = int(base.nodes[k]), base.at.get(a)
-        if b == a or back is None:
-            return
-        ratio = math.log(weights[back] / weights[k]) - self._change({j: float(base.v_new[k])}, 0)
-        if math.log(random.random()) < ratio:
-            self._set({j: float(base.v_new[k])})
-            self.parents[j] ^= 1 << a | 1 << b
-            self._unlink(a, j)
-            self._link(b, j)
-            self.accepted += 1
+        for j, (_, v) in new.items():
+            number = self.sampler.group_of[j]
+            if number >= 0:
+                old_v, new_v = self.v[j] - self.centre[number], v - self.centre[number]
+                self.sums[number] += new_v - old_v
+                self.squares[number] += new_v * new_v - old_v * old_v
+            self.v[j] = v
+        for j, (parents, _) in new.items():
+            for i in members(self.parents[j] & ~parents):
+                self._unlink(i, j)
+        for j, (parents, _) in new.items():
+            for i in members(parents & ~self.parents[j]):
+                self._link(i, j)
 
     def _change(self, values: dict[int, float], edges: int) -> float:
         """By how much the score would rise with these log variances and so many edges more."""
@@ -241,16 +237,7 @@ class _State:
             change += sampler.pooling[number](after) - sampler.pooling[number](before)
         return change
 
-    def _set(self, values: dict[int, float]) -> None:
-        for j, v in values.items():
-            number = self.sampler.group_of[j]
-            if number >= 0:
-                old, new = self.v[j] - self.centre[number], v - self.centre[number]
-                self.sums[number] += new - old
-                self.squares[number] += new * new - old * old
-            self.v[j] = v
-
-    def _below(self, j: int, without: int = -1) -> int:
+    def _descendants(self, j: int, without: int = -1) -> int:
         """The descendants of j, as a bitmask, j included; without its own arrow to one of them."""
         reach = 1 << j
         front = self.children[j] if without < 0 else self.children[j] & ~(1 << without)
@@ -260,12 +247,14 @@ class _State:
         return reach
 
     def _link(self, i: int, j: int) -> None:
+        self.parents[j] |= 1 << i
         self.children[i] |= 1 << j
         self.place[i, j] = len(self.edges)
         self.edges.append((i, j))
         self.since[i, j] = self.time
 
     def _unlink(self, i: int, j: int) -> None:
+        self.parents[j] &= ~(1 << i)
         self.children[i] &= ~(1 << j)
         at, last = self.place.pop((i, j)), self.edges.pop()
         if last != (i, j):
@@ -273,21 +262,23 @@ class _State:
             self.place[last] = at
         self.counts[i, j] += self.time - self.since.pop((i, j))
 
-    def forget(self) -> None:
+    def start_counting(self) -> None:
         """Count from here on."""
         self.counts[:] = 0.0
         self.start = self.time
         self.since = dict.fromkeys(self.since, self.time)
 
     def shares(self) -> Array:
-        """The share of the steps since the last `forget` that each arrow was there."""
+        """The share of the steps since `start_counting` that each arrow was there."""
         counts = self.counts.copy()
         for (i, j), since in self.since.items():
             counts[i, j] += self.time - since
         return counts / max(self.time - self.start, 1)
 
 
-def _open(toggles: _Toggles, reach: int) -> Array:
-    """The weights, 0 for those who cannot join because j leads to them."""
-    closed = [reach >> node & 1 for node in toggles.nodes.tolist()]
-    return np.where(closed, np.where(toggles.joins, 0.0, toggles.weights), toggles.weights)
+def _drawn(weights: Array, random: np.random.Generator) -> int | None:
+    """A number drawn with these weights; None where all are zero."""
+    total = float(weights.sum())
+    if total <= 0.0:
+        return None
+    return min(int(np.searchsorted(np.cumsum(weights), random.random() * total)), len(weights) - 1)

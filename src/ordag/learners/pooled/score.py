@@ -5,15 +5,14 @@ With $v_j = \log(\mathrm{RSS}_j / n)$ on j's parents, k edges among N pairs, low
     $\text{score}(G) = \tfrac n2 \sum_j v_j + \sum_g M\bigl(\mathrm{SS}_g\bigr) + k \tfrac{\log n}2 + \log \tbinom Nk$,
     $\mathrm{SS}_g = \sum_{j \in g} (v_j - \bar v_g)^2$.
 
-M is minus the logarithm of the density of the $v_j$ of a group of q variables that share a unit, when the log error
-variances are normal around a common mean with standard deviation τ, so that $v_j$ has the variance
-$\omega^2 = \tau^2 + 2/n$; the mean is integrated over the line, and τ over its prior (docs/pooled.md):
+M is minus the logarithm of the density of the $v_j$ of a group of q variables that share a unit, with
+$\omega^2 = \tau^2 + 2/n$ and τ the standard deviation of the log error variances (docs/pooled.md):
 
     $M(\mathrm{SS}) = -\log \int \omega^{-(q-1)} e^{-\mathrm{SS}/2\omega^2} p(\tau)\, d\tau$.
 
-M and $\log \binom Nk$ are concave, and $\mathrm{SS}_g \le \sum_j (v_j - \mu)^2$ for any μ. So with μ the mean, $\lambda = M'$ and
-the price of an edge taken at one graph, $\sum_j \{\tfrac n2 v_j + \lambda (v_j - \mu)^2 + \text{price} \cdot |P_j|\}$ differs from
-the score at that graph by a constant and lies above it everywhere else: a graph that lowers the sum lowers the score.
+With the mean μ, $\lambda = M'$ and the price of an edge taken at one graph,
+$\sum_j \{\tfrac n2 v_j + \lambda (v_j - \mu)^2 + \text{price} \cdot |P_j|\}$ differs from the score by a constant at that graph and
+lies above it everywhere else: a graph that lowers the sum lowers the score.
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from ordag.arrays import Array
+from ordag.parents.edge_prior import edge_price
 
 UNITS_UNKNOWN = 2.0
 """Scale of the prior on τ where nothing is said of units: error variances a factor of 20 apart are nothing unusual."""
@@ -135,7 +135,7 @@ class PooledScore:
         for g in self.groups:
             mean[g] = v[g].mean()
             weight[g] = self._mean(v[g], self._precision) / 2.0
-        price = math.log(self.n) / 2.0 + math.log((self.pairs - edges + 0.5) / (edges + 1.0))
+        price = edge_price(self.n, self.pairs - edges + 0.5, edges + 1.0)
         return Local(self.n / 2.0, mean.tolist(), weight.tolist(), price)
 
     def spread(self, v: Array) -> float:

@@ -93,16 +93,13 @@ def pooled_search(
 ) -> PooledResult:
     """Look for the graph of lowest pooled score (`PooledScore`) over orders of the variables.
 
-    There are two starts: the order by conditional variance, with parents by the same edge prior along it, and a member of
-    the class that GES finds. From each of them variables are moved to better places until none has one, then the terms
-    are taken anew at the graph found, and so on until the score stays. Where the two come to different graphs, the better
-    one is kicked: a fifth of the variables are moved to random places, and the search goes on from there; what is better is
-    kept. Where ten variables or more that all share a unit have equal error variances along the first order, it stands
-    alone, and where they are alike it is preferred to a graph in which they are ten times as far apart on the scale of
-    logarithms: that is no coincidence, and among the strong correlations of a dense graph the price of an edge is too rough a
-    measure to weigh against it. A dense graph that stands alone is that of the start as it is, whose parents come from
-    backward elimination with the right degrees of freedom. With up to five variables all graphs are looked at. All of it
-    works in the order by conditional variance, so that it does not depend on how the columns stand.
+    From the order by conditional variance, with parents by the same edge prior, and from a member of the class that GES
+    finds, variables are moved to better places until the score stays. Where the two come to different graphs, the better
+    one is kicked: some variables are moved to random places, and the search goes on from there. Where many variables
+    that share a unit have equal error variances along the first order, it stands alone; where these are alike, it is
+    preferred to a graph in which they are not. A dense graph that stands alone is that of the start as it is. With up
+    to five variables all graphs are looked at (docs/pooled.md has the reasons). All of it works in the order by
+    conditional variance, so that it does not depend on how the columns stand.
 
     ordering: the variables by conditional variance; its moments are what is searched.
     groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
@@ -126,10 +123,10 @@ def pooled_search(
         found[name] = search.descend(order, parents)
         if progress is not None:
             progress(name, min(one.score for one in found.values()))
-        sure = _telling(score) and score.spread(found[name].v) < EQUAL
+        sure = _equality_would_tell(score) and score.spread(found[name].v) < EQUAL
         if sure:
             if adjacency.sum() > DENSE * score.pairs:
-                found[name] = search.unchanged(order, parents)
+                found[name] = search.scored(order, parents)
             break
     few = moments.p <= MOST_VARIABLES
     better = search.best_of_all_graphs(min(one.score for one in found.values())) if few else None
@@ -164,7 +161,7 @@ def pooled_search(
     )
 
 
-def _telling(score: PooledScore) -> bool:
+def _equality_would_tell(score: PooledScore) -> bool:
     """Whether equal error variances would be no coincidence: there are many, and all of them are compared."""
     return score.p >= MANY and any(len(group) == score.p for group in score.groups)
 
@@ -173,7 +170,7 @@ def _preferred(found: dict[str, Optimum], score: PooledScore) -> str | None:
     """The first start, where its error variances are alike and those of the others are of another order of magnitude."""
     first, *others = found
     spread = score.spread(found[first].v)
-    if not _telling(score) or spread >= ALIKE:
+    if not _equality_would_tell(score) or spread >= ALIKE:
         return None
     return first if all(score.spread(found[name].v) > APART * spread for name in others) else None
 

@@ -143,17 +143,13 @@ class Trees:
         """List the candidates that pay, and as a reserve those that would at half the price."""
         limit = (enough + node.v) / 2.0 if node.v > enough else np.inf
         ranked, values = self.variances.candidates(j, node.parents, limit)
-        masks, mask = [0], 0
-        for k in ranked:
-            mask |= 1 << k
-            masks.append(mask)
-        closed = mask & ~(self.allowed[j] & ~node.parents)
-        if closed:
-            values = [v for k, v in zip(ranked, values, strict=True) if not closed >> k & 1]
-            ranked = [k for k in ranked if not closed >> k & 1]
-            masks = [0, *accumulate((1 << k for k in ranked), or_)]
-        node.ranked, node.values, node.ahead = ranked, values, masks
-        node.limit = limit
+        ahead = list(accumulate([1 << k for k in ranked], or_, initial=0))
+        possible = self.allowed[j] & ~node.parents
+        if ahead[-1] & ~possible:
+            values = [v for k, v in zip(ranked, values, strict=True) if possible >> k & 1]
+            ranked = [k for k in ranked if possible >> k & 1]
+            ahead = list(accumulate([1 << k for k in ranked], or_, initial=0))
+        node.ranked, node.values, node.ahead, node.limit = ranked, values, ahead, limit
 
     def _shrink(self, j: int, node: _Node) -> tuple[float, int]:
         """Drop parents from the grown set as long as that pays: (cost, parents)."""
