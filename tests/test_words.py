@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordag.words import LEFT_TO_RIGHT, counted, harmless, joined, listed, shown
+from ordag.words import LEFT_TO_RIGHT, counted, did_you_mean, harmless, joined, listed, shown
 
 TURNING = "\u061c\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
@@ -47,3 +47,10 @@ def test_lists_and_counts():
     assert joined([]) == ""
     assert [counted(k, "row") for k in (0, 1, 2, 1000)] == ["0 rows", "1 row", "2 rows", "1,000 rows"]
     assert counted(2, "entry", "entries") == "2 entries"
+
+
+def test_a_name_that_is_not_there_is_answered_with_those_that_resemble_it():
+    names = ["height", "weight", "age"]
+    assert did_you_mean("hieght", names) == " Did you mean 'height'?"
+    assert did_you_mean(["heigth", "agee"], names, each=2) == " Did you mean 'height', 'weight', 'age'?"
+    assert did_you_mean("zebra", names) == ""

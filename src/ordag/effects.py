@@ -38,7 +38,7 @@ from ordag.linalg import triangle
 from ordag.model.sem import LinearSEM
 from ordag.resampling.intervals import check_interval_level
 from ordag.resampling.support import Bootstrap
-from ordag.words import listed, shown
+from ordag.words import did_you_mean, listed, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -251,9 +251,6 @@ def check_pair(source: str, target: str, names: tuple[str, ...]) -> tuple[int, i
 
 def _place(name: str, names: tuple[str, ...]) -> int:
     if not isinstance(name, str) or name not in names:
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, names, 1) if isinstance(name, str) else []
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(name, names) if isinstance(name, str) else ""
         raise ColumnError(f"There is no variable {short(name)}.{hint} The variables are {listed(names)}.")
     return names.index(name)

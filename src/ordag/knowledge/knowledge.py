@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from graphlib import TopologicalSorter
 from itertools import pairwise
 from os import PathLike
@@ -14,13 +13,13 @@ import numpy as np
 
 from ordag.arrays import Mask
 from ordag.checks import as_list, short
-from ordag.data.sources.columns import quoted
 from ordag.errors import ColumnError, SettingError
 from ordag.graph.base import Graph
 from ordag.graph.gate import checked_nodes
 from ordag.knowledge.masks import Constraints, violations
 from ordag.knowledge.rules import KEYS, Edge, check_rules
 from ordag.learners.regressions import members
+from ordag.words import did_you_mean, quoted
 
 
 @dataclass(frozen=True)
@@ -87,8 +86,7 @@ class Knowledge:
             raise SettingError(f"knowledge={short(entries)}: give a mapping with the entries {', '.join(KEYS)}.")
         for key in entries:
             if key not in KEYS:
-                close = get_close_matches(str(key), KEYS, n=1)
-                hint = f" Did you mean {close[0]!r}?" if close else ""
+                hint = did_you_mean(str(key), KEYS)
                 raise SettingError(f"knowledge has no entry {key!r}.{hint} Its entries are {', '.join(KEYS)}.")
         return cls(**{key: parsed_value(key, value) for key, value in entries.items() if value is not None})
 
@@ -133,8 +131,7 @@ class Knowledge:
         place = {name: j for j, name in enumerate(names)}
         unknown = [name for name in self.names if name not in place]
         if unknown:
-            close = list(dict.fromkeys(match for name in unknown[:4] for match in get_close_matches(name, names, n=2)))
-            hint = f" Did you mean {quoted(close)}?" if close else ""
+            hint = did_you_mean(unknown[:4], names, each=2)
             raise ColumnError(f"The knowledge names {quoted(unknown)}, and the table has no such column.{hint}")
         p = len(names)
         roots, sinks = ({place[name] for name in group} for group in (self.roots, self.sinks))

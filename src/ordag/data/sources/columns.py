@@ -6,10 +6,10 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from ordag.checks import as_list, short
 from ordag.errors import ColumnError, PrecisionError, SettingError
+from ordag.words import did_you_mean, quoted
 
 LARGEST_EXACT = 2**53  # from here on float64 skips integers
 
@@ -62,12 +62,6 @@ def beyond_exact(describe: str, name: str, value: int | str, row: int | None = N
     )
 
 
-def quoted(names: Sequence[str], limit: int = 8) -> str:
-    """The names in quotation marks, shortened if there are many."""
-    shown = ", ".join(repr(name) for name in names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
-
-
 def _request(wanted: Sequence[str]) -> tuple[str, ...]:
     if isinstance(wanted, str):
         raise SettingError(f"columns={wanted!r} is a single text: give a list of names, columns=[{wanted!r}].")
@@ -84,8 +78,7 @@ def _positions(names: Sequence[str], request: Sequence[str], describe: str) -> t
     where = {name: j for j, name in reversed(list(enumerate(names)))}
     unknown = [name for name in request if name not in where]
     if unknown:
-        close = list(dict.fromkeys(match for name in unknown for match in get_close_matches(name, names, n=2)))
-        hint = f" Did you mean {quoted(close)}?" if close else ""
+        hint = did_you_mean(unknown, names, each=2)
         noun = "column" if len(unknown) == 1 else "columns"
         raise ColumnError(f"{describe} has no {noun} {quoted(unknown)}.{hint} Its columns are {quoted(names)}.")
     return tuple(where[name] for name in request)

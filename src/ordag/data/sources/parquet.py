@@ -15,10 +15,11 @@ import numpy as np
 
 from ordag.arrays import Array
 from ordag.data.sources.arrow import kind_of, to_float
-from ordag.data.sources.columns import Kind, quoted, select
+from ordag.data.sources.columns import Kind, select
 from ordag.data.sources.paths import opened
 from ordag.data.sources.source import Source, regroup, rows_at_once
 from ordag.errors import ColumnError, OrdagWarning, UnreadableError
+from ordag.words import quoted
 
 ENDINGS = (".parquet", ".pq")
 TEXT = re.compile(r"\.(csv|tsv)(\.\w+)?$", re.IGNORECASE)
