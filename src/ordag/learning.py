@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from ordag.checks import check_choice, is_whole, short
-from ordag.data.gate import Missing
+from ordag.data.reading import Missing
 from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.fit import Fit, Recipe

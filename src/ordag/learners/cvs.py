@@ -43,7 +43,7 @@ def cvs(
     alpha = check_level(alpha)
     named_test(test)
     check_choice("direction", direction, ("forward", "backward"), "'forward' or 'backward'")
-    known = None if knowledge is None else constraints(knowledge, (table.quick or table.moments).names)
+    known = None if knowledge is None else constraints(knowledge, table.names)
     ordering = find_order(table, direction, None if known is None else known.before)
     selection = select(
         ordering,
@@ -85,8 +85,9 @@ def find_order(table: Table, direction: str = "forward", before: Mask | None = N
     if direction == "backward":
         ordering = backward(table.moments, before)
     else:
-        quick = None if table.quick is None else quick_forward(table.quick, before)
-        ordering = quick if quick is not None else forward(table.exact, before)
+        gram = table.gram_moments
+        quick = None if gram is None else quick_forward(gram, before)
+        ordering = quick if quick is not None else forward(table.qr_moments, before)
     if ordering.undecided:
         warnings.warn(precision_sentence(ordering), PrecisionWarning, stacklevel=5)
     return ordering

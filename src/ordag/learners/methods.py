@@ -30,7 +30,7 @@ def pc(
 ) -> Fit:
     """PC (Spirtes & Glymour): see `ordag.learners.pc.pc_search`. Gives a Cpdag, or a Dag with `orient_by_order`."""
     check_way(orient_by_order)
-    known = None if knowledge is None else constraints(knowledge, table.moments.names)
+    known = None if knowledge is None else constraints(knowledge, table.names)
     found = pc_search(
         table.moments,
         alpha=alpha,
@@ -81,7 +81,7 @@ def ges(
     penalty: "bic", "ebic", "adaptive" (see `ordag.learners.prices`), or a factor of BIC's penalty.
     """
     check_way(orient_by_order)
-    known = None if knowledge is None else constraints(knowledge, table.moments.names)
+    known = None if knowledge is None else constraints(knowledge, table.names)
     found, priced = priced_ges(
         table.moments,
         penalty,
@@ -126,7 +126,7 @@ def gds(
     """
     check_choice("strategy", strategy, ("random", "steepest"), "'random' or 'steepest'")
     seed = checked_seed(seed)
-    known = None if knowledge is None else constraints(knowledge, table.moments.names)
+    known = None if knowledge is None else constraints(knowledge, table.names)
     found, priced = priced_gds(
         table.moments,
         penalty,

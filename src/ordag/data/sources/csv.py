@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Array
+from ordag.data.reading import Reading
 from ordag.data.sources.arrow import floats, kind_of
 from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, beyond_exact, select
 from ordag.data.sources.paths import opened
@@ -85,19 +86,10 @@ class CsvSource(Source):
             yield reader
 
 
-def open_csv(
-    path: Path,
-    wanted: Sequence[str] | None,
-    describe: str,
-    *,
-    separator: str | None,
-    encoding: str | None,
-    decimal: str | None,
-    header: bool,
-) -> Source:
+def open_csv(path: Path, describe: str, reading: Reading) -> Source:
     """A text file as a source; its first block decides which columns hold numbers."""
-    layout = sniff(path, describe, separator=separator, encoding=encoding, decimal=decimal, header=header)
-    if layout.alone and not header:
+    layout = sniff(path, describe, reading)
+    if layout.alone and not layout.header:
         raise TooFewRowsError(f"{describe} holds a single row: give more rows than there are variables.")
     if layout.alone:
         written, block = list(layout.first), None
@@ -105,9 +97,9 @@ def open_csv(
         with _reader(layout, {}, {}) as reader:
             written = reader.schema.names
             block = next((batch for batch in reader if batch.num_rows), None)
-    names = [name.strip() if header else f"X{j + 1}" for j, name in enumerate(written)]
+    names = [name.strip() if layout.header else f"X{j + 1}" for j, name in enumerate(written)]
     kinds = [None] * len(names) if block is None else [_kind(column, layout) for column in block.columns]
-    positions = select(names, kinds, wanted, describe)
+    positions = select(names, kinds, reading.columns, describe)
     return CsvSource(
         names=tuple(names[j] for j in positions),
         rows=0 if block is None else None,
