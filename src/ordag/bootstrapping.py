@@ -11,12 +11,12 @@ import numpy as np
 
 from ordag.arrays import Array
 from ordag.checks import Seed, check_choice, is_whole, short
-from ordag.data.reading import Missing
+from ordag.data.reading import Missing, split_reading
 from ordag.data.sources import Source
 from ordag.data.table import Table
 from ordag.errors import DataError, SettingError
 from ordag.fit import Fit
-from ordag.learning import READING, check_method, check_settings, method_settings, run_method, settled, with_warnings
+from ordag.learning import check_method, check_settings, method_settings, run_method, settled, with_warnings
 from ordag.resampling.intervals import check_interval_level, intervals
 from ordag.resampling.replicates import Job, Replicate, run, worker_count
 from ordag.resampling.resamplers import Resampler, RowResampler, WishartResampler, seed_root
@@ -69,7 +69,7 @@ def bootstrap(
     check_method(method)
     cores = worker_count(workers)
     root = seed_root(seed)
-    reading = {name: settings.pop(name) for name in READING if name in settings}
+    reading, settings = split_reading(settings)
     check_settings(method, settings)
     keep = {"auto": IN_MEMORY, "rows": sys.maxsize}.get(kind, 0)
     table = Table(data, columns=columns, missing=missing, progress=progress, keep=keep, **reading)

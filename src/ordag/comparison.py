@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ordag.checks import as_list, short
+from ordag.data.reading import split_reading
 from ordag.data.table import Table
 from ordag.errors import GraphError, OrdagError, SettingError
 from ordag.fit import Fit
@@ -20,7 +21,7 @@ from ordag.graph.distances import hamming
 from ordag.graph.equivalence import extend, to_cpdag
 from ordag.learners.regressions import Regressions
 from ordag.learners.small_effects import with_notice
-from ordag.learning import METHODS, READING, method_settings, run_method
+from ordag.learning import METHODS, method_settings, run_method
 from ordag.model.sem import LinearSEM
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def compare(
         raise SettingError(f"settings for {', '.join(stray)}, which {'is' if len(stray) == 1 else 'are'} not compared.")
     if truth is not None and not isinstance(truth, Dag | LinearSEM):
         raise SettingError(f"truth={short(truth)}: give a Dag or a LinearSEM.")
-    reading = {name: common.pop(name) for name in ("columns", "missing", *READING) if name in common}
+    reading, common = split_reading(common)
     takers = {name: [m for m in methods if name in method_settings(m)] for name in common}
     for name in [name for name, found in takers.items() if not found]:
         raise SettingError(f"{name} is a setting of none of {', '.join(methods)}.", [name])

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from ordag.checks import check_choice, is_whole, short
-from ordag.data.reading import Missing
+from ordag.data.reading import Missing, split_reading
 from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.fit import Fit, Recipe
@@ -27,8 +27,6 @@ METHODS: dict[str, Callable[..., Fit]] = {"pooled": pooled, "cvs": cvs, "pc": pc
 
 EVERY = ("min_effect",)
 """Settings that every method has, whatever its own."""
-
-READING = ("separator", "encoding", "header", "decimal")
 
 AUTO = ("auto", *METHODS)
 
@@ -74,7 +72,7 @@ def learn(
     if bootstrap is not None:
         asked = {"columns": columns, "missing": missing, "progress": progress, **settings}
         return replace(_bootstrapped(data, bootstrap, method, **asked), forecast_tables=forecast)
-    reading = {name: settings.pop(name) for name in READING if name in settings}
+    reading, settings = split_reading(settings)
     check_settings(method, settings)
     table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
     method, settings = settled(method, len(table.names), settings)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ordag.checks import check_choice, check_function, checked_seed, is_flag, is_whole, short
 from ordag.data.profile import Rows
-from ordag.data.reading import Missing
+from ordag.data.reading import Missing, split_reading
 from ordag.data.table import Table
 from ordag.diagnosis.condition import condition_finding
 from ordag.diagnosis.equations import independence_finding, linearity_finding, row_order_finding, spread_finding
@@ -35,7 +35,7 @@ from ordag.evidence.verdict import Verdict, full_verdict, quick_verdict
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.learners.pooled.method import checked_groups
-from ordag.learning import READING, check_method, check_settings, run_method, settled, with_warnings
+from ordag.learning import check_method, check_settings, run_method, settled, with_warnings
 from ordag.parents.select import check_level
 
 LEVEL = 0.01
@@ -128,7 +128,7 @@ def diagnose(
     if not is_whole(draws, 1):
         raise SettingError(f"draws={short(draws)}: the number of random unit changes is a whole number from 1 on.")
     tell = progress or (lambda _: None)
-    reading = {name: settings.pop(name) for name in READING if name in settings}
+    reading, settings = split_reading(settings)
     check_method(method)
     if alpha is not None:
         settings["alpha"] = check_level(alpha)
