@@ -52,6 +52,11 @@ def did_you_mean(name: str | Sequence[str], names: Iterable[str], each: int = 1)
     return f" Did you mean {quoted(close)}?" if close else ""
 
 
+def cut(text: str, most: int = 40) -> str:
+    """The text, of which a long one ends in …"""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
 def counted(count: int, noun: str, nouns: str = "") -> str:
     """'1 row', '2,000 rows': the number and the noun that goes with it; `nouns` where the plural is no plain s."""
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ordag.data.reading import Reading
-from ordag.data.sources.arrays import open_array, open_array_like, open_rows
+from ordag.data.sources.arrays import open_array, open_rows
 from ordag.data.sources.csv import open_csv
 from ordag.data.sources.frames import open_columns, open_frame
 from ordag.data.sources.parquet import open_folder, open_parquet
@@ -23,8 +23,8 @@ Opener = Callable[..., Source | None]
 FILES: tuple[Opener, ...] = (open_folder, open_parquet, open_csv)
 """Of (path, name in messages, Reading); text comes last, as it takes every path."""
 
-TABLES: tuple[Opener, ...] = (open_array, open_columns, open_rows, open_frame, open_array_like)
-"""Of (table in memory, Reading)."""
+TABLES: tuple[Opener, ...] = (open_columns, open_rows, open_frame, open_array)
+"""Of (table in memory, Reading); arrays come last, as NumPy makes one of most things."""
 
 
 def open_source(data: Any, **settings: Any) -> Source:

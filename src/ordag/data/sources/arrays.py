@@ -71,20 +71,12 @@ class ArraySource(Source):
         return numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
 
 
-def open_array(data: Any, reading: Reading) -> Source | None:
-    """An (n, p) array of NumPy's as a source, its columns named X1 to Xp; one of records has names of its own."""
-    records = isinstance(data, np.ndarray) and data.dtype.names and data.ndim == 1
-    return _array_source(data, reading) if isinstance(data, np.ndarray) and not records else None
-
-
-def open_array_like(data: Any, reading: Reading) -> Source | None:
-    """Whatever NumPy can make an array of."""
+def open_array(data: Any, reading: Reading, describe: str = "the array") -> Source | None:
+    """An (n, p) array, or what NumPy makes one of, as a source; its columns are named X1 to Xp."""
     if type(data).__module__.startswith("scipy.sparse"):
         raise UnreadableError(f"A sparse matrix of shape {data.shape} was given: pass data.toarray().")
-    return _array_source(np.asarray(data), reading) if hasattr(data, "__array__") else None
-
-
-def _array_source(data: np.ndarray[Any, Any], reading: Reading, describe: str = "the array") -> Source:
+    if not hasattr(data, "__array__"):
+        return None
     table = data if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
     if table.ndim != 2:
         hint = " For a single variable there is no graph to learn." if table.ndim == 1 else ""
@@ -127,7 +119,7 @@ def open_rows(data: Any, reading: Reading) -> Source | None:
                 "give every row one value for each variable, None where it is missing."
             )
         rows.append([_number(value, i, j, describe) for j, value in enumerate(row, start=1)])
-    return _array_source(np.array(rows, dtype=np.float64).reshape(len(rows), len(data[0])), reading, describe)
+    return open_array(np.array(rows, dtype=np.float64).reshape(len(rows), len(data[0])), reading, describe)
 
 
 def _number(value: Any, row: int, column: int, describe: str) -> float:

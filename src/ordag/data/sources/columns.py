@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ordag.checks import as_list, short
 from ordag.errors import ColumnError, PrecisionError, SettingError
-from ordag.words import did_you_mean, quoted
+from ordag.words import cut, did_you_mean, quoted
 
 LARGEST_EXACT = 2**53  # from here on float64 skips integers
 
@@ -53,10 +53,8 @@ def select(
 def beyond_exact(describe: str, name: str, value: int | str, row: int | None = None) -> PrecisionError:
     """The error for an integer that float64 may have to round."""
     place = "" if row is None else f" in data row {row}"
-    digits = str(value)
-    shown = digits if len(digits) <= 40 else f"{digits[:40]}…"
     return PrecisionError(
-        f"{describe}: column {name!r} holds the integer {shown}{place}, but float64 is exact only up to "
+        f"{describe}: column {name!r} holds the integer {cut(str(value))}{place}, but float64 is exact only up to "
         "±2^53 = 9007199254740992. Leave the column out if it numbers things; if it measures something, "
         "subtract an offset, or store it as floating-point numbers."
     )

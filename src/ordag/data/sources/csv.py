@@ -20,7 +20,7 @@ from ordag.data.sources.paths import opened
 from ordag.data.sources.sniff import NUMBER, Layout, not_decodable, sniff
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import ColumnError, DataError, TooFewRowsError, UnreadableError
-from ordag.words import counted
+from ordag.words import counted, cut
 
 _WORDS = ("na", "n/a", "nan", "none", "null", "<na>")
 _AS_WRITTEN = ("", ".", *(form(word) for word in _WORDS for form in (str.lower, str.upper, str.capitalize)), "NaN")
@@ -121,15 +121,15 @@ def _kind(column: Any, layout: Layout) -> Kind | None:
         return None
     row, value = strange[0]
     if layout.decimal == "." and all(COMMA.fullmatch(value) for _, value in strange):
-        return Kind(f"decimal commas ({_short(value)} in data row {row})", DECIMAL_COMMA)
+        return Kind(f"decimal commas ({cut(value)!r} in data row {row})", DECIMAL_COMMA)
     if not layout.header and row == 1 and len(strange) == 1:
         return Kind(
-            f"{_short(value)} in its first row",
+            f"{cut(value)!r} in its first row",
             "If the first line holds the names, leave out header=False (--no-header on the command line).",
         )
     if 2 * len(strange) <= len(values):
         return Kind(
-            f"{_short(value)} in data row {row}",
+            f"{cut(value)!r} in data row {row}",
             "Correct the value, or leave the cell empty if it is missing.",
         )
     return TEXT
@@ -184,7 +184,7 @@ def _explained(message: str, layout: Layout, names: Mapping[int, str]) -> DataEr
     if found and int(found[1]) in names:
         place = f" in data row {int(found[2]) - layout.header}" if found[2] else ""
         name = names[int(found[1])]
-        problem = f"{describe}: column {name!r} holds {_short(found[3])}{place}, which is not a number."
+        problem = f"{describe}: column {name!r} holds {cut(found[3])!r}{place}, which is not a number."
         if "\ufffd" in found[3]:
             return not_decodable(describe, layout.encoding, f"column {name!r}{place}")
         if layout.decimal == "." and COMMA.fullmatch(found[3]):
@@ -215,7 +215,7 @@ def _ragged(row: Any, layout: Layout) -> UnreadableError:
         remedy = "Correct the row, and quote cells that contain the separator."
     return UnreadableError(
         f"{layout.describe}: {place} has {counted(found, 'field')} where {expected} "
-        f"{'are' if expected != 1 else 'is'} expected ({_short(row.text)}). {remedy}"
+        f"{'are' if expected != 1 else 'is'} expected ({cut(row.text)!r}). {remedy}"
     )
 
 
@@ -225,7 +225,3 @@ def _ends_with(text: str, layout: Layout) -> bool:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - len(wanted) - 2))
         return file.read().strip().endswith(wanted)
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 40 else f"{text[:40]}…")

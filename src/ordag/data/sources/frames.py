@@ -86,7 +86,7 @@ class FrameSource(Source):
 
 def open_frame(data: Any, reading: Reading, describe: str = "the data frame") -> Source | None:
     """A frame as a source, or None if `data` is nothing of the kind."""
-    frame = _narwhals(data, describe)
+    frame = None if isinstance(data, np.ndarray) else _narwhals(data, describe)
     if frame is None:
         return None
     names = tuple(str(name) for name in frame.columns)
@@ -110,7 +110,7 @@ def open_frame(data: Any, reading: Reading, describe: str = "the data frame") ->
 
 def open_columns(data: Any, reading: Reading) -> Source | None:
     """A dict of columns, or an array of records, as a source; None in a list is a missing value."""
-    if isinstance(data, np.ndarray) and data.dtype.names:
+    if isinstance(data, np.ndarray) and data.dtype.names and data.ndim == 1:
         data = {name: data[name] for name in data.dtype.names}
     if not isinstance(data, Mapping):
         return None

@@ -61,7 +61,7 @@ def open_parquet(path: Path, describe: str, reading: Reading) -> Source | None:
     An index that pandas stored in it is used only where it is asked for.
     """
     ending = path.suffix.lower()
-    if ending not in ENDINGS and (ending in TEXT_ENDINGS or not _is_parquet(path, describe)):
+    if ending not in ENDINGS and (ending in TEXT_ENDINGS or _marks(path, describe)[:2] != (MARK, MARK)):
         return None
     reading.refuse_layout(describe)
     with _opened(path, describe) as file:
@@ -190,12 +190,6 @@ def _opened(path: Path, describe: str) -> Iterator[Any]:
             f"{describe} could not be read as Parquet ({reason}): the file is damaged or cut off. "
             "Write or copy it again."
         ) from error
-
-
-def _is_parquet(path: Path, describe: str) -> bool:
-    """Whether the file starts and ends as a Parquet file does."""
-    start, end, _ = _marks(path, describe)
-    return start == end == MARK
 
 
 def _check_marks(path: Path, describe: str) -> None:
