@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from ordag.checks import check_choice
+from ordag.checks import is_flag, short
 from ordag.errors import SettingError
+from ordag.settings import Settings, choice, declared, setting
 
 Missing = Literal["error", "drop"]
 
 
+def _as_given(_: str, value: Any) -> Any:
+    """Checked where it is used, with the table at hand."""
+    return value
+
+
+def _header(name: str, value: Any) -> bool:
+    if not is_flag(value):
+        raise SettingError(f"{name}={short(value)}: say True, or False if the first line is data already.")
+    return bool(value)
+
+
 @dataclass(frozen=True)
-class Reading:
+class Reading(Settings):
     """Which columns of a table, which rows, and how a text file is laid out."""
 
-    columns: Sequence[str] | None = None
-    """Names of the columns to use, all by default."""
-    missing: Missing = "error"
-    """Rows with missing values: refuse ("error"), or leave out ("drop")."""
-    separator: str | None = None
-    """Between the fields of a text file: , ; tab or another character."""
-    encoding: str | None = None
-    """Of a text file; UTF-8 unless said otherwise."""
-    decimal: str | None = None
-    """Decimal mark of a text file: a point, or a comma."""
-    header: bool = True
-    """False if the first line of a text file is data already."""
-
-    def __post_init__(self) -> None:
-        check_choice("missing", self.missing, ("error", "drop"), "'error' or 'drop'")
+    columns: Sequence[str] | None = setting(None, _as_given, "names of the columns to use, all by default")
+    missing: Missing = choice("error", ("error", "drop"), "rows with missing values: refuse, or leave out")
+    separator: str | None = setting(
+        None, _as_given, "between the fields of a text file: , ; tab or another character", typed=str
+    )
+    encoding: str | None = setting(None, _as_given, "of a text file; UTF-8 unless said otherwise", typed=str)
+    decimal: str | None = choice(None, (".", ","), "decimal mark of a text file", check=_as_given)
+    header: bool = setting(True, _header, "False if the first line of a text file is data already")
 
     def refuse_layout(self, describe: str) -> None:
         """Settings of text files would be of no effect on other tables: refuse them, so that nobody believes in one."""
@@ -42,5 +47,5 @@ class Reading:
 
 def split_reading(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Those of the settings that `Reading` has, and the others."""
-    reading = {one.name: settings[one.name] for one in fields(Reading) if one.name in settings}
+    reading = {name: settings[name] for name in declared(Reading) if name in settings}
     return reading, {name: value for name, value in settings.items() if name not in reading}

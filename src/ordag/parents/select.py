@@ -20,6 +20,8 @@ from ordag.parents.adaptive import adaptive_elimination
 from ordag.parents.bic import backward_elimination, expected_false
 from ordag.parents.tests import Test, conditioned_on, named_test, p_values, partial_correlations, rejected
 
+CORRECTIONS = ("none", "bh", "bonferroni")
+PARENT_RULES = ("test", "bic", "adaptive")
 Correction = Literal["none", "bh", "bonferroni"]
 Rule = Literal["test", "bic", "adaptive"]
 

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ordag.checks import is_flag, short
+from ordag.checks import short
 from ordag.data.reading import Reading
 from ordag.data.sources.paths import opened
 from ordag.errors import SettingError, UnreadableError
@@ -87,8 +87,6 @@ class Layout:
 def sniff(path: Path, describe: str, reading: Reading) -> Layout:
     """Settle the settings left open, and refuse what cannot be a table of text."""
     decimal, header = reading.decimal, reading.header
-    if not is_flag(header):
-        raise SettingError(f"header={short(header)}: say True, or False if the first line is data already.")
     codec = _codec(reading.encoding)
     head, complete = _head(path, describe)
     _refuse_binary(head, describe, codec)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -50,6 +51,17 @@ class PcResult:
     refused: tuple[tuple[str, str, str], ...]
     valid: bool
     warnings: tuple[str, ...]
+
+    def details(self) -> dict[str, Any]:
+        """What there is to tell beside the graph and its tests, in plain values."""
+        return {
+            "valid": self.valid,
+            "levels": self.levels,
+            "tests": self.tests,
+            "ambiguous": [list(triple) for triple in self.ambiguous],
+            "conflicts": [list(pair) for pair in self.conflicts],
+            "refused": [list(triple) for triple in self.refused],
+        }
 
 
 def pc_search(

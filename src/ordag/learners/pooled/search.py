@@ -65,6 +65,21 @@ class PooledResult:
     def best(self) -> Optimum:
         return self.optima[0]
 
+    @property
+    def spread(self) -> float:
+        """By what factor the error variances differ."""
+        return self.score.ratio(self.best.v)
+
+    def details(self) -> dict[str, Any]:
+        """What there is to tell beside the graph and its score, in plain values."""
+        return {
+            "start": self.start,
+            "start_scores": self.starts,
+            "kicks": self.kicks,
+            "spread": self.spread,
+            "edge_price": self.score.local(self.best.v, self.best.edges).price,
+        }
+
 
 def pooled_search(
     ordering: Ordering,
