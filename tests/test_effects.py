@@ -11,7 +11,7 @@ from oracles.model import total_effects as sum_over_paths
 from oracles.resampling import drawn_rows
 
 import ordag
-from ordag.diagnosis.rows import read_rows
+from ordag.data.table import Table
 from ordag.effects import total_effect, total_effects
 from ordag.errors import ColumnError, GraphError, SettingError
 
@@ -104,7 +104,7 @@ def test_intervals_of_a_learned_graph_are_those_of_its_resamples(fit):
 
 def test_spread_and_share_over_resamples_are_those_of_the_values_zeros_included():
     result = ordag.bootstrap("marks", 20, alpha=0.05, seed=1)
-    rows = read_rows("marks").values
+    rows = Table("marks").rows.values
     values = [ordag.learn(drawn_rows(rows, 1, one), alpha=0.05).sem.total_effects() for one in range(20)]
     np.testing.assert_allclose(result.effect_intervals.std_error, np.std(values, axis=0, ddof=1), atol=1e-9)
     np.testing.assert_allclose(result.effect_intervals.share, np.mean(np.array(values) != 0, axis=0))

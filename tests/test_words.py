@@ -13,6 +13,7 @@ from ordag.words import (
     amount,
     chance,
     counted,
+    did_you_mean,
     harmless,
     joined,
     listed,
@@ -84,3 +85,10 @@ def test_numbers_read_well():
         "100 %",
     ]
     assert [amount(x) for x in (0.12345, 12.345, 123.45, -4567.8, 1e7)] == ["0.123", "12.3", "123", "-4,568", "1e+07"]
+
+
+def test_a_name_that_is_not_there_is_answered_with_those_that_resemble_it():
+    names = ["height", "weight", "age"]
+    assert did_you_mean("hieght", names) == " Did you mean 'height'?"
+    assert did_you_mean(["heigth", "agee"], names, each=2) == " Did you mean 'height', 'weight', 'age'?"
+    assert did_you_mean("zebra", names) == ""

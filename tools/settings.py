@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from ordag.data.reading import Reading
-
 from ordag.learners.methods import METHODS
 from ordag.learners.settings import MethodSettings
 from ordag.settings import Settings, declared

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,10 +12,9 @@ import numpy as np
 
 from ordag.arrays import Array
 from ordag.checks import Seed, check_choice, is_whole, short
-from ordag.data.gate import Missing, RowCheck
-from ordag.data.scatter import chunk_rows
+from ordag.data.reading import Missing, split_reading
 from ordag.data.sources import Source
-from ordag.data.table import Table, split_reading
+from ordag.data.table import Table
 from ordag.errors import DataError, SettingError
 from ordag.fit import Fit
 from ordag.learners.methods import check_settings, recipe_for
@@ -80,14 +80,15 @@ def bootstrap(
     root = seed_root(seed)
     reading, asked = split_reading(settings)
     check_settings(method, asked)
-    table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
+    keep = {"auto": IN_MEMORY, "rows": sys.maxsize}.get(kind, 0)
+    table = Table(data, columns=columns, missing=missing, progress=progress, keep=keep, **reading)
     recipe = recipe_for(method, len(table.names), asked)
     if seed is not None:
         recipe = recipe.reseeded(np.random.default_rng(root))
     fit = Fit.learned(table, recipe)
-    source, X = table._source, None
-    if kind in ("auto", "rows") and source is not None:
-        X = _rows(source, missing, None if kind == "rows" else IN_MEMORY)
+    source = table.source
+    rows = table.rows if keep else None
+    X = rows.values if rows is not None and rows.stride == 1 else None
     kind = _settled(kind, source, X)
     keep_effects = 12 * count * fit.moments.p * (fit.moments.p - 1) // 2 <= EFFECTS
 
@@ -103,12 +104,12 @@ def bootstrap(
         assert source is not None
         for numbers in passes(count, fit.moments.p):
             sums = poisson_sums(
-                source, fit.moments, numbers, root, missing=missing, workers=cores, progress=table._rows_read
+                source, fit.moments, numbers, root, missing=missing, workers=cores, progress=table.tell_rows
             )
             found += learned(sums, numbers)
     else:
         # Any root whitens, but a root of squares and products has half the digits, and Wishart samples would inherit that.
-        exact = table.exact if X is None and source is not None and fit.moments.squared else fit.moments
+        exact = table.qr_moments if X is None and fit.moments.squared else fit.moments
         found = learned(WishartResampler(exact) if X is None else RowResampler.of(X, exact), range(count))
     return _counted(fit, found, kind=kind, seed=root, level=level)
 
@@ -146,24 +147,6 @@ def _settled(kind: str, source: Source | None, X: Array | None) -> str:
     if kind == "auto":
         return "poisson" if X is None else "rows"
     return kind
-
-
-def _rows(source: Source, missing: Missing, most: int | None) -> Array | None:
-    """The usable rows in memory; None where there are more than `most` numbers in a file."""
-    check = RowCheck(source.names, missing)
-    X = source.array
-    if X is not None:
-        X = check.admit(X)
-        check.verdict()
-        return X
-    blocks, numbers = [], 0
-    for block in source.batches(chunk_rows(len(source.names))):
-        blocks.append(check.admit(block))
-        numbers += block.size
-        if most is not None and numbers > most:
-            return None
-    check.verdict()
-    return np.concatenate(blocks)
 
 
 def _counted(fit: Fit, found: list[Replicate], *, kind: str, seed: np.random.SeedSequence, level: float) -> Bootstrap:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.errors import DataError, OrdagError, SettingError
+from ordag.words import cut
 
 Seed: TypeAlias = int | np.random.Generator | np.random.SeedSequence | None
 
@@ -27,7 +28,7 @@ def short(value: object) -> str:
         text = " ".join(repr(value).split())
     except Exception:  # a repr of somebody else's, or a whole number of more digits than Python writes
         return f"an object of type {type(value).__name__}"
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return cut(text, LONGEST)
 
 
 def check_choice(name: str, value: object, options: Collection[str | None], use: str | None = None) -> None:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ordag.bits import packed_columns
 from ordag.checks import as_list, short
-from ordag.data.table import Table, split_reading
+from ordag.data.reading import split_reading
+from ordag.data.table import Table
 from ordag.errors import GraphError, OrdagError, SettingError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
@@ -175,12 +176,11 @@ def compare(
         raise SettingError(f"settings for {', '.join(stray)}, which {'is' if len(stray) == 1 else 'are'} not compared.")
     if truth is not None and not isinstance(truth, Dag | LinearSEM):
         raise SettingError(f"truth={short(truth)}: give a Dag or a LinearSEM.")
-    rows = {name: common.pop(name) for name in ("columns", "missing") if name in common}
     reading, common = split_reading(common)
     takers = {name: [m for m in methods if name in settings_of(m)] for name in common}
     for name in [name for name, found in takers.items() if not found]:
         raise SettingError(f"{name} is a setting of none of {', '.join(methods)}.", [name])
-    table = Table(data, progress=progress, **rows, **reading)
+    table = Table(data, progress=progress, **reading)
     graph = truth.dag if isinstance(truth, LinearSEM) else truth
     outcomes = []
     for name in methods:

@@ -8,8 +8,8 @@ from typing import Any
 
 from ordag.bootstrapping import bootstrap as resample
 from ordag.checks import is_whole, short
-from ordag.data.gate import Missing
-from ordag.data.table import Table, split_reading
+from ordag.data.reading import Missing, split_reading
+from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.graph.dag import Dag

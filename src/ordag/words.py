@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 LEFT_TO_RIGHT = "\u200e"
 """The mark that ends a name written from right to left, so that what follows is not drawn on its other side."""
@@ -36,6 +37,24 @@ def joined(phrases: list[str], most: int = 8) -> str:
     if len(phrases) > most:
         return f"{', '.join(phrases[:most])} and {len(phrases) - most} more"
     return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
+
+
+def quoted(names: Sequence[str], most: int = 8) -> str:
+    """'a', 'b', every name in quotation marks; past `most`, how many more there are."""
+    line = ", ".join(repr(name) for name in names[:most])
+    return line if len(names) <= most else f"{line} and {len(names) - most} more"
+
+
+def did_you_mean(name: str | Sequence[str], names: Iterable[str], each: int = 1) -> str:
+    """' Did you mean 'x'?' where some of `names` resemble an unknown name, or several, by up to `each`; else ''."""
+    known, unknown = list(names), [name] if isinstance(name, str) else name
+    close = list(dict.fromkeys(match for one in unknown for match in get_close_matches(one, known, n=each)))
+    return f" Did you mean {quoted(close)}?" if close else ""
+
+
+def cut(text: str, most: int = 40) -> str:
+    """The text, of which a long one ends in …"""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def counted(count: int, noun: str, nouns: str = "") -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pandas as pd
@@ -168,3 +169,25 @@ def test_what_squares_have_lost_is_remembered():
     merged = Moments.from_rows(X).merge(Moments.from_covariance(np.cov(X.T), 40))
     assert merged.squared
     assert merged.select(["X3", "X1"]).squared
+
+
+def test_moments_are_never_changed():
+    moments = Moments.from_rows(np.random.default_rng(0).standard_normal((40, 3)))
+    for name in ("n", "mean", "names", "R", "scatter", "squared", "dropped"):
+        with pytest.raises(FrozenInstanceError):
+            setattr(moments, name, None)
+
+
+@pytest.mark.parametrize("kind", ["rows", "covariance", "merged"])
+def test_a_selection_keeps_all_that_is_known_of_the_rows(kind):
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    X[7, 1] = np.nan
+    moments = Moments.from_rows(X, missing="drop")
+    if kind != "rows":
+        other = Moments.from_covariance(np.cov(X[8:].T), 32, mean=[1.0, 2.0, 3.0])
+        moments = other if kind == "covariance" else moments.merge(other)
+    chosen = moments.select(["X3", "X1"])
+    assert (chosen.n, chosen.dropped, chosen.squared) == (moments.n, moments.dropped, moments.squared)
+    assert (chosen.scatter is None) == (moments.scatter is None)
+    np.testing.assert_array_equal(chosen.mean, moments.mean[[2, 0]])
+    np.testing.assert_allclose(chosen.covariance(), moments.covariance()[np.ix_([2, 0], [2, 0])], rtol=1e-12)

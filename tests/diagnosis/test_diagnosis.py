@@ -14,9 +14,9 @@ from click.testing import CliRunner
 import ordag
 from ordag.cli.check import check
 from ordag.data.moments import Moments
+from ordag.data.table import Table
 from ordag.diagnosis.diagnosis import diagnose as diagnose_any
 from ordag.diagnosis.equations import independence_finding
-from ordag.diagnosis.rows import read_rows
 from ordag.errors import MissingValuesError, SettingError
 from ordag.evidence.verdict import quick_verdict
 
@@ -256,10 +256,10 @@ def test_missing_values_are_dropped_on_request():
 
 def test_large_tables_are_sampled_evenly():
     X = np.arange(40_000.0).reshape(10_000, 4)
-    rows = read_rows(X, most=8_000)
+    rows = Table(X).rows.thinned(2_000)
     assert rows.stride == 8
     assert (rows.values == X[::8]).all()
-    assert read_rows(Moments.from_rows(model())) is None
+    assert Table(Moments.from_rows(model())).rows is None
 
 
 def test_groups_and_same_units():

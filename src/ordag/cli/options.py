@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import click
 
+from ordag.data.reading import Reading
 from ordag.errors import OrdagError, SettingError, UnreadableError
 from ordag.learners.methods import METHODS
 from ordag.learners.settings import MethodSettings
@@ -44,25 +45,6 @@ DATA = click.argument("data", callback=_data)
 
 DATA_OR_NONE = click.argument("data", required=False, callback=_data)
 
-READING = [
-    click.option(
-        "--columns", multiple=True, help="Columns to use, separated by commas. Repeat the option for names with commas."
-    ),
-    click.option(
-        "--missing",
-        default="error",
-        show_default=True,
-        type=click.Choice(["error", "drop"]),
-        help="Rows with missing values: refuse, or leave out.",
-    ),
-    click.option("--separator", help="Between the fields of a text file: , ; tab or another character."),
-    click.option("--encoding", help="Of a text file; UTF-8 unless said otherwise."),
-    click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of a text file."),
-    click.option("--no-header", is_flag=True, help="The first line of a text file is data already."),
-]
-
-READING_NAMES = ("columns", "missing", "separator", "encoding", "decimal", "no_header")
-
 Option = Callable[[Command], Command]
 
 
@@ -85,12 +67,19 @@ def _option(name: str, takers: list[tuple[type[MethodSettings], Setting, Any]], 
         by_help.setdefault(known.help, []).append(method.name)
     said = [f"{', '.join(methods)}: {help}." for help, methods in by_help.items()]
     if len(takers) == len(METHODS) and len(said) == 1:
-        said = [f"{takers[0][1].help[0].upper()}{takers[0][1].help[1:]}."]
-    known, default = takers[0][1:]
+        said = [_sentence(takers[0][1].help)]
+    return _click_option(name, *takers[0][1:], " ".join([*said, also]).strip())
+
+
+def _click_option(name: str, known: Setting, default: Any, help: str) -> Option[Any]:
     more: dict[str, Any] = {} if known.bare is None else {"is_flag": False, "flag_value": known.bare}
     if default is not None and name != "seed":
         more |= {"default": default, "show_default": True}
-    return click.option(f"--{name.replace('_', '-')}", type=_type(known), help=" ".join([*said, also]).strip(), **more)
+    return click.option(f"--{name.replace('_', '-')}", type=_type(known), help=help, **more)
+
+
+def _sentence(help: str) -> str:
+    return f"{help[0].upper()}{help[1:]}."
 
 
 def _type(known: Setting) -> click.ParamType[Any]:
@@ -118,6 +107,21 @@ class _Written(click.ParamType):  # type: ignore[type-arg]
             self.fail(str(error), param, ctx)
 
 
+READING = [
+    click.option(
+        "--columns", multiple=True, help="Columns to use, separated by commas. Repeat the option for names with commas."
+    ),
+    *(
+        _click_option(name, known, getattr(Reading(), name), _sentence(known.help))
+        for name, known in declared(Reading).items()
+        if known.typed is not None
+    ),
+    click.option("--no-header", is_flag=True, help="The first line of a text file is data already."),
+]
+
+READING_NAMES = (*declared(Reading), "no_header")
+
+
 def with_options(options: list[Callable[[Command], Command]]) -> Callable[[Command], Command]:
     """Decorate a command with several options, listed in the order in which the help shows them."""
 
@@ -131,15 +135,9 @@ def with_options(options: list[Callable[[Command], Command]]) -> Callable[[Comma
 
 def take_reading(values: dict[str, Any]) -> dict[str, Any]:
     """Move the options on how to read a table out of `values`, as keyword arguments of `learn`."""
-    separator = values.pop("separator")
-    reading = {
-        "columns": _column_list(values.pop("columns")),
-        "missing": values.pop("missing"),
-        "separator": {"tab": "\t", "\\t": "\t"}.get(separator or "", separator),
-        "encoding": values.pop("encoding"),
-        "decimal": values.pop("decimal"),
-        "header": False if values.pop("no_header") else None,
-    }
+    values["header"] = False if values.pop("no_header") else None
+    values["columns"] = _column_list(values["columns"])
+    reading = {name: values.pop(name) for name in declared(Reading)}
     return {name: value for name, value in reading.items() if value is not None}
 
 

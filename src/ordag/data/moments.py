@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -10,10 +11,11 @@ import numpy as np
 
 from ordag.arrays import Array
 from ordag.checks import as_list, as_numbers, check_function, is_whole, short
-from ordag.data.gate import SMALLEST, Missing, RowCheck, check_missing, check_names, check_size
 from ordag.data.profile import Sampler
+from ordag.data.reading import Missing
 from ordag.data.scatter import WELL_CONDITIONED, Accumulator, chunk_rows, merge_roots, root_of_scatter, scatter_of
 from ordag.data.sources import Source, open_source
+from ordag.data.table_checks import SMALLEST, RowCheck, check_names, check_size
 from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, SettingError
 from ordag.linalg import lengths, triangle
 from ordag.words import counted, listed, shown
@@ -21,12 +23,21 @@ from ordag.words import counted, listed, shown
 Progress = Callable[[int], None]
 
 
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Moments:
     """Number of rows, mean, names, and the triangular root R of the centred scatter: RᵀR = (X − x̄)ᵀ(X − x̄).
 
     `squared` tells that R was computed from a matrix of squares and products (a covariance matrix) and so holds
-    conditional variances to half as many digits as one that came from the rows. Arrays are read-only, in copies too.
+    conditional variances to half as many digits as one that came from the rows. `scatter` is that matrix, in its lower
+    triangle, or None where it is not at hand. Arrays are read-only, in copies too.
     """
+
+    n: int
+    mean: Array
+    names: tuple[str, ...]
+    scatter: Array | None
+    squared: bool
+    dropped: int
 
     def __init__(
         self,
@@ -43,23 +54,20 @@ class Moments:
             raise SettingError("Moments: give either R or scatter.")
         if not is_whole(n):
             raise SettingError(f"n={short(n)}: the number of rows is a whole number from 0 on.")
-        self.n = int(n)
-        self.names = check_names(names)
-        self.mean = _frozen(_shaped(mean, "mean", len(self.names)))
-        self.squared = squared or R is None
-        self.dropped = dropped
-        self._scatter = (
-            None if scatter is None else _frozen(_shaped(scatter, "scatter", len(self.names), len(self.names)))
-        )
-        if R is not None:
-            self.R = _frozen(_shaped(R, "R", len(self.names), len(self.names)))
+        names = check_names(names)
+        p = len(names)
+        root = {} if R is None else {"R": _shaped(R, "R", p, p)}
+        scatter = None if scatter is None else _shaped(scatter, "scatter", p, p)
+        mean = _shaped(mean, "mean", p)
+        known = {"n": int(n), "mean": mean, "names": names, "scatter": scatter, "squared": squared or R is None}
+        self.__setstate__(known | root | {"dropped": dropped})
 
     @cached_property
     def R(self) -> Array:
-        assert self._scatter is not None
-        root = root_of_scatter(self._scatter)
+        assert self.scatter is not None
+        root = root_of_scatter(self.scatter)
         if root is None:
-            raise CovarianceError(_not_positive_definite(self._scatter, self.names))
+            raise CovarianceError(_not_positive_definite(self.scatter, self.names))
         return _frozen(root[0])
 
     @property
@@ -67,21 +75,16 @@ class Moments:
         return len(self.names)
 
     @property
-    def scatter(self) -> Array | None:
-        """The centred scatter in its lower triangle, where `squared`; else None."""
-        return self._scatter
-
-    @property
     def variances(self) -> Array:
         """The diagonal of the centred scatter (not divided by anything)."""
         with np.errstate(over="ignore"):
-            return self._scatter.diagonal() if self._scatter is not None else lengths(self.R) ** 2
+            return self.scatter.diagonal() if self.scatter is not None else lengths(self.R) ** 2
 
     @property
     def spread(self) -> Array:
         """The lengths of the centred columns, where their squares vanish or overflow too."""
-        if self._scatter is not None:
-            return np.asarray(np.sqrt(np.maximum(self._scatter.diagonal(), 0.0)))
+        if self.scatter is not None:
+            return np.asarray(np.sqrt(np.maximum(self.scatter.diagonal(), 0.0)))
         largest = np.abs(self.R).max(axis=0, initial=0.0)
         scale = np.where((largest > 0.0) & np.isfinite(largest), largest, 1.0)
         return np.asarray(lengths(self.R / scale) * scale)
@@ -99,8 +102,8 @@ class Moments:
         if not columns:
             raise SettingError("columns is empty: name at least one column, or leave columns out to use all.")
         index = [self.names.index(name) for name in columns]
-        if self._scatter is not None:
-            full = np.tril(self._scatter) + np.tril(self._scatter, -1).T
+        if self.scatter is not None:
+            full = np.tril(self.scatter) + np.tril(self.scatter, -1).T
             return Moments(self.n, self.mean[index], columns, scatter=full[np.ix_(index, index)], dropped=self.dropped)
         return Moments(
             self.n, self.mean[index], columns, R=triangle(self.R[:, index]), squared=self.squared, dropped=self.dropped
@@ -127,12 +130,12 @@ class Moments:
 
         Well-conditioned columns go through a Gram matrix, others through QR: either way R has the digits it needs.
         """
-        source = open_source(data)
+        source = open_source(data, missing=missing)
         names = None if names is None else _name_list(names, "names")
         if names is not None and len(names) != len(source.names):
             raise ColumnError(f"{counted(len(names), 'name')} for {counted(len(source.names), 'column')}.")
-        quick = quick_moments(source)
-        moments = (None if quick is None else resolved_moments(quick)) or read_moments(source, missing=missing)
+        gram = gram_moments(source)
+        moments = (None if gram is None else moments_of_gram(gram)) or read_moments(source, missing=missing)
         return cls(moments.n, moments.mean, names or moments.names, R=moments.R, dropped=moments.dropped)
 
     @classmethod
@@ -186,17 +189,18 @@ class Moments:
     ) -> Moments:
         """From a file, a folder of Parquet files, a frame or an array, in one pass over batches of rows."""
         check_function("progress", progress)
-        return read_moments(open_source(data, columns=columns, **reading), missing=missing, progress=progress)
+        source = open_source(data, columns=columns, missing=missing, **reading)
+        return read_moments(source, missing=missing, progress=progress)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # copied and unpickled arrays can be written to
+        # also for copied and unpickled arrays, which could be written to
         self.__dict__.update({key: _frozen(v) if isinstance(v, np.ndarray) else v for key, v in state.items()})
 
     def __repr__(self) -> str:
         return f"Moments(n={self.n}, p={self.p}, names={listed(self.names)})"
 
 
-def quick_moments(source: Source) -> Moments | None:
+def gram_moments(source: Source) -> Moments | None:
     """Moments through a Gram matrix, for rows in memory; None for files, and where values are missing or infinite."""
     X = source.array
     if X is None or not len(X):
@@ -208,12 +212,12 @@ def quick_moments(source: Source) -> Moments | None:
     return Moments(len(X), mean, source.names, scatter=scatter)
 
 
-def resolved_moments(quick: Moments) -> Moments | None:
+def moments_of_gram(gram: Moments) -> Moments | None:
     """Moments with all their digits from a Gram matrix, where its conditioning allows; None where it takes the rows anew."""
-    if quick.n > quick.p and quick.scatter is not None:
-        root = root_of_scatter(quick.scatter)
+    if gram.n > gram.p and gram.scatter is not None:
+        root = root_of_scatter(gram.scatter)
         if root is not None and root[1] >= WELL_CONDITIONED:
-            return Moments(quick.n, quick.mean, quick.names, R=root[0])
+            return Moments(gram.n, gram.mean, gram.names, R=root[0])
     return None
 
 
@@ -229,7 +233,6 @@ def read_moments(
 
     With `enough`, only of as many rows as a learner needs: fewer are refused before any p × p matrix is made.
     """
-    check_missing(missing)
     p = len(source.names)
     if p == 0:
         raise DataError("There are no columns: a graph needs at least two.")

@@ -1,4 +1,4 @@
-"""`Profile`: what the rows of a table say beside their moments, small enough to keep."""
+"""What is kept of the rows of a table: an even sample, and a `Profile`, what they say beside their moments."""
 
 from __future__ import annotations
 
@@ -9,9 +9,23 @@ import numpy as np
 from ordag.arrays import Array
 
 NUMBERS = 2**18
-"""Numbers in a sample of rows, two megabytes; of wide tables it has a few hundred rows all the same."""
+"""Numbers in a profile's sample of rows, two megabytes; of wide tables it has a few hundred rows all the same."""
 
 MOST_ROWS, FEWEST_ROWS = 20_000, 200
+
+
+class Rows(NamedTuple):
+    """Complete rows, `stride` apart in the table; 1 means all."""
+
+    values: Array
+    stride: int
+
+    def thinned(self, most: int) -> Rows:
+        """Every second, fourth, … of them, so that there are no more than `most`."""
+        step = 1
+        while len(self.values) > most * step:
+            step *= 2
+        return Rows(np.ascontiguousarray(self.values[::step]), self.stride * step)
 
 
 class Profile(NamedTuple):
@@ -36,10 +50,13 @@ class Profile(NamedTuple):
 
 
 class Sampler:
-    """Takes blocks of rows as they go by; keeps every row, then every second, every fourth, …"""
+    """Takes blocks of rows as they go by; keeps every row, then every second, every fourth, …
 
-    def __init__(self, p: int, most_rows: int | None = None) -> None:
-        self._limit = sample_size(p) if most_rows is None else most_rows
+    It keeps what a profile needs, or `keep` numbers if that is more.
+    """
+
+    def __init__(self, p: int, keep: int = 0) -> None:
+        self._limit = max(sample_size(p), keep // max(p, 1))
         self._held: list[Array] = []
         self._stride, self._count, self._position = 1, 0, 0
         self._least, self._most = np.full(p, np.inf), np.full(p, -np.inf)
@@ -54,15 +71,22 @@ class Sampler:
         self._held.append(np.array(kept))
         self._count += len(kept)
         while self._count > self._limit:
-            self._held = [np.concatenate(self._held)[::2]]
+            self._held = [np.concatenate(self._held)[::2].copy()]
             self._stride, self._count = 2 * self._stride, len(self._held[0])
 
     @property
+    def rows(self) -> Rows:
+        """All that was kept."""
+        if len(self._held) != 1:
+            self._held = [np.concatenate([np.empty((0, len(self._least))), *self._held])]
+        return Rows(self._held[0], self._stride)
+
+    @property
     def profile(self) -> Profile:
-        rows = np.concatenate(self._held) if self._held else np.empty((0, len(self._least)))
-        return Profile(rows, self._stride, self._least, self._most)
+        rows = self.rows.thinned(sample_size(len(self._least)))
+        return Profile(rows.values, rows.stride, self._least, self._most)
 
 
 def sample_size(p: int) -> int:
-    """Rows to keep of a table with p columns."""
+    """Rows in the profile of a table with p columns."""
     return max(FEWEST_ROWS, min(MOST_ROWS, NUMBERS // max(p, 1)))

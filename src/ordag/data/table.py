@@ -1,117 +1,96 @@
-"""`Table`: what a learner is given. It asks for moments in the precision that it needs."""
+"""`Table`: what a learner is given. It asks for moments in the precision that it needs; a file is read once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 from ordag.checks import check_function
-from ordag.data.gate import Missing, check_missing, check_moments, check_size
-from ordag.data.moments import Moments, quick_moments, read_moments, resolved_moments
-from ordag.data.profile import Profile, Sampler
-from ordag.data.sources import Source, open_source, refuse_reading
+from ordag.data.moments import Moments, gram_moments, moments_of_gram, read_moments
+from ordag.data.profile import Profile, Rows, Sampler
+from ordag.data.reading import Reading
+from ordag.data.sources import Source, open_source
+from ordag.data.table_checks import RowCheck, check_moments, check_size
 from ordag.words import counted
 
 
 class Table:
-    """Data of any kind that Ordag takes, opened and checked, not yet computed with."""
+    """Data of any kind that Ordag takes, opened and checked, not yet computed with.
+
+    `reading` are the settings of `Reading`. `keep` is how many numbers of a file's rows to keep when they are read, for `rows`.
+    `names` are those of the columns, known before any row is read; `source` is where the rows are, None for moments.
+    """
 
     def __init__(
-        self,
-        data: Any,
-        *,
-        columns: Sequence[str] | None = None,
-        missing: Missing = "error",
-        progress: Callable[[str], None] | None = None,
-        **reading: Any,
+        self, data: Any, *, progress: Callable[[str], None] | None = None, keep: int = 0, **reading: Any
     ) -> None:
-        check_missing(missing)
+        settings = Reading(**reading)
         check_function("progress", progress)
-        self.missing: Missing = missing
-        self._progress = progress
-        self._source: Source | None = None
-        self._sampler: Sampler | None = None
-        self._given: Moments | None = None
+        self.missing = settings.missing
+        self._progress, self._keep = progress, keep
+        self.source: Source | None = None
         if isinstance(data, Moments):
-            refuse_reading(reading, "Moments")
-            self._given = data if columns is None else data.select(columns)
-            self.description = "moments"
+            settings.refuse_layout("Moments")
+            self._given = data if settings.columns is None else data.select(settings.columns)
+            self.names = self._given.names
         else:
-            self._source = open_source(data, columns=columns, **reading)
-            self.description = self._source.describe
-            if self._source.rows is not None:
-                check_size(self._source.rows, self.names)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns, known before any row is read."""
-        if self._given is not None:
-            return self._given.names
-        assert self._source is not None
-        return tuple(self._source.names)
+            self.source = open_source(data, **reading)
+            self.names = self.source.names
+            if self.source.rows is not None:
+                check_size(self.source.rows, self.names)
 
     def tell(self, news: str) -> None:
         """Pass on how far things are."""
         if self._progress is not None:
             self._progress(news)
 
-    def _rows_read(self, rows: int) -> None:
+    def tell_rows(self, rows: int) -> None:
+        """Pass on how many rows have been read."""
         self.tell(f"{counted(rows, 'row')} read")
 
     @cached_property
-    def quick(self) -> Moments | None:
+    def gram_moments(self) -> Moments | None:
         """Moments through a Gram matrix of rows in memory: the fast way, with half the digits. None for other data."""
-        if self._source is None:
-            return None
-        quick = quick_moments(self._source)
-        return None if quick is None else _checked(quick)
+        gram = None if self.source is None else gram_moments(self.source)
+        return None if gram is None else _checked(gram)
 
     @cached_property
     def moments(self) -> Moments:
         """Moments with every digit that the data have."""
-        if self._given is not None:
-            return _checked(self._given)
-        assert self._source is not None
-        resolved = None if self.quick is None else resolved_moments(self.quick)
-        return self._read() if resolved is None else _checked(resolved)
+        resolved = None if self.gram_moments is None else moments_of_gram(self.gram_moments)
+        return self.qr_moments if resolved is None else _checked(resolved)
 
     @cached_property
-    def exact(self) -> Moments:
-        """Moments by orthogonal transformations of the rows, whatever their conditioning."""
-        if self._given is not None:
-            return self.moments
-        return self._read()
+    def qr_moments(self) -> Moments:
+        """Moments by orthogonal transformations of the rows, whatever their conditioning; those that were given, as they are."""
+        return _checked(self._given) if self.source is None else self._read[0]
 
-    def _read(self) -> Moments:
-        """All rows once, and a sample of them kept as they go by."""
-        assert self._source is not None
-        sampler = Sampler(len(self.names))
-        moments = read_moments(
-            self._source, missing=self.missing, progress=self._rows_read, sampler=sampler, enough=True
-        )
-        self._sampler = sampler
-        return _checked(moments)
+    @cached_property
+    def _read(self) -> tuple[Moments, Sampler]:
+        """All rows once, and what is kept of them as they go by."""
+        assert self.source is not None
+        sampler = Sampler(len(self.names), self._keep)
+        moments = read_moments(self.source, missing=self.missing, progress=self.tell_rows, sampler=sampler, enough=True)
+        return _checked(moments), sampler
+
+    @property
+    def rows(self) -> Rows | None:
+        """The complete rows: all that are in memory, of a file an even sample. None for moments, which have no rows."""
+        if self.source is None:
+            return None
+        X = self.source.array
+        return self._read[1].rows if X is None else Rows(RowCheck(self.names, "drop").admit(X), 1)
 
     @property
     def profile(self) -> Profile | None:
-        """What the rows say beside their moments, once they have been read; None where there are none."""
-        if self._sampler is not None:
-            return self._sampler.profile
-        if self._source is None or self._source.array is None or self.quick is None:
+        """What the rows say beside their moments; None for moments, which have no rows."""
+        if self.source is None:
             return None
-        return Profile.of(self._source.array)
+        X = None if "_read" in vars(self) or self.gram_moments is None else self.source.array
+        return self._read[1].profile if X is None else Profile.of(X)
 
 
 def _checked(moments: Moments) -> Moments:
     check_moments(moments.n, moments.mean, moments.spread, moments.names)
     return moments
-
-
-READING = ("separator", "encoding", "header", "decimal")
-
-
-def split_reading(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings of reading text files, and all others."""
-    reading = {name: value for name, value in settings.items() if name in READING}
-    return reading, {name: value for name, value in settings.items() if name not in READING}

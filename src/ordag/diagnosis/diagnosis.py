@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from ordag.checks import check_choice, check_function, checked_seed, is_flag, is_whole, short
-from ordag.data.gate import Missing
-from ordag.data.table import Table, split_reading
+from ordag.data.profile import Rows
+from ordag.data.reading import Missing, split_reading
+from ordag.data.table import Table
 from ordag.diagnosis.condition import condition_finding
 from ordag.diagnosis.equations import independence_finding, linearity_finding, row_order_finding, spread_finding
 from ordag.diagnosis.gaussian import columns_finding, kurtosis_finding, mardia_finding
 from ordag.diagnosis.influence import influence_finding
 from ordag.diagnosis.relearning import Learned
-from ordag.diagnosis.rows import Rows, read_rows
 from ordag.diagnosis.sorting import sorting_finding
 from ordag.diagnosis.survival import (
     backward_finding,
@@ -40,6 +40,9 @@ from ordag.settings import level
 
 LEVEL = 0.01
 """Of a finding, where nobody says otherwise."""
+
+NUMBERS = 20_000_000
+"""Rows times columns to hold at once, about 160 MB; of larger tables every second, fourth, … row is looked at."""
 
 LEAST_ROWS = 20
 """Below this the tests on rows have no meaning."""
@@ -129,7 +132,7 @@ def diagnose(
     if alpha is not None:
         settings["alpha"] = level("alpha", alpha)
     check_settings(method, settings)
-    table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
+    table = Table(data, columns=columns, missing=missing, progress=progress, keep=NUMBERS, **reading)
     recipe = recipe_for(method, len(table.names), settings)
     if isinstance(recipe, PooledSettings):
         recipe = replace(recipe, units="commensurable" if same_units else None, groups=None if same_units else groups)
@@ -143,7 +146,8 @@ def diagnose(
         )
     if groups is not None:
         groups = [[fit.names[j] for j in group] for group in placed_groups(groups, fit.names)]
-    rows = read_rows(data, columns=columns, **reading)
+    kept = table.rows
+    rows = None if kept is None else kept.thinned(max(NUMBERS // len(table.names), 1000))
     verdict = quick_verdict(fit, same_units=same_units)
     learned = Learned.of(fit)
     tested = verdict.tier == "tested"

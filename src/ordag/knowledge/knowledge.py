@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from itertools import pairwise
 from os import PathLike
 from typing import Any, Self, TypeAlias
@@ -13,7 +12,6 @@ import numpy as np
 
 from ordag.arrays import Mask
 from ordag.checks import as_list, short
-from ordag.data.sources.columns import quoted
 from ordag.errors import ColumnError, SettingError
 from ordag.graph.acyclic import transitive_closure
 from ordag.graph.checks import checked_nodes
@@ -22,6 +20,7 @@ from ordag.graph.graph import Graph
 from ordag.knowledge.files import parsed_entries, parsed_value, read_entries, written
 from ordag.knowledge.masks import Constraints, violations
 from ordag.knowledge.rules import KEYS, check_rules
+from ordag.words import did_you_mean, quoted
 
 
 @dataclass(frozen=True)
@@ -86,8 +85,7 @@ class Knowledge:
             raise SettingError(f"knowledge={short(entries)}: give a mapping with the entries {', '.join(KEYS)}.")
         for key in entries:
             if key not in KEYS:
-                close = get_close_matches(str(key), KEYS, n=1)
-                hint = f" Did you mean {close[0]!r}?" if close else ""
+                hint = did_you_mean(str(key), KEYS)
                 raise SettingError(f"knowledge has no entry {key!r}.{hint} Its entries are {', '.join(KEYS)}.")
         return cls(**{key: parsed_value(key, value) for key, value in entries.items() if value is not None})
 
@@ -126,8 +124,7 @@ class Knowledge:
         place = {name: j for j, name in enumerate(names)}
         unknown = [name for name in self.names if name not in place]
         if unknown:
-            close = list(dict.fromkeys(match for name in unknown[:4] for match in get_close_matches(name, names, n=2)))
-            hint = f" Did you mean {quoted(close)}?" if close else ""
+            hint = did_you_mean(unknown[:4], names, each=2)
             raise ColumnError(f"The knowledge names {quoted(unknown)}, and the table has no such column.{hint}")
         p = len(names)
         roots, sinks = (np.array([name in group for name in names]) for group in (set(self.roots), set(self.sinks)))

@@ -7,7 +7,6 @@ a to b of the products of their weights, which is $T_{ab}$ with $T = (I - B)^{-1
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +19,7 @@ from ordag.checks import short
 from ordag.errors import ColumnError, SettingError
 from ordag.linalg import triangle
 from ordag.model.sem import LinearSEM
-from ordag.words import listed, shown
+from ordag.words import did_you_mean, listed, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,7 +145,6 @@ def check_pair(source: str, target: str, names: tuple[str, ...]) -> tuple[int, i
 
 def _place(name: str, names: tuple[str, ...]) -> int:
     if not isinstance(name, str) or name not in names:
-        near = get_close_matches(name, names, 1) if isinstance(name, str) else []
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(name, names) if isinstance(name, str) else ""
         raise ColumnError(f"There is no variable {short(name)}.{hint} The variables are {listed(names)}.")
     return names.index(name)

@@ -20,8 +20,9 @@ def find_order(table: Table, direction: str = "forward", before: Mask | None = N
     if direction == "backward":
         ordering = backward(table.moments, before)
     else:
-        quick = None if table.quick is None else quick_forward(table.quick, before)
-        ordering = quick if quick is not None else forward(table.exact, before)
+        gram = table.gram_moments
+        quick = None if gram is None else quick_forward(gram, before)
+        ordering = quick if quick is not None else forward(table.qr_moments, before)
     for sentence in precision_warnings(ordering):
         warnings.warn(sentence, PrecisionWarning, stacklevel=5)
     return ordering

@@ -23,11 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array
-from ordag.data.gate import Missing, RowCheck
 from ordag.data.moments import Moments
+from ordag.data.reading import Missing
 from ordag.data.scatter import chunk_rows
 from ordag.data.sources import Source
 from ordag.data.sources.source import regroup
+from ordag.data.table_checks import RowCheck
 from ordag.resampling.resamplers import GramResampler, child, whiten
 
 BLOCK = 256

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 
 from ordag.errors import SettingError
+from ordag.words import did_you_mean
 
 __all__ = ["DATASETS", "Dataset", "load"]
 
@@ -65,9 +65,8 @@ DATASETS = {
 def load(name: str) -> Dataset:
     """The built-in data set of this name."""
     if name not in DATASETS:
-        close = get_close_matches(name.lower(), DATASETS, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise SettingError(f"There is no data set {name!r}: the data sets are {', '.join(DATASETS)}.{hint}")
+        known = f"the data sets are {', '.join(DATASETS)}.{did_you_mean(name.lower(), DATASETS)}"
+        raise SettingError(f"There is no data set {name!r}: {known}")
     return DATASETS[name]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ordag.arrays import Array
 from ordag.checks import short
+from ordag.data.reading import Reading
 from ordag.data.sources.columns import (
     BOOLEANS,
     COMPLEX,
@@ -65,13 +66,17 @@ class ArraySource(Source):
         part = self.table if whole else self.table[start:stop]
         if self.positions != tuple(range(self.table.shape[1])):
             part = part[:, self.positions]
-        with np.errstate(over="ignore"):  # what is too large becomes infinite, and the gate says so
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, and `RowCheck` says so
             numbers = part.astype(np.float64, copy=False)
         return numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
 
 
-def open_array(data: Any, wanted: Sequence[str] | None, describe: str = "the array") -> Source:
-    """An (n, p) array as a source, its columns named X1 to Xp."""
+def open_array(data: Any, reading: Reading, describe: str = "the array") -> Source | None:
+    """An (n, p) array, or what NumPy makes one of, as a source; its columns are named X1 to Xp."""
+    if type(data).__module__.startswith("scipy.sparse"):
+        raise UnreadableError(f"A sparse matrix of shape {data.shape} was given: pass data.toarray().")
+    if not hasattr(data, "__array__"):
+        return None
     table = data if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
     if table.ndim != 2:
         hint = " For a single variable there is no graph to learn." if table.ndim == 1 else ""
@@ -83,7 +88,7 @@ def open_array(data: Any, wanted: Sequence[str] | None, describe: str = "the arr
             + (f" {kind.remedy}" if kind.remedy else "")
         )
     names = tuple(f"X{j + 1}" for j in range(table.shape[1]))
-    positions = select(names, [None] * len(names), wanted, describe)
+    positions = select(names, [None] * len(names), reading.columns, describe)
     _refuse_inexact(table, names, positions, describe)
     return ArraySource(
         names=tuple(names[j] for j in positions),
@@ -94,8 +99,10 @@ def open_array(data: Any, wanted: Sequence[str] | None, describe: str = "the arr
     )
 
 
-def open_rows(data: Sequence[Any], wanted: Sequence[str] | None) -> Source:
+def open_rows(data: Any, reading: Reading) -> Source | None:
     """A list of rows as a source; None is a missing value."""
+    if not isinstance(data, list | tuple):
+        return None
     describe = "the list"
     if not len(data):
         raise UnreadableError("the list is empty: expected a list of rows, each a list of numbers.")
@@ -112,7 +119,7 @@ def open_rows(data: Sequence[Any], wanted: Sequence[str] | None) -> Source:
                 "give every row one value for each variable, None where it is missing."
             )
         rows.append([_number(value, i, j, describe) for j, value in enumerate(row, start=1)])
-    return open_array(np.array(rows, dtype=np.float64).reshape(len(rows), len(data[0])), wanted, describe)
+    return open_array(np.array(rows, dtype=np.float64).reshape(len(rows), len(data[0])), reading, describe)
 
 
 def _number(value: Any, row: int, column: int, describe: str) -> float:

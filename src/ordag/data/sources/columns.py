@@ -6,10 +6,10 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from ordag.checks import as_list, short
 from ordag.errors import ColumnError, PrecisionError, SettingError
+from ordag.words import cut, did_you_mean, quoted
 
 LARGEST_EXACT = 2**53  # from here on float64 skips integers
 
@@ -53,19 +53,11 @@ def select(
 def beyond_exact(describe: str, name: str, value: int | str, row: int | None = None) -> PrecisionError:
     """The error for an integer that float64 may have to round."""
     place = "" if row is None else f" in data row {row}"
-    digits = str(value)
-    shown = digits if len(digits) <= 40 else f"{digits[:40]}…"
     return PrecisionError(
-        f"{describe}: column {name!r} holds the integer {shown}{place}, but float64 is exact only up to "
+        f"{describe}: column {name!r} holds the integer {cut(str(value))}{place}, but float64 is exact only up to "
         "±2^53 = 9007199254740992. Leave the column out if it numbers things; if it measures something, "
         "subtract an offset, or store it as floating-point numbers."
     )
-
-
-def quoted(names: Sequence[str], limit: int = 8) -> str:
-    """The names in quotation marks, shortened if there are many."""
-    shown = ", ".join(repr(name) for name in names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
 def _request(wanted: Sequence[str]) -> tuple[str, ...]:
@@ -84,8 +76,7 @@ def _positions(names: Sequence[str], request: Sequence[str], describe: str) -> t
     where = {name: j for j, name in reversed(list(enumerate(names)))}
     unknown = [name for name in request if name not in where]
     if unknown:
-        close = list(dict.fromkeys(match for name in unknown for match in get_close_matches(name, names, n=2)))
-        hint = f" Did you mean {quoted(close)}?" if close else ""
+        hint = did_you_mean(unknown, names, each=2)
         noun = "column" if len(unknown) == 1 else "columns"
         raise ColumnError(f"{describe} has no {noun} {quoted(unknown)}.{hint} Its columns are {quoted(names)}.")
     return tuple(where[name] for name in request)

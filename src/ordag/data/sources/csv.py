@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Array
+from ordag.data.reading import Reading
 from ordag.data.sources.arrow import floats, kind_of
 from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, beyond_exact, select
 from ordag.data.sources.paths import opened
 from ordag.data.sources.sniff import NUMBER, Layout, not_decodable, sniff
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import ColumnError, DataError, TooFewRowsError, UnreadableError
-from ordag.words import counted
+from ordag.words import counted, cut
 
 _WORDS = ("na", "n/a", "nan", "none", "null", "<na>")
 _AS_WRITTEN = ("", ".", *(form(word) for word in _WORDS for form in (str.lower, str.upper, str.capitalize)), "NaN")
@@ -85,19 +86,10 @@ class CsvSource(Source):
             yield reader
 
 
-def open_csv(
-    path: Path,
-    wanted: Sequence[str] | None,
-    describe: str,
-    *,
-    separator: str | None,
-    encoding: str | None,
-    decimal: str | None,
-    header: bool,
-) -> Source:
+def open_csv(path: Path, describe: str, reading: Reading) -> Source:
     """A text file as a source; its first block decides which columns hold numbers."""
-    layout = sniff(path, describe, separator=separator, encoding=encoding, decimal=decimal, header=header)
-    if layout.alone and not header:
+    layout = sniff(path, describe, reading)
+    if layout.alone and not layout.header:
         raise TooFewRowsError(f"{describe} holds a single row: give more rows than there are variables.")
     if layout.alone:
         written, block = list(layout.first), None
@@ -105,9 +97,9 @@ def open_csv(
         with _reader(layout, {}, {}) as reader:
             written = reader.schema.names
             block = next((batch for batch in reader if batch.num_rows), None)
-    names = [name.strip() if header else f"X{j + 1}" for j, name in enumerate(written)]
+    names = [name.strip() if layout.header else f"X{j + 1}" for j, name in enumerate(written)]
     kinds = [None] * len(names) if block is None else [_kind(column, layout) for column in block.columns]
-    positions = select(names, kinds, wanted, describe)
+    positions = select(names, kinds, reading.columns, describe)
     return CsvSource(
         names=tuple(names[j] for j in positions),
         rows=0 if block is None else None,
@@ -129,15 +121,15 @@ def _kind(column: Any, layout: Layout) -> Kind | None:
         return None
     row, value = strange[0]
     if layout.decimal == "." and all(COMMA.fullmatch(value) for _, value in strange):
-        return Kind(f"decimal commas ({_short(value)} in data row {row})", DECIMAL_COMMA)
+        return Kind(f"decimal commas ({cut(value)!r} in data row {row})", DECIMAL_COMMA)
     if not layout.header and row == 1 and len(strange) == 1:
         return Kind(
-            f"{_short(value)} in its first row",
+            f"{cut(value)!r} in its first row",
             "If the first line holds the names, leave out header=False (--no-header on the command line).",
         )
     if 2 * len(strange) <= len(values):
         return Kind(
-            f"{_short(value)} in data row {row}",
+            f"{cut(value)!r} in data row {row}",
             "Correct the value, or leave the cell empty if it is missing.",
         )
     return TEXT
@@ -192,7 +184,7 @@ def _explained(message: str, layout: Layout, names: Mapping[int, str]) -> DataEr
     if found and int(found[1]) in names:
         place = f" in data row {int(found[2]) - layout.header}" if found[2] else ""
         name = names[int(found[1])]
-        problem = f"{describe}: column {name!r} holds {_short(found[3])}{place}, which is not a number."
+        problem = f"{describe}: column {name!r} holds {cut(found[3])!r}{place}, which is not a number."
         if "\ufffd" in found[3]:
             return not_decodable(describe, layout.encoding, f"column {name!r}{place}")
         if layout.decimal == "." and COMMA.fullmatch(found[3]):
@@ -223,7 +215,7 @@ def _ragged(row: Any, layout: Layout) -> UnreadableError:
         remedy = "Correct the row, and quote cells that contain the separator."
     return UnreadableError(
         f"{layout.describe}: {place} has {counted(found, 'field')} where {expected} "
-        f"{'are' if expected != 1 else 'is'} expected ({_short(row.text)}). {remedy}"
+        f"{'are' if expected != 1 else 'is'} expected ({cut(row.text)!r}). {remedy}"
     )
 
 
@@ -233,7 +225,3 @@ def _ends_with(text: str, layout: Layout) -> bool:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - len(wanted) - 2))
         return file.read().strip().endswith(wanted)
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 40 else f"{text[:40]}…")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ordag.arrays import Array
+from ordag.data.reading import Reading
 from ordag.data.sources.columns import (
     BOOLEANS,
     BYTES,
@@ -83,15 +84,15 @@ class FrameSource(Source):
         return table
 
 
-def open_frame(data: Any, wanted: Sequence[str] | None, describe: str = "the data frame") -> Source | None:
+def open_frame(data: Any, reading: Reading, describe: str = "the data frame") -> Source | None:
     """A frame as a source, or None if `data` is nothing of the kind."""
-    frame = _narwhals(data, describe)
+    frame = None if isinstance(data, np.ndarray) else _narwhals(data, describe)
     if frame is None:
         return None
     names = tuple(str(name) for name in frame.columns)
     columns = [frame.get_column(name) for name in frame.columns]
     kinds = [_kind(column) for column in columns]
-    positions = select(names, [None if kind is MISSING else kind for kind in kinds], wanted, describe)
+    positions = select(names, [None if kind is MISSING else kind for kind in kinds], reading.columns, describe)
     for j in positions:
         if kinds[j] is None:
             _refuse_inexact(columns[j], names[j], describe)
@@ -107,8 +108,12 @@ def open_frame(data: Any, wanted: Sequence[str] | None, describe: str = "the dat
     )
 
 
-def open_columns(data: Mapping[Any, Any], wanted: Sequence[str] | None) -> Source:
-    """A dict of columns as a source; None in a list is a missing value."""
+def open_columns(data: Any, reading: Reading) -> Source | None:
+    """A dict of columns, or an array of records, as a source; None in a list is a missing value."""
+    if isinstance(data, np.ndarray) and data.dtype.names and data.ndim == 1:
+        data = {name: data[name] for name in data.dtype.names}
+    if not isinstance(data, Mapping):
+        return None
     import pyarrow as pa
 
     describe = "the dict of columns"
@@ -132,9 +137,7 @@ def open_columns(data: Mapping[Any, Any], wanted: Sequence[str] | None) -> Sourc
             "give every column the same number of values, None where one is missing."
         )
     names = [str(name) for name in data]
-    source = open_frame(pa.table([columns[name] for name in names], names=names), wanted, describe)
-    assert source is not None
-    return source
+    return open_frame(pa.table([columns[name] for name in names], names=names), reading, describe)
 
 
 def _narwhals(data: Any, describe: str) -> Any:

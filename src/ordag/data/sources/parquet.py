@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Array
+from ordag.data.reading import Reading
 from ordag.data.sources.arrow import kind_of, to_float
-from ordag.data.sources.columns import Kind, quoted, select
+from ordag.data.sources.columns import Kind, select
 from ordag.data.sources.paths import opened
+from ordag.data.sources.sniff import TEXT_ENDINGS
 from ordag.data.sources.source import Source, regroup, rows_at_once
 from ordag.errors import ColumnError, OrdagWarning, UnreadableError
+from ordag.words import quoted
 
 ENDINGS = (".parquet", ".pq")
 TEXT = re.compile(r"\.(csv|tsv)(\.\w+)?$", re.IGNORECASE)
@@ -52,15 +55,25 @@ class ParquetSource(Source):
                     first_row += batch.num_rows
 
 
-def open_parquet(path: Path, wanted: Sequence[str] | None, describe: str) -> Source:
-    """One Parquet file as a source. An index that pandas stored in it is used only where it is asked for."""
+def open_parquet(path: Path, describe: str, reading: Reading) -> Source | None:
+    """One Parquet file, by its ending or else by its marks, as a source.
+
+    An index that pandas stored in it is used only where it is asked for.
+    """
+    ending = path.suffix.lower()
+    if ending not in ENDINGS and (ending in TEXT_ENDINGS or _marks(path, describe)[:2] != (MARK, MARK)):
+        return None
+    reading.refuse_layout(describe)
     with _opened(path, describe) as file:
-        names = _selected(file.schema_arrow, wanted, describe)
+        names = _selected(file.schema_arrow, reading.columns, describe)
         return ParquetSource(names=names, rows=file.metadata.num_rows, describe=describe, files=(path,))
 
 
-def open_folder(folder: Path, wanted: Sequence[str] | None, describe: str) -> Source:
+def open_folder(folder: Path, describe: str, reading: Reading) -> Source | None:
     """All Parquet files in a folder (see `parquet_files`), in the order of their paths, as one source."""
+    if not folder.is_dir():
+        return None
+    reading.refuse_layout(describe)
     files, deeper = _searched(folder, describe)
     names = [entry.name for entry in _entries(folder, describe) if not entry.name.startswith((".", "_"))]
     text = sorted(name for name in names if TEXT.search(name))
@@ -79,9 +92,9 @@ def open_folder(folder: Path, wanted: Sequence[str] | None, describe: str) -> So
         inside = f"{describe}, {path.relative_to(folder).as_posix()}"
         with _opened(path, inside) as file:
             if path == files[0]:
-                first = _selected(file.schema_arrow, wanted, inside)
+                first = _selected(file.schema_arrow, reading.columns, inside)
             else:
-                _refuse_mismatch(file.schema_arrow, wanted, inside, first, files[0].name)
+                _refuse_mismatch(file.schema_arrow, reading.columns, inside, first, files[0].name)
             total += file.metadata.num_rows
     return ParquetSource(names=first, rows=total, describe=describe, files=files)
 
@@ -177,12 +190,6 @@ def _opened(path: Path, describe: str) -> Iterator[Any]:
             f"{describe} could not be read as Parquet ({reason}): the file is damaged or cut off. "
             "Write or copy it again."
         ) from error
-
-
-def is_parquet(path: Path, describe: str) -> bool:
-    """Whether the file starts and ends as a Parquet file does."""
-    start, end, _ = _marks(path, describe)
-    return start == end == MARK
 
 
 def _check_marks(path: Path, describe: str) -> None:

@@ -9,13 +9,15 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ordag.checks import is_flag, short
+from ordag.checks import short
+from ordag.data.reading import Reading
 from ordag.data.sources.paths import opened
 from ordag.errors import SettingError, UnreadableError
 
 NUMBER = re.compile(r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)\s*", re.IGNORECASE)
 LINE_END = re.compile(r"\r\n|\r|\n")
 COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")  # the endings that pyarrow unpacks while reading
+TEXT_ENDINGS = (".csv", ".tsv", ".txt", *COMPRESSED)
 HOST_NAMES = ("idna", "punycode")  # encodings of single words, not of files
 LOOK = 1 << 18  # bytes
 LONGEST_LINE = 1 << 28  # bytes
@@ -82,19 +84,10 @@ class Layout:
     alone: bool  # there is no other line
 
 
-def sniff(
-    path: Path,
-    describe: str,
-    *,
-    separator: str | None,
-    encoding: str | None,
-    decimal: str | None,
-    header: bool,
-) -> Layout:
+def sniff(path: Path, describe: str, reading: Reading) -> Layout:
     """Settle the settings left open, and refuse what cannot be a table of text."""
-    if not is_flag(header):
-        raise SettingError(f"header={short(header)}: say True, or False if the first line is data already.")
-    codec = _codec(encoding)
+    decimal, header = reading.decimal, reading.header
+    codec = _codec(reading.encoding)
     head, complete = _head(path, describe)
     _refuse_binary(head, describe, codec)
     text = _decoded(head, complete, codec, describe)
@@ -102,7 +95,7 @@ def sniff(
     lines = [line for line in LINE_END.split(text) if line.strip()]
     if not lines:
         raise UnreadableError(f"{describe} holds only blank lines: there is no table in it.")
-    chosen = _separator(path, separator, lines[0])
+    chosen = _separator(path, reading.separator, lines[0])
     point = "." if decimal is None else decimal
     if not isinstance(point, str) or point not in (".", ",") or point == chosen:
         raise SettingError(

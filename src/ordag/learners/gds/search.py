@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ordag.arrays import Array, Mask
 from ordag.bits import packed_columns
 from ordag.checks import Seed, as_list, as_number, check_choice, checked_seed, is_whole, short
-from ordag.data.gate import check_moments
 from ordag.data.moments import Moments
+from ordag.data.table_checks import check_moments
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints

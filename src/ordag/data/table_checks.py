@@ -1,14 +1,14 @@
-"""The gate: what every table is checked for, once, before anything is computed from it."""
+"""What every table is checked for, once, before anything is computed from it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.checks import as_list, check_choice, short
+from ordag.checks import as_list, short
+from ordag.data.reading import Missing
 from ordag.errors import (
     ColumnError,
     ConstantColumnError,
@@ -21,8 +21,6 @@ from ordag.errors import (
 from ordag.linalg import EPSILON
 from ordag.words import counted, joined, listed, shown
 
-Missing = Literal["error", "drop"]
-
 SMALLEST, LARGEST = 1e-135, 1e145
 """Lengths of centred columns between which squares, and quotients of squares, stay within float64."""
 
@@ -33,10 +31,6 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
     if doubled:
         raise ColumnError(f"Column names must differ, but {listed(doubled)} stands more than once: rename one of them.")
     return tuple(names)
-
-
-def check_missing(missing: str) -> None:
-    check_choice("missing", missing, ("error", "drop"), "'error' or 'drop'")
 
 
 class RowCheck:
