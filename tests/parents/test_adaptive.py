@@ -13,7 +13,7 @@ from strategies.tables import permutations, tables
 
 from ordag import CVS, Moments, hamming, learn, simulate
 from ordag.errors import SettingError
-from ordag.order.ordering import forward
+from ordag.order.forward import forward
 from ordag.parents import adaptive
 from ordag.parents.adaptive import LEAST, adaptive_elimination, edge_penalty
 from ordag.parents.regressions import FromRoot, FromScatter

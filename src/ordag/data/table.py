@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from ordag.checks import check_function
-from ordag.data.gate import Missing, check_missing, check_moments, check_size
+from ordag.data.gate import LeastRows, Missing, check_missing, check_moments, check_size, least_squares_rows
 from ordag.data.moments import Moments, quick_moments, read_moments, resolved_moments
 from ordag.data.profile import Profile, Sampler
 from ordag.data.sources import Source, open_source, refuse_reading
@@ -24,12 +24,14 @@ class Table:
         columns: Sequence[str] | None = None,
         missing: Missing = "error",
         progress: Callable[[str], None] | None = None,
+        least_rows: LeastRows = least_squares_rows,
         **reading: Any,
     ) -> None:
         check_missing(missing)
         check_function("progress", progress)
         self.missing: Missing = missing
         self._progress = progress
+        self._least_rows = least_rows
         self._source: Source | None = None
         self._sampler: Sampler | None = None
         self._given: Moments | None = None
@@ -41,7 +43,7 @@ class Table:
             self._source = open_source(data, columns=columns, **reading)
             self.description = self._source.describe
             if self._source.rows is not None:
-                check_size(self._source.rows, self.names)
+                check_size(self._source.rows, self.names, least_rows)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -50,6 +52,10 @@ class Table:
             return self._given.names
         assert self._source is not None
         return tuple(self._source.names)
+
+    @property
+    def has_rows(self) -> bool:
+        return self._source is not None
 
     def tell(self, news: str) -> None:
         """Pass on how far things are."""
@@ -65,16 +71,16 @@ class Table:
         if self._source is None:
             return None
         quick = quick_moments(self._source)
-        return None if quick is None else _checked(quick)
+        return None if quick is None else self._checked(quick)
 
     @cached_property
     def moments(self) -> Moments:
         """Moments with every digit that the data have."""
         if self._given is not None:
-            return _checked(self._given)
+            return self._checked(self._given)
         assert self._source is not None
         resolved = None if self.quick is None else resolved_moments(self.quick)
-        return self._read() if resolved is None else _checked(resolved)
+        return self._read() if resolved is None else self._checked(resolved)
 
     @cached_property
     def exact(self) -> Moments:
@@ -88,10 +94,14 @@ class Table:
         assert self._source is not None
         sampler = Sampler(len(self.names))
         moments = read_moments(
-            self._source, missing=self.missing, progress=self._rows_read, sampler=sampler, enough=True
+            self._source, missing=self.missing, progress=self._rows_read, sampler=sampler, least_rows=self._least_rows
         )
         self._sampler = sampler
-        return _checked(moments)
+        return self._checked(moments)
+
+    def _checked(self, moments: Moments) -> Moments:
+        check_moments(moments.n, moments.mean, moments.spread, moments.names, self._least_rows)
+        return moments
 
     @property
     def profile(self) -> Profile | None:
@@ -101,8 +111,3 @@ class Table:
         if self._source is None or self._source.array is None or self.quick is None:
             return None
         return Profile.of(self._source.array)
-
-
-def _checked(moments: Moments) -> Moments:
-    check_moments(moments.n, moments.mean, moments.spread, moments.names)
-    return moments

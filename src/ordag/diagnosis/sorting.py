@@ -16,7 +16,7 @@ from ordag.diagnosis.relearning import Learned, agreement
 from ordag.evidence.finding import Finding, Level
 from ordag.graph.distances import hamming
 from ordag.linalg import inverse, lengths, triangle
-from ordag.order.ordering import Ordering
+from ordag.order.ordering import Factor, Ordering
 from ordag.parents.select import select
 from ordag.words import counted
 
@@ -63,7 +63,8 @@ def sort_and_regress(learned: Learned) -> Mask:
     digits = np.round(np.log(variances), 9)  # what ties keeps the learned order, as the sort is stable
     order = np.argsort(digits, kind="stable")
     L = np.asfortranarray(triangle(moments.R[:, order]).T)
-    sorted_ = Ordering(order, moments, L, inverse(L), np.full(len(order), np.inf), np.zeros(len(order)))
+    factor = Factor(L, inverse(L), np.zeros(len(order)))
+    sorted_ = Ordering.along(order, moments, factor, np.full(len(order), np.inf))
     selection = select(
         sorted_,
         rule=settings.get("parents", "test"),

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 
-from ordag.arrays import Mask
 from ordag.checks import check_choice
 from ordag.data.table import Table
-from ordag.errors import PrecisionWarning
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Given, constraints, informed
-from ordag.order.ordering import Ordering, backward, forward, quick_forward
+from ordag.order import RULES, find_order
 from ordag.parents.select import check_level, select
 from ordag.parents.tests import Test, named_test
+from ordag.words import either
 
 
 def cvs(
@@ -42,7 +40,7 @@ def cvs(
     """
     alpha = check_level(alpha)
     named_test(test)
-    check_choice("direction", direction, ("forward", "backward"), "'forward' or 'backward'")
+    check_choice("direction", direction, RULES, either(RULES))
     known = None if knowledge is None else constraints(knowledge, (table.quick or table.moments).names)
     ordering = find_order(table, direction, None if known is None else known.before)
     selection = select(
@@ -71,33 +69,10 @@ def cvs(
         graph=Dag.known_acyclic(moments.names, adjacency),
         ordering=ordering,
         selection=selection,
-        warnings=(precision_sentence(ordering),) if ordering.undecided else (),
+        warnings=ordering.warnings,
         details={"penalty": selection.penalty, "share": selection.share} if parents == "adaptive" else {},
     )
     return informed(fit, known)
-
-
-def find_order(table: Table, direction: str = "forward", before: Mask | None = None) -> Ordering:
-    """The ordering, by way of a Gram matrix where that carries the digits and from R where it does not.
-
-    `before` is a partial order to keep to, with [i, j] for i before j.
-    """
-    if direction == "backward":
-        ordering = backward(table.moments, before)
-    else:
-        quick = None if table.quick is None else quick_forward(table.quick, before)
-        ordering = quick if quick is not None else forward(table.exact, before)
-    if ordering.undecided:
-        warnings.warn(precision_sentence(ordering), PrecisionWarning, stacklevel=5)
-    return ordering
-
-
-def precision_sentence(ordering: Ordering) -> str:
-    steps = len(ordering.undecided)
-    return (
-        f"The data are so close to collinear that float64 does not decide {steps} of {len(ordering.order)} steps of the "
-        f"order; the first is {ordering.undecided[0]}. Do not rely on the order from there on."
-    )
 
 
 def with_false_edges_said(fit: Fit) -> Fit:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
-from ordag.order.batch import forward_stack, stacked_correlations
+from ordag.order.forward import forward_stack
 from ordag.parents.select import Correction, false_discovery_threshold
-from ordag.parents.tests import Test, conditioned_on, critical_correlations, named_test
+from ordag.parents.tests import Test, conditioned_on, critical_correlations, named_test, partial_correlations
 
 WORTHWHILE = 150
 """Columns up to which a stack is quicker than one table after the other."""
@@ -53,7 +53,7 @@ def cvs_stack(
 ) -> Graphs:
     """What `cvs` with parents="test" learns from each of the scatters `roots[b].T @ roots[b]` of n rows."""
     found = forward_stack(roots)
-    r = stacked_correlations(found.W)
+    r = partial_correlations(found.W)
     parents = _parents(r, n, named_test(test), alpha, correction)
     adjacency = np.zeros(parents.shape, dtype=bool)
     every = np.arange(len(roots))[:, None, None]

@@ -19,7 +19,7 @@ from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.gds_moves import Position, starting_graph
 from ordag.learners.regressions import Regressions
-from ordag.order.ordering import forward
+from ordag.order.forward import forward
 
 Strategy = Literal["random", "steepest"]
 Progress = Callable[[int, float], None]

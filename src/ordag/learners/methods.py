@@ -11,10 +11,10 @@ from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints, Given, constraints, informed
-from ordag.learners.cvs import find_order
 from ordag.learners.orient import check_way, order_for_skeleton, orient_by_order
 from ordag.learners.pc import pc_search
 from ordag.learners.prices import Penalty, priced_gds, priced_ges
+from ordag.order import find_order
 from ordag.parents.tests import Test
 
 

@@ -28,7 +28,7 @@ BLOCK = 48
 
 
 @dataclass(frozen=True)
-class Factor:
+class Pivoted:
     """Columns in the order of their pivots, and the triangular factor in that order.
 
     `L @ L.T` is the Gram matrix with rows and columns in `order`. `runner_up[k]` is the smallest remaining
@@ -98,17 +98,18 @@ def minimum_pivot(gram: Array, spent: float = SPENT, before: Mask | None = None)
 
 
 class Queue:
-    """Who may be chosen while a partial order holds the others back: those of whom all earlier ones are gone."""
+    """Who may be chosen while a partial order holds the others back: those of whom all earlier ones are chosen."""
 
     def __init__(self, before: Mask) -> None:
         self.before = before
         self._waits = before.sum(axis=0)
 
-    def open(self, remaining: Array) -> Array:
+    def rivals(self, remaining: Array) -> Array:
         """A copy, infinite where a column has to wait."""
         return np.where(self._waits > 0, math.inf, remaining)
 
-    def leave(self, j: int) -> None:
+    def release(self, j: int) -> None:
+        """Column j is chosen: nobody has to wait for it any more."""
         self._waits -= self.before[j]
 
 
@@ -128,7 +129,7 @@ def _panel(
     picks: list[int] = []
     second: list[float] = []
     for t in range(steps):
-        rivals = remaining if queue is None else queue.open(remaining)
+        rivals = remaining if queue is None else queue.rivals(remaining)
         j = int(rivals.argmin())
         pivot = float(rivals[j])
         rivals[j] = math.inf
@@ -144,7 +145,7 @@ def _panel(
             return panel[:t], picks, second
         if queue is not None:
             remaining[j] = math.inf
-            queue.leave(j)
+            queue.release(j)
         row = panel[t]
         row[:j] = A[j, :j]
         row[j:] = A[j:, j]
@@ -167,7 +168,7 @@ def _steps_with_digits(at_first: Array, limit: Array, panel: Array, picks: list[
     return int(exhausted.argmax()) + 1 if exhausted.any() else len(picks)
 
 
-def factorise(root: Array, before: Mask | None = None) -> Factor:
+def factorise(root: Array, before: Mask | None = None) -> Pivoted:
     """Order the columns of `root` by least remaining variance, refreshing the digits as often as it takes.
 
     `root` is any matrix whose Gram matrix `root.T @ root` is to be factorised. Where the digits of one Gram
@@ -194,7 +195,7 @@ def factorise(root: Array, before: Mask | None = None) -> Factor:
         residuals = triangle(residuals[:, sequence])[len(part.order) :, len(part.order) :]
         refreshes += 1
     L = triangle(root[:, order]).T if refreshes else lower(part)
-    return Factor(order, L, runner_up, refreshes)
+    return Pivoted(order, L, runner_up, refreshes)
 
 
 def lower(part: Partial) -> Array:

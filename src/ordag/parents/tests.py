@@ -92,20 +92,20 @@ def partial_correlations(W: Array) -> Array:
 
     With W = L⁻¹ the inverse factor, $r_{mj} = -W_{mj} / \\sqrt{\\sum_{i=j}^{m} W_{ij}^2}$: the precision matrix of the
     first m + 1 variables is W'ᵀW' with W' the leading rows of W, and its last row and diagonal give r.
-    Entries on and above the diagonal are zero.
+    Entries on and above the diagonal are zero. Takes a stack of W too.
     """
-    p = len(W)
-    r = np.zeros((p, p))
+    p = W.shape[-1]
+    r = np.zeros(W.shape)
     step = max(1, 2**16 // p)
-    carried = np.zeros(p)
+    carried = np.zeros((*W.shape[:-2], 1, p))
     for start in range(0, p, step):
         stop = min(start + step, p)
-        block = W[start:stop, :stop]
-        squares = np.cumsum(block**2, axis=0) + carried[:stop]
-        carried[:stop] = squares[-1]
+        block = W[..., start:stop, :stop]
+        squares = np.cumsum(block**2, axis=-2) + carried[..., :stop]
+        carried[..., :stop] = squares[..., -1:, :]
         with np.errstate(invalid="ignore", divide="ignore"):
-            r[start:stop, :stop] = -block / np.sqrt(squares)
-        r[start:stop, start:stop] = np.tril(r[start:stop, start:stop], -1)
+            r[..., start:stop, :stop] = -block / np.sqrt(squares)
+        r[..., start:stop, start:stop] = np.tril(r[..., start:stop, start:stop], -1)
     return r
 
 

@@ -12,10 +12,10 @@ from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Given, constraints, informed
-from ordag.learners.cvs import find_order, precision_sentence
 from ordag.learners.pooled.posterior import Posterior, check_draws
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
 from ordag.learners.pooled.search import check_kicks, pooled_search
+from ordag.order import find_order
 from ordag.words import listed
 
 UNITS = {None: UNITS_UNKNOWN, "commensurable": COMMENSURABLE}
@@ -78,7 +78,7 @@ def pooled(
         sequence=tuple(int(order[j]) for j in best.order),
         score=best.score,
         posterior=Posterior(found, order, draws, draw_seed),
-        warnings=(precision_sentence(ordering),) if ordering.undecided else (),
+        warnings=ordering.warnings,
         details={
             "start": found.start,
             "start_scores": found.starts,

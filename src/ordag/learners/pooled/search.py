@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -208,7 +208,7 @@ def _starts(
 ) -> Iterator[tuple[str, Mask]]:
     """The graphs to begin with, by name, over the columns in line."""
     identity = np.arange(moments.p)
-    straight = Ordering(identity, moments, ordering.L, ordering.W, ordering.runner_up, ordering.uncertainty)
+    straight = replace(ordering, order=identity, moments=moments)
     yield (
         "cvs",
         select(

@@ -1,9 +1,4 @@
-"""Many small orderings at once: the kernel of `cholesky.py` over a stack of roots that go in step.
-
-One ordering of fifty variables is mostly the cost of calling functions; a hundred of them together share the calls. Every
-root is ordered by itself, so the answer does not depend on what else is in the stack. Those whose Gram matrix has too few
-digits are marked, and have to go the exact way one by one.
-"""
+"""The rule "forward": causes first, by least variance given those chosen before; one table, or many in step."""
 
 from __future__ import annotations
 
@@ -13,9 +8,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
-from ordag.order.cholesky import SPENT, TIE
-from ordag.order.digits import noise
-from ordag.order.ordering import QUICK
+from ordag.data.moments import Moments
+from ordag.data.table import Table
+from ordag.linalg import inverse
+from ordag.order.cholesky import SPENT, TIE, factorise, lower, minimum_pivot
+from ordag.order.digits import checked_factor, column_lengths, condition, noise
+from ordag.order.ordering import Factor, Ordering, Rule
+
+QUICK = 1e-8
+"""The relative uncertainty of a variance up to which a Gram matrix of the rows is as good as the rows."""
+
+
+def forward(moments: Moments, before: Mask | None = None) -> Ordering:
+    """Order the variables by least conditional variance, causes first (Park & Kim, Algorithm 1, Step 1).
+
+    `before` is a partial order to keep to, with [i, j] for i before j: a step then chooses among the variables of which
+    all earlier ones have been chosen.
+    """
+    found = factorise(moments.R, before)
+    factor = checked_factor(moments, found.order, found.L, before, refreshes=found.refreshes)
+    return Ordering.along(found.order, moments, factor, found.runner_up)
+
+
+def quick_forward(moments: Moments, before: Mask | None = None) -> Ordering | None:
+    """The forward ordering straight from a Gram matrix of the rows, or None where that has too few digits."""
+    assert moments.scatter is not None
+    part = minimum_pivot(moments.scatter, before=before)
+    if not part.complete:
+        return None
+    L = lower(part)
+    W = inverse(L)
+    uncertainty = noise(condition(W, column_lengths(moments)[part.order]), squared=True)
+    if uncertainty.max() > QUICK:
+        return None
+    return Ordering.along(part.order, moments, Factor(L, W, uncertainty), part.runner_up)
+
+
+def _find(table: Table, before: Mask | None) -> Ordering:
+    """By way of a Gram matrix where that carries the digits, and from R where it does not."""
+    quick = None if table.quick is None else quick_forward(table.quick, before)
+    return quick if quick is not None else forward(table.exact, before)
+
+
+FORWARD = Rule("forward", "causes first: the least variance given those before", _find)
 
 
 class Stack(NamedTuple):
@@ -71,9 +106,3 @@ def _inverses(upper: Array) -> Array:
             W[:, m, :m] = np.matmul(upper[:, None, :m, m], W[:, :m, :m])[:, 0] / -pivot[:, None]
         W[:, m, m] = 1.0 / pivot
     return W
-
-
-def stacked_correlations(W: Array) -> Array:
-    """`partial_correlations` of every W in a stack."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.tril(-W / np.sqrt(np.cumsum(W * W, axis=1)), -1)
