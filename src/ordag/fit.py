@@ -22,7 +22,7 @@ from ordag.graph.equivalence import extend
 from ordag.model.refit import Refit, refit
 from ordag.model.sem import LinearSEM
 from ordag.order.ordering import Ordering
-from ordag.parents.select import Selection
+from ordag.parents.selection import Selection
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from ordag.fit import Fit
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Given, constraints, informed
 from ordag.order import RULES, find_order
-from ordag.parents.select import check_level, select
+from ordag.parents.select import PARENT_RULES, check_level, select
 from ordag.parents.tests import Test, named_test
 from ordag.words import either
 
@@ -70,7 +70,7 @@ def cvs(
         ordering=ordering,
         selection=selection,
         warnings=ordering.warnings,
-        details={"penalty": selection.penalty, "share": selection.share} if parents == "adaptive" else {},
+        details=selection.details(),
     )
     return informed(fit, known)
 
@@ -92,9 +92,8 @@ def with_false_edges_said(fit: Fit) -> Fit:
             f"tested, and {were}: control the false-discovery rate of edges with correction='bh' (--correction bh)."
         )
     else:
-        rule = "BIC" if parents == "bic" else "The edge prior"
         sentence = (
-            f"{rule} lets about {selection.expected_in_words} false edges through among {selection.pairs:,} pairs, and "
+            f"{PARENT_RULES[parents].title} lets about {selection.expected_in_words} false edges through among {selection.pairs:,} pairs, and "
             f"{were}: use tests with correction='bh' (--correction bh) instead."
         )
     return replace(fit, warnings=(*fit.warnings, sentence))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
 from ordag.order.forward import forward_stack
-from ordag.parents.select import Correction, false_discovery_threshold
+from ordag.parents.by_tests import CORRECTIONS
 from ordag.parents.tests import Test, conditioned_on, critical_correlations, named_test, partial_correlations
 
 WORTHWHILE = 150
@@ -48,7 +48,7 @@ def cvs_stack(
     *,
     alpha: float = 0.01,
     test: str | Test = "fisher-z",
-    correction: Correction = "none",
+    correction: str = "none",
     **_: Any,
 ) -> Graphs:
     """What `cvs` with parents="test" learns from each of the scatters `roots[b].T @ roots[b]` of n rows."""
@@ -61,18 +61,19 @@ def cvs_stack(
     return Graphs(found.order, adjacency, found.sound)
 
 
-def _parents(r: Array, n: int, test: Test, alpha: float, correction: Correction) -> Mask:
+def _parents(r: Array, n: int, test: Test, alpha: float, correction: str) -> Mask:
     """The chosen parents at [table, later, earlier]."""
     p = r.shape[1]
     pairs = p * (p - 1) // 2
     below = np.tri(p, k=-1, dtype=bool)
     conditioned = conditioned_on(np.arange(p))
-    if correction != "bh":
-        level = alpha / pairs if correction == "bonferroni" else alpha
+    threshold = CORRECTIONS[correction].threshold
+    if not CORRECTIONS[correction].rate:
+        level = threshold(alpha, pairs, np.empty(0))
         least = critical_correlations(test, level, n, conditioned)
         if least is not None:
             return below & (np.abs(r) >= least[:, None])
         return below & (test(r, n, conditioned[:, None]) <= level)
     values = test(r, n, conditioned[:, None])
-    thresholds = [false_discovery_threshold(np.sort(one[below]), alpha) for one in values]
+    thresholds = [threshold(alpha, pairs, np.sort(one[below])) for one in values]
     return below & (values <= np.array(thresholds)[:, None, None])

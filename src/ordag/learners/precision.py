@@ -14,7 +14,7 @@ from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.order.digits import NEGLIGIBLE, column_lengths, condition, noise
 from ordag.order.ordering import Ordering
-from ordag.parents.select import Selection
+from ordag.parents.selection import Selection
 from ordag.parents.tests import correlation_noise, p_values
 from ordag.words import joined, shown
 

@@ -1,4 +1,4 @@
-"""Parents by an edge prior: backward elimination with a price of an edge that the number of edges found decides."""
+"""The rule "adaptive": backward elimination by an edge prior, with a penalty that the number of edges found decides."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 from scipy.special import stdtr
 
 from ordag.arrays import Array, Mask
-from ordag.parents.elimination import Kept, eliminate
+from ordag.parents.elimination import Kept, eliminate, masks, screened_elimination
 from ordag.parents.regressions import FromRoot, FromScatter
-from ordag.parents.screened import screened_elimination
+from ordag.parents.selection import ParentRule, Question, Selection
+from ordag.words import counted
 
 LITERAL = 100
 """Variables with up to this many predecessors drop them strictly one by one."""
@@ -59,7 +60,7 @@ def adaptive_elimination(
     counted among the N.
     """
     p = len(L)
-    search = _Search(L, W, r, n, allowed, required)
+    search = _Search(L, W, r, n, *masks(p, allowed, required))
     pairs = search.pairs
     found: list[Kept | None] = [None] * p
     penalty, share = math.log(n) + 2.0 * math.log(p), math.nan
@@ -84,31 +85,27 @@ def adaptive_elimination(
 class _Search:
     """One variable at a time, for any penalty."""
 
-    def __init__(self, L: Array, W: Array, r: Array, n: int, allowed: Mask | None, required: Mask | None) -> None:
+    def __init__(self, L: Array, W: Array, r: Array, n: int, allowed: Mask, required: Mask) -> None:
         self.L, self.W, self.r, self.n = L, W, r, n
         self.allowed, self.required = allowed, required
         p = len(L)
-        self.pairs = math.comb(p, 2) if allowed is None or required is None else int((allowed & ~required).sum())
+        self.pairs = int((allowed & ~required).sum())
         self.weights = np.maximum(n - np.arange(p) - 1.0, 1.0)
-        self._none = np.zeros(p, dtype=bool)
         if p > LITERAL + 1:
             self.from_scatter, self.from_root = FromScatter(L), FromRoot(L, W)
             self.scarce = _left(L, W) < SCARCE
 
     def parents_of(self, m: int, penalty: float) -> Kept:
         weight = float(self.weights[m])
-        allowed = None if self.allowed is None else self.allowed[m, :m]
-        required = None if self.required is None else self.required[m, :m]
+        allowed, required = self.allowed[m, :m], self.required[m, :m]
         if m > LITERAL:
             regressions = self.from_root if self.scarce[m] else self.from_scatter
             return screened_elimination(regressions, m, self.r[m, :m], weight, penalty, allowed, required)
-        out = self._none[:m] if allowed is None else ~allowed
-        stay = self._none[:m] if required is None else required
-        return eliminate(self.W[:m, :m].T, self.L[m, :m], float(self.L[m, m]) ** 2, weight, penalty, out, stay)
+        return eliminate(self.W[:m, :m].T, self.L[m, :m], float(self.L[m, m]) ** 2, weight, penalty, ~allowed, required)
 
     def undecided(self, m: int, kept: Kept) -> int:
         """How many of the parents are there by choice."""
-        return int(kept.parents.sum()) - (0 if self.required is None else int(self.required[m, :m].sum()))
+        return int(kept.parents.sum()) - int(self.required[m, :m].sum())
 
     def expected_false(self, kept: Mask, penalty: float) -> float:
         r"""How many of the edges chance alone would give, if those left out are all that are truly absent and stayed out.
@@ -116,10 +113,8 @@ class _Search:
         Beside s parents, one more that is none has a statistic above the penalty with the probability
         $q = P(|t_d| > \sqrt{d (e^{\text{penalty}/w} - 1)})$, d = n − s − 2. With u pairs left out that is uq/(1 − q).
         """
-        p = len(kept)
-        fixed = 0 if self.required is None else self.required.sum(axis=1)
-        chosen = kept.sum(axis=1)
-        open_pairs = np.arange(p) if self.allowed is None else self.allowed.sum(axis=1) - fixed
+        fixed, chosen = self.required.sum(axis=1), kept.sum(axis=1)
+        open_pairs = self.allowed.sum(axis=1) - fixed
         d = np.maximum(self.n - chosen - 2.0, 1.0)
         with np.errstate(over="ignore"):
             q = 2.0 * stdtr(d, -np.sqrt(d * np.expm1(penalty / self.weights)))
@@ -137,3 +132,16 @@ def _left(L: Array, W: Array) -> Array:
         inverse_squares[:m] += W[m - 1, :m] ** 2
         left[m] = min(left[m], 1.0 / (squares[:m] * inverse_squares[:m]).max())
     return left
+
+
+def choose(question: Question) -> Selection:
+    ordering = question.ordering
+    found = adaptive_elimination(ordering.L, ordering.W, question.r, ordering.n, question.allowed, question.required)
+    joined = f"{100 * found.share:.1f} % of {counted(question.pairs, 'pair')} joined"
+    grounds = f"along this order (edge prior: {joined}, penalty {found.penalty:.3g} for each edge)"
+    return question.answer(found.parents, found.expected_false, grounds, penalty=found.penalty, share=found.share)
+
+
+ADAPTIVE = ParentRule(
+    "adaptive", "The edge prior", "those that backward elimination by an edge prior keeps; no level to set", choose
+)
