@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from ordag.errors import OrdagError as OrdagError
     from ordag.errors import OrdagWarning as OrdagWarning
     from ordag.errors import PrecisionWarning as PrecisionWarning
+    from ordag.estimators import CVS as CVS
+    from ordag.estimators import GDS as GDS
+    from ordag.estimators import GES as GES
+    from ordag.estimators import PC as PC
+    from ordag.estimators import Pooled as Pooled
     from ordag.fit import Fit as Fit
     from ordag.graph import Cpdag as Cpdag
     from ordag.graph import Dag as Dag
     from ordag.graph import hamming as hamming
     from ordag.graph import shd as shd
     from ordag.knowledge.knowledge import Knowledge as Knowledge
-    from ordag.learners.estimators import CVS as CVS
-    from ordag.learners.estimators import GDS as GDS
-    from ordag.learners.estimators import GES as GES
-    from ordag.learners.estimators import PC as PC
-    from ordag.learners.estimators import Pooled as Pooled
     from ordag.learning import learn as learn
     from ordag.learning import refit as refit
     from ordag.model.identifiability import identifiability as identifiability
@@ -40,19 +40,19 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "CVS": "ordag.learners.estimators",
+    "CVS": "ordag.estimators",
     "Cpdag": "ordag.graph",
     "Dag": "ordag.graph",
     "Fit": "ordag.fit",
-    "GDS": "ordag.learners.estimators",
-    "GES": "ordag.learners.estimators",
+    "GDS": "ordag.estimators",
+    "GES": "ordag.estimators",
     "Knowledge": "ordag.knowledge.knowledge",
     "LinearSEM": "ordag.model.sem",
     "Moments": "ordag.data.moments",
     "OrdagError": "ordag.errors",
     "OrdagWarning": "ordag.errors",
-    "PC": "ordag.learners.estimators",
-    "Pooled": "ordag.learners.estimators",
+    "PC": "ordag.estimators",
+    "Pooled": "ordag.estimators",
     "PrecisionWarning": "ordag.errors",
     "bootstrap": "ordag.bootstrapping",
     "compare": "ordag.comparison",

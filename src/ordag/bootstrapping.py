@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,16 @@ from ordag.checks import Seed, check_choice, is_whole, short
 from ordag.data.gate import Missing, RowCheck
 from ordag.data.scatter import chunk_rows
 from ordag.data.sources import Source
-from ordag.data.table import Table
+from ordag.data.table import Table, split_reading
 from ordag.errors import DataError, SettingError
 from ordag.fit import Fit
-from ordag.learning import READING, check_method, check_settings, method_settings, run_method, settled, with_warnings
+from ordag.learners.methods import check_settings, recipe_for
+from ordag.learners.settings import MethodSettings
 from ordag.resampling.intervals import check_interval_level, intervals
 from ordag.resampling.replicates import Job, Replicate, run, worker_count
 from ordag.resampling.resamplers import Resampler, RowResampler, WishartResampler, seed_root
 from ordag.resampling.streaming import passes, poisson_sums
-from ordag.resampling.support import Bootstrap
+from ordag.resampling.support import Support
 
 KINDS = ("auto", "rows", "wishart", "poisson")
 
@@ -30,6 +32,13 @@ IN_MEMORY = 2**25
 
 EFFECTS = 2**30
 """Bytes that the total effects of all replicates may take; beyond that there are no intervals for them."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bootstrap(Support):
+    """The support of every arrow, and the fit that it is about: what was learned from the data themselves."""
+
+    fit: Fit
 
 
 def bootstrap(
@@ -66,16 +75,15 @@ def bootstrap(
     count = _checked_count(replicates)
     check_interval_level(level)
     check_choice("kind", kind, KINDS)
-    check_method(method)
     cores = worker_count(workers)
     root = seed_root(seed)
-    reading = {name: settings.pop(name) for name in READING if name in settings}
-    check_settings(method, settings)
+    reading, asked = split_reading(settings)
+    check_settings(method, asked)
     table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
-    method, settings = settled(method, len(table.names), settings)
-    drawn = seed is not None and "seed" in method_settings(method)
-    seeded: dict[str, Any] = {"seed": np.random.default_rng(root)} if drawn else {}
-    fit = with_warnings(run_method(method, table, **settings, **seeded))
+    recipe = recipe_for(method, len(table.names), asked)
+    if seed is not None:
+        recipe = recipe.reseeded(np.random.default_rng(root))
+    fit = Fit.learned(table, recipe)
     source, X = table._source, None
     if kind in ("auto", "rows") and source is not None:
         X = _rows(source, missing, None if kind == "rows" else IN_MEMORY)
@@ -86,7 +94,7 @@ def bootstrap(
         table.tell(f"bootstrap: {done:,} of {count:,} replicates")
 
     def learned(resampler: Resampler, numbers: range) -> list[Replicate]:
-        job = Job(resampler, root, method, settings, "effects" if keep_effects else "weights")
+        job = Job(resampler, root, recipe, "effects" if keep_effects else "weights")
         return run(job, numbers, workers, lambda done: tell(numbers.start + done))
 
     found: list[Replicate] = []
@@ -111,16 +119,13 @@ def bootstrap_fit(
     seed: Seed = 0,
     level: float = 0.95,
     workers: int | None = None,
-    **changed: Any,
+    recipe: MethodSettings | None = None,
 ) -> Bootstrap:
     """The bootstrap of a fit whose rows are no longer at hand: Gaussian samples with its moments, learned with its settings."""
     count = _checked_count(replicates)
     check_interval_level(level)
-    if fit.recipe is None:
-        raise SettingError("This fit does not say how it was made, so it cannot be made again: use one of ordag.learn.")
-    settings = {name: value for name, value in fit.recipe.settings.items() if name != "seed"} | changed
     root = seed_root(seed)
-    found = run(Job(WishartResampler(fit.moments), root, fit.method, settings), range(count), workers)
+    found = run(Job(WishartResampler(fit.moments), root, recipe or fit.recipe), range(count), workers)
     return _counted(fit, found, kind="wishart", seed=root, level=level)
 
 
@@ -182,6 +187,7 @@ def _counted(fit: Fit, found: list[Replicate], *, kind: str, seed: np.random.See
         effects = intervals([numbers for numbers, _ in pairs], [values for _, values in pairs], p, total, level)
     return Bootstrap(
         fit=fit,
+        graph=fit.graph,
         kind=kind,
         replicates=len(found),
         level=level,
@@ -191,8 +197,8 @@ def _counted(fit: Fit, found: list[Replicate], *, kind: str, seed: np.random.See
         direction_support=direction,
         precedes=None if places is None else _precedes(places),
         places=places,
-        weights=weights,
-        effects=effects,
+        weight_intervals=weights,
+        effect_intervals=effects,
         failed=_reasons(failures),
         undecided=sum(one.undecided for one in good),
         mean_edges=float(joined.sum() / 2 / total),

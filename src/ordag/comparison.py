@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ordag.checks import as_list, short
-from ordag.data.table import Table
+from ordag.data.table import Table, split_reading
 from ordag.errors import GraphError, OrdagError, SettingError
 from ordag.fit import Fit
 from ordag.graph.base import Graph
@@ -18,9 +18,9 @@ from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
 from ordag.graph.distances import hamming
 from ordag.graph.equivalence import extend, to_cpdag
+from ordag.learners.methods import METHODS, check_settings, learn_from, recipe_for, settings_of
 from ordag.learners.regressions import Regressions
 from ordag.learners.small_effects import with_notice
-from ordag.learning import METHODS, READING, method_settings, run_method
 from ordag.model.sem import LinearSEM
 
 if TYPE_CHECKING:
@@ -174,11 +174,12 @@ def compare(
         raise SettingError(f"settings for {', '.join(stray)}, which {'is' if len(stray) == 1 else 'are'} not compared.")
     if truth is not None and not isinstance(truth, Dag | LinearSEM):
         raise SettingError(f"truth={short(truth)}: give a Dag or a LinearSEM.")
-    reading = {name: common.pop(name) for name in ("columns", "missing", *READING) if name in common}
-    takers = {name: [m for m in methods if name in method_settings(m)] for name in common}
+    rows = {name: common.pop(name) for name in ("columns", "missing") if name in common}
+    reading, common = split_reading(common)
+    takers = {name: [m for m in methods if name in settings_of(m)] for name in common}
     for name in [name for name, found in takers.items() if not found]:
         raise SettingError(f"{name} is a setting of none of {', '.join(methods)}.", [name])
-    table = Table(data, progress=progress, **reading)
+    table = Table(data, progress=progress, **rows, **reading)
     graph = truth.dag if isinstance(truth, LinearSEM) else truth
     outcomes = []
     for name in methods:
@@ -203,7 +204,9 @@ def _outcome(method: str, table: Table, settings: Mapping[str, Any], truth: Dag 
     fit, problem = None, ""
     start, cpu = time.perf_counter(), time.process_time()
     try:
-        fit = with_notice(run_method(method, table, **settings))
+        check_settings(method, settings)
+        found = learn_from(table, recipe_for(method, len(table.names), settings))
+        fit = Fit.of(with_notice(found))
     except SettingError:
         raise
     except OrdagError as error:

@@ -30,14 +30,13 @@ from scipy.linalg import solve_triangular
 from scipy.special import ndtri
 
 from ordag.arrays import Array, Mask
-from ordag.bootstrapping import bootstrap_fit
+from ordag.bootstrapping import Bootstrap, bootstrap_fit
 from ordag.checks import Seed, short
 from ordag.errors import ColumnError, GraphError, SettingError
 from ordag.fit import Fit
 from ordag.linalg import triangle
 from ordag.model.sem import LinearSEM
 from ordag.resampling.intervals import check_interval_level
-from ordag.resampling.support import Bootstrap
 from ordag.words import listed, shown
 
 if TYPE_CHECKING:
@@ -158,9 +157,9 @@ def total_effects(
         return _given_graph(learned.names, effects, np.sqrt(effect_variances(sem, learned.moments.R, effects)), level)
     if resampled is None or resampled.level != level or replicates not in (None, resampled.replicates):
         count = usual_replicates(learned) if replicates is None else replicates
-        hurry = {"kicks": 0} if learned.method == "pooled" else {}
-        resampled = bootstrap_fit(learned, count, seed=seed, level=level, workers=workers, **hurry)
-    found = resampled.effects
+        recipe = learned.recipe.hurried()
+        resampled = bootstrap_fit(learned, count, seed=seed, level=level, workers=workers, recipe=recipe)
+    found = resampled.effect_intervals
     if found is None:
         raise SettingError(
             f"The effects among {len(learned.names)} variables in {resampled.replicates} resamples do not fit in memory: ask for "

@@ -38,12 +38,6 @@ def joined(phrases: list[str], most: int = 8) -> str:
     return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
 
 
-def either(words: Iterable[str]) -> str:
-    """'a', 'b' or 'c', every word in quotation marks: what can be chosen."""
-    *others, last = map(repr, words)
-    return f"{', '.join(others)} or {last}" if others else last
-
-
 def counted(count: int, noun: str, nouns: str = "") -> str:
     """'1 row', '2,000 rows': the number and the noun that goes with it; `nouns` where the plural is no plain s."""
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"

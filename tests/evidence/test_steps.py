@@ -14,8 +14,7 @@ import ordag
 from ordag.errors import GraphError, SettingError
 from ordag.evidence.steps import arrow_reasons, evidence, step_evidence
 from ordag.graph.equivalence import to_cpdag
-from ordag.order.backward import backward
-from ordag.order.forward import forward
+from ordag.order.least_squares import backward, forward
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])

@@ -24,8 +24,7 @@ from ordag.learners.ges import ges_search
 from ordag.learners.ges.essential import essential
 from ordag.learners.ges.keeping import Keeping
 from ordag.learners.pc import pc_search
-from ordag.order.backward import backward
-from ordag.order.forward import forward
+from ordag.order.least_squares import backward, forward
 
 seeds = st.integers(0, 2**32 - 1)
 

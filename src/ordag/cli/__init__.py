@@ -11,23 +11,32 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, NoReturn
 
 import click
 
 from ordag import __version__
-from ordag.cli.check import check
-from ordag.cli.compare import compare
-from ordag.cli.effect import effect
-from ordag.cli.learn import learn
-from ordag.cli.reproduce import reproduce
-from ordag.cli.simulate import simulate
 from ordag.cli.typed import options_of, typed
 from ordag.errors import OrdagError, OrdagWarning
 from ordag.words import harmless
 
+COMMANDS = ("learn", "check", "effect", "compare", "simulate", "reproduce")
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+
+class Commands(click.Group):
+    """Commands in files of their own, each of which is imported when it is asked for: most bring SciPy with them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in COMMANDS and cmd_name not in self.commands:
+            self.add_command(getattr(import_module(f"ordag.cli.{cmd_name}"), cmd_name))
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="ordag")
 def cli() -> None:
     """Learn causal graphs of Gaussian linear structural equation models: order first, then the DAG.
@@ -43,12 +52,6 @@ def cli() -> None:
     ordag simulate homogeneous --out d.csv   a random model and data from it
     ordag reproduce --quick                  the paper's figures and tables again
     """
-
-
-COMMANDS = (learn, check, effect, compare, simulate, reproduce)
-
-for command in COMMANDS:
-    cli.add_command(command)
 
 
 def main() -> None:
@@ -72,7 +75,7 @@ def main() -> None:
         command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
         _refuse(error.format_message(), f" See {command} --help." if command else "")
     except OrdagError as error:
-        _refuse(typed(error, options_of(COMMANDS)))
+        _refuse(typed(error, options_of(cli.commands.values())))
     except MemoryError:
         _refuse("There is not enough memory for this: use fewer columns (--columns) or a larger machine.")
     except BrokenPipeError:

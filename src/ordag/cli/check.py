@@ -7,7 +7,11 @@ from typing import Any
 
 import click
 
-from ordag.cli.options import AUTO, DATA, READING, Progress, split_groups, take_reading, with_options
+from ordag.cli.options import DATA, READING, Progress, setting_options, take_reading, with_options
+from ordag.diagnosis.diagnosis import diagnose
+from ordag.learners.methods import AUTO
+from ordag.show.diagnosis import print_diagnosis
+from ordag.show.screen import Screen
 
 
 @click.command()
@@ -18,19 +22,11 @@ from ordag.cli.options import AUTO, DATA, READING, Progress, split_groups, take_
     type=float,
     help="Level of each finding, 0.01 unless given, and of the tests for edges: auto then takes cvs.",
 )
-@click.option("--orient-by-order", is_flag=True, help="pc, ges: direct the edges of the class along the order of cvs.")
-@click.option(
-    "--knowledge",
-    type=click.Path(dir_okay=False),
-    help="A file of what is known beforehand: tiers, required and forbidden arrows, roots, sinks.",
-)
+@with_options(setting_options("orient_by_order", "knowledge"))
 @click.option(
     "--same-units", is_flag=True, help="All columns are in comparable units: what depends on units is a note."
 )
-@click.option("--units", type=click.Choice(["commensurable"]), help="Says the same in a word, as in learn.")
-@click.option(
-    "--groups", help='Columns that share a unit: "a,b;c,d" says that a and b have one unit, and c and d another.'
-)
+@with_options(setting_options("units", "groups"))
 @click.option("--seed", default=0, show_default=True, type=int, help="Of the random unit changes.")
 @with_options(READING)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
@@ -38,11 +34,11 @@ def check(
     data: str,
     method: str,
     alpha: float | None,
-    orient_by_order: bool,
+    orient_by_order: str | None,
     knowledge: str | None,
     same_units: bool,
     units: str | None,
-    groups: str | None,
+    groups: list[list[str]] | None,
     seed: int,
     as_json: bool,
     **values: Any,
@@ -61,12 +57,9 @@ def check(
       ordag check data.csv --same-units
       ordag check data.csv --groups "height,width;mass" --json
     """
-    from ordag.diagnosis.diagnosis import diagnose
-
     reading = take_reading(values)
-    settings: dict[str, Any] = {"orient_by_order": "class"} if orient_by_order else {}
-    if knowledge is not None:
-        settings["knowledge"] = knowledge
+    said = {"orient_by_order": orient_by_order, "knowledge": knowledge}
+    settings: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
     with Progress() as progress:
         diagnosis = diagnose(
             data,
@@ -75,7 +68,7 @@ def check(
             seed=seed,
             same_units=same_units,
             units=units,
-            groups=split_groups(groups),
+            groups=groups,
             progress=progress,
             **reading,
             **settings,
@@ -83,7 +76,4 @@ def check(
     if as_json:
         click.echo(diagnosis.to_json())
     else:
-        from ordag.show.diagnosis import print_diagnosis
-        from ordag.show.screen import Screen
-
         print_diagnosis(diagnosis, Screen(), Path(data).name or data)

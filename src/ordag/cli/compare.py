@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ordag.cli.options import (
     DATA_OR_NONE,
-    METHODS,
     READING,
     READING_NAMES,
-    SETTINGS,
     Progress,
     given,
     refuse_options,
     refuse_unused_level,
+    setting_options,
     take_reading,
     with_options,
 )
-from ordag.errors import PrecisionWarning, SettingError, UnreadableError
-
-if TYPE_CHECKING:
-    from ordag.graph.dag import Dag
+from ordag.comparison import compare as compare_methods
+from ordag.errors import OrdagError, PrecisionWarning, SettingError, UnreadableError
+from ordag.graph.dag import Dag
+from ordag.graph.formats import format_of
+from ordag.learners.methods import METHODS, settings_of
+from ordag.model.sem import LinearSEM
+from ordag.model.simulate import simulate
+from ordag.show.comparison import print_comparison
+from ordag.show.screen import Screen
 
 
 @click.command()
@@ -36,7 +40,7 @@ if TYPE_CHECKING:
 @click.option("--simulate", "design", help="Instead of DATA: rows drawn from this design, whose truth is known.")
 @click.option("-p", "--variables", "p", type=int, help="With --simulate: number of variables.")
 @click.option("-n", "--rows", "n", default=1000, show_default=True, type=int, help="With --simulate: number of rows.")
-@with_options(SETTINGS)
+@with_options(setting_options())
 @with_options(READING)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.pass_context
@@ -63,9 +67,6 @@ def compare(
       ordag compare data.csv --methods cvs,ges --truth truth.dot
       ordag compare --simulate homogeneous -p 20 -n 1000 --seed 1
     """
-    from ordag.comparison import compare as compare_methods
-    from ordag.model.simulate import simulate
-
     if design is None:
         refuse_options(context, ["p", "n"], "is of use with --simulate only: DATA has its own size")
     else:
@@ -85,7 +86,7 @@ def compare(
         graph = None if truth is None else read_truth(Path(truth))
         source, description = data, Path(data or "").name
     names = [name.strip() for name in methods.split(",") if name.strip()]
-    if design is not None and not {"pooled", "gds"} & set(names):
+    if design is not None and not any("seed" in settings_of(name) for name in names if name in METHODS):
         settings.pop("seed", None)  # it has drawn the rows
     if "pc" not in names:
         refuse_unused_level(settings)
@@ -95,19 +96,11 @@ def compare(
     if as_json:
         click.echo(comparison.to_json())
     else:
-        from ordag.show.comparison import print_comparison
-        from ordag.show.screen import Screen
-
         print_comparison(comparison, Screen(), description)
 
 
 def read_truth(path: Path) -> Dag:
     """The graph in a file: any graph format by its ending, or the JSON that `ordag simulate --truth` writes."""
-    from ordag.errors import OrdagError
-    from ordag.graph.dag import Dag
-    from ordag.graph.formats import format_of
-    from ordag.model.sem import LinearSEM
-
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

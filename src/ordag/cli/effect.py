@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from ordag.bootstrapping import bootstrap
 from ordag.cli.options import (
-    AUTO,
     DATA,
     READING,
-    SETTINGS,
     Progress,
     given,
     refuse_unused_level,
+    setting_options,
     take_reading,
     with_options,
 )
+from ordag.effects import Effect, check_pair, directed, total_effect, usual_replicates
 from ordag.errors import SettingError
+from ordag.learners.methods import AUTO, settings_of
+from ordag.learners.pooled.method import PooledSettings
+from ordag.learning import learn
 from ordag.words import shown
-
-if TYPE_CHECKING:
-    from ordag.effects import Effect
 
 
 @click.command()
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 )
 @click.option("--replicates", type=int, help="Resamples for the interval: 200, or 100 to 40 where learning takes long.")
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn the graph.")
-@with_options(SETTINGS)
+@with_options(setting_options(also={"seed": "Of the resamples too."}))
 @with_options(READING)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.pass_context
@@ -68,14 +69,10 @@ def effect(
       ordag effect marks --from algebra --to mechanics --interval given-graph
       ordag effect data.csv --from dose --to response --knowledge known.txt --json
     """
-    from ordag.bootstrapping import bootstrap
-    from ordag.effects import check_pair, directed, total_effect, usual_replicates
-    from ordag.learning import learn
-
     reading = take_reading(values)
     settings = given(context, values)
     refuse_unused_level(settings)
-    if method in ("pc", "ges") and "orient_by_order" not in settings:
+    if method != "auto" and "orient_by_order" in settings_of(method) and "orient_by_order" not in settings:
         raise SettingError(
             f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order, or choose another method."
         )
@@ -85,7 +82,7 @@ def effect(
         directed(fit)
         if interval == "bootstrap":
             count = usual_replicates(fit) if replicates is None else replicates
-            again = {"seed": 0, **({"kicks": 0} if fit.method == "pooled" else {}), **settings}
+            again = {"seed": 0, **({"kicks": 0} if isinstance(fit.recipe, PooledSettings) else {}), **settings}
             resampled = bootstrap(data, count, method=fit.method, level=level, progress=progress, **reading, **again)
             fit = replace(fit, bootstrap=resampled)
     found = total_effect(fit, source, target, level, interval=interval)

@@ -4,33 +4,37 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ordag.cli.options import (
-    AUTO,
     DATA,
     READING,
-    SETTINGS,
     Progress,
     given,
     refuse_options,
     refuse_unused_level,
+    setting_options,
     take_reading,
     with_options,
 )
 from ordag.errors import OutputError, PrecisionWarning
+from ordag.fit import Fit
+from ordag.learners.methods import AUTO
+from ordag.learning import learn as learn_graph
+from ordag.show.export import check_ending, content
+from ordag.show.files import check_outputs, write_whole
+from ordag.show.page import ENDINGS, page
+from ordag.show.screen import Screen
+from ordag.show.terminal import print_fit
 from ordag.words import harmless, shown
-
-if TYPE_CHECKING:
-    from ordag.fit import Fit
 
 
 @click.command()
 @DATA
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn.")
-@with_options(SETTINGS)
+@with_options(setting_options(also={"seed": "--bootstrap: for the same samples again."}))
 @click.option(
     "--bootstrap", type=click.IntRange(min=2), help="Learn again from this many resamples: support of each arrow."
 )
@@ -85,8 +89,6 @@ def learn(
       ordag learn data.csv --bootstrap 500 --seed 1
       ordag learn data.csv --knowledge known.txt
     """
-    from ordag.learning import learn as learn_graph
-
     reading = take_reading(values)
     settings = given(context, values)
     refuse_unused_level(settings)
@@ -104,9 +106,6 @@ def learn(
         for sentence in fit.warnings:
             click.echo(f"Warning: {harmless(sentence)}", err=True)
     else:
-        from ordag.show.screen import Screen
-        from ordag.show.terminal import print_fit
-
         print_fit(fit, Screen(), Path(data).name or data)
         for path in paths:
             click.echo(f"written: {shown(path)}", err=True)
@@ -114,10 +113,6 @@ def learn(
 
 def _check_outputs(data: str, knowledge: str | None, out: tuple[str, ...], report: str | None) -> None:
     """Everything that can be wrong with the files to write, before anything is learned."""
-    from ordag.show.export import check_ending
-    from ordag.show.files import check_outputs
-    from ordag.show.page import ENDINGS
-
     for path in out:
         check_ending(path)
     if report is not None and not report.lower().endswith(ENDINGS):
@@ -128,10 +123,6 @@ def _check_outputs(data: str, knowledge: str | None, out: tuple[str, ...], repor
 
 def _write(fit: Fit, paths: list[str], report: str | None) -> None:
     """Make the content of every file before writing the first."""
-    from ordag.show.export import content
-    from ordag.show.files import write_whole
-    from ordag.show.page import page
-
     contents = [(path, page(fit) if path == report else content(fit, path)) for path in paths]
     for path, text in contents:
         write_whole(path, text)

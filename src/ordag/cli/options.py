@@ -6,27 +6,21 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from ordag.errors import SettingError, UnreadableError
+from ordag.errors import OrdagError, SettingError, UnreadableError
+from ordag.learners.methods import METHODS
+from ordag.learners.settings import MethodSettings
+from ordag.settings import Setting, declared
 from ordag.words import harmless
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def _penalty(_: click.Context, __: click.Parameter, value: str) -> str | float:
-    """A word, or a number."""
-    if value in ("bic", "ebic", "adaptive"):
-        return value
-    try:
-        return float(value)
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is neither bic, ebic, adaptive nor a number.") from None
 
 
 @contextmanager
@@ -50,10 +44,6 @@ DATA = click.argument("data", callback=_data)
 
 DATA_OR_NONE = click.argument("data", required=False, callback=_data)
 
-METHODS = ["pooled", "cvs", "pc", "ges", "gds"]
-
-AUTO = ["auto", *METHODS]
-
 READING = [
     click.option(
         "--columns", multiple=True, help="Columns to use, separated by commas. Repeat the option for names with commas."
@@ -73,95 +63,59 @@ READING = [
 
 READING_NAMES = ("columns", "missing", "separator", "encoding", "decimal", "no_header")
 
-SETTINGS = [
-    click.option(
-        "--alpha", default=0.01, show_default=True, type=float, help="cvs, pc: level of the tests, between 0 and 1."
-    ),
-    click.option(
-        "--test",
-        default="fisher-z",
-        show_default=True,
-        type=click.Choice(["fisher-z", "t", "mutual-information"]),
-        help="cvs, pc: test of zero partial correlation.",
-    ),
-    click.option(
-        "--parents",
-        default="test",
-        show_default=True,
-        type=click.Choice(["test", "bic", "adaptive"]),
-        help="cvs: choose parents by tests, or by backward elimination (no level to set): BIC, or an edge prior.",
-    ),
-    click.option(
-        "--correction",
-        default="none",
-        show_default=True,
-        type=click.Choice(["none", "bh", "bonferroni"]),
-        help="cvs, many variables: bh controls the false-discovery rate of edges (not of directions) at alpha, bonferroni any false edge.",
-    ),
-    click.option(
-        "--direction",
-        default="forward",
-        show_default=True,
-        type=click.Choice(["forward", "backward"]),
-        help="cvs: find causes first, or effects first.",
-    ),
-    click.option(
-        "--colliders",
-        default="largest",
-        show_default=True,
-        type=click.Choice(["largest", "first", "majority", "conservative"]),
-        help="pc: how to tell colliders from other triples.",
-    ),
-    click.option("--max-level", type=int, help="pc: the most variables to condition on."),
-    click.option(
-        "--penalty",
-        default="1.0",
-        show_default=True,
-        callback=_penalty,
-        help="ges, gds: bic, ebic, adaptive (an edge prior), or a factor of BIC's penalty.",
-    ),
-    click.option("--max-degree", type=int, help="ges: the most edges at one variable."),
-    click.option(
-        "--strategy",
-        default="random",
-        show_default=True,
-        type=click.Choice(["random", "steepest"]),
-        help="gds: the published random search with restarts, or steepest descent.",
-    ),
-    click.option(
-        "--kicks", type=int, help="pooled, gds: fruitless kicks before it stops; with 0 gds is the search as published."
-    ),
-    click.option(
-        "--units", type=click.Choice(["commensurable"]), help="pooled: all columns have units that can be compared."
-    ),
-    click.option(
-        "--groups",
-        help='pooled: columns that share a unit: "a,b;c,d" says that a and b have one unit, and c and d another.',
-    ),
-    click.option("--draws", type=int, help="pooled: graphs to sample for the probabilities of arrows, 0 for none."),
-    click.option(
-        "--seed",
-        type=int,
-        help="pooled, gds: of the random numbers, 0 unless given. --bootstrap: for the same samples again.",
-    ),
-    click.option(
-        "--min-effect",
-        type=float,
-        help="Leave out edges whose standardised effect, |weight| · sd(source)/sd(target), is smaller: 0.1, say.",
-    ),
-    click.option(
-        "--knowledge",
-        type=click.Path(dir_okay=False),
-        help="A file of what is known beforehand: tiers, required and forbidden arrows, roots, sinks.",
-    ),
-    click.option(
-        "--orient-by-order",
-        is_flag=False,
-        flag_value="class",
-        type=click.Choice(["class", "skeleton"]),
-        help="pc, ges: direct the edges along the order that cvs finds, within the class, or whatever it says.",
-    ),
-]
+Option = Callable[[Command], Command]
+
+
+def setting_options(*names: str, also: Mapping[str, str] | None = None) -> list[Option[Any]]:
+    """The options of these settings, or of all settings of all methods; `also` is what else to say of some of them."""
+    found: dict[str, list[tuple[type[MethodSettings], Setting, Any]]] = {}
+    for method in METHODS.values():
+        defaults = {field.name: field.default for field in fields(method.settings)}
+        for name, known in declared(method.settings).items():
+            if known.typed is not None:
+                found.setdefault(name, []).append((method.settings, known, defaults[name]))
+    common = [name for name, takers in found.items() if len(takers) == len(METHODS)]
+    order = names or (*(name for name in found if name not in common), *common)
+    return [_option(name, found[name], (also or {}).get(name, "")) for name in order]
+
+
+def _option(name: str, takers: list[tuple[type[MethodSettings], Setting, Any]], also: str) -> Option[Any]:
+    by_help: dict[str, list[str]] = {}
+    for method, known, _ in takers:
+        by_help.setdefault(known.help, []).append(method.name)
+    said = [f"{', '.join(methods)}: {help}." for help, methods in by_help.items()]
+    if len(takers) == len(METHODS) and len(said) == 1:
+        said = [f"{takers[0][1].help[0].upper()}{takers[0][1].help[1:]}."]
+    known, default = takers[0][1:]
+    more: dict[str, Any] = {} if known.bare is None else {"is_flag": False, "flag_value": known.bare}
+    if default is not None and name != "seed":
+        more |= {"default": default, "show_default": True}
+    return click.option(f"--{name.replace('_', '-')}", type=_type(known), help=" ".join([*said, also]).strip(), **more)
+
+
+def _type(known: Setting) -> click.ParamType[Any]:
+    if known.choices:
+        return click.Choice(known.choices)
+    plain: dict[Any, click.ParamType[Any]] = {float: click.FLOAT, int: click.INT, Path: click.Path(dir_okay=False)}
+    assert known.typed is not None
+    return plain.get(known.typed) or _Written(known.typed)
+
+
+class _Written(click.ParamType):  # type: ignore[type-arg]
+    """A value that a function makes of what was typed."""
+
+    name = "text"
+
+    def __init__(self, read: Callable[[str], Any]) -> None:
+        self.read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.read(value)
+        except OrdagError as error:
+            self.fail(str(error), param, ctx)
 
 
 def with_options(options: list[Callable[[Command], Command]]) -> Callable[[Command], Command]:
@@ -192,10 +146,7 @@ def take_reading(values: dict[str, Any]) -> dict[str, Any]:
 def given(context: click.Context, values: dict[str, Any]) -> dict[str, Any]:
     """Those of the settings that stand on the command line: a method's own defaults hold for the others."""
     said = click.core.ParameterSource.COMMANDLINE
-    found = {name: value for name, value in values.items() if context.get_parameter_source(name) == said}
-    if "groups" in found:
-        found["groups"] = split_groups(found["groups"])
-    return found
+    return {name: value for name, value in values.items() if context.get_parameter_source(name) == said}
 
 
 def refuse_options(context: click.Context, names: Collection[str], why: str) -> None:
@@ -216,16 +167,6 @@ def refuse_unused_level(settings: dict[str, Any]) -> None:
         raise SettingError(
             f"--alpha is a level of tests, and --parents {settings['parents']} makes none: leave one out."
         )
-
-
-def split_groups(text: str | None) -> list[list[str]] | None:
-    """`a,b;c,d`: groups between semicolons, names between commas."""
-    if text is None:
-        return None
-    groups = [[name.strip() for name in group.split(",") if name.strip()] for group in text.split(";")]
-    if not any(groups):
-        raise SettingError(f'--groups "{text}" names no column: write "a,b;c,d" for two groups of two.')
-    return [group for group in groups if group]
 
 
 def _column_list(columns: tuple[str, ...]) -> list[str] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -111,3 +111,12 @@ class Table:
         if self._source is None or self._source.array is None or self.quick is None:
             return None
         return Profile.of(self._source.array)
+
+
+READING = ("separator", "encoding", "header", "decimal")
+
+
+def split_reading(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings of reading text files, and all others."""
+    reading = {name: value for name, value in settings.items() if name in READING}
+    return reading, {name: value for name, value in settings.items() if name not in READING}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ordag.checks import check_choice, check_function, checked_seed, is_flag, is_whole, short
 from ordag.data.gate import Missing
-from ordag.data.table import Table
+from ordag.data.table import Table, split_reading
 from ordag.diagnosis.condition import condition_finding
 from ordag.diagnosis.equations import independence_finding, linearity_finding, row_order_finding, spread_finding
 from ordag.diagnosis.gaussian import columns_finding, kurtosis_finding, mardia_finding
@@ -34,9 +34,9 @@ from ordag.evidence.scale import scale_finding, scale_of
 from ordag.evidence.verdict import Verdict, full_verdict, quick_verdict
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
-from ordag.learners.pooled.method import checked_groups
-from ordag.learning import READING, check_method, check_settings, run_method, settled, with_warnings
-from ordag.parents.select import check_level
+from ordag.learners.methods import check_settings, recipe_for
+from ordag.learners.pooled.method import PooledSettings, placed_groups
+from ordag.settings import level
 
 LEVEL = 0.01
 """Of a finding, where nobody says otherwise."""
@@ -125,26 +125,24 @@ def diagnose(
     if not is_whole(draws, 1):
         raise SettingError(f"draws={short(draws)}: the number of random unit changes is a whole number from 1 on.")
     tell = progress or (lambda _: None)
-    reading = {name: settings.pop(name) for name in READING if name in settings}
-    check_method(method)
+    reading, settings = split_reading(settings)
     if alpha is not None:
-        settings["alpha"] = check_level(alpha)
-    level = settings.get("alpha", LEVEL)
+        settings["alpha"] = level("alpha", alpha)
     check_settings(method, settings)
     table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
-    method, settings = settled(method, len(table.names), settings)
-    if method == "pooled":
-        settings |= {"units": "commensurable" if same_units else None, "groups": None if same_units else groups}
+    recipe = recipe_for(method, len(table.names), settings)
+    if isinstance(recipe, PooledSettings):
+        recipe = replace(recipe, units="commensurable" if same_units else None, groups=None if same_units else groups)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit's own warnings say it
-        fit = with_warnings(run_method(method, table, **settings))
+        fit = Fit.learned(table, recipe)
     if isinstance(fit.graph, Cpdag):
         raise SettingError(
-            f"method={method!r} gives a class of graphs, which has no equations to check: add orient_by_order='class' "
+            f"method={fit.method!r} gives a class of graphs, which has no equations to check: add orient_by_order='class' "
             "(--orient-by-order), or choose another method."
         )
     if groups is not None:
-        groups = [[fit.names[j] for j in group] for group in checked_groups(groups, fit.names)]
+        groups = [[fit.names[j] for j in group] for group in placed_groups(groups, fit.names)]
     rows = read_rows(data, columns=columns, **reading)
     verdict = quick_verdict(fit, same_units=same_units)
     learned = Learned.of(fit)
@@ -165,7 +163,7 @@ def diagnose(
     for key, check in checks.items():
         tell(f"checking {key.replace('_', ' ')}")
         findings.append(_guarded(key, check))
-    findings += _row_findings(learned, rows, level, tested, tell)
+    findings += _row_findings(learned, rows, settings.get("alpha", LEVEL), tested, tell)
     return Diagnosis(full_verdict(verdict, findings), tuple(findings), fit)
 
 

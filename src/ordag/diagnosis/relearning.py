@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +14,10 @@ from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.errors import PrecisionWarning
 from ordag.evidence.finding import Level
-from ordag.fit import Fit, Recipe
+from ordag.fit import Fit
 from ordag.graph.acyclic import topological_order
-from ordag.learning import run_method
+from ordag.learners.found import Found
+from ordag.learners.methods import learn_from
 from ordag.linalg import triangle
 
 
@@ -45,18 +46,16 @@ class Learned:
     order: NDArray[np.intp]
     moments: Moments
     arrows: Mask
-    recipe: Recipe
 
     @classmethod
     def of(cls, fit: Fit) -> Learned:
-        """A fit of `run_method`, whose recipe says how to learn again."""
-        assert fit.recipe is not None
+        """A fit with its columns in line."""
         order = np.array(fit.places or topological_order(fit.graph.adjacency))
         given = fit.moments
         R = fit.ordering.L.T if fit.ordering is not None else triangle(given.R[:, order])
         names = [fit.names[j] for j in order]
         moments = Moments(given.n, given.mean[order], names, R=np.asfortranarray(R), squared=given.squared)
-        return cls(fit, order, moments, fit.graph.adjacency[np.ix_(order, order)], fit.recipe)
+        return cls(fit, order, moments, fit.graph.adjacency[np.ix_(order, order)])
 
     @property
     def count(self) -> int:
@@ -68,11 +67,11 @@ class Learned:
         R = np.asfortranarray(given.R * factors)
         return Moments(given.n, given.mean * factors, given.names, R=R, squared=given.squared)
 
-    def again(self, moments: Moments, **changed: Any) -> Fit:
+    def again(self, moments: Moments, **changed: Any) -> Found:
         """What the same settings make of other moments of the same columns."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrecisionWarning)
-            return run_method(self.recipe.method, Table(moments), **{**self.recipe.settings, **changed})
+            return learn_from(Table(moments), replace(self.fit.recipe, **changed))
 
     def compare(self, other: Mask) -> Kept:
         """How many of the arrows another graph of the same columns keeps; all, if there are none."""

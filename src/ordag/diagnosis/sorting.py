@@ -6,18 +6,16 @@ Simulated benchmarks are often like that; whether a real table is depends on its
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from ordag.arrays import Array, Mask
 from ordag.diagnosis.relearning import Learned, agreement
 from ordag.evidence.finding import Finding, Level
 from ordag.graph.distances import hamming
+from ordag.learners.cvs import CvsSettings
 from ordag.linalg import inverse, lengths, triangle
 from ordag.order.ordering import Factor, Ordering
-from ordag.parents.select import select
+from ordag.parents import select
 from ordag.words import counted
 
 CLOSE = 0.8
@@ -56,20 +54,15 @@ def sort_and_regress(learned: Learned) -> Mask:
     Nobody's knowledge is heard.
     """
     moments = learned.moments
-    settings: Mapping[str, Any] = {"parents": "adaptive"}
-    if learned.recipe.method == "cvs":
-        settings = learned.recipe.settings
+    recipe = learned.fit.recipe
+    cvs = recipe if isinstance(recipe, CvsSettings) else CvsSettings(parents="adaptive")
     variances = np.asarray(moments.variances)
     digits = np.round(np.log(variances), 9)  # what ties keeps the learned order, as the sort is stable
     order = np.argsort(digits, kind="stable")
     L = np.asfortranarray(triangle(moments.R[:, order]).T)
     factor = Factor(L, inverse(L), np.zeros(len(order)))
     sorted_ = Ordering.along(order, moments, factor, np.full(len(order), np.inf))
-    selection = select(
-        sorted_,
-        rule=settings.get("parents", "test"),
-        **{key: settings[key] for key in ("alpha", "test", "correction") if key in settings},
-    )
+    selection = select(sorted_, rule=cvs.parents, alpha=cvs.alpha, test=cvs.test, correction=cvs.correction)
     later, earlier = np.nonzero(selection.parents)
     adjacency = np.zeros(learned.arrows.shape, dtype=bool)
     adjacency[order[earlier], order[later]] = True

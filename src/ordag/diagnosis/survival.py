@@ -11,7 +11,8 @@ from ordag.arrays import Array
 from ordag.data.moments import Moments
 from ordag.diagnosis.relearning import Kept, Learned, agreement, average
 from ordag.evidence.finding import Finding, Level, lenient, share, unchecked
-from ordag.learners.pooled.method import checked_groups
+from ordag.learners.cvs import CvsSettings
+from ordag.learners.pooled.method import placed_groups
 from ordag.linalg import lengths
 from ordag.words import counted
 
@@ -74,9 +75,10 @@ def logarithms_finding(learned: Learned, rows: Array, *, tested: bool) -> Findin
 
 def backward_finding(learned: Learned) -> Finding:
     """Does finding effects first give the same order and arrows as finding causes first?"""
-    if learned.recipe.method != "cvs":
-        return unchecked("backward", f"{learned.recipe.method} does not choose an order step by step.")
-    forward = learned.recipe.settings.get("direction", "forward") == "forward"
+    recipe = learned.fit.recipe
+    if not isinstance(recipe, CvsSettings):
+        return unchecked("backward", f"{recipe.name} does not choose an order step by step.")
+    forward = recipe.direction == "forward"
     other = learned.again(learned.moments, direction="backward" if forward else "forward")
     assert other.ordering is not None
     places = np.argsort(other.ordering.order).astype(np.float64)
@@ -91,7 +93,7 @@ def backward_finding(learned: Learned) -> Finding:
 
 def unit_groups(names: Sequence[str], groups: Sequence[Sequence[str]] | None) -> NDArray[np.intp]:
     """The number of each column's group, counted by first appearance; a column in no group is one by itself."""
-    lists = [] if groups is None else checked_groups(groups, names)
+    lists = [] if groups is None else placed_groups(groups, names)
     of = {names[j]: index for index, group in enumerate(lists) for j in group}
     numbers: dict[object, int] = {}
     return np.array([numbers.setdefault(of.get(name, name), len(numbers)) for name in names], dtype=np.intp)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ordag.errors import OrdagError
 from ordag.evidence.common_factor import common_factor
-from ordag.fit import Fit
+from ordag.learners.found import Found
 
 CORRELATED = 0.3
 """Correlation of neighbouring rows from which they count for clearly fewer than they are: at 0.3 covariances vary by a fifth more
@@ -24,37 +24,37 @@ class Caution(NamedTuple):
     doubt: str = ""
 
 
-def cautions(fit: Fit) -> list[Caution]:
+def cautions(found: Found) -> list[Caution]:
     """What a reader of the graph should know beside what its directions rest on."""
-    found = []
-    factor = common_factor(fit) if fit.graph.edge_count else None
+    beware = []
+    factor = common_factor(found) if found.graph.edge_count else None
     if factor is not None and factor.explains:
-        found.append(Caution(factor.sentence, "hidden common causes explain the table better than the arrows do"))
+        beware.append(Caution(factor.sentence, "hidden common causes explain the table better than the arrows do"))
     elif factor is not None and factor.nearly:
-        found.append(Caution(factor.sentence))
-    memory = row_memory(fit)
+        beware.append(Caution(factor.sentence))
+    memory = row_memory(found)
     if memory is not None and memory > CORRELATED:
         sentence = (
             f"Neighbouring rows are correlated ({memory:.2f} in the middle of the variables): rows in time order or in "
             "clusters count for fewer than they are, and more arrows are wrong than is said here."
         )
-        found.append(Caution(sentence, "the rows are not independent"))
-    return found
+        beware.append(Caution(sentence, "the rows are not independent"))
+    return beware
 
 
-def row_memory(fit: Fit) -> float | None:
+def row_memory(found: Found) -> float | None:
     """The correlation of residuals with those of the row before, in the median over the variables.
 
     The median, because in a table that was sorted by one column that column alone has such a memory. None without rows, where
     only every second, fourth, … was kept, and for a graph that no model has.
     """
-    if fit.profile is None or fit.profile.stride > 1 or len(fit.profile.rows) < FEWEST_ROWS:
+    if found.profile is None or found.profile.stride > 1 or len(found.profile.rows) < FEWEST_ROWS:
         return None
     try:
-        B = fit.any_sem.B
+        B = found.any_sem.B
     except OrdagError:
         return None
-    centred = fit.profile.rows - fit.profile.rows.mean(axis=0)
+    centred = found.profile.rows - found.profile.rows.mean(axis=0)
     E = centred - centred @ B
     E = E / np.abs(E).max(axis=0)
     return float(np.median(np.einsum("ij,ij->j", E[1:], E[:-1]) / np.einsum("ij,ij->j", E, E)))

@@ -23,7 +23,7 @@ from ordag.arrays import Array
 from ordag.errors import OrdagError
 from ordag.evidence.factor_model import factor_model
 from ordag.evidence.finding import Finding, Level, amount, chance, unchecked
-from ordag.fit import Fit
+from ordag.learners.found import Found
 from ordag.linalg import EPSILON, triangle
 from ordag.order.ordering import Ordering
 from ordag.parents.bic import backward_elimination
@@ -97,7 +97,7 @@ class CommonFactor:
         return {**asdict(self), "worse": self.worse}
 
 
-def common_factor(fit: Fit) -> CommonFactor | None:
+def common_factor(fit: Found) -> CommonFactor | None:
     """The factor model that comes closest to the graph of a fit, from its moments alone.
 
     None where there is nothing to compare: fewer than four variables (one factor fits three exactly), more than 200, or a
@@ -166,7 +166,7 @@ def _logs(values: Array) -> float:
     return float(np.log(values).sum())
 
 
-def common_factor_finding(fit: Fit) -> Finding:
+def common_factor_finding(fit: Found) -> Finding:
     """Do hidden common causes explain the table as well as the graph does?"""
     found = common_factor(fit)
     if found is None:

@@ -28,7 +28,7 @@ from scipy.special import chdtrc, chdtri, chndtrinc
 
 from ordag.arrays import Array
 from ordag.evidence.finding import Finding, Level, amount, chance
-from ordag.fit import Fit
+from ordag.learners.found import Found
 
 LEVEL = 0.01
 """Of the test that decides between the first and the second tier, whatever level the user chose for the edges."""
@@ -80,39 +80,39 @@ def detectable_ratio(df: Array, kurtosis: float = 0.0) -> float:
     return math.exp(2.0 * math.sqrt(noncentrality * (1.0 + kurtosis / 2.0) / float(df.min())))
 
 
-def equality_test(fit: Fit) -> EqualVariances | None:
+def equality_test(found: Found) -> EqualVariances | None:
     """The test along the fit's order or, for a Dag without one, over its equations. None for a Cpdag without an order."""
-    if fit.ordering is not None:
-        df = np.asarray(fit.n - 1.0 - np.arange(len(fit.names)), dtype=np.float64)
-        variances = np.diagonal(fit.ordering.L) ** 2 / df
-    elif fit._refit is not None:
-        df = fit._refit.residual_df.astype(np.float64)
-        variances = fit._refit.sem.omega
+    if found.ordering is not None:
+        df = np.asarray(found.n - 1.0 - np.arange(len(found.names)), dtype=np.float64)
+        variances = np.diagonal(found.ordering.L) ** 2 / df
+    elif found.refit is not None:
+        df = found.refit.residual_df.astype(np.float64)
+        variances = found.refit.sem.omega
     else:
         return None
     spread = float(variances.max() / variances.min())
-    kurtosis = residual_kurtosis(fit)
+    kurtosis = residual_kurtosis(found)
     return EqualVariances(*bartlett(variances, df, kurtosis), spread, detectable_ratio(df, kurtosis), kurtosis)
 
 
-def residual_kurtosis(fit: Fit) -> float:
+def residual_kurtosis(found: Found) -> float:
     """The excess kurtosis of the residuals, averaged over the variables; 0 without rows."""
-    if fit.profile is None or len(fit.profile.rows) < FEWEST_ROWS:
+    if found.profile is None or len(found.profile.rows) < FEWEST_ROWS:
         return 0.0
-    centred = fit.profile.rows - fit.profile.rows.mean(axis=0)
-    if fit.ordering is not None:
-        residuals = centred[:, fit.ordering.order] @ (fit.ordering.W * np.diagonal(fit.ordering.L)[:, None]).T
+    centred = found.profile.rows - found.profile.rows.mean(axis=0)
+    if found.ordering is not None:
+        residuals = centred[:, found.ordering.order] @ (found.ordering.W * np.diagonal(found.ordering.L)[:, None]).T
     else:
-        assert fit.sem is not None
-        residuals = centred - centred @ fit.sem.B
+        assert found.sem is not None
+        residuals = centred - centred @ found.sem.B
     squares = (residuals / np.abs(residuals).max(axis=0)) ** 2
     kurtosis = np.mean(squares**2, axis=0) / np.mean(squares, axis=0) ** 2 - 3.0
     return max(float(kurtosis.mean()), LEAST_KURTOSIS)
 
 
-def equality_finding(fit: Fit) -> Finding:
+def equality_finding(found: Found) -> Finding:
     """Are the fitted error variances equal?"""
-    test = equality_test(fit)
+    test = equality_test(found)
     assert test is not None
     numbers = test._asdict()
     apart = f"largest over smallest {amount(test.spread)}, {chance(test.p_value)}"

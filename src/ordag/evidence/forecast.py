@@ -21,8 +21,9 @@ from ordag.checks import Seed, is_whole, short
 from ordag.data.moments import Moments
 from ordag.errors import OrdagError, SettingError
 from ordag.evidence.finding import share
-from ordag.fit import Fit
 from ordag.graph.acyclic import topological_order
+from ordag.learners.cvs import CvsSettings
+from ordag.learners.found import Found
 from ordag.linalg import inverse
 from ordag.resampling.replicates import Indices, Job, Replicate, run
 from ordag.resampling.resamplers import WishartResampler, seed_root
@@ -30,9 +31,8 @@ from ordag.resampling.resamplers import WishartResampler, seed_root
 MOST, LEAST = 200, 4
 """Tables to learn from where nobody says how many. Below the second there would be no average to speak of."""
 
-SECONDS = {"tests": 3e-7, "cvs": 8e-6, "pooled": 5e-5, "ges": 1.3e-5, "pc": 1.3e-5, "gds": 1e-4}
-"""What a method takes for a table of p columns, over (p + 10)²: roughly, and enough to stay near a second. "tests" is cvs with
-parents by tests alone."""
+BY_TESTS = 3e-7
+"""What cvs with parents by tests takes for a table of p columns, over (p + 10)²: many of them are learned from in step."""
 
 
 @dataclass(frozen=True)
@@ -69,15 +69,15 @@ class Expected:
         return {"by": by, **asdict(self)}
 
 
-def expected(fit: Fit) -> Expected | None:
+def expected(found: Found, tables: int | None = None) -> Expected | None:
     """What the fit says of its own errors: by the probabilities of its arrows, or else, or if asked for, by a forecast."""
-    if fit.probabilities is None or fit.forecast_tables is not None:
-        return forecast(fit, fit.forecast_tables)
-    return _by_probabilities(fit)
+    if found.probabilities is None or tables is not None:
+        return forecast(found, tables)
+    return _by_probabilities(found)
 
 
-def _by_probabilities(fit: Fit) -> Expected | None:
-    probabilities, adjacency = fit.probabilities, fit.graph.adjacency
+def _by_probabilities(found: Found) -> Expected | None:
+    probabilities, adjacency = found.probabilities, found.graph.adjacency
     if probabilities is None or not adjacency.any():
         return None
     right, reverse = probabilities.arrows[adjacency], probabilities.arrows.T[adjacency]
@@ -86,40 +86,40 @@ def _by_probabilities(fit: Fit) -> Expected | None:
     )
 
 
-def forecast(fit: Fit, replicates: int | None = None, *, seed: Seed = 0, workers: int | None = 1) -> Expected | None:
+def forecast(
+    found: Found, replicates: int | None = None, *, seed: Seed = 0, workers: int | None = 1
+) -> Expected | None:
     """Learn again from tables that the fitted model gives, and count what is wrong with the graphs.
 
     replicates: tables to draw; about as many as take a second if not given, 200 at most. None comes back where a second is not
-        enough for a few, where the graph has no edge, or where it is not known how the fit was made.
+        enough for a few, or where the graph has no edge.
     seed: the same seed gives the same answer, with any number of workers.
     """
     if replicates is not None:
         _check_count(replicates)
-    if fit.recipe is None or not fit.graph.edge_count:
+    if not found.graph.edge_count:
         return None
-    count = usual_count(fit) if replicates is None else replicates
+    count = usual_count(found) if replicates is None else replicates
     try:
-        sem = fit.any_sem
+        sem = found.any_sem
     except OrdagError:  # what PC gives need not be a class, and then there is no model to draw from
         return None
     order = np.array(topological_order(sem.dag.adjacency))
     in_order = np.ix_(order, order)
     spread = inverse(np.asfortranarray(np.eye(len(order)) - sem.B[in_order].T)).T
-    root = np.sqrt((fit.n - 1.0) * sem.omega[order])[:, None] * spread
-    base = Moments(fit.n, fit.moments.mean[order], [fit.names[j] for j in order], R=np.triu(root))
-    settings = {name: value for name, value in fit.recipe.settings.items() if name != "seed"}
-    job = Job(WishartResampler(base), seed_root(seed), fit.recipe.method, settings, "graph")
-    found = [one for one in run(job, range(count), workers) if one.failure is None]
-    if not found:
+    root = np.sqrt((found.n - 1.0) * sem.omega[order])[:, None] * spread
+    base = Moments(found.n, found.moments.mean[order], [found.names[j] for j in order], R=np.triu(root))
+    job = Job(WishartResampler(base), seed_root(seed), found.recipe, "graph")
+    learned = [one for one in run(job, range(count), workers) if one.failure is None]
+    if not learned:
         return None
-    return _counted(fit.graph.adjacency[in_order], found)
+    return _counted(found.graph.adjacency[in_order], learned)
 
 
-def usual_count(fit: Fit) -> int:
+def usual_count(found: Found) -> int:
     """Tables that can be learned from in about a second; none where that is fewer than four."""
-    assert fit.recipe is not None
-    tested = fit.method == "cvs" and fit.recipe.settings.get("parents", "test") == "test"
-    each = SECONDS["tests" if tested else fit.method] * (fit.moments.p + 10.0) ** 2
+    tested = isinstance(found.recipe, CvsSettings) and found.recipe.parents == "test"
+    each = (BY_TESTS if tested else found.recipe.seconds) * (found.moments.p + 10.0) ** 2
     count = min(MOST, int(1.0 / each))
     return count if count >= LEAST else 0
 
@@ -129,12 +129,12 @@ def _check_count(replicates: int) -> None:
         raise SettingError(f"replicates={short(replicates)}: the number of tables to draw is a whole number from 1 on.")
 
 
-def _counted(truth: Mask, found: list[Replicate]) -> Expected:
+def _counted(truth: Mask, learned: list[Replicate]) -> Expected:
     """The shares of every replicate, averaged. Lines of a class count as one edge, right in either direction."""
     p = len(truth)
     pairs = np.count_nonzero(np.triu(truth | truth.T))
     rows: list[tuple[float, ...]] = []
-    for one in found:
+    for one in learned:
         arrows = _mask(one.arrows, p)
         lines = _mask(one.lines, p)
         edges = len(one.arrows) + len(one.lines)

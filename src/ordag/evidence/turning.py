@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array
-from ordag.fit import Fit
+from ordag.learners.found import Found
 
 
 class Turning(NamedTuple):
@@ -29,17 +29,17 @@ class Turning(NamedTuple):
     margin: Array
 
 
-def turning_factors(fit: Fit) -> Turning | None:
+def turning_factors(found: Found) -> Turning | None:
     """Those of the arrows along the order of a fit; None where it has no order or no such arrow."""
-    if fit.ordering is None:
+    if found.ordering is None:
         return None
-    source, target = np.nonzero(fit.graph.adjacency & ~fit.graph.adjacency.T)
-    place = np.argsort(fit.ordering.order)
+    source, target = np.nonzero(found.graph.adjacency & ~found.graph.adjacency.T)
+    place = np.argsort(found.ordering.order)
     along = place[source] < place[target]
     source, target = source[along], target[along]
     if not len(source):
         return None
-    v_a, v_b, c = fit.ordering.pair(place[source], place[target])
+    v_a, v_b, c = found.ordering.pair(place[source], place[target])
     explained = (c / v_a) * (c / v_b)
     margin = v_b / v_a
     return Turning(source, target, margin / np.maximum(1.0 - explained, np.finfo(float).eps), margin)

@@ -20,21 +20,26 @@ wrong (`ordag.evidence.forecast`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ordag.evidence.arrows import DECIDED, arrow_ends, arrow_reasons
 from ordag.evidence.cautions import Caution, cautions
 from ordag.evidence.equal_variances import EqualVariances, equality_test
 from ordag.evidence.finding import Finding, amount, chance, share
 from ordag.evidence.forecast import Expected, expected
 from ordag.evidence.scale import describe, scale_of
-from ordag.evidence.steps import DECIDED
 from ordag.evidence.turning import Turning, turning_factors
-from ordag.fit import Fit
 from ordag.graph.base import arrow
+from ordag.graph.cpdag import Cpdag
+from ordag.learners.found import Found
+from ordag.learners.pooled.search import PooledResult
+
+Forecast = Callable[[], Expected | None]
 
 Tier = Literal["tested", "untested", "assumed", "uninformative"]
 
@@ -84,19 +89,21 @@ class Verdict:
         return {**words, "numbers": dict(self.numbers)}
 
 
-def quick_verdict(fit: Fit, *, same_units: bool = False) -> Verdict:
-    """The verdict on a fit, from its moments, its order and a sample of its rows: it takes about a second at most.
+def quick_verdict(found: Found, *, same_units: bool = False, tables: int | None = None) -> Verdict:
+    """The verdict on what was found, from its moments, its order and a sample of its rows: it takes about a second at most.
 
     same_units: the user states that all columns are in comparable units.
+    tables: how many simulated tables to forecast from.
     """
-    reasons = Counter(fit._edge_columns["reason"])
-    beware = cautions(fit)
-    if fit.method == "pooled":
-        verdict = _pooled_verdict(fit, reasons)
-    elif fit.method in ("pc", "ges"):
-        verdict = _class_verdict(fit, reasons, same_units, beware)
+    reasons = Counter(arrow_reasons(found, *arrow_ends(found)))
+    beware = cautions(found)
+    wrong = partial(expected, found, tables)
+    if isinstance(found.result, PooledResult):
+        verdict = _pooled_verdict(found, found.result.spread, reasons, wrong)
+    elif isinstance(found.graph, Cpdag) or found.oriented is not None:
+        verdict = _class_verdict(found, reasons, same_units, beware, wrong)
     else:
-        verdict = _graded(fit, same_units, "The directions", beware)
+        verdict = _graded(found, same_units, "The directions", beware, wrong)
     return replace(
         verdict,
         sentence=" ".join([verdict.sentence, *(caution.sentence for caution in beware)]),
@@ -104,13 +111,16 @@ def quick_verdict(fit: Fit, *, same_units: bool = False) -> Verdict:
     )
 
 
-def _class_verdict(fit: Fit, reasons: Counter[str], same_units: bool, beware: list[Caution]) -> Verdict:
+def _class_verdict(
+    found: Found, reasons: Counter[str], same_units: bool, beware: list[Caution], wrong: Forecast
+) -> Verdict:
     """What the class has directed, and the tier of what an order has."""
-    counted = _counted(fit, reasons)
+    counted = _counted(found, reasons)
     if not reasons["variance"]:
-        return Verdict(None, counted, expected(fit))
-    graded = _graded(fit, same_units, "Those of the order", beware)
-    numbers = {**graded.numbers, "contradicted": fit.details["order_conflicts"]}
+        return Verdict(None, counted, wrong())
+    graded = _graded(found, same_units, "Those of the order", beware, wrong)
+    conflicts = () if found.oriented is None else found.oriented.conflicts
+    numbers = {**graded.numbers, "contradicted": [list(edge) for edge in conflicts]}
     return replace(graded, sentence=f"{counted} {graded.sentence}", numbers=numbers)
 
 
@@ -128,19 +138,19 @@ class _Grounds(NamedTuple):
         return self.turning is not None and self.test.spread**2 <= self.turning.factor.min()
 
 
-def _graded(fit: Fit, same_units: bool, which: str, beware: list[Caution]) -> Verdict:
+def _graded(found: Found, same_units: bool, which: str, beware: list[Caution], wrong: Forecast) -> Verdict:
     """The tier of directions that rest on variances alone; `which` begins the sentence."""
-    test = equality_test(fit)
+    test = equality_test(found)
     assert test is not None
-    scale = scale_of(fit.moments, fit.profile, same_units=same_units)
-    turning = turning_factors(fit)
+    scale = scale_of(found.moments, found.profile, same_units=same_units)
+    turning = turning_factors(found)
     numbers: dict[str, Any] = {**test._asdict(), "variance_spread": scale.spread, "closest": None, "turning": None}
     if turning is not None:
         least = int(np.argmin(turning.margin))
-        source, target = fit.names[turning.source[least]], fit.names[turning.target[least]]
+        source, target = found.names[turning.source[least]], found.names[turning.target[least]]
         numbers["closest"] = {"source": source, "target": target, "margin": float(turning.margin[least])}
         numbers["turning"] = float(turning.factor.min())
-    if not fit.graph.edge_count:
+    if not found.graph.edge_count:
         return Verdict("untested", "There are no arrows, and so no directions to test.", None, numbers)
     if scale.kind or (scale.near and test.rejected):
         why = (
@@ -148,7 +158,7 @@ def _graded(fit: Fit, same_units: bool, which: str, beware: list[Caution]) -> Ve
             "error variances are not equal, as after standardising"
         )
         if scale.kind:
-            why = describe(scale, len(fit.names))
+            why = describe(scale, len(found.names))
         return Verdict(
             "uninformative",
             f"{which} carry no information: {why}. Go back to the columns in their own, comparable "
@@ -156,22 +166,22 @@ def _graded(fit: Fit, same_units: bool, which: str, beware: list[Caution]) -> Ve
             None,
             numbers,
         )
-    grounds = _Grounds(test, turning, expected(fit), beware)
+    grounds = _Grounds(test, turning, wrong(), beware)
     if test.rejected and not grounds.harmless:
         return Verdict("assumed", f"{which} {_assumed(test, numbers['closest'])}", grounds.expected, numbers)
-    doubts = _doubts(fit, grounds)
+    doubts = _doubts(found, grounds)
     if doubts:
         sentence = (
             f"{which} rest on equal error variances, which pass, but which these data can hardly test "
             f"({chance(test.p_value)}, largest over smallest {amount(test.spread)}): {'; '.join(doubts)}."
         )
         return Verdict("untested", sentence, grounds.expected, numbers)
-    return Verdict("tested", f"{which} {_tested(fit, grounds)}", grounds.expected, numbers)
+    return Verdict("tested", f"{which} {_tested(found, grounds)}", grounds.expected, numbers)
 
 
-def _doubts(fit: Fit, grounds: _Grounds) -> list[str]:
+def _doubts(found: Found, grounds: _Grounds) -> list[str]:
     """Why equal error variances that pass are no evidence."""
-    p, n, detectable = len(fit.names), fit.n, grounds.test.detectable
+    p, n, detectable = len(found.names), found.n, grounds.test.detectable
     doubts = []
     if p <= FEW_VARIABLES:
         doubts.append(f"that {'two' if p == 2 else 'three'} of them agree may be a coincidence")
@@ -184,12 +194,12 @@ def _doubts(fit: Fit, grounds: _Grounds) -> list[str]:
     return doubts + [caution.doubt for caution in grounds.cautions if caution.doubt]
 
 
-def _tested(fit: Fit, grounds: _Grounds) -> str:
+def _tested(found: Found, grounds: _Grounds) -> str:
     test = grounds.test
     if test.rejected:
         assert grounds.turning is not None
         least = int(np.argmin(grounds.turning.factor))
-        ends = fit.names[grounds.turning.source[least]], fit.names[grounds.turning.target[least]]
+        ends = found.names[grounds.turning.source[least]], found.names[grounds.turning.target[least]]
         return (
             f"rest on a tested model: the error variances differ, but only by a factor of "
             f"{amount(test.spread)} along the learned order, and it would take {amount(grounds.turning.factor[least])} to turn "
@@ -200,7 +210,7 @@ def _tested(fit: Fit, grounds: _Grounds) -> str:
         f"not rejected along the learned order ({chance(test.p_value)}, largest over smallest {amount(test.spread)})"
     )
     if test.detectable > 2.0:
-        sentence += f"; with {fit.n} rows the test would often miss a factor below {test.detectable:.2g}"
+        sentence += f"; with {found.n} rows the test would often miss a factor below {test.detectable:.2g}"
     return f"{sentence}."
 
 
@@ -216,20 +226,20 @@ def _assumed(test: EqualVariances, closest: Mapping[str, Any] | None) -> str:
     return f"{sentence}."
 
 
-def _counted(fit: Fit, reasons: Counter[str]) -> str:
+def _counted(found: Found, reasons: Counter[str]) -> str:
     """How many edges have their direction from where, in one sentence."""
-    probabilities = fit.probabilities
+    probabilities = found.probabilities
     sure = (
         f" (with a probability of {DECIDED:g} or more each, if there is an edge)" if probabilities is not None else ""
     )
-    variances = f"the pooled error variances{sure}" if fit.method == "pooled" else "the order by variances"
+    variances = "the order by variances" if found.posterior is None else f"the pooled error variances{sure}"
     words = {
         "knowledge": ("comes", "come", "from what you know"),
         "class": ("follows", "follow", "from the equivalence class, which needs no variances"),
         "variance": ("rests", "rest", f"on {variances}"),
         "open": ("is", "are", "open"),
     }
-    lines = len(fit.graph.undirected)
+    lines = len(found.graph.undirected)
     parts = [
         f"{reasons[reason]} {one if reasons[reason] == 1 else more} {rest}"
         for reason, (one, more, rest) in words.items()
@@ -239,22 +249,21 @@ def _counted(fit: Fit, reasons: Counter[str]) -> str:
         parts.append(f"{lines} {'is' if lines == 1 else 'are'} left open by the class")
     count = sum(reasons.values()) + lines
     if not count:
-        return "There are no edges." if fit.order is None else "There are no arrows."
+        return "There are no edges." if found.order is None else "There are no arrows."
     return f"Of {count} direction{'s' if count > 1 else ''}, {'; '.join(parts)}."
 
 
-def _pooled_verdict(fit: Fit, reasons: Counter[str]) -> Verdict:
+def _pooled_verdict(found: Found, spread: float, reasons: Counter[str], wrong: Forecast) -> Verdict:
     """What every arrow rests on, and how far apart the error variances are."""
-    spread = float(fit.details["spread"])
-    sentence = f"{_counted(fit, reasons)} {spread_sentence(spread, fit.settings)}"
-    if reasons["open"] and not fit.settings["units"] and not fit.settings["groups"]:
+    sentence = f"{_counted(found, reasons)} {spread_sentence(spread, found.settings)}"
+    if reasons["open"] and not found.settings["units"] and not found.settings["groups"]:
         sentence += (
             " If the units of the columns can be compared, say so with units='commensurable' (--units commensurable)."
         )
     numbers: dict[str, Any] = {"spread": spread}
-    if fit.probabilities is not None:
-        numbers["probabilities"] = fit.probabilities.sentence
-    return Verdict(None, sentence, expected(fit), numbers)
+    if found.probabilities is not None:
+        numbers["probabilities"] = found.probabilities.sentence
+    return Verdict(None, sentence, wrong(), numbers)
 
 
 def spread_sentence(spread: float, settings: Mapping[str, Any]) -> str:

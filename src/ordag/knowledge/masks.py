@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from ordag.arrays import Mask
-from ordag.fit import Fit
 from ordag.graph.base import Graph, arrow, line
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.extension import extension
 from ordag.graph.meek import completed, meek
 from ordag.words import shown
-
-if TYPE_CHECKING:
-    from ordag.knowledge.knowledge import Knowledge
-
-Given: TypeAlias = "Knowledge | Mapping[str, Any] | str | PathLike[str] | None"
-"""What a method takes as knowledge: the record, its entries, or the file that holds them."""
 
 
 class BrokenKnowledgeError(AssertionError):
@@ -55,18 +47,6 @@ class Constraints:
     def fixed(self) -> Mask:
         """Arrows whose pair, if it is joined, can have no other direction."""
         return self.allowed & ~self.allowed.T
-
-
-def constraints(knowledge: Given, names: Sequence[str]) -> Constraints | None:
-    """The masks for columns of these names; None where nothing is known.
-
-    Knowledge is read here and not at the top: its room comes after that of the learners.
-    """
-    if knowledge is None:
-        return None
-    from ordag.knowledge.knowledge import Knowledge
-
-    return Knowledge.of(knowledge).over(names)
 
 
 def violations(graph: Graph, known: Constraints) -> list[str]:
@@ -128,18 +108,3 @@ def class_fault(graph: Cpdag, known: Constraints | None) -> str | None:
         return None
     ends = [graph.nodes[node] for node in differs[0]]
     return f"the edge between {shown(ends[0])} and {shown(ends[1])} is not directed as the class and knowledge would have it"
-
-
-def informed(fit: Fit, known: Constraints | None) -> Fit:
-    """The fit with what it owes to knowledge in its settings and details, after a check that it keeps to it."""
-    if known is None:
-        return fit
-    verify(fit.graph, known)
-    owed = decided(fit.graph, known)
-    details = {
-        **fit.details,
-        "knowledge_arrows": [[fit.names[i], fit.names[j]] for i, j in np.argwhere(owed).tolist()],
-    }
-    if isinstance(fit.graph, Cpdag):
-        details["restricted_by_knowledge"] = bool(owed.any())
-    return replace(fit, settings={**fit.settings, "knowledge": dict(known.record)}, details=details)

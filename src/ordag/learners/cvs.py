@@ -1,54 +1,87 @@
-"""Conditional variance scoring (Park & Kim, Algorithm 1): order by least conditional variance, then test for parents."""
+"""Conditional variance scoring (Park & Kim, Algorithm 1): order by least conditional variance, then choose parents."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ordag.checks import check_choice
 from ordag.data.table import Table
-from ordag.fit import Fit
+from ordag.errors import SettingError
 from ordag.graph.dag import Dag
-from ordag.knowledge.masks import Given, constraints, informed
+from ordag.knowledge.masks import Constraints
+from ordag.learners.found import Found
+from ordag.learners.settings import MethodSettings
 from ordag.order import RULES, find_order
-from ordag.parents.select import PARENT_RULES, check_level, select
+from ordag.parents import CORRECTIONS, PARENT_RULES, TESTS, select
 from ordag.parents.tests import Test, named_test
-from ordag.words import either
+from ordag.settings import choice, level, setting
 
 
-def cvs(
-    table: Table,
-    *,
-    alpha: float = 0.01,
-    test: str | Test = "fisher-z",
-    parents: str = "test",
-    correction: str = "none",
-    direction: str = "forward",
-    knowledge: Given = None,
-) -> Fit:
-    """Learn a Dag from a table.
+def level_of_tests() -> Any:
+    return setting(0.01, level, "level of the tests, between 0 and 1", typed=float)
 
-    alpha: level of the tests for parents, or the false-discovery rate of edges (not of their directions) with
-        correction="bh".
-    test: "fisher-z", "t", "mutual-information", or a function (r, n, k) → p-values.
-    parents: "test", "bic" for backward elimination by BIC, or "adaptive" for one by an edge prior: the penalty of an
-        edge follows the share of pairs joined. The last two need no level.
-    correction: "none", "bh" (Benjamini–Hochberg) or "bonferroni".
-    direction: "forward" chooses causes first, "backward" effects first.
-    knowledge: what is known beforehand (`ordag.knowledge.knowledge.Knowledge`, a mapping, or the path of a file).
+
+def test_for_edges() -> Any:
+    """A test by its name, or a function (r, n, k) → p-values."""
+
+    def check(_: str, value: Any) -> Any:
+        named_test(value)
+        return value
+
+    return choice(
+        "fisher-z",
+        TESTS,
+        "test of zero partial correlation",
+        check=check,
+        plain=lambda value: value if isinstance(value, str) else getattr(value, "__name__", "custom"),
+    )
+
+
+@dataclass(frozen=True)
+class CvsSettings(MethodSettings):
+    """Conditional variance scoring (Park & Kim): the variables ordered by conditional variance, and parents along the order.
+
+    With correction="bh" alpha is the false-discovery rate of edges, not of their directions.
     """
-    alpha = check_level(alpha)
-    named_test(test)
-    check_choice("direction", direction, RULES, either(RULES))
-    known = None if knowledge is None else constraints(knowledge, (table.quick or table.moments).names)
-    ordering = find_order(table, direction, None if known is None else known.before)
+
+    name: ClassVar = "cvs"
+    about: ClassVar = "orders the variables by conditional variance and chooses parents along the order"
+    seconds: ClassVar = 8e-6
+
+    alpha: float = level_of_tests()
+    _: KW_ONLY
+    test: str | Test = test_for_edges()
+    parents: str = choice(
+        "test",
+        PARENT_RULES,
+        "choose parents by tests, or by backward elimination (no level to set): BIC, or an edge prior",
+    )
+    correction: str = choice(
+        "none",
+        CORRECTIONS,
+        "many variables: bh controls the false-discovery rate of edges (not of directions) at alpha, bonferroni any false edge",
+    )
+    direction: str = choice("forward", RULES, "find causes first, or effects first")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.correction != "none" and self.parents != "test":
+            raise SettingError(
+                f"correction={self.correction!r} is one of tests, and parents={self.parents!r} makes none: leave one out."
+            )
+
+
+def cvs(table: Table, settings: CvsSettings, known: Constraints | None = None) -> Found:
+    """A Dag: the ordering, and the parents that the rule chooses along it."""
+    ordering = find_order(table, settings.direction, None if known is None else known.before)
     selection = select(
         ordering,
-        rule=parents,
-        alpha=alpha,
-        test=test,
-        correction=correction,
+        rule=settings.parents,
+        alpha=settings.alpha,
+        test=settings.test,
+        correction=settings.correction,
         allowed=None if known is None else known.allowed,
         required=None if known is None else known.required,
     )
@@ -56,44 +89,35 @@ def cvs(
     later, earlier = np.nonzero(selection.parents)
     adjacency = np.zeros((moments.p, moments.p), dtype=bool)
     adjacency[ordering.order[earlier], ordering.order[later]] = True
-    fit = Fit(
-        method="cvs",
-        settings={
-            "alpha": alpha,
-            "test": test if isinstance(test, str) else getattr(test, "__name__", "custom"),
-            "parents": parents,
-            "correction": correction,
-            "direction": direction,
-        },
+    return Found(
+        recipe=settings,
         moments=moments,
         graph=Dag.known_acyclic(moments.names, adjacency),
         ordering=ordering,
         selection=selection,
         warnings=ordering.warnings,
-        details=selection.details(),
+        result=selection,
     )
-    return informed(fit, known)
 
 
-def with_false_edges_said(fit: Fit) -> Fit:
-    """The fit with a warning where many of its edges are to be expected false."""
-    selection = fit.selection
-    if selection is None:
-        return fit
-    found, parents = selection.edge_count, fit.settings["parents"]
-    if parents == "test" and fit.settings["correction"] != "none":
-        return fit
-    if selection.expected_false <= 0.1 * max(found, 1):
-        return fit
-    were = f"{found} {'edge was' if found == 1 else 'edges were'} found"
-    if parents == "test":
+def with_false_edges_said(found: Found) -> Found:
+    """The same with a warning where many of its edges are to be expected false."""
+    selection, recipe = found.selection, found.recipe
+    if selection is None or not isinstance(recipe, CvsSettings) or recipe.correction != "none":
+        return found
+    count = selection.edge_count
+    if selection.expected_false <= 0.1 * max(count, 1):
+        return found
+    were = f"{count} {'edge was' if count == 1 else 'edges were'} found"
+    if recipe.parents == "test":
         sentence = (
             f"At this level about {selection.expected_in_words} false edges are to be expected among {selection.pairs:,} pairs "
             f"tested, and {were}: control the false-discovery rate of edges with correction='bh' (--correction bh)."
         )
     else:
+        rule = PARENT_RULES[recipe.parents].title
         sentence = (
-            f"{PARENT_RULES[parents].title} lets about {selection.expected_in_words} false edges through among {selection.pairs:,} pairs, and "
+            f"{rule} lets about {selection.expected_in_words} false edges through among {selection.pairs:,} pairs, and "
             f"{were}: use tests with correction='bh' (--correction bh) instead."
         )
-    return replace(fit, warnings=(*fit.warnings, sentence))
+    return replace(found, warnings=(*found.warnings, sentence))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.gds_moves import Position, starting_graph
 from ordag.learners.regressions import Regressions
-from ordag.order.forward import forward
+from ordag.order.least_squares import forward
 
 Strategy = Literal["random", "steepest"]
 Progress = Callable[[int, float], None]
@@ -52,6 +52,16 @@ class GdsResult:
     moves: int
     checked: int
     kicks: int
+
+    def details(self) -> dict[str, Any]:
+        """What there is to tell beside the graph and its score, in plain values."""
+        return {
+            "score_empty": self.score_empty,
+            "restarts": list(self.restarts),
+            "moves": self.moves,
+            "checked": self.checked,
+            "kicks": self.kicks,
+        }
 
 
 def gds_score(moments: Moments, graph: Dag, *, penalty: float = 1.0) -> float:

@@ -1,203 +1,112 @@
-"""The rivals as methods: a Table and settings in, a Fit out. The searches themselves have files of their own."""
+"""Every method by its name, and the one that "auto" stands for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from typing import Any, NamedTuple
 
-from ordag.checks import Seed, check_choice, checked_seed
+from ordag.checks import check_choice
 from ordag.data.table import Table
-from ordag.fit import Fit
-from ordag.graph.cpdag import Cpdag
-from ordag.graph.dag import Dag
-from ordag.knowledge.masks import Constraints, Given, constraints, informed
-from ordag.learners.orient import check_way, order_for_skeleton, orient_by_order
-from ordag.learners.pc import pc_search
-from ordag.learners.prices import Penalty, priced_gds, priced_ges
-from ordag.order import find_order
-from ordag.parents.tests import Test
+from ordag.errors import SettingError
+from ordag.knowledge.knowledge import Knowledge
+from ordag.knowledge.masks import verify
+from ordag.learners.cvs import CvsSettings, cvs, with_false_edges_said
+from ordag.learners.found import Found
+from ordag.learners.gds_method import GdsSettings, gds
+from ordag.learners.ges.method import GesSettings, ges
+from ordag.learners.pc.method import PcSettings, pc
+from ordag.learners.pooled.method import PooledSettings, pooled
+from ordag.learners.precision import with_digits_checked
+from ordag.learners.settings import MethodSettings
+from ordag.learners.small_effects import with_notice, without_small_effects
 
 
-def pc(
-    table: Table,
-    *,
-    alpha: float = 0.01,
-    test: str | Test = "fisher-z",
-    colliders: str = "largest",
-    max_level: int | None = None,
-    orient_by_order: str | None = None,
-    knowledge: Given = None,
-) -> Fit:
-    """PC (Spirtes & Glymour): see `ordag.learners.pc.pc_search`. Gives a Cpdag, or a Dag with `orient_by_order`."""
-    check_way(orient_by_order)
-    known = None if knowledge is None else constraints(knowledge, table.moments.names)
-    found = pc_search(
-        table.moments,
-        alpha=alpha,
-        test=test,
-        colliders=colliders,
-        max_level=max_level,
-        progress=lambda done, planned: table.tell(f"PC: {done:,} of {planned:,} sets so far"),
-        known=known,
+class Method(NamedTuple):
+    """The settings of a method, and its search: a table, settings and what is known in, what was found out."""
+
+    settings: type[MethodSettings]
+    search: Callable[..., Found]
+
+
+METHODS = {
+    method.settings.name: method
+    for method in (
+        Method(PooledSettings, pooled),
+        Method(CvsSettings, cvs),
+        Method(PcSettings, pc),
+        Method(GesSettings, ges),
+        Method(GdsSettings, gds),
     )
-    fit = Fit(
-        method="pc",
-        settings={
-            "alpha": alpha,
-            "test": test if isinstance(test, str) else getattr(test, "__name__", "custom"),
-            "colliders": colliders,
-            "max_level": None if max_level is None else int(max_level),
-            "orient_by_order": orient_by_order,
-        },
-        moments=table.moments,
-        graph=found.graph,
-        warnings=found.warnings,
-        pair_p_values=found.p_values,
-        separating_sets=found.separating_sets,
-        details={
-            "valid": found.valid,
-            "levels": found.levels,
-            "tests": found.tests,
-            "ambiguous": [list(triple) for triple in found.ambiguous],
-            "conflicts": [list(pair) for pair in found.conflicts],
-            **({} if known is None else {"refused": [list(triple) for triple in found.refused]}),
-        },
+}
+
+AUTO = ("auto", *METHODS)
+
+POOLED_UP_TO = 100
+"""Variables up to which `auto` takes the pooled search: a second or two where the graph is sparse."""
+
+
+def settings_of(method: str) -> tuple[str, ...]:
+    """The names of the settings of a method; for "auto" those of any."""
+    if method == "auto":
+        return tuple(dict.fromkeys(name for one in METHODS for name in settings_of(one)))
+    every = [field.name for field in fields(MethodSettings)]
+    own = [field.name for field in fields(METHODS[method].settings) if field.name not in every]
+    return (*own, *every)
+
+
+def check_settings(method: str, settings: Mapping[str, Any]) -> None:
+    """Refuse an unknown method, and settings that it does not have or, for "auto", that no method has together."""
+    check_choice("method", method, AUTO)
+    known = settings_of(method)
+    unknown = [name for name in settings if name not in known]
+    if unknown and method == "auto":
+        which = "is a setting" if len(unknown) == 1 else "are settings"
+        raise SettingError(f"{', '.join(unknown)} {which} of no method.", unknown)
+    if unknown:
+        which = "is not a setting" if len(unknown) == 1 else "are not settings"
+        sentence = f"{', '.join(unknown)} {which} of {method!r}: it takes {', '.join(known)}."
+        raise SettingError(sentence, (*unknown, *known))
+    _settled(method, 0, settings)
+
+
+def recipe_for(method: str, p: int, settings: Mapping[str, Any]) -> MethodSettings:
+    """The settings of a method that was named, or of the one that "auto" stands for with p variables and these settings."""
+    name, given = _settled(method, p, settings)
+    return METHODS[name].settings(**given)
+
+
+def _settled(method: str, p: int, given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    if method != "auto":
+        return method, given
+    able = [name for name in METHODS if set(given) <= set(settings_of(name))]
+    if not able:
+        raise SettingError(
+            f"No method has all of {', '.join(given)}: name the method and leave out what it does not have.", given
+        )
+    if able[0] == "pooled" and p <= POOLED_UP_TO:
+        return "pooled", given
+    if able[0] == "pooled" and "cvs" in able:
+        return "cvs", {"parents": "adaptive", **given}
+    if able[0] in ("pooled", "cvs") or len(able) == 1:
+        return able[0], given
+    raise SettingError(
+        f"{', '.join(given)}: {' and '.join(able)} have this; say which with method=… (--method).", given
     )
-    return informed(oriented(fit, table, orient_by_order, known), known)
 
 
-def ges(
-    table: Table,
-    *,
-    penalty: Penalty = 1.0,
-    phases: Sequence[Any] = ("forward", "backward", "turning"),
-    iterate: bool = True,
-    max_degree: int | None = None,
-    orient_by_order: str | None = None,
-    knowledge: Given = None,
-) -> Fit:
-    """GES (Chickering): see `ordag.learners.ges.ges_search`. Gives a Cpdag, or a Dag with `orient_by_order`.
-
-    penalty: "bic", "ebic", "adaptive" (see `ordag.learners.prices`), or a factor of BIC's penalty.
-    """
-    check_way(orient_by_order)
-    known = None if knowledge is None else constraints(knowledge, table.moments.names)
-    found, priced = priced_ges(
-        table.moments,
-        penalty,
-        phases=phases,
-        iterate=iterate,
-        max_degree=max_degree,
-        progress=lambda step: table.tell(f"GES: {step.phase} phase, score {step.score:.6g}"),
-        known=known,
-    )
-    fit = Fit(
-        method="ges",
-        settings={
-            "penalty": penalty if isinstance(penalty, str) else float(penalty),
-            "phases": list(phases),
-            "iterate": bool(iterate),
-            "max_degree": None if max_degree is None else int(max_degree),
-            "orient_by_order": orient_by_order,
-        },
-        moments=table.moments,
-        graph=found.graph,
-        score=found.score,
-        details={"score_empty": found.score_empty, "steps": [list(step) for step in found.steps], **priced},
-    )
-    return informed(oriented(fit, table, orient_by_order, known), known)
+def learn_from(table: Table, recipe: MethodSettings) -> Found:
+    """What a method finds in a table, without edges of small effect, and checked against what is known."""
+    known = recipe.knowledge.over(table.names) if isinstance(recipe.knowledge, Knowledge) else None
+    found = METHODS[recipe.name].search(table, recipe, known)
+    found = replace(found, known=known, profile=table.profile)
+    if recipe.min_effect:
+        found = without_small_effects(found, recipe.min_effect)
+    if known is not None:
+        verify(found.graph, known)
+    return found
 
 
-def gds(
-    table: Table,
-    *,
-    start: Dag | None = None,
-    restarts: Sequence[int] | None = None,
-    strategy: str = "random",
-    kicks: int | None = None,
-    penalty: Penalty = 1.0,
-    seed: Seed = 0,
-    knowledge: Given = None,
-) -> Fit:
-    """GDS (Peters & Bühlmann): see `ordag.learners.gds.gds_search`. Gives a Dag; lower scores are better.
-
-    penalty: as for `ges`.
-    seed: 0 unless given; None for other random numbers every time.
-    """
-    check_choice("strategy", strategy, ("random", "steepest"), "'random' or 'steepest'")
-    seed = checked_seed(seed)
-    known = None if knowledge is None else constraints(knowledge, table.moments.names)
-    found, priced = priced_gds(
-        table.moments,
-        penalty,
-        start=start,
-        restarts=restarts,
-        strategy=strategy,
-        kicks=kicks,
-        seed=seed,
-        progress=lambda moves, score: table.tell(f"GDS: {moves:,} moves, score {score:.6g}"),
-        known=known,
-    )
-    fit = Fit(
-        method="gds",
-        settings={
-            "start": None if start is None else [list(edge) for edge in start.directed],
-            "restarts": None if restarts is None else [int(k) for k in restarts],
-            "strategy": strategy,
-            "kicks": None if kicks is None else int(kicks),
-            "penalty": penalty if isinstance(penalty, str) else float(penalty),
-            "seed": seed if isinstance(seed, int) else None,
-        },
-        moments=table.moments,
-        graph=found.graph,
-        score=found.score,
-        details={
-            "score_empty": found.score_empty,
-            "restarts": list(found.restarts),
-            "moves": found.moves,
-            "checked": found.checked,
-            "kicks": found.kicks,
-            **priced,
-        },
-    )
-    return informed(fit, known)
-
-
-def oriented(fit: Fit, table: Table, way: str | None, known: Constraints | None = None) -> Fit:
-    """The fit with its edges directed along the forward order; what the class says otherwise is in the details.
-
-    The order keeps to what is known, and along the skeleton also to the directions that are left to its edges.
-    """
-    if way is None or not isinstance(fit.graph, Cpdag):
-        return fit
-    before = None if known is None else known.before
-    if known is not None and way == "skeleton":
-        before = order_for_skeleton(fit.graph, known)
-    ordering = find_order(table, before=before)
-    order = [fit.names[j] for j in ordering.order]
-    result = orient_by_order(fit.graph, order, way, known=known)
-    sentences = list(fit.warnings)
-    if result.conflicts:
-        arrows = ", ".join(f"{a} → {b}" for a, b in result.conflicts[:8])
-        more = f" and {len(result.conflicts) - 8} more" if len(result.conflicts) > 8 else ""
-        kept = "were kept" if way == "class" else "were turned round"
-        sentences.append(f"The order contradicts arrows of the equivalence class: {arrows}{more}. They {kept}.")
-    return Fit(
-        method=fit.method,
-        settings=fit.settings,
-        moments=fit.moments,
-        graph=result.graph,
-        ordering=ordering,
-        warnings=tuple(sentences),
-        score=fit.score,
-        pair_p_values=fit.pair_p_values,
-        separating_sets=fit.separating_sets,
-        details={
-            **fit.details,
-            "class": {
-                "directed": [list(edge) for edge in fit.graph.directed],
-                "undirected": [list(edge) for edge in fit.graph.undirected],
-            },
-            "order_conflicts": [list(edge) for edge in result.conflicts],
-        },
-    )
+def with_warnings(found: Found) -> Found:
+    """The same with everything that somebody who reads it should be warned of."""
+    return with_notice(with_digits_checked(with_false_edges_said(found)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,16 +22,23 @@ from ordag.words import listed, shown
 WAYS = ("class", "skeleton")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Oriented:
-    """The graph, and the arrows (source, target) on which the class and the order disagree, as the class has them."""
+    """The graph, what it was before, and the arrows on which the class and the order disagree, as the class has them."""
 
     graph: Dag
+    before: Graph
     conflicts: tuple[tuple[str, str], ...]
 
-
-def check_way(way: str | None) -> None:
-    check_choice("orient_by_order", way, (None, *WAYS), "'class' or 'skeleton'")
+    def details(self) -> dict[str, Any]:
+        """What there is to tell, in plain values."""
+        return {
+            "class": {
+                "directed": [list(edge) for edge in self.before.directed],
+                "undirected": [list(edge) for edge in self.before.undirected],
+            },
+            "order_conflicts": [list(edge) for edge in self.conflicts],
+        }
 
 
 def orient_by_order(
@@ -43,7 +51,7 @@ def orient_by_order(
     after each of them what follows from Meek's rules. Either way the arrows that go against the order are reported.
     Of a class, some edges may be directed because of what is `known`.
     """
-    check_way(way)
+    check_choice("way", way, WAYS)
     place = np.empty(len(graph.nodes), dtype=np.intp)
     place[[graph.index(name) for name in order]] = np.arange(len(graph.nodes))
     forwards = place[:, None] < place[None, :]
@@ -64,7 +72,7 @@ def orient_by_order(
         against = result & ~forwards
     names = graph.nodes
     conflicts = tuple((names[i], names[j]) for i, j in np.argwhere(against).tolist())
-    return Oriented(Dag(names, result), conflicts)
+    return Oriented(Dag(names, result), graph, conflicts)
 
 
 def order_for_skeleton(graph: Graph, known: Constraints) -> Mask:

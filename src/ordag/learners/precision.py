@@ -1,4 +1,4 @@
-"""A fit in, and the same with a warning where rounding has left few digits of its regressions."""
+"""What was found in, and the same with a warning where rounding has left few digits of its regressions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from ordag.arrays import Array
 from ordag.errors import PrecisionWarning
-from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
+from ordag.learners.found import Found
 from ordag.order.digits import NEGLIGIBLE, column_lengths, condition, noise
 from ordag.order.ordering import Ordering
 from ordag.parents.selection import Selection
@@ -25,33 +25,33 @@ NATS = 0.1
 """How far rounding may move the log-likelihood of one variable; a search decides by differences of a few units."""
 
 
-def with_digits_checked(fit: Fit) -> Fit:
+def with_digits_checked(found: Found) -> Found:
     """Work out the regressions now, so that what cannot be computed is refused here, and warn where few digits are left.
 
     Where every variance given all predecessors is known well, so is every one given fewer, and there is nothing to do.
     """
-    if fit.ordering is not None and fit.ordering.uncertainty.max() <= NEGLIGIBLE:
-        return fit
-    if isinstance(fit.graph, Cpdag):
-        return fit  # PC refuses tests without digits, GES says how far rounding may have moved its score
-    found = [few_digits(fit)]
-    if fit.ordering is not None and fit.selection is not None:
-        found.append(doubtful_pairs(fit.ordering, fit.selection))
-    sentences = [sentence for sentence in found if sentence is not None]
+    if found.ordering is not None and found.ordering.uncertainty.max() <= NEGLIGIBLE:
+        return found
+    if isinstance(found.graph, Cpdag):
+        return found  # PC refuses tests without digits, GES says how far rounding may have moved its score
+    said = [few_digits(found)]
+    if found.ordering is not None and found.selection is not None:
+        said.append(doubtful_pairs(found.ordering, found.selection))
+    sentences = [sentence for sentence in said if sentence is not None]
     for sentence in sentences:
         warnings.warn(sentence, PrecisionWarning, stacklevel=4)
-    return replace(fit, warnings=(*fit.warnings, *sentences)) if sentences else fit
+    return replace(found, warnings=(*found.warnings, *sentences)) if sentences else found
 
 
-def few_digits(fit: Fit) -> str | None:
+def few_digits(found: Found) -> str | None:
     """A sentence on the variables of whose error variance too few digits are left."""
-    uncertainty = regression_noise(fit)
-    limit = FEW if fit.score is None else min(FEW, 2.0 * NATS / fit.n)
+    uncertainty = regression_noise(found)
+    limit = FEW if found.score is None else min(FEW, 2.0 * NATS / found.n)
     few = np.flatnonzero(uncertainty >= limit)
     if not len(few):
         return None
     worst = few[np.argsort(-uncertainty[few], kind="stable")]
-    names = [f"{shown(fit.names[j])} ({_digits(uncertainty[j])})" for j in worst]
+    names = [f"{shown(found.names[j])} ({_digits(uncertainty[j])})" for j in worst]
     return (
         f"The data are so close to collinear, or so far from zero, that few digits are left of the error variances of "
         f"{joined(names)}: arrows at these variables may be due to rounding. Subtract a constant from columns far from zero "
@@ -82,16 +82,16 @@ def doubtful_pairs(ordering: Ordering, selection: Selection) -> str | None:
     )
 
 
-def regression_noise(fit: Fit) -> Array:
+def regression_noise(found: Found) -> Array:
     r"""The relative uncertainty of every error variance in the fitted model (see `ordag.order.digits`).
 
     The residual of j is $x_j - \sum_i B_{ij} x_i$, so its condition is $(\|x_j\| + \sum_i |B_{ij}| \|x_i\|) / \|e_j\|$.
     """
-    sem = fit.any_sem
-    scale = column_lengths(fit.moments)
+    sem = found.any_sem
+    scale = column_lengths(found.moments)
     parents = (sem.B != 0.0).sum(axis=0)
-    residual = np.sqrt(sem.omega * (fit.n - 1 - parents))
-    return noise((scale + scale @ np.abs(sem.B)) / residual, squared=fit.moments.squared)
+    residual = np.sqrt(sem.omega * (found.n - 1 - parents))
+    return noise((scale + scale @ np.abs(sem.B)) / residual, squared=found.moments.squared)
 
 
 def _digits(uncertainty: float) -> str:

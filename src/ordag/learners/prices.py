@@ -16,11 +16,41 @@ from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.gds import GdsResult, gds_search
 from ordag.learners.ges import GesResult, ges_search
+from ordag.settings import setting
 
 Penalty: TypeAlias = float | str
 """A factor of BIC's penalty, or one of `NAMED`."""
 
 NAMED = ("bic", "ebic", "adaptive")
+
+
+def penalty_from_text(text: str) -> Penalty:
+    """A word, or a number."""
+    if text in NAMED:
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise SettingError(f"{text!r} is neither {', '.join(NAMED[:-1])}, {NAMED[-1]} nor a number.") from None
+
+
+def penalty_of_edges() -> Any:
+    """The setting `penalty`."""
+
+    def check(_: str, value: Any) -> Penalty:
+        if isinstance(value, str) and value in NAMED:
+            return value
+        if isinstance(value, str) or math.isnan(as_number(value)):
+            raise _unknown(value)
+        return float(value)
+
+    return setting(
+        1.0,
+        check,
+        "bic, ebic, adaptive (an edge prior), or a factor of BIC's penalty",
+        typed=penalty_from_text,
+    )
+
 
 LEAST = 0.25
 """No edge is cheaper than this under the edge prior."""
@@ -78,6 +108,17 @@ class Prices:
         k = min(max(edges - self.fixed, 0), self.pairs)
         odds = max(self.pairs - k, 0.5) / (k + 1)
         return max(self.unit + math.log(odds), LEAST) / self.unit
+
+
+@dataclass(frozen=True)
+class Priced:
+    """What a search gives, and what there is to say of the price of an edge."""
+
+    result: GesResult | GdsResult
+    price: dict[str, float]
+
+    def details(self) -> dict[str, Any]:
+        return {**self.result.details(), **self.price}
 
 
 def prices(penalty: Penalty, moments: Moments, known: Constraints | None) -> Prices | None:

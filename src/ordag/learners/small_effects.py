@@ -1,23 +1,21 @@
-"""A Fit in, the Fit without edges of small effect out: what many rows find is not always worth an arrow."""
+"""What was found in, the same without edges of small effect out: what many rows find is not always worth an arrow."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from ordag.arrays import Array, Mask
-from ordag.checks import as_number, short
 from ordag.data.moments import Moments
-from ordag.errors import SettingError
-from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
-from ordag.knowledge.masks import class_fault, constraints, informed
+from ordag.knowledge.masks import class_fault
+from ordag.learners.found import Found, LeftOut
 from ordag.linalg import triangle
 from ordag.words import counted
 
@@ -50,93 +48,69 @@ class Effect(NamedTuple):
     explained: float
 
 
-def check_min_effect(min_effect: float | None) -> float:
-    """The standardised effect below which edges are left out; 0 where none are."""
-    if min_effect is None:
-        return 0.0
-    value = as_number(min_effect)
-    if not 0.0 <= value < 1.0:
-        raise SettingError(
-            f"min_effect={short(min_effect)}: the standardised effect below which edges are left out is a number from 0 on "
-            "and below 1; 0.1 is a usual one, 0 leaves none out."
-        )
-    return value
-
-
-def without_small_effects(fit: Fit, min_effect: float) -> Fit:
-    """The fit without the edges whose standardised effect is smaller; those are in `details["left_out"]`.
+def without_small_effects(found: Found, min_effect: float) -> Found:
+    """The same without the edges whose standardised effect is smaller.
 
     Of the arrows into a variable the weakest goes first, then the regression is made anew, until none is too weak. The
     lines of a class follow: one is regressed in both directions, beside the arrows into its target that are left, and
     its effect is the larger of the two. There is a DAG of the class with just these parents. No required arrow goes.
-    The marks of the other edges stay; where they no longer make a class, `details["valid"]` and a warning say so.
+    The marks of the other edges stay; where they no longer make a class, `left_out.fault` and a warning say so.
     """
-    if min_effect == 0.0:
-        return fit
-    known = constraints(fit.settings.get("knowledge"), fit.names)
-    adjacency = np.array(fit.graph.adjacency)
+    names, known = found.names, found.known
+    adjacency = np.array(found.graph.adjacency)
     required = np.zeros_like(adjacency) if known is None else known.required
-    regressions = _Regressions(fit.moments)
+    regressions = _Regressions(found.moments)
     out = [*_weak_arrows(adjacency, required, regressions, min_effect)]
     out += _weak_lines(adjacency, regressions, min_effect)
-    details: dict[str, Any] = {
-        **fit.details,
-        "left_out": {
-            "below": min_effect,
-            "count": len(out),
-            "edges": [[fit.names[one.source], fit.names[one.target], one.size] for one in out],
-        },
-    }
-    sentences = list(fit.warnings)
+    sentences, fault = found.warnings, None
     graph: Dag | Cpdag
-    if isinstance(fit.graph, Dag):
-        graph = Dag.known_acyclic(fit.names, adjacency)
+    if isinstance(found.graph, Dag):
+        graph = Dag.known_acyclic(names, adjacency)
     else:
-        graph = Cpdag(fit.names, adjacency)
+        graph = Cpdag(names, adjacency)
         fault = class_fault(graph, known) if out else None
-        if fault is not None:
-            details["valid"] = False
-            if class_fault(fit.graph, known) is None:
-                sentences.append(f"Without the edges of small effect the graph is the class of no DAG: {fault}.")
-    settings = {**fit.settings, "min_effect": min_effect}
-    return informed(replace(fit, graph=graph, settings=settings, details=details, warnings=tuple(sentences)), known)
+        if fault is not None and class_fault(found.graph, known) is None:
+            said = f"Without the edges of small effect the graph is the class of no DAG: {fault}."
+            sentences = (*sentences, said)
+    edges = tuple((names[one.source], names[one.target], one.size) for one in out)
+    return replace(found, graph=graph, left_out=LeftOut(min_effect, edges, fault), warnings=sentences)
 
 
-def with_notice(fit: Fit) -> Fit:
-    """The fit with a warning where many rows made trifles into edges, and nobody asked to leave them out."""
-    if "min_effect" in fit.settings or fit.n < MANY_ROWS or fit.moments.p > WIDE:
-        return fit
-    least = BEYOND_CHANCE / fit.n
-    small = sum(one.size < SMALL and least < one.explained < EXPLAINED for one in effects(fit, _doubtful(fit)))
+def with_notice(found: Found) -> Found:
+    """The same with a warning where many rows made trifles into edges, and nobody asked to leave them out."""
+    if found.left_out is not None or found.n < MANY_ROWS or found.moments.p > WIDE:
+        return found
+    least = BEYOND_CHANCE / found.n
+    small = sum(one.size < SMALL and least < one.explained < EXPLAINED for one in effects(found, _doubtful(found)))
     if not small:
-        return fit
+        return found
     what = f"{counted(small, 'edge')} {'has' if small == 1 else 'have'}"
     sentence = (
-        f"{what} a standardised effect below {SMALL}, which {counted(fit.n, 'row')} are enough to find: leave such edges out with "
+        f"{what} a standardised effect below {SMALL}, which {counted(found.n, 'row')} are enough to find: leave such edges out with "
         f"min_effect={SMALL} (--min-effect {SMALL})."
     )
-    return replace(fit, warnings=(*fit.warnings, sentence))
+    return replace(found, warnings=(*found.warnings, sentence))
 
 
-def _doubtful(fit: Fit) -> list[int]:
+def _doubtful(found: Found) -> list[int]:
     """The variables that may have a trifle among their parents, as far as the tests along the order tell at no cost."""
-    if fit.selection is None or fit.ordering is None:
-        return list(range(fit.moments.p))
-    r_squared = np.square(fit.selection.r)
-    weak = fit.selection.parents & (r_squared < 2 * EXPLAINED) & (r_squared > 0.75 * BEYOND_CHANCE / fit.n)
-    doubtful: list[int] = fit.ordering.order[weak.any(axis=1)].tolist()
+    if found.selection is None or found.ordering is None:
+        return list(range(found.moments.p))
+    r_squared = np.square(found.selection.r)
+    weak = found.selection.parents & (r_squared < 2 * EXPLAINED) & (r_squared > 0.75 * BEYOND_CHANCE / found.n)
+    doubtful: list[int] = found.ordering.order[weak.any(axis=1)].tolist()
     return doubtful
 
 
-def effects(fit: Fit, targets: list[int] | None = None) -> list[Effect]:
+def effects(found: Found, targets: list[int] | None = None) -> list[Effect]:
     """Those of all edges of the graph, or of the arrows into some of the variables and all lines."""
-    adjacency = fit.graph.adjacency
-    regressions = _Regressions(fit.moments)
-    found: list[Effect] = []
+    adjacency = found.graph.adjacency
+    regressions = _Regressions(found.moments)
+    sizes: list[Effect] = []
     for j in range(len(adjacency)) if targets is None else targets:
         parents = np.flatnonzero(adjacency[:, j] & ~adjacency[j])
-        found += regressions.effects(j, parents)
-    return found + [regressions.of_line(adjacency, i, j) for i, j in _lines(adjacency)]
+        sizes += regressions.effects(j, parents)
+    return sizes + [regressions.of_line(adjacency, i, j) for i, j in _lines(adjacency)]
 
 
 def _weak_arrows(adjacency: Mask, required: Mask, regressions: _Regressions, min_effect: float) -> Iterator[Effect]:

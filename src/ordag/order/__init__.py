@@ -7,8 +7,7 @@ import warnings
 from ordag.arrays import Mask
 from ordag.data.table import Table
 from ordag.errors import PrecisionWarning, SettingError
-from ordag.order.backward import BACKWARD
-from ordag.order.forward import FORWARD
+from ordag.order.least_squares import BACKWARD, FORWARD
 from ordag.order.ordering import Ordering
 
 RULES = {rule.name: rule for rule in (FORWARD, BACKWARD)}

@@ -21,7 +21,7 @@ from ordag.graph.equivalence import extend
 from ordag.learners.gds import gds_score
 from ordag.learners.pc import pc_search
 from ordag.learning import learn
-from ordag.order.forward import forward
+from ordag.order.least_squares import forward
 from ordag.paper.draws import task_seed
 from ordag.paper.experiment import Experiment, Task
 from ordag.paper.marks_claims import claims, differences

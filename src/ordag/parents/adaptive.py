@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtr
@@ -27,15 +26,6 @@ ROUNDS = 100
 """Estimates of the share of pairs joined; each takes only the variables anew that it concerns."""
 
 
-class AdaptiveParents(NamedTuple):
-    """The parents at [later, earlier], the penalty of an edge, the share of pairs joined, and the false edges to expect."""
-
-    parents: Mask
-    penalty: float
-    share: float
-    expected_false: float
-
-
 def edge_penalty(n: int, pairs: int, edges: int) -> tuple[float, float]:
     r"""The penalty of an edge $\log n + 2 \log\frac{1-\pi}{\pi}$ and the share $\pi = (k + \tfrac12)/(N + 1)$ for k of N pairs.
 
@@ -45,52 +35,46 @@ def edge_penalty(n: int, pairs: int, edges: int) -> tuple[float, float]:
     return max(math.log(n) + 2.0 * math.log((1.0 - share) / share), LEAST), share
 
 
-def adaptive_elimination(
-    L: Array, W: Array, r: Array, n: int, allowed: Mask | None = None, required: Mask | None = None
-) -> AdaptiveParents:
+def adaptive_elimination(question: Question) -> Selection:
     r"""For every variable start from all predecessors and drop the weakest as long as its statistic is below the penalty.
 
-    The statistic of variable m with m predecessors is $(n - m - 1) \log(1 + \text{rise} / \text{RSS})$. The penalty is
-    that of a prior under which the number k of edges among N pairs is uniform, and all graphs with k edges are
-    alike: one more edge has the odds π/(1 − π) with π = k/N. It begins with log n + 2 log p, and k is counted anew until
-    it stays. Fewer edges give a larger penalty and that gives fewer edges, so k only falls or only rises on the way.
-
-    Variables with more than 100 predecessors drop most of them at once (`screened_elimination`). `r` are the partial
-    correlations at [later, earlier]; masks as for `backward_elimination`. A pair that the masks leave no choice is not
-    counted among the N.
+    The statistic of variable m with m predecessors is $(n - m - 1) \log(1 + \text{rise} / \text{RSS})$. The penalty begins with
+    log n + 2 log p, and follows the number of edges found until that stays (docs/parents.md); a pair that the masks
+    leave no choice does not count.
     """
-    p = len(L)
-    search = _Search(L, W, r, n, *masks(p, allowed, required))
-    pairs = search.pairs
+    search = _Search(question)
+    n, p, pairs = question.ordering.n, len(question.r), question.pairs
     found: list[Kept | None] = [None] * p
     penalty, share = math.log(n) + 2.0 * math.log(p), math.nan
-    counted: set[int] = set()
+    seen: set[int] = set()
     for _ in range(ROUNDS):
         for m in range(1, p):
             known = found[m]
             if known is None or not known.low < penalty <= known.high:
                 found[m] = search.parents_of(m, penalty)
         edges = sum(search.undecided(m, kept) for m, kept in enumerate(found) if kept is not None)
-        if edges in counted:
+        if edges in seen:
             break
-        counted.add(edges)
+        seen.add(edges)
         penalty, share = edge_penalty(n, pairs, edges)
     kept = np.zeros((p, p), dtype=bool)
     for m, one in enumerate(found):
         if one is not None:
             kept[m, :m] = one.parents
-    return AdaptiveParents(kept, penalty, share, search.expected_false(kept, penalty))
+    joined = f"{100 * share:.1f} % of {counted(pairs, 'pair')} joined"
+    grounds = f"along this order (edge prior: {joined}, penalty {penalty:.3g} for each edge)"
+    return question.answer(kept, search.expected_false(kept, penalty), grounds, penalty=penalty, share=share)
 
 
 class _Search:
     """One variable at a time, for any penalty."""
 
-    def __init__(self, L: Array, W: Array, r: Array, n: int, allowed: Mask, required: Mask) -> None:
-        self.L, self.W, self.r, self.n = L, W, r, n
-        self.allowed, self.required = allowed, required
+    def __init__(self, question: Question) -> None:
+        L, W, self.r, self.n = question.ordering.L, question.ordering.W, question.r, question.ordering.n
         p = len(L)
-        self.pairs = int((allowed & ~required).sum())
-        self.weights = np.maximum(n - np.arange(p) - 1.0, 1.0)
+        self.L, self.W = L, W
+        self.allowed, self.required = masks(p, question.allowed, question.required)
+        self.weights = np.maximum(self.n - np.arange(p) - 1.0, 1.0)
         if p > LITERAL + 1:
             self.from_scatter, self.from_root = FromScatter(L), FromRoot(L, W)
             self.scarce = _left(L, W) < SCARCE
@@ -134,14 +118,9 @@ def _left(L: Array, W: Array) -> Array:
     return left
 
 
-def choose(question: Question) -> Selection:
-    ordering = question.ordering
-    found = adaptive_elimination(ordering.L, ordering.W, question.r, ordering.n, question.allowed, question.required)
-    joined = f"{100 * found.share:.1f} % of {counted(question.pairs, 'pair')} joined"
-    grounds = f"along this order (edge prior: {joined}, penalty {found.penalty:.3g} for each edge)"
-    return question.answer(found.parents, found.expected_false, grounds, penalty=found.penalty, share=found.share)
-
-
 ADAPTIVE = ParentRule(
-    "adaptive", "The edge prior", "those that backward elimination by an edge prior keeps; no level to set", choose
+    "adaptive",
+    "The edge prior",
+    "those that backward elimination by an edge prior keeps; no level to set",
+    adaptive_elimination,
 )

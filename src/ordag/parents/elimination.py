@@ -88,15 +88,10 @@ def screened_elimination(
 ) -> Kept:
     r"""The elimination of `eliminate` for variable m from all its predecessors, with the weakest dropped in one go.
 
-    r are the partial correlations of m with each predecessor given the others. They give the statistic of every single
-    drop from the whole set, $-w \log(1 - r_j^2)$, with w the `weight`. Those far below the penalty are dropped together.
-    Of the rest, while more than a few are below it, the weaker half of these goes in one go; then one goes at a time.
-    What went wrongly, because it was weak only beside others that went too, comes back: while a predecessor outside would
-    lower the residual sum of squares by g with $-w \log(1 - g / \mathrm{RSS})$ from the penalty on, the best is taken
-    in, and the elimination goes on.
-
-    Every single step lowers w log RSS + penalty · |S| for the parents S, so there is an end, where neither one more
-    parent nor one fewer is better.
+    r are the partial correlations of m with each predecessor given the others, so that dropping j alone has the statistic
+    $-w \log(1 - r_j^2)$, with w the `weight`. A predecessor outside that would lower the residual sum of squares by g comes back
+    if $-w \log(1 - g / \mathrm{RSS})$ is not below the penalty, the best first. Every step lowers w log RSS + penalty · |S| for the
+    parents S, so there is an end, where neither one more parent nor one fewer is better (docs/parents.md, "Many variables").
     """
     parents: Indices = np.flatnonzero(allowed & (r * r >= -math.expm1(-SCREEN * penalty / weight)) | stay)
     enough = -math.expm1(-penalty / weight)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +21,6 @@ class Gains(NamedTuple):
     rss: float
 
 
-class Regressions(Protocol):
-    """What an elimination asks about variable m and a set of its predecessors."""
-
-    def root(self, m: int, parents: Indices) -> Array:
-        """The triangular factor of the parents and m, in that order; the square of its last entry is the RSS of m."""
-
-    def gains(self, m: int, parents: Indices, share: float) -> Gains:
-        """The gains of all predecessors. Those below `share` of the RSS may be upper bounds that are below it too."""
-
-
 class FromScatter:
     r"""From the scatter $G = LL^\top$, at a cost of $m |S|^2$ for parents S.
 
@@ -45,6 +35,7 @@ class FromScatter:
         self.diagonal = self.G.diagonal()
 
     def root(self, m: int, parents: Indices) -> Array:
+        """The triangular factor of the parents and m, in that order; the square of its last entry is the RSS of m."""
         columns = np.append(parents, m)
         U: Array
         U, info = lapack.dpotrf(self.G[columns[:, None], columns])
@@ -52,6 +43,7 @@ class FromScatter:
         return U
 
     def gains(self, m: int, parents: Indices, share: float) -> Gains:
+        """The gains of all predecessors. Those below `share` of the RSS may be upper bounds that are below it too."""
         G, rss = self.G, float(self.G[m, m])
         products, left = G[m, :m], self.diagonal[:m]
         if len(parents):
@@ -100,3 +92,6 @@ class FromRoot:
             values[near] = squares[near] / np.einsum("ij,ij->i", left, left)
         values[parents] = 0.0
         return Gains(values, rss)
+
+
+Regressions: TypeAlias = FromScatter | FromRoot

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import parent_process
@@ -22,8 +22,10 @@ from ordag.data.table import Table
 from ordag.errors import OrdagError, OrdagWarning, SettingError
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
+from ordag.learners.cvs import CvsSettings
 from ordag.learners.cvs_stack import cvs_stack, stack_size, stackable
-from ordag.learning import method_settings, run_method
+from ordag.learners.methods import learn_from
+from ordag.learners.settings import MethodSettings
 from ordag.model.refit import refit
 from ordag.model.sem import LinearSEM
 from ordag.resampling.resamplers import Resampler, child
@@ -63,8 +65,7 @@ class Job:
 
     resampler: Resampler
     root: np.random.SeedSequence
-    method: str
-    settings: Mapping[str, Any]
+    recipe: MethodSettings
     keep: Keep = "effects"
 
     def run(self, numbers: Sequence[int]) -> list[Replicate]:
@@ -75,19 +76,19 @@ class Job:
         with threadpool_limits(limits=1), warnings.catch_warnings():
             warnings.simplefilter("ignore", OrdagWarning)
             p = self.resampler.base.p
-            if not self.resampler.same_rows or not stackable(self.method, self.settings, p):
+            if not self.resampler.same_rows or not stackable(self.recipe, p):
                 return [self._one(number) for number in numbers]
             size = stack_size(p)
             stacks = [numbers[start : start + size] for start in range(0, len(numbers), size)]
-            return [one for stack in stacks for one in self._together(stack)]
+            return [one for stack in stacks for one in self._together(stack, self.recipe)]
 
-    def _together(self, numbers: Sequence[int]) -> list[Replicate]:
+    def _together(self, numbers: Sequence[int], recipe: CvsSettings) -> list[Replicate]:
         """What `_one` gives for each of them, with the orders and the tests of all in step."""
         drawn: list[Moments | Replicate] = [self._drawn(number, child(self.root, number)) for number in numbers]
         samples = [one for one in drawn if isinstance(one, Moments)]
         if not samples:
             return [one for one in drawn if isinstance(one, Replicate)]
-        graphs = cvs_stack(np.stack([one.R for one in samples]), samples[0].n, **self.settings)
+        graphs = cvs_stack(np.stack([one.R for one in samples]), samples[0].n, recipe)
         learned = iter(zip(graphs.order, graphs.adjacency, graphs.sound, strict=True))
         found = []
         for number, one in zip(numbers, drawn, strict=True):
@@ -117,14 +118,12 @@ class Job:
         moments = self._drawn(number, seed)
         if isinstance(moments, Replicate):
             return moments
-        settings = dict(self.settings)
-        if "seed" in method_settings(self.method):
-            settings["seed"] = np.random.default_rng(seed.spawn(1)[0])
+        recipe = self.recipe.reseeded(np.random.default_rng(seed.spawn(1)[0]))
         try:
-            fit = run_method(self.method, Table(moments), **settings)
-            sem = None if self.keep == "graph" else fit.sem
-            undecided = fit.ordering is not None and bool(fit.ordering.undecided)
-            return summarise(fit.graph, sem, fit.places, self.keep, undecided)
+            found = learn_from(Table(moments), recipe)
+            sem = None if self.keep == "graph" else found.sem
+            undecided = found.ordering is not None and bool(found.ordering.undecided)
+            return summarise(found.graph, sem, found.places, self.keep, undecided)
         except OrdagError as error:
             return failed(error)
 

@@ -1,8 +1,7 @@
-"""`Bootstrap`: what many samples of the data say of every arrow."""
+"""`Support`: what many samples of the data say of every arrow."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,9 @@ from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
 from ordag.errors import ColumnError
-from ordag.fit import Fit
+from ordag.graph.cpdag import Cpdag
+from ordag.graph.dag import Dag
+from ordag.plain import records
 from ordag.resampling.intervals import Intervals
 from ordag.words import counted
 
@@ -22,25 +23,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bootstrap:
+class Support:
     """Shares are of the replicates that the learner did not refuse; matrices have i → j at [i, j].
 
-    fit: what was learned from the data themselves.
+    graph: what was learned from the data themselves.
     kind: "rows", "wishart" or "poisson".
     edge_support: the share of replicates with the arrow i → j.
     adjacency_support: the share in which i and j are joined, in either direction or without one.
     direction_support: of the replicates in which they are joined, the share with i → j (nan where they never are).
     precedes: the share in which i comes before j in the order (None for methods without an order).
     places: the position of every variable in every replicate's order, counted from 0 (None likewise).
-    weights, effects: intervals and medians of weights and total effects, zero being counted where a replicate has no arrow
-        or path (None where graphs have undirected edges; effects also None where they would not fit in memory).
+    weight_intervals, effect_intervals: intervals and medians of weights and total effects, zero being counted where a replicate has no
+        arrow or path (None where graphs have undirected edges; effects also None where they would not fit in memory).
     failed: how many replicates were refused, by reason, each in the words of its first case.
     mean_edges: the edges of a replicate's graph, on average. It exceeds that of the data's own graph: see docs/bootstrap.md.
     undecided: how many replicates have steps that float64 does not decide.
     entropy: what to give as `seed` to have the same samples again.
     """
 
-    fit: Fit
+    graph: Dag | Cpdag
     kind: str
     replicates: int
     level: float
@@ -50,15 +51,15 @@ class Bootstrap:
     direction_support: Array
     precedes: Array | None
     places: NDArray[np.int32] | None
-    weights: Intervals | None
-    effects: Intervals | None
+    weight_intervals: Intervals | None
+    effect_intervals: Intervals | None
     failed: Mapping[str, int]
     undecided: int
     mean_edges: float
 
     @property
     def names(self) -> tuple[str, ...]:
-        return self.fit.names
+        return self.graph.nodes
 
     @property
     def completed(self) -> int:
@@ -78,7 +79,7 @@ class Bootstrap:
             "adjacency_support": self.adjacency_support[source, target],
             "direction_support": self.direction_support[source, target],
         }
-        for name, found in (("weight", self.weights), ("effect", self.effects)):
+        for name, found in (("weight", self.weight_intervals), ("effect", self.effect_intervals)):
             if found is not None:
                 columns[f"{name}_low"] = found.low[source, target]
                 columns[f"{name}_median"] = found.median[source, target]
@@ -88,9 +89,9 @@ class Bootstrap:
     @cached_property
     def edges(self) -> pd.DataFrame:
         """One row an arrow that any replicate has, the best supported first; `learned` if the data's own graph has it."""
-        return self.table(0.0)
+        return self.edges_above(0.0)
 
-    def table(self, least: float) -> pd.DataFrame:
+    def edges_above(self, least: float) -> pd.DataFrame:
         """The arrows with at least this support, and those of the data's own graph."""
         import pandas as pd
 
@@ -114,16 +115,16 @@ class Bootstrap:
             "failed": [{"reason": reason, "replicates": count} for reason, count in self.failed.items()],
             "undecided": self.undecided,
             "mean_edges": self.mean_edges,
-            "learned_edges": self.fit.graph.edge_count,
+            "learned_edges": self.graph.edge_count,
             "level": self.level,
             "seed": self.entropy,
-            "edges": _records(self._columns(least)),
-            "order": None if order is None else _records(order),
+            "edges": records(self._columns(least)),
+            "order": None if order is None else records(order),
             "precedes": None if self.precedes is None else self.precedes.tolist(),
         }
 
     def _columns(self, least: float) -> dict[str, Any]:
-        adjacency = self.fit.graph.adjacency
+        adjacency = self.graph.adjacency
         learned: Mask = adjacency & ~adjacency.T
         source, target = np.nonzero(learned | ((self.edge_support > 0) & (self.edge_support >= least)))
         best = np.argsort(-self.edge_support[source, target], kind="stable")
@@ -154,22 +155,11 @@ class Bootstrap:
 
     def __repr__(self) -> str:
         failed = f", {self.replicates - self.completed} refused" if self.failed else ""
-        adjacency = self.fit.graph.adjacency
+        adjacency = self.graph.adjacency
         learned: Mask = adjacency & ~adjacency.T
         sure = int((self.edge_support[learned] >= 0.9).sum())
         return (
-            f"Bootstrap({self.fit.method}, {self.kind}, {counted(self.replicates, 'replicate')}{failed}: {sure} of "
+            f"{type(self).__name__}({self.kind}, {counted(self.replicates, 'replicate')}{failed}: {sure} of "
             f"{counted(int(learned.sum()), 'arrow')} with support of at least 0.9; {self.mean_edges:.1f} edges on average, "
-            f"{self.fit.graph.edge_count} learned)"
+            f"{self.graph.edge_count} learned)"
         )
-
-
-def _records(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    plain = {name: [_plain(value) for value in list(values)] for name, values in columns.items()}
-    return [dict(zip(plain, row, strict=True)) for row in zip(*plain.values(), strict=True)]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float | np.floating):
-        return float(value) if math.isfinite(value) else None
-    return value

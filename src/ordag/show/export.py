@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ordag.fit import Fit
 
 
-def export(fit: Fit, path: str | PathLike[str]) -> Path:
+def save(fit: Fit, path: str | PathLike[str]) -> Path:
     """Write the fit as its file ending says; see `content`."""
     return write_whole(path, content(fit, path))
 
@@ -60,7 +60,7 @@ def _edge_table(fit: Fit) -> str:
 
     if "" in fit.names:
         raise OutputError("An edge table cannot hold a variable without a name: rename it, or use .adjacency.csv.")
-    columns: dict[str, Sequence[Any]] = dict(fit._edge_columns)
+    columns: dict[str, Sequence[Any]] = dict(fit.edge_columns)
     if fit.graph.undirected:
         columns["undirected"] = ["false"] * len(columns["source"])
     arrows = zip(*columns.values(), strict=True)

@@ -75,7 +75,7 @@ def _isolated(name: str) -> str:
 
 
 def _edges(fit: Fit) -> str:
-    columns = fit._edge_columns
+    columns = fit.edge_columns
     written = edge_cells(columns)
     head = "".join(f"<th>{escape(title)}</th>" for title in written)
     rows = []
@@ -98,7 +98,7 @@ def _steps(fit: Fit) -> str:
     if fit.ordering is None:
         names = ", ".join(map(_isolated, fit.order or ()))
         return f"<p>Order, causes first: {names}</p>" if names else ""
-    columns = fit._step_columns
+    columns = fit.step_columns
     rows = [
         f"<tr><td class='name'>{k + 1}. {_isolated(node)}</td><td>{number(variance)}</td><td>{percent(margin)}</td></tr>"
         for k, (node, variance, margin) in enumerate(

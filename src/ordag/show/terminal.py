@@ -69,7 +69,7 @@ def _more(console: Console, left: int, what: str) -> None:
 
 
 def _steps(fit: Fit, console: Console) -> None:
-    columns = fit._step_columns
+    columns = fit.step_columns
     count = min(len(columns["node"]), MOST_ROWS)
     tied = tied_with(fit)[:MOST_ROWS]
     table = [
@@ -95,7 +95,7 @@ def _arrows(fit: Fit, console: Console) -> None:
 
 
 def _edges(fit: Fit, console: Console) -> None:
-    columns = fit._edge_columns
+    columns = fit.edge_columns
     count = min(len(columns["source"]), MOST_ROWS)
     table = [
         Column("source", [shown(name) for name in columns["source"][:count]]),

@@ -64,7 +64,7 @@ def edge_cells(columns: Mapping[str, Any]) -> dict[str, Callable[[Mapping[str, A
 
 def legend(fit: Fit) -> str:
     """Which regressions the numbers of the table of arrows are from, where they are from two."""
-    columns = fit._edge_columns
+    columns = fit.edge_columns
     if not columns["source"] or "weight" not in columns or "probability" in columns:
         return ""
     if fit.selection is not None:
@@ -87,7 +87,7 @@ def lines_without_direction(fit: Fit) -> list[tuple[tuple[str, str], str]]:
 
 def tied_with(fit: Fit, most: int = 3) -> list[str]:
     """For every step, the variables that could as well have come there; with a ! where the graph has an edge among them."""
-    columns = fit._step_columns
+    columns = fit.step_columns
     cells = []
     for node, group, matters in zip(
         columns["node"], columns.get("tied", []), columns.get("tie_matters", []), strict=True

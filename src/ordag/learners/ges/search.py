@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ordag.checks import as_list, as_number, is_flag, is_whole, short
 from ordag.data.moments import Moments
@@ -61,6 +61,10 @@ class GesResult:
     steps: tuple[tuple[Phase, int], ...]
     local_scores: int
     uncertainty: float
+
+    def details(self) -> dict[str, Any]:
+        """What there is to tell beside the graph and its score, in plain values."""
+        return {"score_empty": self.score_empty, "steps": [list(step) for step in self.steps]}
 
 
 def ges_search(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +18,8 @@ from ordag.learners.pc.orientation import Orientation, orient
 from ordag.learners.pc.skeleton import find_skeleton
 from ordag.learners.pc.tester import Progress, Tester
 from ordag.learners.pc.triples import Triples, by_separating_set, by_vote
-from ordag.parents.select import check_level
 from ordag.parents.tests import Test, named_test
+from ordag.settings import level
 from ordag.words import counted, shown
 
 RULES = ("largest", "first", "majority", "conservative")
@@ -51,6 +52,17 @@ class PcResult:
     valid: bool
     warnings: tuple[str, ...]
 
+    def details(self) -> dict[str, Any]:
+        """What there is to tell beside the graph and its tests, in plain values."""
+        return {
+            "valid": self.valid,
+            "levels": self.levels,
+            "tests": self.tests,
+            "ambiguous": [list(triple) for triple in self.ambiguous],
+            "conflicts": [list(pair) for pair in self.conflicts],
+            "refused": [list(triple) for triple in self.refused],
+        }
+
 
 def pc_search(
     moments: Moments,
@@ -75,7 +87,7 @@ def pc_search(
     known: edges that must and that may not be there. The former are joined whatever the tests say, the latter never;
         edges of which one direction is left have it before any collider is looked at.
     """
-    alpha = check_level(alpha)
+    alpha = level("alpha", alpha)
     check_choice("colliders", colliders, RULES)
     limit = _limit(moments, max_level)
     tester = Tester(moments, named_test(test), alpha, progress)

@@ -1,100 +1,118 @@
-"""The pooled search as a method: a Table and settings in, a Fit out."""
+"""The pooled search as a method: pooled error variances, searched over orders (docs/pooled.md)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ordag.checks import Seed, as_list, check_choice, checked_seed
+from ordag.checks import Seed, as_list
 from ordag.data.table import Table
 from ordag.errors import SettingError
-from ordag.fit import Fit
 from ordag.graph.dag import Dag
-from ordag.knowledge.masks import Given, constraints, informed
-from ordag.learners.pooled.posterior import Posterior, check_draws
+from ordag.knowledge.masks import Constraints
+from ordag.learners.found import Found
+from ordag.learners.pooled.posterior import Posterior
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
-from ordag.learners.pooled.search import check_kicks, pooled_search
+from ordag.learners.pooled.search import pooled_search
+from ordag.learners.settings import MethodSettings, kicks
 from ordag.order import find_order
+from ordag.settings import choice, seed, setting, whole
 from ordag.words import listed
 
 UNITS = {None: UNITS_UNKNOWN, "commensurable": COMMENSURABLE}
 """Scale of the prior on the spread of the log error variances, by what the user says of the units."""
 
+Groups = Sequence[Sequence[str]]
 
-def pooled(
-    table: Table,
-    *,
-    units: str | None = None,
-    groups: Sequence[Sequence[str]] | None = None,
-    kicks: int | None = None,
-    draws: int | None = None,
-    seed: Seed = 0,
-    knowledge: Given = None,
-) -> Fit:
-    """Pooled error variances, searched over orders: see docs/pooled.md. Gives a Dag; lower scores are better.
 
-    units: "commensurable" says that all columns have units that can be compared.
-    groups: lists of columns that share a unit; error variances are pooled within a group only.
-    kicks: fruitless restarts from disturbed orders that end the search; chosen by itself if not given.
-    draws: graphs to sample for the probabilities of arrows; chosen by the number of variables if not given, 0 for none.
-    seed: of kicks and draws.
-    knowledge: what is known beforehand (`ordag.knowledge.knowledge.Knowledge`, a mapping, or the path of a file).
-    """
-    check_choice("units", units, UNITS, "'commensurable', or None where nothing is known")
-    if units is not None and groups is not None:
-        raise SettingError("units='commensurable' says that all columns share a unit: leave groups out.", ["groups"])
-    check_kicks(kicks)
-    check_draws(draws)
-    seed = checked_seed(seed)
+def groups_from_text(text: str) -> list[list[str]]:
+    """`a,b;c,d`: groups between semicolons, names between commas."""
+    groups = [[name.strip() for name in group.split(",") if name.strip()] for group in text.split(";")]
+    if not any(groups):
+        raise SettingError(f'groups="{text}" names no column: write "a,b;c,d" for two groups of two.')
+    return [group for group in groups if group]
+
+
+def _groups(_: str, value: Any) -> Any:
+    wanted = "groups=…: give lists of column names, such as [['height', 'width'], ['mass']]."
+    return None if value is None else [as_list(group, wanted) for group in as_list(value, wanted)]
+
+
+@dataclass(frozen=True)
+class PooledSettings(MethodSettings):
+    """Pooled error variances, searched over orders: a Dag; lower scores are better."""
+
+    name: ClassVar = "pooled"
+    about: ClassVar = (
+        "searches orders of the variables for the graph of the best score, in which the error variances are as alike as these "
+        "data say"
+    )
+    seconds: ClassVar = 5e-5
+
+    _: KW_ONLY
+    units: str | None = choice(None, ("commensurable",), "all columns have units that can be compared")
+    groups: Groups | None = setting(
+        None,
+        _groups,
+        'columns that share a unit: "a,b;c,d" says that a and b have one unit, and c and d another',
+        typed=groups_from_text,
+    )
+    kicks: int | None = kicks("fruitless kicks before it stops")
+    draws: int | None = whole(
+        0,
+        "how many graphs to sample is a whole number, 0 for none",
+        "graphs to sample for the probabilities of arrows, 0 for none",
+    )
+    seed: Seed = seed("of the random numbers, 0 unless given")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.units is not None and self.groups is not None:
+            raise SettingError(
+                "units='commensurable' says that all columns share a unit: leave groups out.", ["groups"]
+            )
+
+    def hurried(self) -> Self:
+        return replace(self, kicks=0)
+
+
+def pooled(table: Table, settings: PooledSettings, known: Constraints | None = None) -> Found:
+    """The Dag of the lowest pooled score that the search comes to."""
     moments = table.moments
-    grouped = None if groups is None else checked_groups(groups, moments.names)
-    known = None if knowledge is None else constraints(knowledge, moments.names)
+    grouped = None if settings.groups is None else placed_groups(settings.groups, moments.names)
     ordering = find_order(Table(moments), before=None if known is None else known.before)
-    search_seed, draw_seed = np.random.SeedSequence(_entropy(seed)).spawn(2)
-    found = pooled_search(
+    search_seed, draw_seed = np.random.SeedSequence(_entropy(settings.seed)).spawn(2)
+    result = pooled_search(
         ordering,
         groups=grouped,
-        spread=UNITS[units] if groups is None else COMMENSURABLE,
-        kicks=kicks,
+        spread=UNITS[settings.units] if grouped is None else COMMENSURABLE,
+        kicks=settings.kicks,
         seed=search_seed,
         known=known,
         progress=lambda start, score: table.tell(f"pooled: from {start}, score {score:.6g}"),
     )
-    best, order = found.best, ordering.order
+    best, order = result.best, ordering.order
     adjacency = np.zeros((moments.p, moments.p), dtype=bool)
     adjacency[np.ix_(order, order)] = best.adjacency()
-    fit = Fit(
-        method="pooled",
-        settings={
-            "units": units,
-            "groups": None if grouped is None else [[moments.names[j] for j in group] for group in grouped],
-            "kicks": None if kicks is None else int(kicks),
-            "draws": None if draws is None else int(draws),
-            "seed": seed if isinstance(seed, int) else None,
-        },
+    return Found(
+        recipe=settings,
         moments=moments,
         graph=Dag.known_acyclic(moments.names, adjacency),
         sequence=tuple(int(order[j]) for j in best.order),
         score=best.score,
-        posterior=Posterior(found, order, draws, draw_seed),
+        posterior=Posterior(result, order, settings.draws, draw_seed),
         warnings=ordering.warnings,
-        details={
-            "start": found.start,
-            "start_scores": found.starts,
-            "kicks": found.kicks,
-            "spread": found.score.ratio(best.v),
-            "edge_price": found.score.local(best.v, best.edges).price,
-        },
+        result=result,
     )
-    return informed(fit, known)
 
 
-def checked_groups(groups: Sequence[Sequence[str]], names: Sequence[str]) -> list[list[int]]:
+def placed_groups(groups: Groups, names: Sequence[str]) -> list[list[int]]:
     """The groups as column numbers; columns in no group share their unit with nobody."""
-    wanted = "groups=…: give lists of column names, such as [['height', 'width'], ['mass']]."
-    lists = [as_list(group, wanted) for group in as_list(groups, wanted)]
-    flat = [name for group in lists for name in group]
+    groups = _groups("groups", groups)
+    flat = [name for group in groups for name in group]
     place = {name: j for j, name in enumerate(names)}
     unknown = [str(name) for name in flat if not isinstance(name, str) or name not in place]
     if unknown:
@@ -102,7 +120,7 @@ def checked_groups(groups: Sequence[Sequence[str]], names: Sequence[str]) -> lis
     twice = sorted({name for name in flat if flat.count(name) > 1})
     if twice:
         raise SettingError(f"groups=…: {listed(twice)} is named more than once; a column has one unit.")
-    return [[place[name] for name in group] for group in lists]
+    return [[place[name] for name in group] for group in groups]
 
 
 def _entropy(seed: Seed) -> int | None:

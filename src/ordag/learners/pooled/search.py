@@ -24,7 +24,7 @@ from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.trees import LogVariances
 from ordag.learners.pooled.variances import log_variances
 from ordag.order.ordering import Ordering
-from ordag.parents.select import select
+from ordag.parents import select
 
 Progress = Callable[[str, float], None]
 
@@ -64,6 +64,21 @@ class PooledResult:
     @property
     def best(self) -> Optimum:
         return self.optima[0]
+
+    @property
+    def spread(self) -> float:
+        """By what factor the error variances differ."""
+        return self.score.ratio(self.best.v)
+
+    def details(self) -> dict[str, Any]:
+        """What there is to tell beside the graph and its score, in plain values."""
+        return {
+            "start": self.start,
+            "start_scores": self.starts,
+            "kicks": self.kicks,
+            "spread": self.spread,
+            "edge_price": self.score.local(self.best.v, self.best.edges).price,
+        }
 
 
 def pooled_search(

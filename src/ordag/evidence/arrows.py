@@ -1,0 +1,68 @@
+"""The table of arrows: weights, p-values, and what directs each of them.
+
+An arrow of an equivalence class that was found without variances (by PC or GES) has the reason "class". The arrows that all DAGs of
+a graph's own class agree on would not do: if the graph was found by variances, so was its class. An arrow that the user fixed has the
+reason "knowledge". For all others it is "variance", or "open" where a method with probabilities gives the direction less than 90 %.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr
+
+from ordag.learners.found import Found
+from ordag.resampling.support import Support
+
+DECIDED = 0.9
+"""The probability of a direction, given that there is an edge, from which the variances count as having decided it."""
+
+
+def arrow_ends(found: Found) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The column numbers of the source and the target of every arrow, by their places in the order."""
+    source, target = np.nonzero(found.graph.adjacency & ~found.graph.adjacency.T)
+    if found.places is None:
+        return source, target
+    place = np.argsort(found.places)
+    by_place = np.lexsort((place[target], place[source]))
+    return source[by_place], target[by_place]
+
+
+def arrow_columns(found: Found, support: Support | None = None) -> dict[str, Any]:
+    """One entry per arrow: see `Fit.edges`."""
+    source, target = arrow_ends(found)
+    columns: dict[str, Any] = {
+        "source": [found.names[i] for i in source],
+        "target": [found.names[j] for j in target],
+    }
+    place = np.argsort(found.places or ())
+    if found.refit is not None:
+        columns["weight"] = found.refit.sem.B[source, target]
+        columns["std_error"] = found.refit.std_error[source, target]
+    if found.selection is not None and found.ordering is not None:
+        columns["p_value"] = found.selection.p_values_of(place[target], place[source])
+    elif found.pair_p_values is not None:
+        columns["p_value"] = found.pair_p_values[source, target]
+    elif found.refit is not None:
+        t = np.abs(columns["weight"] / columns["std_error"])
+        columns["p_value"] = 2.0 * stdtr(found.refit.residual_df[target].astype(float), -t)
+    if found.ordering is not None:
+        ends = place[source], place[target]
+        columns["direction_p_value"] = found.ordering.direction_p_values(np.minimum(*ends), np.maximum(*ends))
+    if found.probabilities is not None:
+        columns["probability"] = found.probabilities.arrows[source, target]
+        columns["edge_probability"] = found.probabilities.joined[source, target]
+    columns["reason"] = arrow_reasons(found, source, target)
+    return columns if support is None else columns | support.arrow_columns(source, target)
+
+
+def arrow_reasons(found: Found, source: NDArray[np.intp], target: NDArray[np.intp]) -> list[str]:
+    """ "knowledge", "class", "variance" or "open" for every arrow: see the top of this file."""
+    chosen = np.full(len(source), "variance")
+    if found.probabilities is not None:
+        there, back = found.probabilities.arrows[source, target], found.probabilities.arrows[target, source]
+        chosen[there < DECIDED * (there + back)] = "open"
+    by_class = np.where(found.compelled[source, target], "class", chosen)
+    return [str(word) for word in np.where(found.by_knowledge[source, target], "knowledge", by_class)]

@@ -1,0 +1,172 @@
+"""`Found`: what a method has found in a table. `Fit` is the same with its tables, its verdict and its pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from ordag.arrays import Array, Mask
+from ordag.data.moments import Moments
+from ordag.data.profile import Profile
+from ordag.graph.cpdag import Cpdag
+from ordag.graph.dag import Dag
+from ordag.graph.equivalence import extend
+from ordag.knowledge.masks import Constraints, decided
+from ordag.learners.orient import Oriented
+from ordag.learners.pooled.posterior import Posterior, Probabilities
+from ordag.learners.settings import MethodSettings
+from ordag.model.refit import Refit, refit
+from ordag.model.sem import LinearSEM
+from ordag.order.ordering import Ordering
+from ordag.parents.selection import Selection
+
+
+class Result(Protocol):
+    """What a search gives of its own, such as `PcResult`: typed, and in plain values."""
+
+    def details(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """The edges that were left out for a standardised effect below `below`: (source, target, effect).
+
+    fault: what keeps the graph from being a class of DAGs without them, None if nothing does.
+    """
+
+    below: float
+    edges: tuple[tuple[str, str, float], ...]
+    fault: str | None
+
+    def plain(self) -> dict[str, Any]:
+        return {"below": self.below, "count": len(self.edges), "edges": [list(edge) for edge in self.edges]}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Found:
+    """A learned graph, and what the method has beside it.
+
+    recipe: the settings of the method; `learn_from(table, recipe)` learns in the same way from another table.
+    ordering, selection: an ordering, and the choice of parents along it. sequence: the column numbers of an order alone.
+    score: that of the graph, where a search had one. posterior: where probabilities of arrows come from.
+    pair_p_values, separating_sets: those of the tests of joined and separated pairs.
+    result: what else the search tells.
+    oriented: how an order has directed the class that was found. left_out: edges of small effect. known: what knowledge allows.
+    profile: what is known of the rows beside their moments.
+    """
+
+    recipe: MethodSettings
+    moments: Moments
+    graph: Dag | Cpdag
+    warnings: tuple[str, ...] = ()
+    ordering: Ordering | None = None
+    selection: Selection | None = None
+    sequence: tuple[int, ...] | None = None
+    score: float | None = None
+    posterior: Posterior | None = None
+    pair_p_values: Array | None = None
+    separating_sets: Mapping[frozenset[str], tuple[str, ...]] | None = None
+    result: Result | None = None
+    oriented: Oriented | None = None
+    left_out: LeftOut | None = None
+    known: Constraints | None = None
+    profile: Profile | None = None
+
+    @property
+    def method(self) -> str:
+        """The name of the method."""
+        return self.recipe.name
+
+    @cached_property
+    def settings(self) -> Mapping[str, Any]:
+        """All settings of the method, in plain values."""
+        return self.recipe.plain()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.moments.names
+
+    @property
+    def n(self) -> int:
+        return self.moments.n
+
+    @property
+    def order(self) -> tuple[str, ...] | None:
+        """The variables, causes first; None for methods without an order."""
+        return None if self.places is None else tuple(self.names[j] for j in self.places)
+
+    @property
+    def places(self) -> tuple[int, ...] | None:
+        """The column numbers of the variables, causes first; None for methods without an order."""
+        return self.sequence if self.ordering is None else tuple(self.ordering.order.tolist())
+
+    @property
+    def probabilities(self) -> Probabilities | None:
+        """The probability of every arrow, for methods that have a posterior distribution; worked out when first asked for."""
+        return None if self.posterior is None else self.posterior.probabilities
+
+    @property
+    def expected_false_edges(self) -> float | None:
+        """How many edges chance alone would give: level times pairs tested (see `Selection`)."""
+        return None if self.selection is None else self.selection.expected_false
+
+    @cached_property
+    def refit(self) -> Refit | None:
+        """The least-squares model of the graph, with standard errors; None for a Cpdag."""
+        return refit(self.moments, self.graph) if isinstance(self.graph, Dag) else None
+
+    @property
+    def sem(self) -> LinearSEM | None:
+        """The structural equation model fitted to the rows along the graph; None for a Cpdag, which has many."""
+        return None if self.refit is None else self.refit.sem
+
+    @property
+    def any_sem(self) -> LinearSEM:
+        """The fitted model or, for a Cpdag, that of any DAG of the class: they have the same likelihood."""
+        return self.sem or refit(self.moments, extend(self.graph)).sem  # type: ignore[arg-type]
+
+    @property
+    def weights(self) -> Array | None:
+        """B of the fitted model: the weight of i → j at [i, j]. None for a Cpdag."""
+        return None if self.sem is None else self.sem.B
+
+    @cached_property
+    def compelled(self) -> Mask:
+        """The arrows, at [i, j] for i → j, that an equivalence class has which was found without a look at variances.
+
+        Those of a Cpdag; of the class that an order has directed; for pooled error variances, of the class that GES finds.
+        """
+        if self.posterior is not None:
+            return self.posterior.compelled
+        graph = self.graph if self.oriented is None else self.oriented.before
+        if isinstance(graph, Dag):
+            return np.zeros(graph.adjacency.shape, dtype=bool)
+        return graph.adjacency & ~graph.adjacency.T
+
+    @cached_property
+    def by_knowledge(self) -> Mask:
+        """The arrows, at [i, j] for i → j, that owe their direction to knowledge."""
+        return (
+            np.zeros(self.graph.adjacency.shape, dtype=bool) if self.known is None else decided(self.graph, self.known)
+        )
+
+    @cached_property
+    def details(self) -> Mapping[str, Any]:
+        """What else there is to tell, in plain values: that of the search, and of whatever was done to its graph."""
+        details = {} if self.result is None else self.result.details()
+        if self.oriented is not None:
+            details |= self.oriented.details()
+        if self.known is not None:
+            arrows = np.argwhere(self.by_knowledge).tolist()
+            details["knowledge_arrows"] = [[self.names[i], self.names[j]] for i, j in arrows]
+            if isinstance(self.graph, Cpdag):
+                details["restricted_by_knowledge"] = bool(arrows)
+        if self.left_out is not None:
+            details["left_out"] = self.left_out.plain()
+            if self.left_out.fault is not None:
+                details["valid"] = False
+        return details

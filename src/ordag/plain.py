@@ -1,0 +1,31 @@
+"""Records and columns in, values that JSON can hold out."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+
+def plain(value: Any) -> Any:
+    """NumPy's numbers and arrays as Python's; numbers that are not there (nan, inf) as None."""
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray | list | tuple):
+        return [plain(one) for one in (value.tolist() if isinstance(value, np.ndarray) else value)]
+    return value
+
+
+def records(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One mapping per row of a table that is given by its columns."""
+    values = {name: plain(column) for name, column in columns.items()}
+    return [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
+
+
+def to_json(document: Any, indent: int | None = 2) -> str:
+    return json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
