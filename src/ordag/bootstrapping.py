@@ -84,7 +84,7 @@ def bootstrap(
     if seed is not None:
         recipe = recipe.reseeded(np.random.default_rng(root))
     fit = Fit.learned(table, recipe)
-    source, X = table._source, None
+    source, X = table.source, None
     if kind in ("auto", "rows") and source is not None:
         X = _rows(source, missing, None if kind == "rows" else IN_MEMORY)
     kind = _settled(kind, source, X)

@@ -32,7 +32,7 @@ class Table:
         self.missing: Missing = missing
         self._progress = progress
         self._least_rows = least_rows
-        self._source: Source | None = None
+        self.source: Source | None = None
         self._sampler: Sampler | None = None
         self._given: Moments | None = None
         if isinstance(data, Moments):
@@ -40,22 +40,18 @@ class Table:
             self._given = data if columns is None else data.select(columns)
             self.description = "moments"
         else:
-            self._source = open_source(data, columns=columns, **reading)
-            self.description = self._source.describe
-            if self._source.rows is not None:
-                check_size(self._source.rows, self.names, least_rows)
+            self.source = open_source(data, columns=columns, **reading)
+            self.description = self.source.describe
+            if self.source.rows is not None:
+                check_size(self.source.rows, self.names, least_rows)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The columns, known before any row is read."""
         if self._given is not None:
             return self._given.names
-        assert self._source is not None
-        return tuple(self._source.names)
-
-    @property
-    def has_rows(self) -> bool:
-        return self._source is not None
+        assert self.source is not None
+        return tuple(self.source.names)
 
     def tell(self, news: str) -> None:
         """Pass on how far things are."""
@@ -68,9 +64,9 @@ class Table:
     @cached_property
     def quick(self) -> Moments | None:
         """Moments through a Gram matrix of rows in memory: the fast way, with half the digits. None for other data."""
-        if self._source is None:
+        if self.source is None:
             return None
-        quick = quick_moments(self._source)
+        quick = quick_moments(self.source)
         return None if quick is None else self._checked(quick)
 
     @cached_property
@@ -78,7 +74,7 @@ class Table:
         """Moments with every digit that the data have."""
         if self._given is not None:
             return self._checked(self._given)
-        assert self._source is not None
+        assert self.source is not None
         resolved = None if self.quick is None else resolved_moments(self.quick)
         return self._read() if resolved is None else self._checked(resolved)
 
@@ -91,10 +87,10 @@ class Table:
 
     def _read(self) -> Moments:
         """All rows once, and a sample of them kept as they go by."""
-        assert self._source is not None
+        assert self.source is not None
         sampler = Sampler(len(self.names))
         moments = read_moments(
-            self._source, missing=self.missing, progress=self._rows_read, sampler=sampler, least_rows=self._least_rows
+            self.source, missing=self.missing, progress=self._rows_read, sampler=sampler, least_rows=self._least_rows
         )
         self._sampler = sampler
         return self._checked(moments)
@@ -108,9 +104,9 @@ class Table:
         """What the rows say beside their moments, once they have been read; None where there are none."""
         if self._sampler is not None:
             return self._sampler.profile
-        if self._source is None or self._source.array is None or self.quick is None:
+        if self.source is None or self.source.array is None or self.quick is None:
             return None
-        return Profile.of(self._source.array)
+        return Profile.of(self.source.array)
 
 
 READING = ("separator", "encoding", "header", "decimal")

@@ -1,4 +1,4 @@
-"""How clear was every step of an ordering? Each is tested against all its candidates (docs/trust.md, "Steps")."""
+"""How clear was every step of an ordering? Each is tested against all its candidates (docs/numerics.md, "Steps")."""
 
 from __future__ import annotations
 

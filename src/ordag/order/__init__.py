@@ -15,7 +15,7 @@ RULES = {rule.name: rule for rule in (FORWARD, BACKWARD)}
 
 def find_order(table: Table, rule: str = "forward", before: Mask | None = None) -> Ordering:
     """The variables of a table, causes first; `before` is a partial order to keep to, with [i, j] for column i before j."""
-    if RULES[rule].needs == "rows" and not table.has_rows:
+    if RULES[rule].needs == "rows" and table.source is None:
         raise SettingError(f"The ordering rule {rule!r} takes the rows, and moments were given.")
     ordering = RULES[rule].find(table, before)
     for sentence in ordering.warnings:

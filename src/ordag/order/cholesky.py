@@ -9,7 +9,7 @@ docs/numerics.md derives the bounds used here.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +27,10 @@ TIE = 1e-10
 BLOCK = 48
 
 
-@dataclass(frozen=True)
-class Pivoted:
-    """Columns in the order of their pivots, and the triangular factor in that order.
+class Pivoted(NamedTuple):
+    """Columns in the order of their pivots, and the factor: `L @ L.T` is the Gram matrix in that order.
 
-    `L @ L.T` is the Gram matrix with rows and columns in `order`. `runner_up[k]` is the smallest remaining
-    variance among the columns that were *not* chosen at step k (infinite at the last step).
+    `runner_up[k]` is the smallest remaining variance of those *not* chosen at step k (infinite where there is none).
     """
 
     order: NDArray[np.intp]
@@ -41,8 +39,7 @@ class Pivoted:
     refreshes: int
 
 
-@dataclass(frozen=True)
-class Partial:
+class Partial(NamedTuple):
     """The first steps of a factorisation: row k of `rows` is column k of L, over the columns as they came."""
 
     order: NDArray[np.intp]
@@ -54,19 +51,19 @@ class Partial:
         return len(self.order) == int(self.rows.shape[1])
 
 
-def minimum_pivot(gram: Array, spent: float = SPENT, before: Mask | None = None) -> Partial:
+def minimum_pivot(gram: Array, before: Mask | None = None) -> Partial:
     r"""Factorise `gram` by smallest remaining diagonal entry, as far as its digits go.
 
     With C the columns chosen so far, the diagonal of the Schur complement
     $S_{jj} - S_{jC} S_{CC}^{-1} S_{Cj}$ is the variance of column j given C (times n): the smallest goes next
     (Park & Kim, Algorithm 1, Step 1). Only the lower triangle of `gram` is read. The result stops after the step
-    at which a remaining variance first falls below `spent` times the diagonal entry that it started from.
+    at which a remaining variance first falls below `SPENT` times the diagonal entry that it started from.
     With a partial order `before` ([i, j]: i before j) only columns compete of which all earlier ones are chosen.
     """
     p = len(gram)
     A = np.array(gram, order="F")
     remaining = A.diagonal().copy()
-    limit = spent * remaining
+    limit = SPENT * remaining
     columns = np.arange(p)
     order = np.empty(p, np.intp)
     runner_up = np.empty(p)
@@ -183,7 +180,7 @@ def factorise(root: Array, before: Mask | None = None) -> Pivoted:
     done = refreshes = 0
     while True:
         rest = order[done:]
-        part = minimum_pivot(residuals.T @ residuals, before=None if before is None else before[np.ix_(rest, rest)])
+        part = minimum_pivot(residuals.T @ residuals, None if before is None else before[np.ix_(rest, rest)])
         chosen = np.zeros(p - done, dtype=bool)
         chosen[part.order] = True
         sequence = np.concatenate([part.order, np.flatnonzero(~chosen)])

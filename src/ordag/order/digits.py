@@ -50,13 +50,7 @@ def column_lengths(moments: Moments) -> Array:
 
 
 def checked_factor(
-    moments: Moments,
-    order: NDArray[np.intp],
-    L: Array,
-    before: Mask | None,
-    *,
-    from_last: bool = False,
-    refreshes: int = 0,
+    moments: Moments, order: NDArray[np.intp], L: Array, before: Mask | None, from_last: bool, refreshes: int
 ) -> Factor:
     """Invert the factor, refuse (CollinearError, PrecisionError) where a variance is rounding noise, and look for steps whose
     choice rests on digits that are not there; `before` is the partial order of the columns that they had to keep to."""

@@ -26,14 +26,14 @@ def forward(moments: Moments, before: Mask | None = None) -> Ordering:
     all earlier ones have been chosen.
     """
     found = factorise(moments.R, before)
-    factor = checked_factor(moments, found.order, found.L, before, refreshes=found.refreshes)
+    factor = checked_factor(moments, found.order, found.L, before, False, found.refreshes)
     return Ordering.along(found.order, moments, factor, found.runner_up)
 
 
 def quick_forward(moments: Moments, before: Mask | None = None) -> Ordering | None:
     """The forward ordering straight from a Gram matrix of the rows, or None where that has too few digits."""
     assert moments.scatter is not None
-    part = minimum_pivot(moments.scatter, before=before)
+    part = minimum_pivot(moments.scatter, before)
     if not part.complete:
         return None
     L = lower(part)
@@ -67,7 +67,7 @@ def backward(moments: Moments, before: Mask | None = None) -> Ordering:
     runner_up: list[Array] = []
     W = ahead.W
     while True:
-        part = minimum_pivot(W.T @ W, before=None if before is None else before.T[np.ix_(rest, rest)])
+        part = minimum_pivot(W.T @ W, None if before is None else before.T[np.ix_(rest, rest)])
         steps = min(len(part.order), max(1, len(rest) // 8)) if scarce else len(part.order)
         chosen.append(rest[part.order[:steps]])
         runner_up.append(part.runner_up[:steps])
@@ -77,14 +77,12 @@ def backward(moments: Moments, before: Mask | None = None) -> Ordering:
         W = inverse(triangle(moments.R[:, rest]).T)
     order = np.concatenate(chosen)[::-1]
     L = triangle(moments.R[:, order]).T
-    factor = checked_factor(moments, order, L, before, from_last=True, refreshes=len(chosen) - 1)
+    factor = checked_factor(moments, order, L, before, True, len(chosen) - 1)
     return Ordering.along(order, moments, factor, np.concatenate(runner_up)[::-1], "backward")
 
 
 BACKWARD = Rule(
-    "backward",
-    "effects first: the largest variance given all others",
-    lambda table, before: backward(table.moments, before),
+    "backward", "effects first: the largest variance given all others", lambda t, before: backward(t.moments, before)
 )
 
 

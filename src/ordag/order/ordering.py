@@ -77,10 +77,9 @@ class Factor:
     undecided: tuple[str, ...] = ()
 
     def candidates(self, n: int, waits: Mask | None = None) -> Candidates:
-        r"""All that the steps compared; where `waits[a, b]`, position b has to come after a.
+        r"""All that the steps compared (docs/numerics.md, "Steps"); where `waits[a, b]`, position b has to come after a.
 
-        $\sum_{i \ge m} L_{bi}^2$ is the scatter of b given all before m, and $\sum_{i \le m} W_{ib}^2$ its precision
-        among the first m + 1. docs/numerics.md derives the test of both.
+        $\sum_{i \ge m} L_{bi}^2$ is the scatter of b given all before m, $\sum_{i \le m} W_{ib}^2$ its precision among the first m + 1.
         """
         positions = np.arange(float(len(self.L)))
         waits = np.zeros(self.L.shape, dtype=bool) if waits is None else waits
@@ -170,16 +169,12 @@ class Ordering:
         return self.known_factor.candidates(self.n, None if before is None else before[np.ix_(self.order, self.order)])
 
     def pair(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> tuple[Array, Array, Array]:
-        """Scatter of a, of b, and between them, given everything before a; positions a < b in the order.
-
-        In the factor these are $L_{aa}^2$, $\\sum_{i=a}^{b} L_{bi}^2$ and $L_{ba} L_{aa}$: sums of squares, so
-        nothing cancels.
-        """
+        """Scatter of a, of b, and between them, given everything before a; positions a < b in the order."""
         diagonal = np.diagonal(self.L)
         return diagonal[a] ** 2, self._tails(a, b), self.L[b, a] * diagonal[a]
 
     def _tails(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
-        """Scatter of b given everything before a."""
+        """Scatter of b given everything before a: a sum of squares, so nothing cancels."""
         tails = np.empty(len(a))
         for row in np.unique(b):
             at = b == row

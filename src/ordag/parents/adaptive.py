@@ -118,9 +118,5 @@ def _left(L: Array, W: Array) -> Array:
     return left
 
 
-ADAPTIVE = ParentRule(
-    "adaptive",
-    "The edge prior",
-    "those that backward elimination by an edge prior keeps; no level to set",
-    adaptive_elimination,
-)
+HELP = "those that backward elimination by an edge prior keeps; no level to set"
+ADAPTIVE = ParentRule("adaptive", "The edge prior", HELP, adaptive_elimination)

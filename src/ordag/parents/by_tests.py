@@ -34,9 +34,7 @@ def false_discovery_threshold(rate: float, pairs: int, ranked: Array) -> float:
 
 CORRECTIONS = {
     "none": Correction(
-        "alpha is the level of every single test",
-        "by chance alone (level {level} × {pairs} tested)",
-        lambda alpha, *_: alpha,
+        "alpha is the level of every test", "by chance alone (level {level} × {pairs} tested)", lambda alpha, *_: alpha
     ),
     "bh": Correction(
         "alpha is the false-discovery rate of edges, not of directions (Benjamini–Hochberg)",

@@ -78,13 +78,7 @@ def eliminate(T: Array, target: Array, rss: float, weight: float, penalty: float
 
 
 def screened_elimination(
-    regressions: Regressions,
-    m: int,
-    r: Array,
-    weight: float,
-    penalty: float,
-    allowed: Mask,
-    stay: Mask,
+    regressions: Regressions, m: int, r: Array, weight: float, penalty: float, allowed: Mask, stay: Mask
 ) -> Kept:
     r"""The elimination of `eliminate` for variable m from all its predecessors, with the weakest dropped in one go.
 
