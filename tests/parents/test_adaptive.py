@@ -16,7 +16,7 @@ from ordag.errors import SettingError
 from ordag.order.least_squares import forward
 from ordag.parents import adaptive
 from ordag.parents.adaptive import LEAST, adaptive_elimination, edge_penalty
-from ordag.parents.regressions import FromRoot, FromScatter
+from ordag.parents.elimination import FromRoot, FromScatter
 from ordag.parents.selection import Question
 from ordag.parents.tests import fisher_z
 from ordag.show.text import chance

@@ -46,10 +46,6 @@ class Partial(NamedTuple):
     rows: Array
     runner_up: Array
 
-    @property
-    def complete(self) -> bool:
-        return len(self.order) == int(self.rows.shape[1])
-
 
 def minimum_pivot(gram: Array, before: Mask | None = None) -> Partial:
     r"""Factorise `gram` by smallest remaining diagonal entry, as far as its digits go.

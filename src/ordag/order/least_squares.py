@@ -34,7 +34,7 @@ def quick_forward(moments: Moments, before: Mask | None = None) -> Ordering | No
     """The forward ordering straight from a Gram matrix of the rows, or None where that has too few digits."""
     assert moments.scatter is not None
     part = minimum_pivot(moments.scatter, before)
-    if not part.complete:
+    if len(part.order) < moments.p:
         return None
     L = lower(part)
     W = inverse(L)

@@ -8,8 +8,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from ordag.arrays import Array, Mask
-from ordag.parents.elimination import Kept, eliminate, masks, screened_elimination
-from ordag.parents.regressions import FromRoot, FromScatter
+from ordag.parents.elimination import FromRoot, FromScatter, Kept, eliminate, masks, screened_elimination
 from ordag.parents.selection import ParentRule, Question, Selection
 from ordag.words import counted
 
@@ -27,10 +26,7 @@ ROUNDS = 100
 
 
 def edge_penalty(n: int, pairs: int, edges: int) -> tuple[float, float]:
-    r"""The penalty of an edge $\log n + 2 \log\frac{1-\pi}{\pi}$ and the share $\pi = (k + \tfrac12)/(N + 1)$ for k of N pairs.
-
-    A half is added so that the share stays between 0 and 1.
-    """
+    r"""The penalty of an edge $\log n + 2 \log\frac{1-\pi}{\pi}$ and the share $\pi = (k + \tfrac12)/(N + 1)$ for k of N pairs."""
     share = (edges + 0.5) / (pairs + 1.0)
     return max(math.log(n) + 2.0 * math.log((1.0 - share) / share), LEAST), share
 
@@ -44,23 +40,21 @@ def adaptive_elimination(question: Question) -> Selection:
     """
     search = _Search(question)
     n, p, pairs = question.ordering.n, len(question.r), question.pairs
-    found: list[Kept | None] = [None] * p
+    found: dict[int, Kept] = {}
     penalty, share = math.log(n) + 2.0 * math.log(p), math.nan
     seen: set[int] = set()
     for _ in range(ROUNDS):
         for m in range(1, p):
-            known = found[m]
-            if known is None or not known.low < penalty <= known.high:
+            if m not in found or not found[m].low < penalty <= found[m].high:
                 found[m] = search.parents_of(m, penalty)
-        edges = sum(search.undecided(m, kept) for m, kept in enumerate(found) if kept is not None)
+        edges = sum(int(one.parents.sum()) for one in found.values()) - int(search.required.sum())
         if edges in seen:
             break
         seen.add(edges)
         penalty, share = edge_penalty(n, pairs, edges)
     kept = np.zeros((p, p), dtype=bool)
-    for m, one in enumerate(found):
-        if one is not None:
-            kept[m, :m] = one.parents
+    for m, one in found.items():
+        kept[m, :m] = one.parents
     joined = f"{100 * share:.1f} % of {counted(pairs, 'pair')} joined"
     grounds = f"along this order (edge prior: {joined}, penalty {penalty:.3g} for each edge)"
     return question.answer(kept, search.expected_false(kept, penalty), grounds, penalty=penalty, share=share)
@@ -86,10 +80,6 @@ class _Search:
             regressions = self.from_root if self.scarce[m] else self.from_scatter
             return screened_elimination(regressions, m, self.r[m, :m], weight, penalty, allowed, required)
         return eliminate(self.W[:m, :m].T, self.L[m, :m], float(self.L[m, m]) ** 2, weight, penalty, ~allowed, required)
-
-    def undecided(self, m: int, kept: Kept) -> int:
-        """How many of the parents are there by choice."""
-        return int(kept.parents.sum()) - int(self.required[m, :m].sum())
 
     def expected_false(self, kept: Mask, penalty: float) -> float:
         r"""How many of the edges chance alone would give, if those left out are all that are truly absent and stayed out.

@@ -23,8 +23,7 @@ def backward_elimination(L: Array, W: Array, n: int, allowed: Mask | None = None
 
     Dropping j raises the residual sum of squares RSS to RSS + β_j²/d_j, with β the coefficients and d_j the j-th
     diagonal entry of the inverse Gram matrix, and lowers BIC when n log(1 + β_j²/(d_j RSS)) < log n.
-    The result is at [later, earlier]. Cost O(p⁴) in all, since every drop updates an m × m matrix. At the same places,
-    `allowed` says which predecessors can be parents (the others are dropped beforehand) and `required` which are never dropped.
+    The result is at [later, earlier], and so are the masks: predecessors not `allowed` are dropped beforehand, `required` ones never.
     """
     p = len(L)
     allowed, required = masks(p, allowed, required)
@@ -38,9 +37,8 @@ def backward_elimination(L: Array, W: Array, n: int, allowed: Mask | None = None
 def expected_false(L: Array, kept: Mask, n: int, allowed: Mask | None = None, required: Mask | None = None) -> float:
     """How many false edges elimination adds to a true graph like the one kept: the mean over tables drawn from its model.
 
-    No formula is near: BIC's level of a single test, 2Φ(−√log n), leaves out that elimination starts from a regression on all
-    predecessors, which with few rows fits the noise. So tables of n Gaussian rows are drawn from the fitted model, elimination
-    runs along the same order, and what it keeps beyond the graph is counted. The random numbers are always the same.
+    Elimination runs on them along the same order, and what it keeps beyond the graph is counted (docs/parents.md says why no
+    formula is near). The random numbers are always the same.
     """
     p = len(L)
     root = _model_root(L, kept, n)
