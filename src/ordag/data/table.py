@@ -24,14 +24,13 @@ class Table:
         columns: Sequence[str] | None = None,
         missing: Missing = "error",
         progress: Callable[[str], None] | None = None,
-        least_rows: LeastRows = least_squares_rows,
         **reading: Any,
     ) -> None:
         check_missing(missing)
         check_function("progress", progress)
         self.missing: Missing = missing
         self._progress = progress
-        self._least_rows = least_rows
+        self._least_rows: LeastRows = least_squares_rows
         self.source: Source | None = None
         self._sampler: Sampler | None = None
         self._given: Moments | None = None
@@ -42,8 +41,6 @@ class Table:
         else:
             self.source = open_source(data, columns=columns, **reading)
             self.description = self.source.describe
-            if self.source.rows is not None:
-                check_size(self.source.rows, self.names, least_rows)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,11 +58,26 @@ class Table:
     def _rows_read(self, rows: int) -> None:
         self.tell(f"{counted(rows, 'row')} read")
 
+    def needing(self, least_rows: LeastRows) -> Table:
+        """The same data, refused where they have fewer rows than this; unless said, than regressions on all columns need."""
+        if least_rows is self._least_rows:
+            return self
+        other = Table.__new__(Table)
+        kept = {name: value for name, value in vars(self).items() if name not in ("quick", "moments", "exact")}
+        other.__dict__.update(kept, _least_rows=least_rows)
+        return other
+
+    def _check_rows(self) -> None:
+        """Refuse too few rows before anything is computed from them, where their number is known."""
+        if self.source is not None and self.source.rows is not None:
+            check_size(self.source.rows, self.names, self._least_rows)
+
     @cached_property
     def quick(self) -> Moments | None:
         """Moments through a Gram matrix of rows in memory: the fast way, with half the digits. None for other data."""
         if self.source is None:
             return None
+        self._check_rows()
         quick = quick_moments(self.source)
         return None if quick is None else self._checked(quick)
 
@@ -88,6 +100,7 @@ class Table:
     def _read(self) -> Moments:
         """All rows once, and a sample of them kept as they go by."""
         assert self.source is not None
+        self._check_rows()
         sampler = Sampler(len(self.names))
         moments = read_moments(
             self.source, missing=self.missing, progress=self._rows_read, sampler=sampler, least_rows=self._least_rows

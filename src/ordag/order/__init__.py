@@ -15,9 +15,10 @@ RULES = {rule.name: rule for rule in (FORWARD, BACKWARD)}
 
 def find_order(table: Table, rule: str = "forward", before: Mask | None = None) -> Ordering:
     """The variables of a table, causes first; `before` is a partial order to keep to, with [i, j] for column i before j."""
-    if RULES[rule].needs == "rows" and table.source is None:
+    chosen = RULES[rule]
+    if chosen.needs == "rows" and table.source is None:
         raise SettingError(f"The ordering rule {rule!r} takes the rows, and moments were given.")
-    ordering = RULES[rule].find(table, before)
+    ordering = chosen.find(table.needing(chosen.least_rows), before)
     for sentence in ordering.warnings:
         warnings.warn(sentence, PrecisionWarning, stacklevel=5)
     return ordering
