@@ -352,7 +352,7 @@ def test_an_interruption_is_one_word_and_status_130(run, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ordag.learning.learn", stop)
+    monkeypatch.setattr("ordag.cli.learn.learn_graph", stop)
     status, out, err = run("learn", "marks")
     assert (status, out, err.strip()) == (130, "", "ordag: stopped")
 

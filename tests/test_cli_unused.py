@@ -61,7 +61,7 @@ def test_lots_are_drawn_with_a_seed_that_is_said(run):
     assert one.settings["seed"] == 0
     assert (one.graph, one.details) == (two.graph, two.details)
     assert json.loads(run("learn", "marks", "--method", "gds", "--json")[1])["settings"]["seed"] == 0
-    assert ordag.GDS().seed == 0
+    assert ordag.GDS().random_state == 0
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,11 @@ from ordag.fit import Fit
 from ordag.learners.methods import check_settings, recipe_for
 from ordag.learners.settings import MethodSettings
 from ordag.resampling.intervals import check_interval_level, intervals
-from ordag.resampling.replicates import Job, Replicate, run, worker_count
+from ordag.resampling.replicates import Job, Replicate, run
 from ordag.resampling.resamplers import Resampler, RowResampler, WishartResampler, seed_root
 from ordag.resampling.streaming import passes, poisson_sums
 from ordag.resampling.support import Support
+from ordag.workers import worker_count
 
 KINDS = ("auto", "rows", "wishart", "poisson")
 

@@ -83,13 +83,13 @@ def check_function(name: str, value: object) -> None:
         raise SettingError(f"{name}={short(value)}: give a function, or None.")
 
 
-def checked_seed(seed: Seed) -> Seed:
+def checked_seed(seed: Seed, name: str = "seed") -> Seed:
     """The seed of random numbers, if it is one."""
     if seed is None or isinstance(seed, np.random.Generator | np.random.SeedSequence):
         return seed
     if not is_whole(seed, most=2**128):
         raise SettingError(
-            f"seed={short(seed)}: give a whole number from 0 on, a NumPy Generator or SeedSequence, or None for other "
+            f"{name}={short(seed)}: give a whole number from 0 on, a NumPy Generator or SeedSequence, or None for other "
             "random numbers every time."
         )
     return int(seed)

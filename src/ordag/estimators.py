@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ordag.checks import checked_seed
 from ordag.data.moments import Moments
 from ordag.fit import Fit
 from ordag.learners.methods import METHODS
@@ -60,6 +61,7 @@ class GraphLearner(BaseEstimator):  # type: ignore[misc]
         given = {name: getattr(self, _estimators_name(name)) for name in settings}
         if isinstance(given.get("seed"), np.random.RandomState):
             given["seed"] = int(given["seed"].randint(2**31))
+        checked_seed(given.get("seed"), "random_state")
         fit = learn(data, method=self.method, **given)
         self.fit_: Fit = fit
         self.graph_ = fit.graph

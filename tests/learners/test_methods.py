@@ -65,15 +65,16 @@ def test_gds_edges_have_the_p_values_of_their_regressions():
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([PC(), GES(), GDS(seed=0)])
+@parametrize_with_checks([PC(), GES(), GDS(random_state=0)])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)  # asserts inside
 
 
 def test_estimators_are_learn():
-    for estimator, method in ((PC(alpha=0.05), "pc"), (GES(penalty=2.0), "ges"), (GDS(seed=3), "gds")):
+    for estimator, method in ((PC(alpha=0.05), "pc"), (GES(penalty=2.0), "ges"), (GDS(random_state=3), "gds")):
         fitted = clone(estimator).fit(X)
-        assert fitted.graph_ == learn(X, method=method, **estimator.get_params()).graph
+        given = {"seed" if name == "random_state" else name: value for name, value in estimator.get_params().items()}
+        assert fitted.graph_ == learn(X, method=method, **given).graph
         assert np.isfinite(fitted.score(X))
         assert (fitted.weights_ is None) == (method != "gds")
 

@@ -16,7 +16,7 @@ from strategies.tables import tables
 from ordag import Dag, Moments, learn
 from ordag.errors import OrdagError, SettingError
 from ordag.knowledge.knowledge import Knowledge
-from ordag.learners.pooled.method import checked_groups
+from ordag.learners.pooled.method import placed_groups
 
 seeds = st.integers(0, 2**32 - 1)
 X = oracles.random_rows(6, 80, np.random.default_rng(3), spread=0.5)
@@ -131,8 +131,8 @@ def test_numbers_of_numpy_serve_as_settings():
 
 
 def test_groups_are_found_by_name():
-    assert checked_groups([("b", "c"), ["a"]], ["a", "b", "c", "d"]) == [[1, 2], [0]]
-    assert checked_groups([], ["a"]) == []
+    assert placed_groups([("b", "c"), ["a"]], ["a", "b", "c", "d"]) == [[1, 2], [0]]
+    assert placed_groups([], ["a"]) == []
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -11,8 +11,8 @@ from strategies.tables import permutations, tables
 
 from ordag import CVS, GDS, GES, PC, compare, learn, simulate
 from ordag.errors import SettingError
+from ordag.learners.methods import METHODS
 from ordag.learners.small_effects import effects
-from ordag.learning import METHODS
 from ordag.show.text import left_out, summary
 
 
@@ -119,7 +119,12 @@ def test_everything_that_learns_has_it():
     fit = learn(X, min_effect=0.3)
     assert fit.settings["min_effect"] == 0.3
     assert fit.details["left_out"]["count"] > 0
-    for estimator in (CVS(min_effect=0.3), PC(min_effect=0.3), GES(min_effect=0.3), GDS(min_effect=0.3, seed=1)):
+    for estimator in (
+        CVS(min_effect=0.3),
+        PC(min_effect=0.3),
+        GES(min_effect=0.3),
+        GDS(min_effect=0.3, random_state=1),
+    ):
         found = clone(estimator).fit(X)
         more = {"seed": 1} if found.method == "gds" else {}
         assert found.graph_ == learn(X, method=found.method, min_effect=0.3, **more).graph

@@ -7,13 +7,11 @@ import pandas as pd
 import pytest
 
 from ordag.paper import EXPERIMENTS, Task, reproduce
-from ordag.paper.beyond import BEYOND, agreement
-from ordag.paper.figure2 import GRID
-from ordag.paper.grids import against, course, refusals
+from ordag.paper.beyond_the_figures import BEYOND, agreement
+from ordag.paper.comparisons import against, course, refusals
+from ordag.paper.engine.experiment import means, to_frame
+from ordag.paper.engine.runner import tasks_of
 from ordag.paper.methods import learned
-from ordag.paper.panels import means
-from ordag.paper.runner import tasks_of
-from ordag.paper.store import to_frame
 from ordag.paper.table1 import PAPER, ROWS, TABLE1
 
 SIMULATIONS = ("figure2", "figure3", "figure4", "table1", "beyond", "authors")
@@ -40,7 +38,7 @@ def test_a_quick_run_takes_less_than_two_minutes_on_two_cores():
 
 def test_the_points_of_figure_2():
     """Every n for CVS, PC and GES, and for GDS at p = 20; four n for GDS at p = 50, all in a complete run."""
-    tasks = GRID.tasks(False)
+    tasks = EXPERIMENTS["figure2"].tasks(False)
     assert max(task.replicate for task in tasks) == 99
     points = defaultdict(set)
     for task in tasks:
@@ -156,8 +154,8 @@ def test_where_another_method_is_nearer_on_the_same_data():
             for (n, k), (dag, of_class) in found.items()
         ]
     )
-    assert against(rows, (5,), "gds") == (
+    assert against(rows, "gds", (5,)) == (
         "GDS is nearer to the truth than CVS in 1 of 2 panels (DAG, n = 1), at 1 of 4 points by more than two standard "
         "errors"
     )
-    assert against(rows[rows["n"] == 2], (5,), "gds") == "CVS is at least as near to the truth as GDS at all 2 points"
+    assert against(rows[rows["n"] == 2], "gds", (5,)) == "CVS is at least as near to the truth as GDS at all 2 points"

@@ -12,9 +12,11 @@ import ordag
 from ordag.data.datasets import load
 from ordag.graph import Dag, to_cpdag, v_structures
 from ordag.paper.marks import MARKS, RESAMPLES, graph_of, marks, run, tasks
-from ordag.paper.marks_claims import claims, differences
-from ordag.paper.tikz_graphs import GDS, GES, OUR, PANELS, PC, PLACES, SUBJECTS, UNDIRECTED
+from ordag.paper.marks_report import claims, differences
+from ordag.paper.printed_graphs import PANELS, PLACES, SUBJECTS
 from ordag.parents.tests import fisher_z
+
+UNDIRECTED, OUR, PC, GES, GDS = PANELS.values()
 
 
 @pytest.fixture(scope="module")

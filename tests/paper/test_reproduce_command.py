@@ -3,12 +3,12 @@
 import sys
 
 import pytest
-import squares as tiny
+import tiny_experiment as tiny
 from click.testing import CliRunner
-from squares import squares
+from tiny_experiment import squares
 
 import ordag.paper
-from ordag.cli.reproduce import reproduce, spell
+from ordag.cli.reproduce import duration, reproduce
 from ordag.paper import ReproductionError
 
 module = sys.modules["ordag.cli.reproduce"]
@@ -20,7 +20,7 @@ def run(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
     def call(*words, experiment=None):
-        monkeypatch.setattr(ordag.paper, "EXPERIMENTS", {"squares": experiment or squares()})
+        monkeypatch.setattr("ordag.paper.reproduction.EXPERIMENTS", {"squares": experiment or squares()})
         return CliRunner().invoke(reproduce, list(words))
 
     return call
@@ -64,7 +64,7 @@ def test_lines_now_and_then_without_a_terminal(run, monkeypatch):
 
 def test_a_bar_on_a_terminal(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(module.sys.stderr, "isatty", lambda: True, raising=False)
-    with module.Bar("out") as bar:
+    with module.ProgressBar("out") as bar:
         ordag.paper.reproduce([squares()], True, tmp_path, workers=1, progress=bar)
         assert bar.bar.tasks[0].percentage == pytest.approx(100)
     assert "12 tasks" in capsys.readouterr().err
@@ -86,4 +86,9 @@ def test_what_goes_wrong_comes_as_an_error_of_ordag(run):
 
 
 def test_lengths_of_time():
-    assert [spell(seconds) for seconds in (0.1, 75, 150, 7200)] == ["1 seconds", "75 seconds", "2 minutes", "2.0 hours"]
+    assert [duration(seconds) for seconds in (0.1, 75, 150, 7200)] == [
+        "1 seconds",
+        "75 seconds",
+        "2 minutes",
+        "2.0 hours",
+    ]

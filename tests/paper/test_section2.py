@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import binomtest
 
 from ordag.model import LinearSEM, identifiability
-from ordag.paper.experiment import Task
+from ordag.paper.engine.experiment import Task
 from ordag.paper.section2 import BLOCKS, MODELS, SECTION2, run, tasks
-from ordag.paper.section2_claims import claims, interval, shares
+from ordag.paper.section2_report import claims, interval, shares
 
 SMALL = [task for task in tasks(True) if task.p <= 20 or task.replicate == 0]
 

@@ -104,10 +104,10 @@ def test_large_graphs_are_described_but_not_drawn(tmp_path):
     fit = learn(np.random.default_rng(0).standard_normal((300, 80)), correction="bonferroni")
     assert "not drawn" in fit._repr_html_()
     assert "80 variables" in repr(fit)
-    from ordag.show.export import export
+    from ordag.show.export import save
 
     with pytest.raises(OutputError, match=r"\.dot"):
-        export(fit, tmp_path / "g.svg")
+        save(fit, tmp_path / "g.svg")
 
 
 def test_numbers_read_well():

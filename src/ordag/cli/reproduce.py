@@ -12,8 +12,6 @@ from ordag.cli.options import refuse_options
 from ordag.words import counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ordag.paper import Result, Step
 
 MOST_LETTERS = 30
@@ -61,17 +59,16 @@ def reproduce(
       ordag reproduce --quick
       ordag reproduce figure2 figure3 --replicates 30 --out results
     """
-    from ordag.paper import EXPERIMENTS
-    from ordag.paper import reproduce as run
     from ordag.paper.reproduction import chosen_experiments
-    from ordag.show.screen import Screen
+    from ordag.paper.reproduction import reproduce as run
 
     if listing:
         others = ["names", "quick", "out", "replicates", "workers", "complete"]
         refuse_options(context, others, "is of no use with --list, which runs nothing")
-        width = max(map(len, EXPERIMENTS))
-        for name, experiment in EXPERIMENTS.items():
-            click.echo(f"{name:<{width}}  {experiment.title}")
+        every = chosen_experiments(None)
+        width = max(len(one.name) for one in every)
+        for one in every:
+            click.echo(f"{one.name:<{width}}  {one.title}")
         return
     chosen = chosen_experiments(names)
     if not any(one.replicated for one in chosen):
@@ -79,38 +76,37 @@ def reproduce(
     if not any(one.extra() for one in chosen):
         refuse_options(context, ["complete"], f"is of no use for {', '.join(names)}, where nothing is left out")
     try:
-        with Bar(out) as bar:
+        with ProgressBar(out) as bar:
             results = run(names, quick, out, replicates, workers, bar, complete=complete)
     except KeyboardInterrupt:
         click.echo(f"ordag: stopped. What is done is kept in {out}: the same command goes on from there.", err=True)
         sys.exit(130)
-    console = Screen()
-    for result in results:
-        show(result, console)
+    show(results)
     click.echo(f"Tables, figures and these pages are in {out}.", err=True)
 
 
-def show(result: Result, console: Console) -> None:
-    """The title, the small table, and the sentences."""
+def show(results: list[Result]) -> None:
+    """Of each the title, the small table, and the sentences."""
     from rich.text import Text
 
-    from ordag.show.screen import Column, say, show_table
+    from ordag.show.screen import Column, Screen, say, show_table
 
-    console.print(Text(f"\n{result.experiment.title}", style="bold"))
-    if result.table is not None:
-        rows = result.table.astype(str).to_numpy().tolist()
-        columns = []
-        for k, title in enumerate(result.table.columns):
-            cells = [row[k] for row in rows]
-            prose = max(map(len, cells), default=0) > MOST_LETTERS
-            columns.append(Column(str(title), cells, right=k > 0 and not prose, prose=prose))
-        show_table(console, columns)
-        console.print()
-    for sentence in result.claims:
-        say(console, f"· {sentence}", "  ")
+    console = Screen()
+    for result in results:
+        console.print(Text(f"\n{result.experiment.title}", style="bold"))
+        if result.table is not None:
+            columns = []
+            for k, (title, column) in enumerate(result.table.astype(str).items()):
+                cells = column.tolist()
+                prose = max(map(len, cells), default=0) > MOST_LETTERS
+                columns.append(Column(str(title), cells, right=k > 0 and not prose, prose=prose))
+            show_table(console, columns)
+            console.print()
+        for sentence in result.claims:
+            say(console, f"· {sentence}", "  ")
 
 
-class Bar:
+class ProgressBar:
     """Says on standard error what is to come, then how far it is: a bar on a terminal, a line now and then elsewhere."""
 
     def __init__(self, folder: str) -> None:
@@ -119,7 +115,7 @@ class Bar:
         self.told = time.monotonic()
         self.started = False
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> ProgressBar:
         return self
 
     def __call__(self, step: Step) -> None:
@@ -130,13 +126,12 @@ class Bar:
             self.bar.update(self.line, completed=step.seconds_done, description=step.experiment, done=step.done)
         elif time.monotonic() - self.told > PLAIN_SECONDS:
             self.told = time.monotonic()
-            left = spell((step.seconds - step.seconds_done) / step.workers)
-            click.echo(f"{step.experiment}: {step.done:,} of {step.tasks:,} tasks done, about {left} left", err=True)
+            done = f"{step.done:,} of {step.tasks:,} tasks done"
+            click.echo(f"{step.experiment}: {done}, about {time_to_go(step)} left", err=True)
 
     def _announce(self, step: Step) -> None:
-        left = (step.seconds - step.seconds_done) / step.workers
         before = f", {step.done:,} of them done before" if step.done else ""
-        time_left = f"about {spell(left)} with {counted(step.workers, 'worker')}"
+        time_left = f"about {time_to_go(step)} with {counted(step.workers, 'worker')}"
         click.echo(
             f"{counted(step.tasks, 'task')}{before}; {time_left}. Results go to {self.folder}; "
             "Ctrl-C stops, and the same command goes on.",
@@ -165,7 +160,11 @@ class Bar:
             self.bar.stop()
 
 
-def spell(seconds: float) -> str:
+def time_to_go(step: Step) -> str:
+    return duration((step.seconds - step.seconds_done) / step.workers)
+
+
+def duration(seconds: float) -> str:
     """A length of time in words, in a unit that fits."""
     if seconds < 90:
         return f"{max(seconds, 1):.0f} seconds"

@@ -42,7 +42,7 @@ def penalty_of_edges() -> Any:
             return value
         if isinstance(value, str) or math.isnan(as_number(value)):
             raise _unknown(value)
-        return float(value)
+        return as_number(value)
 
     return setting(
         1.0,

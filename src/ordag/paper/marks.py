@@ -22,14 +22,11 @@ from ordag.learners.gds import gds_score
 from ordag.learners.pc import pc_search
 from ordag.learning import learn
 from ordag.order.least_squares import forward
-from ordag.paper.draws import task_seed
-from ordag.paper.experiment import Experiment, Task
-from ordag.paper.marks_claims import claims, differences
-from ordag.paper.marks_figures import present
-from ordag.paper.tikz_graphs import GDS, OUR, PANELS, SUBJECTS
+from ordag.paper.designs import task_seed
+from ordag.paper.engine.experiment import Experiment, Rows, Task
+from ordag.paper.marks_report import claims, differences, present
+from ordag.paper.printed_graphs import PANELS, SUBJECTS
 from ordag.parents.tests import fisher_z
-
-Rows = list[dict[str, Any]]
 
 ALPHA = 0.05
 RESAMPLES = 200
@@ -37,14 +34,26 @@ BLOCKS = 10
 GAUSSIAN_TABLES = 2000
 PAIRS = tuple(combinations(range(len(SUBJECTS)), 2))
 
-WHY = {
-    "cvs": "Whatever one conditions on, mechanics varies more than vectors: no minimum-variance rule puts it first.",
-    "pc": "PC leaves this edge undirected, and only its arrows were drawn.",
-    "pc-largest": "The arrows drawn depend on the order of the columns; a rule that does not has none.",
-    "ges": "GES joins the two without a direction, and only arrows were drawn.",
-    "gds": "The figure is the transpose of what GDS returns.",
+GRAPHS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "cvs": (
+        "6 right",
+        {"alpha": ALPHA},
+        "Whatever one conditions on, mechanics varies more than vectors: no minimum-variance rule puts it first.",
+    ),
+    "pc": (
+        "7 left",
+        {"alpha": ALPHA, "colliders": "first"},
+        "PC leaves this edge undirected, and only its arrows were drawn.",
+    ),
+    "pc-largest": (
+        "7 left",
+        {"alpha": ALPHA, "colliders": "largest"},
+        "The arrows drawn depend on the order of the columns; a rule that does not has none.",
+    ),
+    "ges": ("7 middle", {}, "GES joins the two without a direction, and only arrows were drawn."),
+    "gds": ("7 right", {"seed": 0}, "The figure is the transpose of what GDS returns."),
 }
-"""Why a panel of the paper and the graph found here differ."""
+"""By method: the panel of the paper, the settings that come nearest to it, and why the graph found here differs."""
 
 
 def tasks(quick: bool) -> Sequence[Task]:
@@ -57,7 +66,7 @@ def run(task: Task) -> Rows:
 
 
 def marks() -> Array:
-    """The table, a row a student."""
+    """The table, one row per student."""
     return np.loadtxt(load("marks").path, delimiter=",", skiprows=1)
 
 
@@ -102,41 +111,31 @@ def undirected(task: Task) -> Rows:
     deviance = 0.0
     for place, j in enumerate(order):
         parents = np.flatnonzero(dag.adjacency[:, j]).tolist()
-        deviance += task.n * float(np.log(squares(j, parents) / squares(j, order[:place])))
+        deviance += task.n * float(np.log(residual_squares(j, parents) / residual_squares(j, order[:place])))
     missing = len(PAIRS) - graph.edge_count
     fit = {"quantity": "deviance", "value": deviance, "of": missing, "p_value": float(chdtrc(missing, deviance))}
-    return [*against("6 left", "undirected", graph), fit]
+    return [*edges_beside("6 left", graph), fit]
 
 
 def graph_of(method: str) -> Graph:
-    """The graph of a method, with the settings that come nearest to the paper's figure."""
-    settings: dict[str, dict[str, Any]] = {
-        "cvs": {"alpha": ALPHA},
-        "pc": {"alpha": ALPHA, "colliders": "first"},
-        "pc-largest": {"alpha": ALPHA, "colliders": "largest"},
-        "ges": {},
-        "gds": {"seed": 0},
-    }
-    return learn("marks", method.split("-")[0], **settings[method]).graph
+    return learn("marks", method.split("-")[0], **GRAPHS[method][1]).graph
 
 
 def learned(task: Task) -> Rows:
     """Figure 6, right, or a panel of Figure 7."""
-    panels = {"cvs": "6 right", "pc": "7 left", "pc-largest": "7 left", "ges": "7 middle", "gds": "7 right"}
-    return against(panels[task.method], task.method, graph_of(task.method))
+    panel, _, why = GRAPHS[task.method]
+    return edges_beside(panel, graph_of(task.method), why)
 
 
-def against(panel: str, method: str, graph: Graph) -> Rows:
-    """One row a pair that the paper's panel or the graph joins, with the mark of each."""
-    drawn = PANELS[panel].graph
+def edges_beside(panel: str, found: Graph, why: str = "") -> Rows:
+    """One row per pair that the paper's panel or the graph found joins, with the mark of each."""
+    printed = PANELS[panel].graph
     rows = []
     for i, j in PAIRS:
-        paper, here = mark(drawn, i, j), mark(graph, i, j)
+        paper, here = mark(printed, i, j), mark(found, i, j)
         if (paper, here) != ("no edge", "no edge"):
-            same = paper == here
-            why = "" if same else WHY[method]
-            row = {"quantity": "edge", "figure": panel, "paper": paper, "here": here, "agrees": int(same), "why": why}
-            rows.append(_pair(i, j) | row)
+            marks = {"quantity": "edge", "figure": panel, "paper": paper, "here": here}
+            rows.append(_pair(i, j) | marks | {"agrees": int(paper == here), "why": "" if paper == here else why})
     return rows
 
 
@@ -148,12 +147,12 @@ def mark(graph: Graph, i: int, j: int) -> str:
 def gds(task: Task) -> Rows:
     """Figure 7, right, and the scores that GDS gives to the graphs in question."""
     found, moments = graph_of("gds"), Moments.scan(load("marks").path)
-    drawn = Dag(SUBJECTS, GDS.graph.adjacency)
+    drawn = Dag(SUBJECTS, PANELS["7 right"].graph.adjacency)
     graphs = {
         "as GDS returns it": Dag(SUBJECTS, found.adjacency),
         "as Figure 7 draws it": drawn,
         "the transpose of Figure 7": Dag(SUBJECTS, drawn.adjacency.T),
-        "as Figure 6 draws it": Dag(SUBJECTS, OUR.graph.adjacency),
+        "as Figure 6 draws it": Dag(SUBJECTS, PANELS["6 right"].graph.adjacency),
     }
     scores = [{"quantity": "score", "here": name, "value": gds_score(moments, dag)} for name, dag in graphs.items()]
     return [*learned(task), *scores]
@@ -168,11 +167,11 @@ def variances(task: Task) -> Rows:
         for given in (given for size in range(5) for given in combinations(others, size)):
             names = ", ".join(SUBJECTS[k] for k in given) or "nothing"
             row = {"quantity": "conditional variance", "first": subject, "given": names}
-            rows.append(row | {"value": squares(j, given) / (task.n - 1)})
+            rows.append(row | {"value": residual_squares(j, given) / (task.n - 1)})
     return rows
 
 
-def squares(j: int, given: Sequence[int]) -> float:
+def residual_squares(j: int, given: Sequence[int]) -> float:
     """The residual sum of squares of subject j on others, by least squares on the rows."""
     X = marks()
     Z = X - X.mean(axis=0)

@@ -16,8 +16,8 @@ from ordag.graph.dag import Dag
 from ordag.graph.distances import hamming
 from ordag.graph.equivalence import to_cpdag
 from ordag.learning import learn
-from ordag.paper.draws import Draw, draw, task_seed
-from ordag.paper.experiment import Task
+from ordag.paper.designs import Replicate, replicate_of, task_seed
+from ordag.paper.engine.experiment import Rows, Task
 
 ALPHA = 0.01
 """The level of all tests in the paper's Section 4."""
@@ -69,32 +69,29 @@ def seconds(task: Task) -> float:
     return METHODS[task.method].seconds.get(task.p, 1.0)
 
 
-def learned(task: Task) -> tuple[dict[str, Any], Fit | None, Draw]:
+def learned(task: Task) -> tuple[dict[str, Any], Fit | None, Replicate]:
     """Learn from the task's data by its method: a row with the distances to the truth, the fit, and the data.
 
-    A method that refuses the data has a row without distances, and the kind of its refusal under `problem`.
+    Distances are Hamming's (Section 4) to the true DAG and between the classes; an undirected edge is two entries. A
+    method that refuses the data has a row without distances, and the kind of its refusal under `problem`.
     """
-    drawn = draw(task)
+    drawn = replicate_of(task)
     row: dict[str, Any] = {"true_edges": drawn.truth.edge_count}
     try:
         fit = METHODS[task.method].learn(drawn.X, task)
     except OrdagError as error:
         missing = {"edges": None, "dag_distance": None, "class_distance": None}
         return row | missing | {"problem": type(error).__name__}, None, drawn
-    return row | {"edges": fit.graph.edge_count, **distances(fit.graph, drawn.truth), "problem": ""}, fit, drawn
+    distances = {
+        "dag_distance": hamming(fit.graph, drawn.truth),
+        "class_distance": hamming(class_of(fit.graph), to_cpdag(drawn.truth)),
+    }
+    return row | {"edges": fit.graph.edge_count, **distances, "problem": ""}, fit, drawn
 
 
-def measure(task: Task) -> list[dict[str, Any]]:
+def measure(task: Task) -> Rows:
     """The row of `learned`, as an experiment's `run`."""
     return [learned(task)[0]]
-
-
-def distances(graph: Graph, truth: Dag) -> dict[str, int]:
-    """Hamming distances (Section 4) to the true DAG and between the classes; an undirected edge is two entries."""
-    return {
-        "dag_distance": hamming(graph, truth),
-        "class_distance": hamming(class_of(graph), to_cpdag(truth)),
-    }
 
 
 def class_of(graph: Graph) -> Cpdag:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
+
+import pandas as pd
 
 from ordag.checks import is_whole, short
 from ordag.errors import OutputError, SettingError
-from ordag.paper.experiment import Experiment, ReproductionError, Task
-from ordag.paper.runner import perform, tasks_of, worker_count
-from ordag.paper.store import Journal, to_frame
+from ordag.paper.engine.experiment import Experiment, ReproductionError, Task, to_frame
+from ordag.paper.engine.journal import Journal
+from ordag.paper.engine.runner import perform, tasks_of
+from ordag.paper.experiments import EXPERIMENTS
 from ordag.show.files import write_whole
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ordag.workers import worker_count
 
 FOLDER = "ordag-results"
 REFRESH_SECONDS = 60.0
@@ -46,6 +47,14 @@ class Result:
     table: pd.DataFrame | None
     claims: list[str]
     files: list[Path]
+
+
+class Plan(NamedTuple):
+    """An experiment, what is asked of it, and what is known."""
+
+    experiment: Experiment
+    tasks: list[Task]
+    journal: Journal
 
 
 def reproduce(
@@ -87,19 +96,20 @@ def reproduce(
         raise OutputError(f"The folder {place} could not be made: {error.strerror or error}.") from error
     count = worker_count(workers)
     with ExitStack() as stack:
-        journals = [stack.enter_context(Journal(place / f"{one.name}.journal", one)) for one in chosen]
-        plans = [tasks_of(one, quick=quick, replicates=replicates, complete=complete) for one in chosen]
-        tell = _Teller(list(zip(chosen, plans, strict=True)), journals, count, progress)
-        return [
-            _one(experiment, tasks, journal, place, count, tell)
-            for experiment, tasks, journal in zip(chosen, plans, journals, strict=True)
+        plans = [
+            Plan(
+                one,
+                tasks_of(one, quick=quick, replicates=replicates, complete=complete),
+                stack.enter_context(Journal(place / f"{one.name}.journal", one)),
+            )
+            for one in chosen
         ]
+        tell = _teller(plans, count, progress)
+        return [_carried_out(plan, place, count, tell) for plan in plans]
 
 
 def chosen_experiments(names: Sequence[str | Experiment] | None) -> list[Experiment]:
     """The experiments of these names, each once."""
-    from ordag.paper import EXPERIMENTS
-
     if not names:
         return list(EXPERIMENTS.values())
     unknown = [name for name in names if isinstance(name, str) and name not in EXPERIMENTS]
@@ -109,56 +119,48 @@ def chosen_experiments(names: Sequence[str | Experiment] | None) -> list[Experim
     return list({experiment.name: experiment for experiment in chosen}.values())
 
 
-class _Teller:
-    """Adds up what is done, and tells whoever wants to know."""
+def _teller(
+    plans: Sequence[Plan], workers: int, progress: Callable[[Step], None] | None
+) -> Callable[[Plan, Task], None]:
+    """Tell at once how far the plans are, and give what is to be called after each task."""
 
-    def __init__(
-        self,
-        plans: Sequence[tuple[Experiment, Sequence[Task]]],
-        journals: Sequence[Journal],
-        workers: int,
-        progress: Callable[[Step], None] | None,
-    ) -> None:
-        self.progress = progress
-        self.workers = workers
-        self.tasks = self.done = 0
-        self.seconds = self.seconds_done = 0.0
-        for (experiment, tasks), journal in zip(plans, journals, strict=True):
-            for task in tasks:
-                # A task that has to run alone takes the time of all workers.
-                cost = experiment.seconds(task) * (workers if experiment.alone else 1)
-                known = task in journal.done
-                self.tasks, self.done = self.tasks + 1, self.done + known
-                self.seconds, self.seconds_done = self.seconds + cost, self.seconds_done + cost * known
-        self.tell(plans[0][0])
+    def cost(plan: Plan, task: Task) -> float:
+        # A task that has to run alone takes the time of all workers.
+        return plan.experiment.seconds(task) * (workers if plan.experiment.alone else 1)
 
-    def finished(self, experiment: Experiment, task: Task) -> None:
-        self.done += 1
-        self.seconds_done += experiment.seconds(task) * (self.workers if experiment.alone else 1)
-        self.tell(experiment)
+    every = [(cost(plan, task), task in plan.journal.done) for plan in plans for task in plan.tasks]
+    done = [seconds for seconds, known in every if known]
+    step = Step(
+        plans[0].experiment.name, len(done), len(every), sum(done), sum(seconds for seconds, _ in every), workers
+    )
+    if progress is not None:
+        progress(step)
 
-    def tell(self, experiment: Experiment) -> None:
-        if self.progress is not None:
-            step = Step(experiment.name, self.done, self.tasks, self.seconds_done, self.seconds, self.workers)
-            self.progress(step)
+    def tell(plan: Plan, task: Task) -> None:
+        nonlocal step
+        seconds = step.seconds_done + cost(plan, task)
+        step = replace(step, experiment=plan.experiment.name, done=step.done + 1, seconds_done=seconds)
+        if progress is not None:
+            progress(step)
+
+    return tell
 
 
-def _one(
-    experiment: Experiment, tasks: Sequence[Task], journal: Journal, place: Path, workers: int, tell: _Teller
-) -> Result:
+def _carried_out(plan: Plan, place: Path, workers: int, tell: Callable[[Plan, Task], None]) -> Result:
     """Run what is left of one experiment; what the journal has from other runs is shown too."""
+    experiment, journal = plan.experiment, plan.journal
     table = place / f"{experiment.name}.csv"
     written = time.monotonic()
 
     def finished(task: Task) -> None:
         nonlocal written
-        tell.finished(experiment, task)
+        tell(plan, task)
         if time.monotonic() - written > REFRESH_SECONDS:
             write_table(table, to_frame(journal.done))
             written = time.monotonic()
 
     try:
-        perform(experiment, [task for task in tasks if task not in journal.done], journal, workers, finished)
+        perform(experiment, [task for task in plan.tasks if task not in journal.done], journal, workers, finished)
     except (KeyboardInterrupt, ReproductionError):
         if journal.done:
             write_table(table, to_frame(journal.done))

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from ordag.model.identifiability import identifiability, loh_buhlmann_bound, park_kim_bound
 from ordag.model.sem import LinearSEM
 from ordag.model.simulate import simulate
-from ordag.paper.draws import task_seed
-from ordag.paper.experiment import Experiment, Task
-from ordag.paper.section2_claims import claims, shares
-from ordag.paper.section2_figures import present
+from ordag.paper.designs import task_seed
+from ordag.paper.engine.experiment import Experiment, Rows, Task
+from ordag.paper.section2_report import SECTIONS, claims, present, shares
 
-Rows = list[dict[str, Any]]
-
-DESIGNS = ("homogeneous", "heterogeneous")
 SIZES = (20, 50, 80)
 MODELS, BLOCKS, QUICK_BLOCKS = 20, 50, 3
 """Models in a block, and blocks of a design and size in a full and in a quick run."""
@@ -35,13 +30,13 @@ RATIOS, WEIGHTS = np.linspace(0.05, 2.0, 40), np.linspace(0.025, 2.975, 60)
 
 
 def tasks(quick: bool) -> Sequence[Task]:
-    once = [Task("section2", design, p, 0, 0, "examples") for design, p in (("figure1", 2), ("counterexample", 3))]
     return [
-        *once,
+        Task("section2", "figure1", 2, 0, 0, "examples"),
+        Task("section2", "counterexample", 3, 0, 0, "examples"),
         Task("section2", "regions", 2, 0, 0, "bounds"),
         *(
             Task("section2", design, p, 0, block, "identifiability")
-            for design in DESIGNS
+            for design in SECTIONS
             for p in SIZES
             for block in range(QUICK_BLOCKS if quick else BLOCKS)
         ),

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from ordag.paper.draws import Draw, draw
-from ordag.paper.experiment import Experiment, Task
+import pandas as pd
+
+from ordag.arrays import Array
+from ordag.paper.designs import replicate_of
+from ordag.paper.drawing import Panel, lines
+from ordag.paper.engine.experiment import Experiment, Rows, Task, where
 from ordag.paper.methods import METHODS, settings
-from ordag.paper.panels import Panel, lines
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SIZES = (20, 50, 80)
 ROWS = tuple(range(100, 1001, 100))
 REPLICATES = 10
-CVS_REPEATS = 5
+REPEATS = {"cvs": 5, "gds": 1}
 
 PAPER: dict[int, dict[str, tuple[float, ...]]] = {
     20: {
@@ -47,50 +45,40 @@ def tasks(quick: bool) -> list[Task]:
     ]
 
 
-def run(task: Task) -> list[dict[str, Any]]:
-    """Time both methods on the same data, from the rows to the graph. GDS is not run at p = 80, as in the paper."""
-    drawn = draw(task)
-    methods = [name for name in ("cvs", "gds") if name in PAPER[task.p]]
-    METHODS["cvs"].learn(drawn.X[:, :2], task)  # what is loaded with the first call is no part of the method
-    return [{"method": name, "seconds": timed(name, drawn, task)} for name in methods]
+def run(task: Task) -> Rows:
+    """Time both methods on the same data, from the rows to the graph. GDS is not run at p = 80, as in the paper.
+
+    CPU seconds of this thread, in which linear algebra runs too; for CVS, which is short, the best of several.
+    """
+    X = replicate_of(task).X
+    METHODS["cvs"].learn(X[:, :2], task)  # what is loaded with the first call is no part of the method
+    return [
+        {"method": name, "seconds": min(timed(name, X, task) for _ in range(REPEATS[name]))} for name in PAPER[task.p]
+    ]
 
 
-def timed(name: str, drawn: Draw, task: Task) -> float:
-    """CPU seconds of this thread, in which linear algebra runs too; for CVS, which is short, the best of several."""
-    repeats = CVS_REPEATS if name == "cvs" else 1
-    return min(_seconds(lambda: METHODS[name].learn(drawn.X, task)) for _ in range(repeats))
-
-
-def _seconds(call: Callable[[], Any]) -> float:
+def timed(name: str, X: Array, task: Task) -> float:
     start = time.thread_time()
-    call()
+    METHODS[name].learn(X, task)
     return time.thread_time() - start
 
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
     """Means by p and n beside the paper's, and the ratio of GDS to CVS in both."""
-    import pandas as pd
-
     mean = rows.groupby(["p", "n", "method"])["seconds"].mean()
     found = []
     for p, paper in PAPER.items():
         for k, n in enumerate(ROWS):
             if (p, n, "cvs") not in mean.index:
                 continue
-            cvs, gds = float(mean[p, n, "cvs"]), float(mean.get((p, n, "gds"), float("nan")))
-            both = "gds" in paper
-            found.append(
-                {
-                    "p": p,
-                    "n": n,
-                    "CVS s": f"{cvs:.4f}",
-                    "GDS s": f"{gds:.3f}" if both else "–",
-                    "GDS / CVS": f"{gds / cvs:.0f}" if both else "–",
-                    "paper: CVS s": f"{paper['cvs'][k]:.2f}",
-                    "paper: GDS s": f"{paper['gds'][k]:.2f}" if both else "–",
-                    "paper: GDS / CVS": f"{paper['gds'][k] / paper['cvs'][k]:.0f}" if both else "–",
-                }
-            )
+            cvs, paper_cvs = float(mean[p, n, "cvs"]), paper["cvs"][k]
+            row = {"p": p, "n": n, "CVS s": f"{cvs:.4f}", "GDS s": "–", "GDS / CVS": "–"}
+            row |= {"paper: CVS s": f"{paper_cvs:.2f}", "paper: GDS s": "–", "paper: GDS / CVS": "–"}
+            if "gds" in paper:
+                gds, paper_gds = float(mean[p, n, "gds"]), paper["gds"][k]
+                row |= {"GDS s": f"{gds:.3f}", "GDS / CVS": f"{gds / cvs:.0f}"}
+                row |= {"paper: GDS s": f"{paper_gds:.2f}", "paper: GDS / CVS": f"{paper_gds / paper_cvs:.0f}"}
+            found.append(row)
     return pd.DataFrame(found)
 
 
@@ -119,8 +107,6 @@ def claims(rows: pd.DataFrame) -> list[str]:
 
 def present(rows: pd.DataFrame, folder: Path) -> list[Path]:
     """Seconds on a logarithmic scale, ours and the paper's."""
-    import pandas as pd
-
     paper = pd.DataFrame(
         [
             {"p": p, "n": n, "method": f"{name}, paper", "seconds": seconds}
@@ -130,10 +116,7 @@ def present(rows: pd.DataFrame, folder: Path) -> list[Path]:
         ]
     )
     both = pd.concat([rows, paper])
-    panels = [
-        Panel(f"p = {p}", both[both["p"] == p], "seconds", "seconds", limits=(1e-4, 3e4), logarithmic=True)
-        for p in SIZES
-    ]
+    panels = [Panel(f"p = {p}", where(both, p=p), "seconds", "seconds", (1e-4, 3e4), logarithmic=True) for p in SIZES]
     labels = {"cvs": "CVS", "gds": "GDS", "cvs, paper": "CVS, paper", "gds, paper": "GDS, paper"}
     return lines(panels, labels, folder / "table1", columns=3, title=TABLE1.title)
 

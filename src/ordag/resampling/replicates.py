@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from multiprocessing import parent_process
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
-from ordag.checks import is_whole, short
 from ordag.data.moments import Moments
 from ordag.data.table import Table
-from ordag.errors import OrdagError, OrdagWarning, SettingError
+from ordag.errors import OrdagError
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
 from ordag.learners.cvs import CvsSettings
@@ -29,6 +23,7 @@ from ordag.learners.settings import MethodSettings
 from ordag.model.refit import refit
 from ordag.model.sem import LinearSEM
 from ordag.resampling.resamplers import Resampler, child
+from ordag.workers import as_worker, in_parallel, stopped_after, worker_count
 
 PATIENCE = 2.0
 """Seconds of work below which other processes are not worth the start."""
@@ -39,8 +34,6 @@ Indices = NDArray[np.int32]
 
 Keep = Literal["graph", "weights", "effects"]
 """How much of a replicate: its graph and order, the weights of its arrows too, or total effects as well."""
-
-Results = TypeVar("Results", bound=Iterable[Any])
 
 
 class Replicate(NamedTuple):
@@ -70,11 +63,7 @@ class Job:
 
     def run(self, numbers: Sequence[int]) -> list[Replicate]:
         """These replicates, with one thread for linear algebra: the same digits everywhere."""
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-        leave_interrupts_to_the_parent()
-        with threadpool_limits(limits=1), warnings.catch_warnings():
-            warnings.simplefilter("ignore", OrdagWarning)
+        with as_worker():
             p = self.resampler.base.p
             if not self.resampler.same_rows or not stackable(self.recipe, p):
                 return [self._one(number) for number in numbers]
@@ -172,54 +161,13 @@ def run(
             break
     left = numbers[len(done) :]
     size = max(1, min(int(BATCH_SECONDS / each), -(-len(left) // count))) if left else 1
-    with stopped_after(_parallel(job, [left[i : i + size] for i in range(0, len(left), size)], count)) as batches:
-        for batch in batches:
+    batches = [left[i : i + size] for i in range(0, len(left), size)]
+    with stopped_after(in_parallel(job.run, batches, count, ordered=True)) as results:
+        for batch in results:
             done += batch
             if progress is not None:
                 progress(len(done))
     return done
-
-
-def leave_interrupts_to_the_parent() -> None:
-    """In a worker: Ctrl-C reaches the workers of a terminal too, and the parent decides what to do about it."""
-    if parent_process() is not None and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-@contextmanager
-def stopped_after(results: Results) -> Iterator[Results]:
-    """However it ends, the workers are told to stop at once; that this cancels tasks needs no warning by joblib."""
-    try:
-        yield results
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            if isinstance(results, Generator):
-                results.close()
-
-
-def worker_count(workers: int | None) -> int:
-    """How many to use: those asked for, those of a surrounding `joblib.parallel_config`, or one for every core."""
-    if workers is not None and not is_whole(workers, 1):
-        raise SettingError(f"workers={short(workers)}: give a whole number, at least one.")
-    from joblib import effective_n_jobs
-    from joblib.parallel import get_active_backend
-
-    if workers is None:
-        configured = get_active_backend()[1]
-        workers = -1 if configured in (None, 1) else configured
-    return int(effective_n_jobs(workers))
-
-
-def _parallel(job: Job, batches: list[Sequence[int]], workers: int) -> Any:
-    if not batches:
-        return []
-    from joblib import Parallel, delayed
-    from joblib.parallel import get_active_backend
-
-    calls = (delayed(job.run)(batch) for batch in batches)
-    ordered = getattr(get_active_backend()[0], "supports_return_generator", False)
-    return Parallel(n_jobs=workers, batch_size=1, return_as="generator" if ordered else "list")(calls)
 
 
 def _numbers(mask: NDArray[np.bool_]) -> Indices:

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from ordag.arrays import Array
 from ordag.data.moments import Moments
 from ordag.errors import OrdagError
 from ordag.graph.base import Graph
@@ -21,33 +23,18 @@ from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
 from ordag.graph.distances import hamming
 from ordag.graph.equivalence import to_cpdag
-from ordag.paper.draws import Draw, draw
-from ordag.paper.experiment import Experiment, Task
+from ordag.paper.bnlearn import pc_stable, rsmax2
+from ordag.paper.designs import replicate_of
+from ordag.paper.drawing import Panel, lines
+from ordag.paper.engine.experiment import Experiment, Rows, Task, where
 from ordag.paper.methods import ALPHA, METHODS, class_of, settings
-from ordag.paper.panels import Panel, lines
-from ordag.paper.pc_stable import pc_stable
-from ordag.paper.rsmax2 import rsmax2
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-DESIGNS = {
-    "homogeneous": "4.1",
-    "heterogeneous": "4.2",
-    "heterogeneous/variances as deviations": "4.2, σ² as σ",
-}
+DESIGNS = {"homogeneous": "4.1", "heterogeneous": "4.2", "heterogeneous/variances as deviations": "4.2, σ² as σ"}
 ROWS = (100, 500, 1000)
-LABELS = {
-    "cvs": "CVS",
-    "pc": "PC",
-    "pc.stable": "pc.stable",
-    "ges": "GES",
-    "rsmax2": "rsmax2",
-    "gds": "GDS",
-}
-THEIRS: dict[str, Callable[[Draw], Graph]] = {
-    "pc.stable": lambda drawn: pc_stable(Moments.from_rows(drawn.X), ALPHA),
-    "rsmax2": lambda drawn: to_cpdag(rsmax2(Moments.from_rows(drawn.X))),
+LABELS = {"cvs": "CVS", "pc": "PC", "pc.stable": "pc.stable", "ges": "GES", "rsmax2": "rsmax2", "gds": "GDS"}
+THEIRS: dict[str, Callable[[Array], Graph]] = {
+    "pc.stable": lambda X: pc_stable(Moments.from_rows(X), ALPHA),
+    "rsmax2": lambda X: to_cpdag(rsmax2(Moments.from_rows(X))),
 }
 DISTANCES = {
     "dag_distance": "to DAG",
@@ -67,24 +54,22 @@ def tasks(quick: bool) -> list[Task]:
     ]
 
 
-def run(task: Task) -> list[dict[str, Any]]:
+def run(task: Task) -> Rows:
     """One row with every distance. For CVS and GDS, which give a DAG, both readings are the same."""
-    drawn = draw(task)
-    row: dict[str, Any] = {"true_edges": drawn.truth.edge_count}
+    X, truth = replicate_of(task)
+    row: dict[str, Any] = {"true_edges": truth.edge_count}
     try:
-        graph = THEIRS[task.method](drawn) if task.method in THEIRS else METHODS[task.method].learn(drawn.X, task).graph
+        graph = THEIRS[task.method](X) if task.method in THEIRS else METHODS[task.method].learn(X, task).graph
     except OrdagError as error:
         return [row | dict.fromkeys(DISTANCES) | {"problem": type(error).__name__}]
-    found = class_of(graph)
-    truth = to_cpdag(drawn.truth)
-    against = truth if isinstance(graph, Dag) else transposed_class(drawn.truth)
-    values = {
-        "dag_distance": hamming(graph, drawn.truth),
-        "dag_distance_directed": hamming(graph.adjacency & ~graph.adjacency.T, drawn.truth),
-        "class_distance": hamming(found, truth),
-        "class_distance_transposed": hamming(found, against),
-    }
-    return [row | values | {"problem": ""}]
+    found, true_class = class_of(graph), to_cpdag(truth)
+    values = (
+        hamming(graph, truth),
+        hamming(graph.adjacency & ~graph.adjacency.T, truth),
+        hamming(found, true_class),
+        hamming(found, true_class if isinstance(graph, Dag) else transposed_class(truth)),
+    )
+    return [row | dict(zip(DISTANCES, values, strict=True)) | {"problem": ""}]
 
 
 def transposed_class(dag: Dag) -> Cpdag:
@@ -95,14 +80,12 @@ def transposed_class(dag: Dag) -> Cpdag:
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
     """Mean distances at the three n, by design and method."""
-    import pandas as pd
-
     found = []
     for design, section in DESIGNS.items():
         for name, label in LABELS.items():
-            here = rows[(rows["design"] == design) & (rows["method"] == name)]
+            here = where(rows, design=design, method=name)
             cells = {
-                title: " · ".join(f"{here[here['n'] == n][value].mean():.0f}" for n in ROWS)
+                title: " · ".join(f"{where(here, n=n)[value].mean():.0f}" for n in ROWS)
                 for value, title in DISTANCES.items()
             }
             found.append({"design": section, "method": label, **cells})
@@ -110,10 +93,8 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def claims(rows: pd.DataFrame) -> list[str]:
-    last = rows[rows["n"] == ROWS[-1]]
-
     def at(design: str, method: str, value: str) -> str:
-        return f"{last[(last['design'] == design) & (last['method'] == method)][value].mean():.0f}"
+        return f"{where(rows, n=ROWS[-1], design=design, method=method)[value].mean():.0f}"
 
     sentences = [
         f"Cells are means at n = {', '.join(map(str, ROWS))}, with p = 20 and {rows['replicate'].nunique()} data sets each. "
@@ -139,7 +120,7 @@ def claims(rows: pd.DataFrame) -> list[str]:
 def present(rows: pd.DataFrame, folder: Path) -> list[Path]:
     """For each design, the distances to the DAG and to the class as the public code measures them."""
     panels = [
-        Panel(f"{kind}: {section}", rows[rows["design"] == design], value, "mean Hamming distance")
+        Panel(f"{kind}: {section}", where(rows, design=design), value, "mean Hamming distance")
         for value, kind in (("dag_distance_directed", "DAG"), ("class_distance_transposed", "class"))
         for design, section in DESIGNS.items()
     ]

@@ -8,10 +8,9 @@ import pytest
 
 from ordag import Cpdag, Dag, Moments, hamming
 from ordag.graph import to_cpdag
-from ordag.paper.authors import AUTHORS, DISTANCES, LABELS, transposed_class
-from ordag.paper.experiment import Task
-from ordag.paper.pc_stable import pc_stable
-from ordag.paper.rsmax2 import rsmax2
+from ordag.paper.authors_code import AUTHORS, DISTANCES, LABELS, transposed_class
+from ordag.paper.bnlearn import pc_stable, rsmax2
+from ordag.paper.engine.experiment import Task
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 

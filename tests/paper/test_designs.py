@@ -5,8 +5,8 @@ import hashlib
 import numpy as np
 import pytest
 
-from ordag.paper.draws import CHANGES, DESIGNS, draw, seed
-from ordag.paper.experiment import Task
+from ordag.paper.designs import CHANGES, DESIGNS, replicate_of, seed
+from ordag.paper.engine.experiment import Task
 from ordag.paper.methods import METHODS, measure
 
 
@@ -25,24 +25,24 @@ def test_the_seed_is_the_digest_of_the_address():
 
 
 def test_every_method_and_experiment_sees_the_same_data():
-    first = draw(task())
+    first = replicate_of(task())
     for other in (task(method="ges"), task(experiment="beyond")):
-        assert np.array_equal(draw(other).X, first.X)
-        assert draw(other).truth == first.truth
+        assert np.array_equal(replicate_of(other).X, first.X)
+        assert replicate_of(other).truth == first.truth
     for other in (task(replicate=1), task(n=31), task(design="heterogeneous")):
-        assert not np.array_equal(draw(other).X[:30], first.X)
+        assert not np.array_equal(replicate_of(other).X[:30], first.X)
 
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_designs(design):
-    drawn = draw(task(design, p=3 if design == "nonfaithful" else 12))
+    drawn = replicate_of(task(design, p=3 if design == "nonfaithful" else 12))
     assert drawn.X.shape == (30, len(drawn.truth.nodes))
     assert np.isfinite(drawn.X).all()
 
 
 def test_a_change_of_scale_is_of_the_same_rows():
-    plain = draw(task("heterogeneous"))
-    standardised, rescaled = (draw(task(f"heterogeneous/{change}")) for change in ("standardised", "rescaled"))
+    plain = replicate_of(task("heterogeneous"))
+    standardised, rescaled = (replicate_of(task(f"heterogeneous/{change}")) for change in ("standardised", "rescaled"))
     assert np.allclose(standardised.X.std(axis=0), 1)
     assert np.allclose(np.corrcoef(standardised.X.T), np.corrcoef(plain.X.T))
     factors = rescaled.X / plain.X
@@ -54,8 +54,8 @@ def test_a_change_of_scale_is_of_the_same_rows():
 
 def test_variances_taken_for_deviations():
     wide = task("heterogeneous/variances as deviations", p=1, n=20000)
-    plain = draw(task("heterogeneous", p=1, n=20000)).X.var()
-    assert draw(wide).X.var() == pytest.approx(plain**2, rel=0.1)
+    plain = replicate_of(task("heterogeneous", p=1, n=20000)).X.var()
+    assert replicate_of(wide).X.var() == pytest.approx(plain**2, rel=0.1)
     assert set(CHANGES) == {"standardised", "rescaled", "variances as deviations"}
 
 

@@ -1,4 +1,4 @@
-"""An address in, data and the true graph behind them out.
+"""Random designs: the address of a replicate in, data and the true graph behind them out.
 
 A replicate is addressed by its design, p, n and number, and its random numbers come from these alone (`seed`): all
 methods see the same data, and another method, another replicate, another worker, or running only a part changes
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,19 +18,16 @@ from ordag.arrays import Array
 from ordag.graph.dag import Dag
 from ordag.model.sem import LinearSEM
 from ordag.model.simulate import Simulation, simulate
-from ordag.paper.experiment import Task
+from ordag.paper.engine.experiment import Task
 
 DESIGNS: dict[str, Callable[..., Simulation]] = {
-    "homogeneous": partial(simulate, "homogeneous"),
-    "heterogeneous": partial(simulate, "heterogeneous"),
-    "nonfaithful": partial(simulate, "nonfaithful"),
+    **{name: partial(simulate, name) for name in ("homogeneous", "heterogeneous", "nonfaithful")},
     "sparse": partial(simulate, "erdos-renyi", degree=4.0),
 }
 """Random models by name: functions of p, n and seed. The first three are Sections 4.1 to 4.3 of the paper."""
 
 
-@dataclass(frozen=True, eq=False)
-class Draw:
+class Replicate(NamedTuple):
     """Rows, and the graph of the model that they come from."""
 
     X: Array
@@ -71,10 +68,9 @@ def task_seed(task: Task, purpose: str) -> np.random.SeedSequence:
     return seed(task.design.partition("/")[0], task.p, task.n, task.replicate, purpose)
 
 
-def draw(task: Task) -> Draw:
+def replicate_of(task: Task) -> Replicate:
     """The data of a task, the same for every experiment and method."""
     design, _, change = task.design.partition("/")
     drawn = DESIGNS[design](p=task.p, n=task.n, seed=task_seed(task, "data"))
-    if not change:
-        return Draw(drawn.X, drawn.dag)
-    return Draw(CHANGES[change](drawn, np.random.default_rng(task_seed(task, change))), drawn.dag)
+    X = CHANGES[change](drawn, np.random.default_rng(task_seed(task, change))) if change else drawn.X
+    return Replicate(X, drawn.dag)

@@ -1,4 +1,4 @@
-"""`Task` and `Experiment`: what a figure or table of the paper has to say about itself to be run."""
+"""`Task` and `Experiment`: what a figure or table of the paper has to say about itself to be run. Its rows as data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from ordag.errors import OrdagError
+
+Rows = list[dict[str, Any]]
+"""What a task gives, in plain values: str, int, float."""
 
 
 class ReproductionError(OrdagError):
@@ -34,22 +39,14 @@ class Task:
         return ", ".join(filter(None, [*words, f"replicate {self.replicate}", self.method]))
 
 
-def none() -> Sequence[Task]:
-    return ()
-
-
-def a_moment(task: Task) -> float:
-    return 0.05
-
-
 @dataclass(frozen=True)
 class Experiment:
     """A figure or table: what to compute, one task at a time, and how to show it.
 
     name: what the command line calls it. title: a line for people.
     tasks: from whether it is to be quick to the tasks. A quick run has fewer of them, not other ones.
-    run: from a task to its rows, in plain values (str, int, float); the task's address is added to each, and a row's
-        own values win over it. It is called in another process, so it must be a function of a module.
+    run: from a task to its rows; the task's address is added to each, and a row's own values win over it. It is called
+        in another process, so it must be a function of a module.
     present: from all rows (a data frame) and a folder to the figures written there, as PNG and SVG.
     claims: from all rows to sentences "the paper says …; here …".
     table: from all rows to a small data frame for the terminal, if there is one.
@@ -63,12 +60,36 @@ class Experiment:
     name: str
     title: str
     tasks: Callable[[bool], Sequence[Task]]
-    run: Callable[[Task], list[dict[str, Any]]]
-    present: Callable[[Any, Path], list[Path]]
-    claims: Callable[[Any], list[str]]
-    table: Callable[[Any], Any] | None = None
-    extra: Callable[[], Sequence[Task]] = none
+    run: Callable[[Task], Rows]
+    present: Callable[[pd.DataFrame, Path], list[Path]]
+    claims: Callable[[pd.DataFrame], list[str]]
+    table: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    extra: Callable[[], Sequence[Task]] = lambda: ()
     replicated: bool = False
     alone: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
-    seconds: Callable[[Task], float] = a_moment
+    seconds: Callable[[Task], float] = lambda task: 0.05
+
+
+def to_frame(done: Mapping[Task, Rows]) -> pd.DataFrame:
+    """All rows by address, whatever the order in which they came; a row's own values win over its task's."""
+    return pd.DataFrame([{**task.address, **row} for task in sorted(done) for row in done[task]])
+
+
+def where(rows: pd.DataFrame, **values: Any) -> pd.DataFrame:
+    """The rows that have these values in these columns."""
+    for column, value in values.items():
+        rows = rows[rows[column] == value]
+    return rows
+
+
+def records(rows: pd.DataFrame, **values: Any) -> list[Any]:
+    """The same as records: `record.column` is a value."""
+    return list(where(rows, **values).itertuples())
+
+
+def means(rows: pd.DataFrame, by: Sequence[str], value: str) -> pd.DataFrame:
+    """Mean, standard error of the mean, and count of a column, for every combination of others; gaps left out."""
+    known = rows.dropna(subset=[value])
+    found = known.groupby(list(by), sort=True)[value].agg(["mean", "sem", "count"]).reset_index()
+    return found.rename(columns={"sem": "error"}).fillna({"error": 0.0})

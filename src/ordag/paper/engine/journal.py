@@ -1,4 +1,4 @@
-"""Rows of finished tasks in, a journal that survives interruptions out, and at the end a table in CSV."""
+"""Rows of finished tasks in, a journal that survives interruptions out."""
 
 from __future__ import annotations
 
@@ -6,18 +6,13 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ordag import __version__
 from ordag.errors import OutputError
-from ordag.paper.experiment import Experiment, ReproductionError, Task
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-Rows = list[dict[str, Any]]
+from ordag.paper.engine.experiment import Experiment, ReproductionError, Rows, Task
 
 FORMAT = 1
 SYNC_SECONDS = 2.0
@@ -27,7 +22,7 @@ write = os.write
 
 
 class Journal:
-    """A file with one line a finished task, after a first line that says which experiment and settings it is of.
+    """A file with one line per finished task, after a first line that says which experiment and settings it is of.
 
     Lines are only ever added, each whole or not at all, so that a run that was interrupted at any moment can go on:
     `done` has what the file held when it was opened and what was added since.
@@ -41,7 +36,7 @@ class Journal:
             "ordag_journal": FORMAT,
             "version": __version__,
             "experiment": experiment.name,
-            "settings": _plain(experiment.settings),
+            "settings": _as_read_back(experiment.settings),
         }
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
@@ -73,11 +68,15 @@ class Journal:
 
     def add(self, task: Task, rows: Rows) -> None:
         """Write down a finished task."""
-        entry = {"task": task.address, "rows": _plain(rows)}
+        entry = {"task": task.address, "rows": _as_read_back(rows)}
         self._add(entry)
         self.done[task] = entry["rows"]
         if time.monotonic() - self._synced > SYNC_SECONDS:
-            self._sync()
+            try:
+                os.fsync(self._file)
+            except OSError as error:
+                raise self._unwritable(error) from error
+            self._synced = time.monotonic()
 
     def _add(self, entry: Mapping[str, Any]) -> None:
         line = json.dumps(entry, ensure_ascii=False).encode() + b"\n"
@@ -93,39 +92,22 @@ class Journal:
             raise self._unwritable(error) from error
         self._end += len(line)
 
-    def _sync(self) -> None:
-        try:
-            os.fsync(self._file)
-        except OSError as error:
-            raise self._unwritable(error) from error
-        self._synced = time.monotonic()
-
     def _unwritable(self, error: OSError) -> OutputError:
         return OutputError(
             f"{self.path} could not be written: {error.strerror or error}. The {len(self.done)} tasks done before are "
             "kept there: when this is mended, the same command goes on from them."
         )
 
-    def close(self) -> None:
-        with contextlib.suppress(OSError):
-            os.fsync(self._file)
-        os.close(self._file)
-
     def __enter__(self) -> Journal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        with contextlib.suppress(OSError):
+            os.fsync(self._file)
+        os.close(self._file)
 
 
-def to_frame(done: Mapping[Task, Iterable[Mapping[str, Any]]]) -> pd.DataFrame:
-    """All rows by address, whatever the order in which they came; a row's own values win over its task's."""
-    import pandas as pd
-
-    return pd.DataFrame([{**task.address, **row} for task in sorted(done) for row in done[task]])
-
-
-def _plain(value: Any) -> Any:
+def _as_read_back(value: Any) -> Any:
     """The value as it comes back from JSON, so that a run and its continuation see the same."""
     return json.loads(json.dumps(value, default=lambda other: other.item()))
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ordag.errors import OutputError
-from ordag.paper import store
-from ordag.paper.experiment import Experiment, ReproductionError, Task
-from ordag.paper.store import Journal, to_frame
+from ordag.paper.engine import journal as journal_module
+from ordag.paper.engine.experiment import Experiment, ReproductionError, Task, to_frame
+from ordag.paper.engine.journal import Journal
 
 
 def experiment(name="squares", **settings):
@@ -85,7 +85,7 @@ def test_a_journal_of_something_else_is_refused(path, other, words):
 
 
 def test_a_journal_of_another_version_is_refused(path, monkeypatch):
-    monkeypatch.setattr(store, "__version__", "99")
+    monkeypatch.setattr(journal_module, "__version__", "99")
     with pytest.raises(ReproductionError, match=r"version 0\.\S+ \(this is 99\)"):
         Journal(path, experiment(alpha=0.01))
 
@@ -113,7 +113,7 @@ def test_a_full_disk_leaves_whole_lines(path, monkeypatch):
 
     with Journal(path, experiment(alpha=0.01)) as journal:
         with monkeypatch.context() as patch:
-            patch.setattr(store, "write", fills_up)
+            patch.setattr(journal_module, "write", fills_up)
             with pytest.raises(OutputError) as caught:
                 journal.add(task(5), [{"square": 25}])
         assert path.read_bytes() == before

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ordag.paper.draws import task_seed
-from ordag.paper.experiment import Experiment, Task
-from ordag.paper.panels import Panel, lines
+from ordag.paper.designs import task_seed
+from ordag.paper.drawing import Panel, lines
+from ordag.paper.engine.experiment import Experiment, Task
 
 
 def tasks(quick):
@@ -53,7 +53,11 @@ def interrupted(task):
 
 def present(rows, folder: Path):
     return lines(
-        [Panel("numbers", rows, "value", "value")], {"square": "x²", "cube": "x³"}, folder / "squares", columns=1
+        [Panel("numbers", rows, "value", "value")],
+        {"square": "x²", "cube": "x³"},
+        folder / "squares",
+        columns=1,
+        title="Squares",
     )
 
 

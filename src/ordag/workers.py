@@ -1,0 +1,73 @@
+"""Processes that share work: how many there are, what each may do, and what comes back from them."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from multiprocessing import parent_process
+from typing import Any, TypeVar
+
+from ordag.checks import is_whole, short
+from ordag.errors import OrdagWarning, SettingError
+
+Batch = TypeVar("Batch")
+Found = TypeVar("Found")
+
+WAVE = 4
+"""Batches per worker that are handed out at once where results only come back all together."""
+
+
+def worker_count(workers: int | None) -> int:
+    """How many to use: those asked for, those of a surrounding `joblib.parallel_config`, or one for every core."""
+    if workers is not None and not is_whole(workers, 1):
+        raise SettingError(f"workers={short(workers)}: give a whole number, at least one.")
+    from joblib import effective_n_jobs
+    from joblib.parallel import get_active_backend
+
+    if workers is None:
+        configured = get_active_backend()[1]
+        workers = -1 if configured in (None, 1) else configured
+    return int(effective_n_jobs(workers))
+
+
+@contextmanager
+def as_worker() -> Iterator[None]:
+    """Around work that may run in another process: one thread for linear algebra, so that the digits are the same
+    everywhere; no warnings of ours; and Ctrl-C, which reaches all processes of a terminal, is left to the parent.
+    """
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    if parent_process() is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with threadpool_limits(limits=1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", OrdagWarning)
+        yield
+
+
+def in_parallel(
+    work: Callable[[Batch], Found], batches: Sequence[Batch], workers: int, *, ordered: bool
+) -> Generator[Found, None, None]:
+    """What `work` makes of each batch, by any backend of joblib: in order, or else as the results come."""
+    from joblib import Parallel, delayed
+    from joblib.parallel import get_active_backend
+
+    calls = [delayed(work)(batch) for batch in batches]
+    streams = getattr(get_active_backend()[0], "supports_return_generator", False)
+    wave = len(calls) if streams else WAVE * workers
+    kind: Any = "list" if not streams else "generator" if ordered else "generator_unordered"
+    for start in range(0, len(calls), wave or 1):
+        yield from Parallel(n_jobs=workers, batch_size=1, return_as=kind)(calls[start : start + wave])
+
+
+@contextmanager
+def stopped_after(results: Generator[Found, None, None]) -> Iterator[Iterator[Found]]:
+    """However it ends, the workers are told to stop at once; that this cancels tasks needs no warning by joblib."""
+    try:
+        yield results
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            results.close()
