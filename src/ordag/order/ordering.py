@@ -113,9 +113,9 @@ class Ordering:
         cls, order: NDArray[np.intp], moments: Moments, factor: Factor, runner_up: Array, rule: str = "forward"
     ) -> Ordering:
         """The ordering of a factor; variances have the divisor n − (number of predecessors)."""
-        variances = np.diagonal(factor.L) ** 2 / (moments.n - np.arange(len(order)))
-        chosen = np.diagonal(factor.W if factor.from_last else factor.L) ** 2
-        return cls(order, moments, variances, chosen, runner_up, rule, factor)
+        scatter = factor.L.diagonal() ** 2
+        chosen = factor.W.diagonal() ** 2 if factor.from_last else scatter
+        return cls(order, moments, scatter / (moments.n - np.arange(len(order))), chosen, runner_up, rule, factor)
 
     @property
     def n(self) -> int:
