@@ -7,7 +7,7 @@ import numpy as np
 import ordag
 from benchmarks.timing import table
 from ordag.errors import PrecisionError
-from ordag.order.ordering import forward
+from ordag.order.least_squares import forward
 
 
 def stepwise_order(X: np.ndarray) -> list[int]:

@@ -15,7 +15,7 @@ from ordag.graph.equivalence import to_cpdag
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import Found
 from ordag.learners.orient import Oriented
-from ordag.order.ordering import backward, forward
+from ordag.order.least_squares import backward, forward
 
 
 def steps_of(fit, alpha=0.05):

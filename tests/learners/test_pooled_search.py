@@ -13,8 +13,8 @@ from ordag import Moments, learn, simulate
 from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.graph import Dag, hamming, to_cpdag
-from ordag.learners.cvs import find_order
 from ordag.learners.pooled.search import pooled_search
+from ordag.order import find_order
 
 seeds = st.integers(0, 2**32 - 1)
 

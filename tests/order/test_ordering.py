@@ -15,9 +15,9 @@ from strategies.tables import tables
 from ordag import Moments, learn, simulate
 from ordag.data.table import Table
 from ordag.errors import CollinearError, CovarianceError, PrecisionError
-from ordag.learners.cvs import find_order
+from ordag.order import find_order
 from ordag.order.cholesky import BLOCK, factorise, minimum_pivot
-from ordag.order.ordering import backward, forward, quick_forward
+from ordag.order.least_squares import backward, forward, quick_forward
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 SETS = sorted(path.stem for path in (REFERENCE / "data").glob("*.csv"))

@@ -13,17 +13,17 @@ from strategies.tables import permutations, tables
 
 from ordag import CVS, Moments, hamming, learn, simulate
 from ordag.errors import SettingError
-from ordag.order.ordering import forward
+from ordag.order.least_squares import forward
 from ordag.parents import adaptive
 from ordag.parents.adaptive import LEAST, adaptive_elimination, edge_penalty
-from ordag.parents.regressions import FromRoot, FromScatter
-from ordag.parents.select import select
-from ordag.parents.tests import partial_correlations
+from ordag.parents.elimination import FromRoot, FromScatter
+from ordag.parents.selection import Question
+from ordag.parents.tests import fisher_z
 from ordag.show.text import false_edges
 
 
 def chosen(ordering, allowed=None, required=None):
-    return adaptive_elimination(ordering.L, ordering.W, partial_correlations(ordering.W), ordering.n, allowed, required)
+    return adaptive_elimination(Question(ordering, 0.01, fisher_z, "none", allowed, required))
 
 
 def by_column(ordering, kept):
@@ -218,4 +218,4 @@ def test_settings_details_and_sentences():
     assert math.isnan(learn("sachs", method="cvs").selection.penalty)
     assert (CVS(parents="adaptive").fit("sachs").adjacency_ == fit.graph.adjacency).all()
     with pytest.raises(SettingError, match="use 'test', 'bic' or 'adaptive'"):
-        select(fit.ordering, rule="prior")
+        learn("sachs", "cvs", parents="prior")

@@ -14,10 +14,10 @@ from strategies.tables import tables
 
 from ordag import Moments, learn, simulate
 from ordag.errors import SettingError
-from ordag.order.digits import condition
-from ordag.order.ordering import column_lengths, forward
+from ordag.order.digits import column_lengths, condition
+from ordag.order.least_squares import forward
+from ordag.parents import select
 from ordag.parents.bic import backward_elimination, expected_false
-from ordag.parents.select import select
 from ordag.parents.tests import TESTS, correlation_noise, fisher_z, p_values, partial_correlations
 
 REFERENCE = Path(__file__).parents[1] / "reference"

@@ -15,7 +15,7 @@ from ordag.data.profile import Sampler
 from ordag.data.reading import Missing
 from ordag.data.scatter import WELL_CONDITIONED, Accumulator, chunk_rows, merge_roots, root_of_scatter, scatter_of
 from ordag.data.sources import Source, open_source
-from ordag.data.table_checks import SMALLEST, RowCheck, check_names, check_size
+from ordag.data.table_checks import SMALLEST, LeastRows, RowCheck, check_names, check_size
 from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, SettingError
 from ordag.linalg import lengths, triangle
 from ordag.words import counted, listed, shown
@@ -227,11 +227,11 @@ def read_moments(
     missing: Missing = "error",
     progress: Progress | None = None,
     sampler: Sampler | None = None,
-    enough: bool = False,
+    least_rows: LeastRows | None = None,
 ) -> Moments:
     """Moments by orthogonal transformations, in one pass over the rows; the sampler sees them go by.
 
-    With `enough`, only of as many rows as a learner needs: fewer are refused before any p × p matrix is made.
+    With `least_rows`, only of as many rows as a learner needs: fewer are refused before any p × p matrix is made.
     """
     p = len(source.names)
     if p == 0:
@@ -247,8 +247,8 @@ def read_moments(
             if progress is not None:
                 progress(rows.rows)
         rows.verdict()
-        if enough:
-            check_size(rows.rows - rows.dropped, source.names)
+        if least_rows is not None:
+            check_size(rows.rows - rows.dropped, source.names, least_rows)
         n, mean, R = total.finish()
     return Moments(n, mean, source.names, R=R, dropped=rows.dropped)
 

@@ -11,7 +11,7 @@ from ordag.data.moments import Moments, gram_moments, moments_of_gram, read_mome
 from ordag.data.profile import Profile, Rows, Sampler
 from ordag.data.reading import Reading
 from ordag.data.sources import Source, open_source
-from ordag.data.table_checks import RowCheck, check_moments, check_size
+from ordag.data.table_checks import LeastRows, RowCheck, check_moments, check_size, least_squares_rows
 from ordag.words import counted
 
 
@@ -29,6 +29,7 @@ class Table:
         check_function("progress", progress)
         self.missing = settings.missing
         self._progress, self._keep = progress, keep
+        self._least_rows: LeastRows = least_squares_rows
         self.source: Source | None = None
         if isinstance(data, Moments):
             settings.refuse_layout("Moments")
@@ -37,8 +38,6 @@ class Table:
         else:
             self.source = open_source(data, **reading)
             self.names = self.source.names
-            if self.source.rows is not None:
-                check_size(self.source.rows, self.names)
 
     def tell(self, news: str) -> None:
         """Pass on how far things are."""
@@ -49,30 +48,53 @@ class Table:
         """Pass on how many rows have been read."""
         self.tell(f"{counted(rows, 'row')} read")
 
+    def needing(self, least_rows: LeastRows) -> Table:
+        """The same data, refused where they have fewer rows than this; unless said, than regressions on all columns need."""
+        if least_rows is self._least_rows:
+            return self
+        other = Table.__new__(Table)
+        computed = ("gram_moments", "moments", "qr_moments", "_read")
+        kept = {name: value for name, value in vars(self).items() if name not in computed}
+        other.__dict__.update(kept, _least_rows=least_rows)
+        return other
+
+    def _check_rows(self) -> None:
+        """Refuse too few rows before anything is computed from them, where their number is known."""
+        if self.source is not None and self.source.rows is not None:
+            check_size(self.source.rows, self.names, self._least_rows)
+
+    def _checked(self, moments: Moments) -> Moments:
+        check_moments(moments.n, moments.mean, moments.spread, moments.names, self._least_rows)
+        return moments
+
     @cached_property
     def gram_moments(self) -> Moments | None:
         """Moments through a Gram matrix of rows in memory: the fast way, with half the digits. None for other data."""
+        self._check_rows()
         gram = None if self.source is None else gram_moments(self.source)
-        return None if gram is None else _checked(gram)
+        return None if gram is None else self._checked(gram)
 
     @cached_property
     def moments(self) -> Moments:
         """Moments with every digit that the data have."""
         resolved = None if self.gram_moments is None else moments_of_gram(self.gram_moments)
-        return self.qr_moments if resolved is None else _checked(resolved)
+        return self.qr_moments if resolved is None else self._checked(resolved)
 
     @cached_property
     def qr_moments(self) -> Moments:
         """Moments by orthogonal transformations of the rows, whatever their conditioning; those that were given, as they are."""
-        return _checked(self._given) if self.source is None else self._read[0]
+        return self._checked(self._given) if self.source is None else self._read[0]
 
     @cached_property
     def _read(self) -> tuple[Moments, Sampler]:
         """All rows once, and what is kept of them as they go by."""
         assert self.source is not None
+        self._check_rows()
         sampler = Sampler(len(self.names), self._keep)
-        moments = read_moments(self.source, missing=self.missing, progress=self.tell_rows, sampler=sampler, enough=True)
-        return _checked(moments), sampler
+        moments = read_moments(
+            self.source, missing=self.missing, progress=self.tell_rows, sampler=sampler, least_rows=self._least_rows
+        )
+        return self._checked(moments), sampler
 
     @property
     def rows(self) -> Rows | None:
@@ -89,8 +111,3 @@ class Table:
             return None
         X = None if "_read" in vars(self) or self.gram_moments is None else self.source.array
         return self._read[1].profile if X is None else Profile.of(X)
-
-
-def _checked(moments: Moments) -> Moments:
-    check_moments(moments.n, moments.mean, moments.spread, moments.names)
-    return moments

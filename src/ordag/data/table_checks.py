@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from ordag.errors import (
 )
 from ordag.linalg import EPSILON
 from ordag.words import counted, joined, listed, shown
+
+LeastRows: TypeAlias = Callable[[int], int]
+"""How many rows p columns take, for those who cannot do with fewer."""
 
 SMALLEST, LARGEST = 1e-135, 1e145
 """Lengths of centred columns between which squares, and quotients of squares, stay within float64."""
@@ -75,7 +79,12 @@ class RowCheck:
         return joined([f"{shown(self.names[j])} ({counted(int(counts[j]), 'row')})" for j in np.flatnonzero(counts)])
 
 
-def check_size(n: int, names: Sequence[str]) -> None:
+def least_squares_rows(p: int) -> int:
+    """Rows that leave a regression on all other columns a residual to test."""
+    return p + 2
+
+
+def check_size(n: int, names: Sequence[str], least_rows: LeastRows = least_squares_rows) -> None:
     """Refuse a table with too few columns for a graph, or too few rows for its columns."""
     p = len(names)
     if p == 0:
@@ -84,19 +93,22 @@ def check_size(n: int, names: Sequence[str]) -> None:
         raise TooFewRowsError("There are no rows: nothing can be learned from an empty table.")
     if p == 1:
         raise DataError(f"There is only one column, {shown(names[0])}: a graph needs at least two.")
-    if n < p + 2:
-        fewer = f" or at most {n - 2} of the columns (columns=…, --columns)" if n > 3 else ""
+    if n < least_rows(p):
+        most = max((q for q in range(2, p) if least_rows(q) <= n), default=0)
+        fewer = f" or at most {most} of the columns (columns=…, --columns)" if most else ""
         raise TooFewRowsError(
-            f"{counted(n, 'row')} and {p} variables: the tests need at least {p + 2} rows. Use more rows{fewer}."
+            f"{counted(n, 'row')} and {p} variables: the tests need at least {least_rows(p)} rows. Use more rows{fewer}."
         )
 
 
-def check_moments(n: int, mean: Array, spread: Array, names: tuple[str, ...]) -> None:
+def check_moments(
+    n: int, mean: Array, spread: Array, names: tuple[str, ...], least_rows: LeastRows = least_squares_rows
+) -> None:
     """What a learner needs of a table: enough columns, enough rows, and columns that vary.
 
     `spread` are the lengths of the centred columns.
     """
-    check_size(n, names)
+    check_size(n, names, least_rows)
     large = [names[j] for j in np.flatnonzero(~(spread <= LARGEST))]
     if large:
         raise NonFiniteError(f"The values of {listed(large)} are too large to square in float64: use a larger unit.")

@@ -14,8 +14,8 @@ from ordag.evidence.finding import Finding, Level
 from ordag.graph.distances import hamming
 from ordag.learners.cvs import CvsSettings
 from ordag.linalg import inverse, lengths, triangle
-from ordag.order.ordering import Ordering
-from ordag.parents.select import select
+from ordag.order.ordering import Factor, Ordering
+from ordag.parents import select
 from ordag.words import counted
 
 CLOSE = 0.8
@@ -60,7 +60,8 @@ def sort_and_regress(learned: Learned) -> Mask:
     digits = np.round(np.log(variances), 9)  # what ties keeps the learned order, as the sort is stable
     order = np.argsort(digits, kind="stable")
     L = np.asfortranarray(triangle(moments.R[:, order]).T)
-    sorted_ = Ordering(order, moments, L, inverse(L), np.full(len(order), np.inf), np.zeros(len(order)))
+    factor = Factor(L, inverse(L), np.zeros(len(order)))
+    sorted_ = Ordering.along(order, moments, factor, np.full(len(order), np.inf))
     selection = select(sorted_, rule=cvs.parents, alpha=cvs.alpha, test=cvs.test, correction=cvs.correction)
     later, earlier = np.nonzero(selection.parents)
     adjacency = np.zeros(learned.arrows.shape, dtype=bool)

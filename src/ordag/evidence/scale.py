@@ -23,12 +23,13 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.special import stdtr
 
 from ordag.arrays import Array
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.evidence.finding import Finding, Level
+from ordag.linalg import EPSILON
+from ordag.order.ordering import pitman_morgan
 from ordag.words import amount, listed
 
 EQUAL = 1.05
@@ -90,10 +91,9 @@ def _near(moments: Moments, variances: Array) -> bool:
     i, j = sorted((int(np.argmin(variances)), int(np.argmax(variances))))
     S = moments.scatter
     c = float(S[j, i]) if S is not None else float(moments.R[:, i] @ moments.R[:, j])
-    ratio, r = np.sqrt(variances[i] / variances[j]), c / np.sqrt(variances[i]) / np.sqrt(variances[j])
-    d = n - 2.0
-    t = abs(ratio - 1.0 / ratio) * np.sqrt(d / (4.0 * max(1.0 - r * r, np.finfo(float).eps)))
-    return float(2.0 * stdtr(d, -t)) * p * (p - 1) / 2 >= DIFFERENT
+    a, b = np.sqrt(variances[i]), np.sqrt(variances[j])
+    rest = b * np.sqrt(max(1.0 - (c / a / b) ** 2, EPSILON))
+    return float(pitman_morgan(a, b, rest, np.asarray(n - 2.0))) * p * (p - 1) / 2 >= DIFFERENT
 
 
 def _scaled_rows(profile: Profile) -> Kind:

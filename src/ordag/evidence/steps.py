@@ -1,4 +1,4 @@
-"""How clear was every step of an ordering? Each is tested against all its candidates (docs/trust.md, "Steps")."""
+"""How clear was every step of an ordering? Each is tested against all its candidates (docs/numerics.md, "Steps")."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
 
 from ordag.arrays import Array, Mask
 from ordag.learners.found import Found
-from ordag.order.ordering import Ordering, pitman_morgan
+from ordag.order.ordering import Ordering
 
 TIED = 0.05
 """The level at which a candidate counts as told apart from the chosen one."""
@@ -51,35 +50,17 @@ class Steps:
 
 def step_evidence(ordering: Ordering, skeleton: Mask, alpha: float, before: Mask | None = None) -> Steps:
     """Every step against all its candidates; `skeleton` is the symmetric mask of joined columns."""
-    p, positions = len(ordering.order), np.arange(len(ordering.order))
-    in_order = np.ix_(ordering.order, ordering.order)
-    waits = np.zeros((p, p), dtype=bool) if before is None else before[in_order]
-    if ordering.direction == "forward":
-        values = np.cumsum(ordering.L[:, ::-1] ** 2, axis=1)[:, ::-1].T
-        rest = np.roll(values, -1, axis=0)
-        candidate = np.triu(~np.logical_or.accumulate(waits[::-1], axis=0)[::-1], 1)
-        degrees = ordering.n - positions - 2.0
-    else:
-        values = np.cumsum(ordering.W**2, axis=0)
-        rest = np.roll(values, 1, axis=0)
-        candidate = np.tril(~np.logical_or.accumulate(waits, axis=1).T, -1)
-        degrees = ordering.n - positions - 1.0
-    chosen = values.diagonal()[:, None]
-    rest = np.where(candidate, rest, 1.0)
-    t = pitman_morgan(np.sqrt(chosen), np.sqrt(values), np.sqrt(rest), degrees[:, None])
-    tests = np.zeros((p, p))
-    tests[candidate] = 2.0 * stdtr(np.broadcast_to(degrees[:, None], (p, p))[candidate], -t[candidate])
-    nearest = np.where(candidate, values, np.inf).argmin(axis=1)
-    alone = ~candidate.any(axis=1)
+    found = ordering.candidates(before)
+    tests, nearest, alone = found.p_values, found.nearest, ~found.rivals.any(axis=1)
     tied = tests > alpha
     np.fill_diagonal(tied, True)
-    joined = skeleton[in_order].astype(np.float32)
+    joined = skeleton[np.ix_(ordering.order, ordering.order)].astype(np.float32)
     group = tied.astype(np.float32)
     return Steps(
         names=tuple(ordering.moments.names[j] for j in ordering.order),
         margin=ordering.margins,
         runner_up=np.where(alone, -1, nearest),
-        p_value=np.where(alone, np.nan, tests[positions, nearest]),
+        p_value=np.where(alone, np.nan, tests[np.arange(len(nearest)), nearest]),
         tied=tied,
         matters=np.einsum("ij,ij->i", group @ joined, group) > 0,
     )

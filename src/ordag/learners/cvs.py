@@ -13,9 +13,9 @@ from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.found import Found
 from ordag.learners.settings import MethodSettings
-from ordag.order.find import RULES, find_order, precision_warnings
-from ordag.parents.select import CORRECTIONS, PARENT_RULES, Selection, select
-from ordag.parents.tests import TESTS, Test, named_test
+from ordag.order import RULES, find_order
+from ordag.parents import CORRECTIONS, PARENT_RULES, TESTS, select
+from ordag.parents.tests import Test, named_test
 from ordag.settings import choice, level, setting
 
 
@@ -73,17 +73,6 @@ class CvsSettings(MethodSettings):
             )
 
 
-@dataclass(frozen=True)
-class CvsResult:
-    """The penalty of an edge and the share of pairs joined, where an edge prior has chosen the parents."""
-
-    selection: Selection
-
-    def details(self) -> dict[str, Any]:
-        prior = {"penalty": self.selection.penalty, "share": self.selection.share}
-        return prior if np.isfinite(self.selection.share) else {}
-
-
 def cvs(table: Table, settings: CvsSettings, known: Constraints | None = None) -> Found:
     """A Dag: the ordering, and the parents that the rule chooses along it."""
     ordering = find_order(table, settings.direction, None if known is None else known.before)
@@ -106,8 +95,8 @@ def cvs(table: Table, settings: CvsSettings, known: Constraints | None = None) -
         graph=Dag.known_acyclic(moments.names, adjacency),
         ordering=ordering,
         selection=selection,
-        warnings=precision_warnings(ordering),
-        result=CvsResult(selection),
+        warnings=ordering.warnings,
+        result=selection,
     )
 
 
@@ -126,7 +115,7 @@ def with_false_edges_said(found: Found) -> Found:
             f"tested, and {were}: control the false-discovery rate of edges with correction='bh' (--correction bh)."
         )
     else:
-        rule = "BIC" if recipe.parents == "bic" else "The edge prior"
+        rule = PARENT_RULES[recipe.parents].title
         sentence = (
             f"{rule} lets about {selection.expected_in_words} false edges through among {selection.pairs:,} pairs, and "
             f"{were}: use tests with correction='bh' (--correction bh) instead."

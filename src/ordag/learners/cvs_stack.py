@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from ordag.arrays import Array, Mask
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.settings import MethodSettings
-from ordag.order.batch import forward_stack, stacked_correlations
-from ordag.parents.select import false_discovery_threshold
-from ordag.parents.tests import Test, conditioned_on, critical_correlations, named_test
+from ordag.order.least_squares import forward_stack
+from ordag.parents import CORRECTIONS
+from ordag.parents.tests import Test, named_test, p_values, partial_correlations, rejected
 
 WORTHWHILE = 150
 """Columns up to which a stack is quicker than one table after the other."""
@@ -48,7 +48,7 @@ def stack_size(p: int) -> int:
 def cvs_stack(roots: Array, n: int, settings: CvsSettings) -> Graphs:
     """What `cvs` with parents="test" learns from each of the scatters `roots[b].T @ roots[b]` of n rows."""
     found = forward_stack(roots)
-    r = stacked_correlations(found.W)
+    r = partial_correlations(found.W)
     parents = _parents(r, n, named_test(settings.test), settings.alpha, settings.correction)
     adjacency = np.zeros(parents.shape, dtype=bool)
     every = np.arange(len(roots))[:, None, None]
@@ -59,15 +59,9 @@ def cvs_stack(roots: Array, n: int, settings: CvsSettings) -> Graphs:
 def _parents(r: Array, n: int, test: Test, alpha: float, correction: str) -> Mask:
     """The chosen parents at [table, later, earlier]."""
     p = r.shape[1]
-    pairs = p * (p - 1) // 2
-    below = np.tri(p, k=-1, dtype=bool)
-    conditioned = conditioned_on(np.arange(p))
-    if correction != "bh":
-        level = alpha / pairs if correction == "bonferroni" else alpha
-        least = critical_correlations(test, level, n, conditioned)
-        if least is not None:
-            return below & (np.abs(r) >= least[:, None])
-        return below & (test(r, n, conditioned[:, None]) <= level)
-    values = test(r, n, conditioned[:, None])
-    thresholds = [false_discovery_threshold(np.sort(one[below]), alpha) for one in values]
-    return below & (values <= np.array(thresholds)[:, None, None])
+    pairs, correct = p * (p - 1) // 2, CORRECTIONS[correction]
+    if not correct.rate:
+        return rejected(r, n, test, correct.threshold(alpha, pairs, np.empty(0)))
+    values, below = p_values(r, n, test), np.tri(p, k=-1, dtype=bool)
+    thresholds = [correct.threshold(alpha, pairs, np.sort(one[below])) for one in values]
+    return values <= np.array(thresholds)[:, None, None]

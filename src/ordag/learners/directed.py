@@ -10,7 +10,7 @@ from ordag.graph.cpdag import Cpdag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.found import Found
 from ordag.learners.orient import WAYS, order_for_skeleton, orient_by_order
-from ordag.order.find import find_order
+from ordag.order import find_order
 from ordag.settings import choice
 from ordag.words import joined
 

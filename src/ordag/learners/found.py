@@ -22,7 +22,7 @@ from ordag.learners.settings import MethodSettings
 from ordag.model.refit import Refit, refit
 from ordag.model.sem import LinearSEM
 from ordag.order.ordering import Ordering
-from ordag.parents.select import Selection
+from ordag.parents.selection import Selection
 
 
 class Result(Protocol):

@@ -12,9 +12,9 @@ from ordag.arrays import Array
 from ordag.errors import PrecisionWarning
 from ordag.graph.cpdag import Cpdag
 from ordag.learners.found import Found
-from ordag.order.digits import NEGLIGIBLE, condition, noise
-from ordag.order.ordering import Ordering, column_lengths
-from ordag.parents.select import Selection
+from ordag.order.digits import NEGLIGIBLE, column_lengths, condition, noise
+from ordag.order.ordering import Ordering
+from ordag.parents.selection import Selection
 from ordag.parents.tests import correlation_noise, p_values
 from ordag.words import joined, shown
 

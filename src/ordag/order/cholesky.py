@@ -9,7 +9,7 @@ docs/numerics.md derives the bounds used here.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +27,10 @@ TIE = 1e-10
 BLOCK = 48
 
 
-@dataclass(frozen=True)
-class Factor:
-    """Columns in the order of their pivots, and the triangular factor in that order.
+class Pivoted(NamedTuple):
+    """Columns in the order of their pivots, and the factor: `L @ L.T` is the Gram matrix in that order.
 
-    `L @ L.T` is the Gram matrix with rows and columns in `order`. `runner_up[k]` is the smallest remaining
-    variance among the columns that were *not* chosen at step k (infinite at the last step).
+    `runner_up[k]` is the smallest remaining variance of those *not* chosen at step k (infinite where there is none).
     """
 
     order: NDArray[np.intp]
@@ -41,32 +39,27 @@ class Factor:
     refreshes: int
 
 
-@dataclass(frozen=True)
-class Partial:
+class Partial(NamedTuple):
     """The first steps of a factorisation: row k of `rows` is column k of L, over the columns as they came."""
 
     order: NDArray[np.intp]
     rows: Array
     runner_up: Array
 
-    @property
-    def complete(self) -> bool:
-        return len(self.order) == int(self.rows.shape[1])
 
-
-def minimum_pivot(gram: Array, spent: float = SPENT, before: Mask | None = None) -> Partial:
+def minimum_pivot(gram: Array, before: Mask | None = None) -> Partial:
     r"""Factorise `gram` by smallest remaining diagonal entry, as far as its digits go.
 
     With C the columns chosen so far, the diagonal of the Schur complement
     $S_{jj} - S_{jC} S_{CC}^{-1} S_{Cj}$ is the variance of column j given C (times n): the smallest goes next
     (Park & Kim, Algorithm 1, Step 1). Only the lower triangle of `gram` is read. The result stops after the step
-    at which a remaining variance first falls below `spent` times the diagonal entry that it started from.
+    at which a remaining variance first falls below `SPENT` times the diagonal entry that it started from.
     With a partial order `before` ([i, j]: i before j) only columns compete of which all earlier ones are chosen.
     """
     p = len(gram)
     A = np.array(gram, order="F")
     remaining = A.diagonal().copy()
-    limit = spent * remaining
+    limit = SPENT * remaining
     columns = np.arange(p)
     order = np.empty(p, np.intp)
     runner_up = np.empty(p)
@@ -98,17 +91,18 @@ def minimum_pivot(gram: Array, spent: float = SPENT, before: Mask | None = None)
 
 
 class Queue:
-    """Who may be chosen while a partial order holds the others back: those of whom all earlier ones are gone."""
+    """Who may be chosen while a partial order holds the others back: those of whom all earlier ones are chosen."""
 
     def __init__(self, before: Mask) -> None:
         self.before = before
         self._waits = before.sum(axis=0)
 
-    def open(self, remaining: Array) -> Array:
+    def rivals(self, remaining: Array) -> Array:
         """A copy, infinite where a column has to wait."""
         return np.where(self._waits > 0, math.inf, remaining)
 
-    def leave(self, j: int) -> None:
+    def release(self, j: int) -> None:
+        """Column j is chosen: nobody has to wait for it any more."""
         self._waits -= self.before[j]
 
 
@@ -128,7 +122,7 @@ def _panel(
     picks: list[int] = []
     second: list[float] = []
     for t in range(steps):
-        rivals = remaining if queue is None else queue.open(remaining)
+        rivals = remaining if queue is None else queue.rivals(remaining)
         j = int(rivals.argmin())
         pivot = float(rivals[j])
         rivals[j] = math.inf
@@ -144,7 +138,7 @@ def _panel(
             return panel[:t], picks, second
         if queue is not None:
             remaining[j] = math.inf
-            queue.leave(j)
+            queue.release(j)
         row = panel[t]
         row[:j] = A[j, :j]
         row[j:] = A[j:, j]
@@ -167,7 +161,7 @@ def _steps_with_digits(at_first: Array, limit: Array, panel: Array, picks: list[
     return int(exhausted.argmax()) + 1 if exhausted.any() else len(picks)
 
 
-def factorise(root: Array, before: Mask | None = None) -> Factor:
+def factorise(root: Array, before: Mask | None = None) -> Pivoted:
     """Order the columns of `root` by least remaining variance, refreshing the digits as often as it takes.
 
     `root` is any matrix whose Gram matrix `root.T @ root` is to be factorised. Where the digits of one Gram
@@ -182,7 +176,7 @@ def factorise(root: Array, before: Mask | None = None) -> Factor:
     done = refreshes = 0
     while True:
         rest = order[done:]
-        part = minimum_pivot(residuals.T @ residuals, before=None if before is None else before[np.ix_(rest, rest)])
+        part = minimum_pivot(residuals.T @ residuals, None if before is None else before[np.ix_(rest, rest)])
         chosen = np.zeros(p - done, dtype=bool)
         chosen[part.order] = True
         sequence = np.concatenate([part.order, np.flatnonzero(~chosen)])
@@ -194,7 +188,7 @@ def factorise(root: Array, before: Mask | None = None) -> Factor:
         residuals = triangle(residuals[:, sequence])[len(part.order) :, len(part.order) :]
         refreshes += 1
     L = triangle(root[:, order]).T if refreshes else lower(part)
-    return Factor(order, L, runner_up, refreshes)
+    return Pivoted(order, L, runner_up, refreshes)
 
 
 def lower(part: Partial) -> Array:

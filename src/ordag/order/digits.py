@@ -1,21 +1,15 @@
 """How many digits of an ordering are real.
 
-With L the factor in some order and W its inverse, row m of W times L_mm holds the coefficients of the residual of
-variable m given its predecessors: e_m = Σ_j L_mm W_mj x_j. Columns known to a relative precision ε (their length
-times ε) leave e_m known to ε Σ_j |L_mm W_mj| ‖x_j‖, which relative to ‖e_m‖ = L_mm is
-
-    ε c_m,   c_m = Σ_j |W_mj| ‖x_j‖.
-
-A variance computed from rows by orthogonal transformations is therefore right to about 2 ε c_m; one computed from a
-matrix of squares and products (each entry right to ε ‖x_i‖ ‖x_j‖) to about ε c_m². docs/numerics.md shows these bounds
-against 80-digit arithmetic.
+With W the inverse factor in some order, the variance of variable m given its predecessors has the condition
+c_m = Σ_j |W_mj| ‖x_j‖. From rows it is right to about 2 ε c_m, from a matrix of squares and products to about ε c_m²
+(docs/numerics.md).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +17,8 @@ from numpy.typing import NDArray
 from ordag.arrays import Array, Mask
 from ordag.data.moments import Moments
 from ordag.errors import CollinearError, PrecisionError
-from ordag.linalg import EPSILON, inverse
+from ordag.linalg import EPSILON, inverse, lengths
+from ordag.order.ordering import Candidates, Factor
 from ordag.words import counted, listed, shown
 
 NEGLIGIBLE = 1e-9
@@ -31,15 +26,6 @@ NEGLIGIBLE = 1e-9
 
 HOPELESS = 1.0
 """A variance whose relative uncertainty reaches this is noise."""
-
-
-@dataclass(frozen=True)
-class Digits:
-    """The inverse factor, the relative uncertainty of every step's variance, and the steps it leaves undecided."""
-
-    W: Array
-    uncertainty: Array
-    undecided: tuple[str, ...]
 
 
 def condition(W: Array, scale: Array) -> Array:
@@ -56,19 +42,19 @@ def noise(condition: Array, *, squared: bool) -> Array:
     return EPSILON * condition**2 if squared else 2.0 * EPSILON * condition
 
 
-def check_digits(
-    moments: Moments,
-    order: NDArray[np.intp],
-    L: Array,
-    scale: Array,
-    direction: str | None = None,
-    before: Mask | None = None,
-) -> Digits:
-    """Invert the factor, and refuse (CollinearError, PrecisionError) where a variance is rounding noise.
+def column_lengths(moments: Moments) -> Array:
+    """The length of every column as the rows hold it, its mean included: rounding is relative to that."""
+    if moments.scatter is not None:
+        return np.asarray(np.sqrt(moments.scatter.diagonal() + moments.n * moments.mean**2))
+    return np.asarray(np.hypot(lengths(moments.R), np.sqrt(moments.n) * moments.mean))
 
-    `scale` are the lengths of the columns in this order. With a direction, also look for steps whose choice rests
-    on digits that are not there; `before`, in this order, is the partial order that the choices had to keep to.
-    """
+
+def checked_factor(
+    moments: Moments, order: NDArray[np.intp], L: Array, before: Mask | None, from_last: bool, refreshes: int
+) -> Factor:
+    """Invert the factor, refuse (CollinearError, PrecisionError) where a variance is rounding noise, and look for steps whose
+    choice rests on digits that are not there; `before` is the partial order of the columns that they had to keep to."""
+    scale = column_lengths(moments)[order]
     names = [moments.names[j] for j in order]
     empty = np.flatnonzero(np.diagonal(L) <= 0)
     stop = int(empty[0]) if len(empty) else len(L)
@@ -81,8 +67,11 @@ def check_digits(
     if stop < len(L):
         coefficients = L[stop, :stop] @ W * scale[:stop] / scale[stop]
         _refuse(moments, names, stop, coefficients, math.inf)
-    undecided = () if direction is None else tuple(_undecided(L, W, scale, direction, names, moments.squared, before))
-    return Digits(W, uncertainty, undecided)
+    factor = Factor(L, W, uncertainty, from_last, refreshes)
+    if uncertainty.max() < NEGLIGIBLE:
+        return factor
+    steps = factor.candidates(moments.n, None if before is None else before[np.ix_(order, order)])
+    return replace(factor, undecided=tuple(_undecided(factor, steps, scale, names, moments.squared)))
 
 
 def _refuse(moments: Moments, names: list[str], m: int, share: Array, uncertainty: float) -> None:
@@ -108,56 +97,29 @@ def _refuse(moments: Moments, names: list[str], m: int, share: Array, uncertaint
     )
 
 
-def _undecided(
-    L: Array, W: Array, scale: Array, direction: str, names: list[str], squared: bool, before: Mask | None
-) -> Iterator[str]:
+def _undecided(factor: Factor, steps: Candidates, scale: Array, names: list[str], squared: bool) -> Iterator[str]:
     """One sentence for every step whose winner and runner-up are closer than their rounding errors."""
-    own = noise(condition(W, scale), squared=squared)
-    if own.max() < NEGLIGIBLE:
-        return
-    rivals = _rivals_forward(L, W, scale, before) if direction == "forward" else _rivals_backward(W, scale, before)
-    for m, b, gap, rival in rivals:
-        uncertainty = own[m] + float(noise(np.asarray(rival), squared=squared))
+    side, nearest = "after" if factor.from_last else "before", steps.nearest
+    for m in np.flatnonzero(steps.rivals.any(axis=1)).tolist():
+        b = int(nearest[m])
+        value = float(steps.values[m, b])
+        gap = value / float(steps.values[m, m]) - 1
+        rival = _residual_terms(factor, m, b, scale) / math.sqrt(value)
+        uncertainty = factor.uncertainty[m] + float(noise(np.asarray(rival), squared=squared))
         if gap < uncertainty:
             yield (
-                f"step {m + 1}: {shown(names[m])} {'before' if direction == 'forward' else 'after'} {shown(names[b])} rests on a "
+                f"step {m + 1}: {shown(names[m])} {side} {shown(names[b])} rests on a "
                 f"relative difference of {gap:.1e} where {max(0.0, -math.log10(uncertainty)):.1f} digits are left"
             )
 
 
-def _rivals_forward(L: Array, W: Array, scale: Array, before: Mask | None) -> Iterator[tuple[int, int, float, float]]:
-    """For every step m: the runner-up b, how far behind it was, and its condition.
+def _residual_terms(factor: Factor, m: int, b: int, scale: Array) -> float:
+    """The lengths of all terms of the residual of b at step m, added up.
 
-    Given the first m variables, b has the scatter Σ_{i≥m} L_bi² and the coefficients L_b,:m W_:m,:m. A variable
-    that has to come after one of those left is no rival.
+    Given the first m variables its coefficients are L_b,:m W_:m,:m. Given the others of the first m + 1 (`from_last`)
+    K_b: = W_:bᵀ W over their rows are its coefficients times its precision K_bb.
     """
-    tails = np.cumsum(L[:, ::-1] ** 2, axis=1)[:, ::-1]
-    for m in range(len(L) - 1):
-        left = (
-            tails[m + 1 :, m]
-            if before is None
-            else np.where(before[m:, m + 1 :].any(axis=0), math.inf, tails[m + 1 :, m])
-        )
-        b = m + 1 + int(left.argmin())
-        if left[b - m - 1] == math.inf:
-            continue
-        coefficients = L[b, :m] @ W[:m, :m]
-        rival = float(scale[b] + np.abs(coefficients) @ scale[:m]) / math.sqrt(tails[b, m])
-        yield m, b, float(tails[b, m] / L[m, m] ** 2 - 1), rival
-
-
-def _rivals_backward(W: Array, scale: Array, before: Mask | None) -> Iterator[tuple[int, int, float, float]]:
-    """The same for the backward ordering, where step m chooses the last among the first m + 1 variables.
-
-    Among those, b has the precision K_bb = Σ_{i≤m} W_ib², and K_b: = W_:b ᵀW over the same rows are the coefficients
-    of its residual times K_bb. A variable that has to come before one of those is no rival.
-    """
-    heads = np.cumsum(W**2, axis=0)
-    for m in range(1, len(W)):
-        left = heads[m, :m] if before is None else np.where(before[:m, : m + 1].any(axis=1), math.inf, heads[m, :m])
-        b = int(left.argmin())
-        if left[b] == math.inf:
-            continue
-        coefficients = W[: m + 1, b] @ W[: m + 1, : m + 1]
-        rival = float(np.abs(coefficients) @ scale[: m + 1]) / math.sqrt(heads[m, b])
-        yield m, b, float(heads[m, b] / W[m, m] ** 2 - 1), rival
+    L, W = factor.L, factor.W
+    if factor.from_last:
+        return float(np.abs(W[: m + 1, b] @ W[: m + 1, : m + 1]) @ scale[: m + 1])
+    return float(scale[b] + np.abs(L[b, :m] @ W[:m, :m]) @ scale[:m])

@@ -1,10 +1,11 @@
-"""Orderings of the variables, causes first, and what the factor says of every step and every pair."""
+"""`Ordering`: the variables, causes first, with what every step compared, and the factor behind it where there is one."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,35 +13,109 @@ from scipy.special import stdtr
 
 from ordag.arrays import Array, Mask
 from ordag.data.moments import Moments
-from ordag.linalg import inverse, lengths, triangle
-from ordag.order.cholesky import factorise, lower, minimum_pivot
-from ordag.order.digits import NEGLIGIBLE, check_digits, condition, noise
+from ordag.data.table import Table
+from ordag.data.table_checks import LeastRows, least_squares_rows
+from ordag.errors import SettingError
 
-Direction = Literal["forward", "backward"]
 
-QUICK = 1e-8
-"""The relative uncertainty of a variance up to which a Gram matrix of the rows is as good as the rows."""
+@dataclass(frozen=True)
+class Rule:
+    """A way to order the variables of a table, as `RULES` in `ordag.order` knows it.
+
+    find: from a table and a partial order to keep to ([i, j] for column i before column j, or None) to the ordering.
+    needs: "rows" if moments alone will not do.
+    least_rows: how many rows p columns take.
+    """
+
+    name: str
+    help: str
+    find: Callable[[Table, Mask | None], Ordering]
+    needs: Literal["moments", "rows"] = "moments"
+    least_rows: LeastRows = least_squares_rows
+
+
+class Candidates(NamedTuple):
+    """What the steps compared, one row for each: `values[m, m]` of the chosen position is the least, the `rivals` have the others.
+
+    `rest` are the values of the rivals with the chosen one also given, `degrees` those of freedom of a test of two values.
+    """
+
+    values: Array
+    rest: Array
+    rivals: Mask
+    degrees: Array
+
+    @property
+    def nearest(self) -> NDArray[np.intp]:
+        """The position of every step's runner-up; of no meaning where there is no rival."""
+        return np.asarray(np.where(self.rivals, self.values, np.inf).argmin(axis=1))
+
+    @property
+    def p_values(self) -> Array:
+        """The p-value that a rival has the same variance as the chosen one; zero for those that are no rivals."""
+        p_values = np.zeros(self.values.shape)
+        step = np.nonzero(self.rivals)[0]
+        chosen, values, rest = self.values.diagonal()[step], self.values[self.rivals], self.rest[self.rivals]
+        p_values[self.rivals] = pitman_morgan(np.sqrt(chosen), np.sqrt(values), np.sqrt(rest), self.degrees[step])
+        return p_values
+
+
+@dataclass(frozen=True)
+class Factor:
+    """Lower triangular `L`, with `L @ L.T` the scatter in the order found, and its inverse `W`.
+
+    Steps fill the first place first and compare variances given those before, in L; with `from_last` they fill the last
+    place first and compare precisions among those left, in W. `uncertainty[m]` bounds the relative rounding error of the variance of
+    variable m given its predecessors; `undecided` has a sentence for every step whose choice lies within it.
+    """
+
+    L: Array
+    W: Array
+    uncertainty: Array
+    from_last: bool = False
+    refreshes: int = 0
+    undecided: tuple[str, ...] = ()
+
+    def candidates(self, n: int, waits: Mask | None = None) -> Candidates:
+        r"""All that the steps compared (docs/numerics.md, "Steps"); where `waits[a, b]`, position b has to come after a.
+
+        $\sum_{i \ge m} L_{bi}^2$ is the scatter of b given all before m, $\sum_{i \le m} W_{ib}^2$ its precision among the first m + 1.
+        """
+        positions = np.arange(float(len(self.L)))
+        waits = np.zeros(self.L.shape, dtype=bool) if waits is None else waits
+        if self.from_last:
+            values = np.cumsum(self.W**2, axis=0)
+            rivals = np.tril(~np.logical_or.accumulate(waits, axis=1).T, -1)
+            return Candidates(values, np.roll(values, 1, axis=0), rivals, n - positions - 1.0)
+        values = np.cumsum(self.L[:, ::-1] ** 2, axis=1)[:, ::-1].T
+        rivals = np.triu(~np.logical_or.accumulate(waits[::-1], axis=0)[::-1], 1)
+        return Candidates(values, np.roll(values, -1, axis=0), rivals, n - positions - 2.0)
 
 
 @dataclass(frozen=True)
 class Ordering:
-    """The variables of `moments` in causal order, with the factor from which everything else follows.
+    """The variables of `moments` in causal order, and the name of the rule that found it.
 
-    `L` is lower triangular with `L @ L.T` the scatter in this order, `W` its inverse. `runner_up[m]` is what step m
-    compared with: the remaining scatter of the second-best candidate (forward), or the reciprocal of it (backward).
-    `uncertainty[m]` bounds the relative rounding error of the variance of variable m given its predecessors;
-    `undecided` has a sentence for every step whose choice lies within it.
+    `variances` are those of each variable given its predecessors, in order. At step m the rule compared `chosen[m]` with
+    `runner_up[m]`, the second least (infinite where there was none).
     """
 
     order: NDArray[np.intp]
     moments: Moments
-    L: Array
-    W: Array
+    variances: Array
+    chosen: Array
     runner_up: Array
-    uncertainty: Array
-    direction: Direction = "forward"
-    refreshes: int = 0
-    undecided: tuple[str, ...] = ()
+    rule: str = "forward"
+    factor: Factor | None = None
+
+    @classmethod
+    def along(
+        cls, order: NDArray[np.intp], moments: Moments, factor: Factor, runner_up: Array, rule: str = "forward"
+    ) -> Ordering:
+        """The ordering of a factor; variances have the divisor n − (number of predecessors)."""
+        scatter = factor.L.diagonal() ** 2
+        chosen = factor.W.diagonal() ** 2 if factor.from_last else scatter
+        return cls(order, moments, scatter / (moments.n - np.arange(len(order))), chosen, runner_up, rule, factor)
 
     @property
     def n(self) -> int:
@@ -48,28 +123,58 @@ class Ordering:
         return self.moments.n
 
     @cached_property
-    def variances(self) -> Array:
-        """Variance of each variable given its predecessors, in order, with divisor n − (number of predecessors)."""
-        return np.diagonal(self.L) ** 2 / (self.n - np.arange(len(self.order)))
-
-    @cached_property
     def margins(self) -> Array:
         """How far, relatively, the choice of each step was from the runner-up (nan where there was none)."""
-        chosen = np.diagonal(self.L) ** 2 if self.direction == "forward" else np.diagonal(self.W) ** 2
         with np.errstate(invalid="ignore"):
-            return np.where(np.isfinite(self.runner_up), self.runner_up / chosen - 1.0, np.nan)
+            return np.where(np.isfinite(self.runner_up), self.runner_up / self.chosen - 1.0, np.nan)
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """A sentence for every step that rounding leaves undecided."""
+        return () if self.factor is None else self.factor.undecided
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the reader of the order has to be told."""
+        if not self.undecided:
+            return ()
+        return (
+            f"The data are so close to collinear that float64 does not decide {len(self.undecided)} of {len(self.order)} steps of "
+            f"the order; the first is {self.undecided[0]}. Do not rely on the order from there on.",
+        )
+
+    @property
+    def known_factor(self) -> Factor:
+        """The factor, or a refusal where the rule has none."""
+        if self.factor is None:
+            raise SettingError(
+                f"This takes the covariances of all variables, and is not available with this ordering rule, {self.rule!r}."
+            )
+        return self.factor
+
+    @property
+    def L(self) -> Array:
+        return self.known_factor.L
+
+    @property
+    def W(self) -> Array:
+        return self.known_factor.W
+
+    @property
+    def uncertainty(self) -> Array:
+        return self.known_factor.uncertainty
+
+    def candidates(self, before: Mask | None = None) -> Candidates:
+        """All that the steps compared; `before` is the partial order of the columns that they had to keep to."""
+        return self.known_factor.candidates(self.n, None if before is None else before[np.ix_(self.order, self.order)])
 
     def pair(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> tuple[Array, Array, Array]:
-        """Scatter of a, of b, and between them, given everything before a; positions a < b in the order.
-
-        In the factor these are $L_{aa}^2$, $\\sum_{i=a}^{b} L_{bi}^2$ and $L_{ba} L_{aa}$: sums of squares, so
-        nothing cancels.
-        """
+        """Scatter of a, of b, and between them, given everything before a; positions a < b in the order."""
         diagonal = np.diagonal(self.L)
         return diagonal[a] ** 2, self._tails(a, b), self.L[b, a] * diagonal[a]
 
     def _tails(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
-        """Scatter of b given everything before a."""
+        """Scatter of b given everything before a: a sum of squares, so nothing cancels."""
         tails = np.empty(len(a))
         for row in np.unique(b):
             at = b == row
@@ -77,107 +182,17 @@ class Ordering:
         return tails
 
     def direction_p_values(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
-        """Two-sided Pitman–Morgan p-values that a and b have the same variance given everything before a.
-
-        For residual variances v_a, v_b and covariance c, the sum and the difference of the two are uncorrelated when
-        v_a = v_b; their correlation is $r = (v_b - v_a) / \\sqrt{(v_a + v_b)^2 - 4c^2}$, and
-        $r\\sqrt{d/(1-r^2)}$ has a t distribution with d = n − |S| − 2 degrees of freedom.
-        """
-        degrees = self.n - a - 2.0
-        # r²/(1 − r²) = (v_b − v_a)²/4(v_a v_b − c²), and v_a v_b − c² is v_a times the scatter of b given a too.
-        s_a, s_b = np.diagonal(self.L)[a], np.sqrt(self._tails(a, b))
-        t = pitman_morgan(s_a, s_b, np.sqrt(self._tails(a + 1, b)), degrees)
-        return np.asarray(2.0 * stdtr(degrees, -t))
+        """Two-sided Pitman–Morgan p-values that a and b have the same variance given everything before a."""
+        s_a, s_b, rest = np.diagonal(self.L)[a], np.sqrt(self._tails(a, b)), np.sqrt(self._tails(a + 1, b))
+        return pitman_morgan(s_a, s_b, rest, self.n - a - 2.0)
 
 
 def pitman_morgan(a: Array, b: Array, rest: Array, degrees: NDArray[np.floating[Any]]) -> Array:
-    r"""The statistic of two equal variances from lengths of residuals: of a, of b, and of b given a too (`rest`).
+    r"""P-values that two variances are equal, from lengths of residuals: of a, of b, and of b given a too (`rest`).
 
-    $t = |b^2 - a^2| \sqrt d / (2 a \cdot \text{rest})$, in quotients of lengths: no unit makes it overflow or vanish.
+    $t = |b^2 - a^2| \sqrt d / (2 a \cdot \text{rest})$ has Student's distribution with d degrees of freedom (Pitman 1939; Morgan
+    1939). In quotients of lengths no unit makes it overflow or vanish.
     """
     with np.errstate(over="ignore", divide="ignore"):
-        return np.asarray(np.abs(b - a) / a * ((b + a) / rest) * (np.sqrt(degrees) / 2.0))
-
-
-def quick_forward(moments: Moments, before: Mask | None = None) -> Ordering | None:
-    """The forward ordering straight from a Gram matrix of the rows, or None where that has too few digits."""
-    assert moments.scatter is not None
-    part = minimum_pivot(moments.scatter, before=before)
-    if not part.complete:
-        return None
-    L = lower(part)
-    W = inverse(L)
-    uncertainty = noise(condition(W, column_lengths(moments)[part.order]), squared=True)
-    if uncertainty.max() > QUICK:
-        return None
-    return Ordering(part.order, moments, L, W, part.runner_up, uncertainty)
-
-
-def forward(moments: Moments, before: Mask | None = None) -> Ordering:
-    """Order the variables by least conditional variance, causes first (Park & Kim, Algorithm 1, Step 1).
-
-    `before` is a partial order to keep to, with [i, j] for i before j: a step then chooses among the variables of which
-    all earlier ones have been chosen.
-    """
-    factor = factorise(moments.R, before)
-    return _checked(moments, factor.order, factor.L, factor.runner_up, "forward", factor.refreshes, before)
-
-
-def backward(moments: Moments, before: Mask | None = None) -> Ordering:
-    """Order the variables by largest variance given all others, effects first, and return causes first.
-
-    The variance of j given all others is the reciprocal of the j-th diagonal entry of the precision matrix
-    S⁻¹ = WᵀW, and leaving j out leaves a Schur complement: the same kernel on WᵀW. W is taken in the forward order,
-    in which the factor grows from row to row and its inverse keeps its digits. Errors that a precision matrix has
-    from its last variables would stay behind when those have gone, so where digits are scarce it is formed anew from
-    the columns of R that are left, each time an eighth of them has been chosen. `before` is as for `forward`.
-    """
-    ahead = forward(moments)
-    rest = ahead.order
-    scarce = ahead.uncertainty.max() > NEGLIGIBLE
-    chosen: list[NDArray[np.intp]] = []
-    runner_up: list[Array] = []
-    W = ahead.W
-    while True:
-        part = minimum_pivot(W.T @ W, before=None if before is None else before.T[np.ix_(rest, rest)])
-        steps = min(len(part.order), max(1, len(rest) // 8)) if scarce else len(part.order)
-        chosen.append(rest[part.order[:steps]])
-        runner_up.append(part.runner_up[:steps])
-        rest = np.delete(rest, part.order[:steps])
-        if not len(rest):
-            break
-        W = inverse(triangle(moments.R[:, rest]).T)
-    order = np.concatenate(chosen)[::-1]
-    L = triangle(moments.R[:, order]).T
-    return _checked(moments, order, L, np.concatenate(runner_up)[::-1], "backward", len(chosen) - 1, before)
-
-
-def _checked(
-    moments: Moments,
-    order: NDArray[np.intp],
-    L: Array,
-    runner_up: Array,
-    direction: Direction,
-    refreshes: int,
-    before: Mask | None,
-) -> Ordering:
-    placed = None if before is None else before[np.ix_(order, order)]
-    checked = check_digits(moments, order, L, column_lengths(moments)[order], direction, placed)
-    return Ordering(
-        order,
-        moments,
-        L,
-        checked.W,
-        runner_up,
-        checked.uncertainty,
-        direction,
-        refreshes,
-        checked.undecided,
-    )
-
-
-def column_lengths(moments: Moments) -> Array:
-    """The length of every column as the rows hold it, its mean included: rounding is relative to that."""
-    if moments.scatter is not None:
-        return np.asarray(np.sqrt(moments.scatter.diagonal() + moments.n * moments.mean**2))
-    return np.asarray(np.hypot(lengths(moments.R), np.sqrt(moments.n) * moments.mean))
+        t = np.abs(b - a) / a * ((b + a) / rest) * (np.sqrt(degrees) / 2.0)
+    return np.asarray(2.0 * stdtr(degrees, -t))

@@ -21,7 +21,7 @@ from ordag.graph.graph import Graph
 from ordag.learners.gds import gds_score
 from ordag.learners.pc import pc_search
 from ordag.learning import learn
-from ordag.order.ordering import forward
+from ordag.order.least_squares import forward
 from ordag.paper.designs import task_seed
 from ordag.paper.engine.experiment import Experiment, Rows, Task
 from ordag.paper.marks_report import claims, differences, present

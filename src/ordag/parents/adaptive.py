@@ -1,18 +1,17 @@
-"""Parents by an edge prior: backward elimination with a price of an edge that the number of edges found decides."""
+"""The rule "adaptive": backward elimination by an edge prior, with a penalty that the number of edges found decides."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtr
 
 from ordag.arrays import Array, Mask
 from ordag.parents.edge_prior import edge_price
-from ordag.parents.elimination import Kept, eliminate
-from ordag.parents.regressions import FromRoot, FromScatter
-from ordag.parents.screened import screened_elimination
+from ordag.parents.elimination import FromRoot, FromScatter, Kept, eliminate, masks, screened_elimination
+from ordag.parents.selection import ParentRule, Question, Selection
+from ordag.words import counted
 
 LITERAL = 100
 """Variables with up to this many predecessors drop them strictly one by one."""
@@ -27,89 +26,61 @@ ROUNDS = 100
 """Estimates of the share of pairs joined; each takes only the variables anew that it concerns."""
 
 
-class AdaptiveParents(NamedTuple):
-    """The parents at [later, earlier], the penalty of an edge, the share of pairs joined, and the false edges to expect."""
-
-    parents: Mask
-    penalty: float
-    share: float
-    expected_false: float
-
-
 def edge_penalty(n: int, pairs: int, edges: int) -> tuple[float, float]:
-    r"""The penalty of an edge $\log n + 2 \log\frac{1-\pi}{\pi}$ and the share $\pi = (k + \tfrac12)/(N + 1)$ for k of N pairs.
-
-    A half is added so that the share stays between 0 and 1.
-    """
+    r"""The penalty of an edge $\log n + 2 \log\frac{1-\pi}{\pi}$ and the share $\pi = (k + \tfrac12)/(N + 1)$ for k of N pairs."""
     share = (edges + 0.5) / (pairs + 1.0)
     return max(2.0 * edge_price(n, 1.0 - share, share), LEAST), share
 
 
-def adaptive_elimination(
-    L: Array, W: Array, r: Array, n: int, allowed: Mask | None = None, required: Mask | None = None
-) -> AdaptiveParents:
+def adaptive_elimination(question: Question) -> Selection:
     r"""For every variable start from all predecessors and drop the weakest as long as its statistic is below the penalty.
 
-    The statistic of variable m with m predecessors is $(n - m - 1) \log(1 + \text{rise} / \text{RSS})$. The penalty is
-    that of a prior under which the number k of edges among N pairs is uniform, and all graphs with k edges are
-    alike: one more edge has the odds π/(1 − π) with π = k/N. It begins with log n + 2 log p, and k is counted anew until
-    it stays. Fewer edges give a larger penalty and that gives fewer edges, so k only falls or only rises on the way.
-
-    Variables with more than 100 predecessors drop most of them at once (`screened_elimination`). `r` are the partial
-    correlations at [later, earlier]; masks as for `backward_elimination`. A pair that the masks leave no choice is not
-    counted among the N.
+    The statistic of variable m with m predecessors is $(n - m - 1) \log(1 + \text{rise} / \text{RSS})$. The penalty begins with
+    log n + 2 log p, and follows the number of edges found until that stays (docs/parents.md); a pair that the masks
+    leave no choice does not count.
     """
-    p = len(L)
-    search = _Search(L, W, r, n, allowed, required)
-    pairs = search.pairs
-    found: list[Kept | None] = [None] * p
+    search = _Search(question)
+    n, p, pairs = question.ordering.n, len(question.r), question.pairs
+    found: dict[int, Kept] = {}
     penalty, share = math.log(n) + 2.0 * math.log(p), math.nan
-    counted: set[int] = set()
+    seen: set[int] = set()
     for _ in range(ROUNDS):
         for m in range(1, p):
-            known = found[m]
-            if known is None or not known.low < penalty <= known.high:
+            if m not in found or not found[m].low < penalty <= found[m].high:
                 found[m] = search.parents_of(m, penalty)
-        edges = sum(search.undecided(m, kept) for m, kept in enumerate(found) if kept is not None)
-        if edges in counted:
+        edges = sum(int(one.parents.sum()) for one in found.values()) - int(search.required.sum())
+        if edges in seen:
             break
-        counted.add(edges)
+        seen.add(edges)
         penalty, share = edge_penalty(n, pairs, edges)
     kept = np.zeros((p, p), dtype=bool)
-    for m, one in enumerate(found):
-        if one is not None:
-            kept[m, :m] = one.parents
-    return AdaptiveParents(kept, penalty, share, search.expected_false(kept, penalty))
+    for m, one in found.items():
+        kept[m, :m] = one.parents
+    joined = f"{100 * share:.1f} % of {counted(pairs, 'pair')} joined"
+    grounds = f"along this order (edge prior: {joined}, penalty {penalty:.3g} for each edge)"
+    return question.answer(kept, search.expected_false(kept, penalty), grounds, penalty=penalty, share=share)
 
 
 class _Search:
     """One variable at a time, for any penalty."""
 
-    def __init__(self, L: Array, W: Array, r: Array, n: int, allowed: Mask | None, required: Mask | None) -> None:
-        self.L, self.W, self.r, self.n = L, W, r, n
-        self.allowed, self.required = allowed, required
+    def __init__(self, question: Question) -> None:
+        L, W, self.r, self.n = question.ordering.L, question.ordering.W, question.r, question.ordering.n
         p = len(L)
-        self.pairs = math.comb(p, 2) if allowed is None or required is None else int((allowed & ~required).sum())
-        self.weights = np.maximum(n - np.arange(p) - 1.0, 1.0)
-        self._none = np.zeros(p, dtype=bool)
+        self.L, self.W = L, W
+        self.allowed, self.required = masks(p, question.allowed, question.required)
+        self.weights = np.maximum(self.n - np.arange(p) - 1.0, 1.0)
         if p > LITERAL + 1:
             self.from_scatter, self.from_root = FromScatter(L), FromRoot(L, W)
             self.scarce = _left(L, W) < SCARCE
 
     def parents_of(self, m: int, penalty: float) -> Kept:
         weight = float(self.weights[m])
-        allowed = None if self.allowed is None else self.allowed[m, :m]
-        required = None if self.required is None else self.required[m, :m]
+        allowed, required = self.allowed[m, :m], self.required[m, :m]
         if m > LITERAL:
             regressions = self.from_root if self.scarce[m] else self.from_scatter
             return screened_elimination(regressions, m, self.r[m, :m], weight, penalty, allowed, required)
-        out = self._none[:m] if allowed is None else ~allowed
-        stay = self._none[:m] if required is None else required
-        return eliminate(self.W[:m, :m].T, self.L[m, :m], float(self.L[m, m]) ** 2, weight, penalty, out, stay)
-
-    def undecided(self, m: int, kept: Kept) -> int:
-        """How many of the parents are there by choice."""
-        return int(kept.parents.sum()) - (0 if self.required is None else int(self.required[m, :m].sum()))
+        return eliminate(self.W[:m, :m].T, self.L[m, :m], float(self.L[m, m]) ** 2, weight, penalty, ~allowed, required)
 
     def expected_false(self, kept: Mask, penalty: float) -> float:
         r"""How many of the edges chance alone would give, if those left out are all that are truly absent and stayed out.
@@ -117,10 +88,8 @@ class _Search:
         Beside s parents, one more that is none has a statistic above the penalty with the probability
         $q = P(|t_d| > \sqrt{d (e^{\text{penalty}/w} - 1)})$, d = n − s − 2. With u pairs left out that is uq/(1 − q).
         """
-        p = len(kept)
-        fixed = 0 if self.required is None else self.required.sum(axis=1)
-        chosen = kept.sum(axis=1)
-        open_pairs = np.arange(p) if self.allowed is None else self.allowed.sum(axis=1) - fixed
+        fixed, chosen = self.required.sum(axis=1), kept.sum(axis=1)
+        open_pairs = self.allowed.sum(axis=1) - fixed
         d = np.maximum(self.n - chosen - 2.0, 1.0)
         with np.errstate(over="ignore"):
             q = 2.0 * stdtr(d, -np.sqrt(d * np.expm1(penalty / self.weights)))
@@ -138,3 +107,7 @@ def _left(L: Array, W: Array) -> Array:
         inverse_squares[:m] += W[m - 1, :m] ** 2
         left[m] = min(left[m], 1.0 / (squares[:m] * inverse_squares[:m]).max())
     return left
+
+
+HELP = "those that backward elimination by an edge prior keeps; no level to set"
+ADAPTIVE = ParentRule("adaptive", "The edge prior", HELP, adaptive_elimination)

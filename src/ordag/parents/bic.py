@@ -1,15 +1,18 @@
-"""Parents without a level to choose: backward elimination by the Bayesian information criterion."""
+"""The rule "bic": backward elimination by the Bayesian information criterion."""
 
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from ordag.arrays import Array, Mask
 from ordag.linalg import inverse, triangle, wishart_root
-from ordag.parents.elimination import eliminate
+from ordag.parents.elimination import eliminate, masks
+from ordag.parents.selection import ParentRule, Question, Selection
+from ordag.words import counted
 
 MOST_DRAWS = 20
 """Tables for the number of false edges to expect; fewer with more than 22 variables, one from 71 on."""
@@ -20,25 +23,22 @@ def backward_elimination(L: Array, W: Array, n: int, allowed: Mask | None = None
 
     Dropping j raises the residual sum of squares RSS to RSS + β_j²/d_j, with β the coefficients and d_j the j-th
     diagonal entry of the inverse Gram matrix, and lowers BIC when n log(1 + β_j²/(d_j RSS)) < log n.
-    The result is at [later, earlier]. Cost O(p⁴) in all, since every drop updates an m × m matrix. At the same places,
-    `allowed` says which predecessors can be parents (the others are dropped beforehand) and `required` which are never dropped.
+    The result is at [later, earlier], and so are the masks: predecessors not `allowed` are dropped beforehand, `required` ones never.
     """
     p = len(L)
-    out = np.zeros((p, p), dtype=bool) if allowed is None else ~allowed
-    stay = np.zeros((p, p), dtype=bool) if required is None else required
+    allowed, required = masks(p, allowed, required)
     kept = np.zeros((p, p), dtype=bool)
     for m in range(1, p):
         T, rss = W[:m, :m].T, float(L[m, m]) ** 2
-        kept[m, :m] = eliminate(T, L[m, :m], rss, n, math.log(n), out[m, :m], stay[m, :m]).parents
+        kept[m, :m] = eliminate(T, L[m, :m], rss, n, math.log(n), ~allowed[m, :m], required[m, :m]).parents
     return kept
 
 
 def expected_false(L: Array, kept: Mask, n: int, allowed: Mask | None = None, required: Mask | None = None) -> float:
     """How many false edges elimination adds to a true graph like the one kept: the mean over tables drawn from its model.
 
-    No formula is near: BIC's level of a single test, 2Φ(−√log n), leaves out that elimination starts from a regression on all
-    predecessors, which with few rows fits the noise. So tables of n Gaussian rows are drawn from the fitted model, elimination
-    runs along the same order, and what it keeps beyond the graph is counted. The random numbers are always the same.
+    Elimination runs on them along the same order, and what it keeps beyond the graph is counted (docs/parents.md says why no
+    formula is near). The random numbers are always the same.
     """
     p = len(L)
     root = _model_root(L, kept, n)
@@ -64,3 +64,14 @@ def _model_root(L: Array, kept: Mask, n: int) -> Array:
         B[parents, m] = solve_triangular(U[:-1, :-1], U[:-1, -1], check_finite=False) if len(parents) else 0.0
     effects: Array = inverse(np.asfortranarray((np.eye(p) - B).T)).T
     return deviation[:, None] * effects
+
+
+def choose(question: Question) -> Selection:
+    L, W, n = question.ordering.L, question.ordering.W, question.ordering.n
+    kept = backward_elimination(L, W, n, question.allowed, question.required)
+    expected = partial(expected_false, L, kept, n, question.allowed, question.required)
+    grounds = f"along this order (BIC at {counted(n, 'row')}, {counted(question.pairs, 'pair')})"
+    return question.answer(kept, expected, grounds)
+
+
+BIC = ParentRule("bic", "BIC", "those that backward elimination by BIC keeps; no level to set", choose)

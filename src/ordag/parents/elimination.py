@@ -1,4 +1,4 @@
-"""Backward elimination for one variable: all predecessors in, those that are worth their price out."""
+"""Backward elimination for one variable: literally, or for one of very many with most of them dropped at once."""
 
 from __future__ import annotations
 
@@ -6,20 +6,34 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack, qr
 
 from ordag.arrays import Array, Mask
+from ordag.linalg import triangle
+
+Indices = NDArray[np.intp]
+
+SCREEN = 0.25
+"""Predecessors whose statistic among all predecessors is below this share of the penalty go at once."""
+
+SINGLY = 6
+"""So many that are below the penalty go one by one."""
 
 
 class Kept(NamedTuple):
-    """The parents that were kept, and for which penalties the elimination would have kept just these.
-
-    It would for every penalty above `low`, the largest statistic of those that went, and up to `high`, the smallest
-    of those that stayed.
-    """
+    """The parents that were kept; any penalty above `low`, the largest statistic of those that went, and up to `high`, the
+    smallest of those that stayed, would have kept just these."""
 
     parents: Mask
     low: float
     high: float
+
+
+def masks(p: int, allowed: Mask | None, required: Mask | None) -> tuple[Mask, Mask]:
+    """Those given; where nothing is known every predecessor is allowed and none required."""
+    allowed = np.tri(p, k=-1, dtype=bool) if allowed is None else allowed
+    return allowed, np.zeros((p, p), dtype=bool) if required is None else required
 
 
 def eliminate(T: Array, target: Array, rss: float, weight: float, penalty: float, out: Mask, stay: Mask) -> Kept:
@@ -61,3 +75,133 @@ def eliminate(T: Array, target: Array, rss: float, weight: float, penalty: float
     kept = np.zeros(len(out), dtype=bool)
     kept[left] = True
     return Kept(kept, low, high)
+
+
+class Gains(NamedTuple):
+    """By how much each predecessor would lower the residual sum of squares `rss`, as one more parent."""
+
+    values: Array
+    rss: float
+
+
+class FromScatter:
+    r"""From the scatter $G = LL^\top$, at a cost of $m |S|^2$ for parents S.
+
+    With $G_{SS} = U^\top U$ and $B = U^{-\top} G_{S\cdot}$ the gain of k is
+    $(G_{mk} - B_m^\top B_k)^2 / (G_{kk} - \|B_k\|^2)$.
+    """
+
+    def __init__(self, L: Array) -> None:
+        # L Lᵀ from the routine for U Uᵀ: turn both the rows and the columns round.
+        product, _ = lapack.dlauum(np.asfortranarray(L[::-1, ::-1]))
+        self.G = np.ascontiguousarray((np.triu(product) + np.triu(product, 1).T)[::-1, ::-1])
+        self.diagonal = self.G.diagonal()
+
+    def root(self, m: int, parents: Indices) -> Array:
+        """The triangular factor of the parents and m, in that order; the square of its last entry is the RSS of m."""
+        columns = np.append(parents, m)
+        U: Array
+        U, info = lapack.dpotrf(self.G[columns[:, None], columns])
+        assert info == 0, "a scatter without digits was let through"
+        return U
+
+    def gains(self, m: int, parents: Indices, share: float) -> Gains:
+        """The gains of all predecessors. Those below `share` of the RSS may be upper bounds that are below it too."""
+        G, rss = self.G, float(self.G[m, m])
+        products, left = G[m, :m], self.diagonal[:m]
+        if len(parents):
+            U, _ = lapack.dpotrf(G[parents[:, None], parents])
+            B, _ = lapack.dtrtrs(U, G[parents, : m + 1], trans=1)
+            own, B = B[:, m], B[:, :m]
+            products = products - own @ B
+            left = left - np.einsum("ij,ij->j", B, B)
+            rss -= float(own @ own)
+        values: Array = np.divide(products * products, left, out=np.zeros(m), where=left > 0.0)
+        values[parents] = 0.0
+        return Gains(values, rss)
+
+
+class FromRoot:
+    r"""From the rows of L, the variables in orthogonal coordinates, at a cost of $m^2$.
+
+    With e the residual of m on its parents and $e_k$ that of k, the gain of k is $(e \cdot x_k)^2 / \|e_k\|^2$. Only those
+    are worked out for which the bound with $\|e_k\|^{-2} \le \sum_{i<m} W_{ik}^2$ (all other predecessors in the place of the
+    parents) is not below the share asked about.
+    """
+
+    def __init__(self, L: Array, W: Array) -> None:
+        self.L, self.W = L, W
+
+    def root(self, m: int, parents: Indices) -> Array:
+        columns = self.L[np.append(parents, m), : m + 1].T
+        return triangle(columns)
+
+    def gains(self, m: int, parents: Indices, share: float) -> Gains:
+        L, e = self.L[:m, :m], self.L[m, :m].copy()
+        Q: Array = np.zeros((m, 0))
+        if len(parents):
+            Q = np.asarray(qr(L[parents].T, mode="economic", check_finite=False)[0], dtype=np.float64)
+            for _ in range(2):
+                e -= Q @ (Q.T @ e)
+        rss = float(e @ e + self.L[m, m] ** 2)
+        squares = np.square(L @ e)
+        values: Array = squares * np.einsum("ij,ij->j", self.W[:m, :m], self.W[:m, :m])
+        values[parents] = -1.0
+        near = np.flatnonzero(values >= share * rss)
+        if len(near):
+            left: Array = L[near]
+            for _ in range(2):
+                left -= (left @ Q) @ Q.T
+            values[near] = squares[near] / np.einsum("ij,ij->i", left, left)
+        values[parents] = 0.0
+        return Gains(values, rss)
+
+
+def screened_elimination(
+    regressions: FromScatter | FromRoot, m: int, r: Array, weight: float, penalty: float, allowed: Mask, stay: Mask
+) -> Kept:
+    r"""The elimination of `eliminate` for variable m from all its predecessors, with the weakest dropped in one go.
+
+    r are the partial correlations of m with each predecessor given the others, so that dropping j alone has the statistic
+    $-w \log(1 - r_j^2)$, with w the `weight`. A predecessor outside that would lower the residual sum of squares by g comes back
+    if $-w \log(1 - g / \mathrm{RSS})$ is not below the penalty, the best first. Every step lowers w log RSS + penalty · |S| for the
+    parents S, so there is an end, where neither one more parent nor one fewer is better (docs/parents.md, "Many variables").
+    """
+    parents: Indices = np.flatnonzero(allowed & (r * r >= -math.expm1(-SCREEN * penalty / weight)) | stay)
+    enough = -math.expm1(-penalty / weight)
+    low = high = math.inf
+    for _ in range(m + 1):
+        parents, dropped, high = _dropped(regressions.root(m, parents), parents, weight, penalty, stay)
+        gains, rss = regressions.gains(m, parents, enough)
+        gains[~allowed] = 0.0
+        best = int(gains.argmax())
+        share = float(gains[best]) / rss
+        if share < enough:
+            low = max(dropped, -weight * math.log1p(-share))
+            break
+        parents = np.union1d(parents, best)
+    kept = np.zeros(m, dtype=bool)
+    kept[parents] = True
+    return Kept(kept, low, high)
+
+
+def _dropped(U: Array, parents: Indices, weight: float, penalty: float, stay: Mask) -> tuple[Indices, float, float]:
+    """What drops leave of the parents, the largest statistic of a drop, and the smallest of those left; U is their root,
+    with that of the variable last."""
+    largest = -math.inf
+    while len(parents):
+        k = len(parents)
+        T, _ = lapack.dtrtri(U[:k, :k])
+        rss = float(U[k, k]) ** 2
+        statistics = weight * np.log1p((T @ U[:k, k]) ** 2 / np.einsum("ij,ij->i", T, T) / rss)
+        statistics[stay[parents]] = math.inf
+        weak = int((statistics < penalty).sum())
+        if weak <= SINGLY:
+            kept = eliminate(T, U[:k, k], rss, weight, penalty, np.zeros(k, dtype=bool), stay[parents])
+            return parents[kept.parents], max(largest, kept.low), kept.high
+        ranked = np.argsort(statistics, kind="stable")
+        largest = max(largest, float(statistics[ranked[weak // 2 - 1]]))
+        left = np.sort(ranked[weak // 2 :])
+        U = np.triu(lapack.dgeqrf(U[:, np.append(left, k)])[0][: len(left) + 1])
+        parents = parents[left]
+    return parents, largest, math.inf

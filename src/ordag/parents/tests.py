@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TypeAlias
 
@@ -92,31 +92,25 @@ def partial_correlations(W: Array) -> Array:
 
     With W = L⁻¹ the inverse factor, $r_{mj} = -W_{mj} / \\sqrt{\\sum_{i=j}^{m} W_{ij}^2}$: the precision matrix of the
     first m + 1 variables is W'ᵀW' with W' the leading rows of W, and its last row and diagonal give r.
-    Entries on and above the diagonal are zero.
+    Entries on and above the diagonal are zero. Takes a stack of W too.
     """
-    p = len(W)
-    r = np.zeros((p, p))
-    step = max(1, 2**16 // p)
-    carried = np.zeros(p)
-    for start in range(0, p, step):
-        stop = min(start + step, p)
-        block = W[start:stop, :stop]
-        squares = np.cumsum(block**2, axis=0) + carried[:stop]
-        carried[:stop] = squares[-1]
+    r = np.zeros(W.shape)
+    carried = np.zeros((*W.shape[:-2], 1, W.shape[-1]))
+    for start, stop in _blocks(W.shape[-1]):
+        block = W[..., start:stop, :stop]
+        squares = np.cumsum(block**2, axis=-2) + carried[..., :stop]
+        carried[..., :stop] = squares[..., -1:, :]
         with np.errstate(invalid="ignore", divide="ignore"):
-            r[start:stop, :stop] = -block / np.sqrt(squares)
-        r[start:stop, start:stop] = np.tril(r[start:stop, start:stop], -1)
+            r[..., start:stop, :stop] = -block / np.sqrt(squares)
+        r[..., start:stop, start:stop] = np.tril(r[..., start:stop, start:stop], -1)
     return r
 
 
 def correlation_noise(W: Array, condition: Array, *, squared: bool) -> Array:
     r"""How far rounding may have moved every one of `partial_correlations`, at [later, earlier].
 
-    Given all other variables up to m, the residual of j has the coefficients $K_{jk} / K_{jj}$ with $K = W'^\top W'$, and in the
-    words of `ordag.order.digits` the condition $\sum_k |K_{jk}| \|x_k\| / \sqrt{K_{jj}}$, which is at most
-    $b_{mj} = \sum_{i=j}^m |W_{ij}| c_i / \sqrt{\sum_{i=j}^m W_{ij}^2}$; that of m itself is $c_m$. A correlation is an angle between
-    two residuals: it moves by their relative errors, $\varepsilon (b_{mj} + c_m)$ from rows, and from squares and products by
-    $\varepsilon (b_{mj} + c_m)^2 / 2$.
+    With c the `condition` and $b_{mj} = \sum_{i=j}^m |W_{ij}| c_i / \sqrt{\sum_{i=j}^m W_{ij}^2}$ by $\varepsilon (b_{mj} + c_m)$ from
+    rows, and from squares and products by $\varepsilon (b_{mj} + c_m)^2 / 2$ (docs/numerics.md).
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         b = np.cumsum(np.abs(W) * condition[:, None], axis=0) / np.sqrt(np.cumsum(W**2, axis=0))
@@ -131,29 +125,23 @@ def conditioned_on(positions: NDArray[np.intp]) -> Array:
 
 def p_values(r: Array, n: int, test: Test) -> Array:
     """The p-value of every pair of `partial_correlations`, at [later, earlier]; one on and above the diagonal."""
-    p = len(r)
-    values = np.ones((p, p))
-    step = max(1, 2**16 // p)
-    for start in range(0, p, step):
-        stop = min(start + step, p)
+    values = np.ones(r.shape)
+    for start, stop in _blocks(r.shape[-1]):
         k = conditioned_on(np.arange(start, stop))[:, None]
-        block = test(r[start:stop, :stop], n, k)
-        values[start:stop, :stop] = np.where(np.tri(stop - start, stop, start - 1, dtype=bool), block, 1.0)
+        block = test(r[..., start:stop, :stop], n, k)
+        values[..., start:stop, :stop] = np.where(np.tri(stop - start, stop, start - 1, dtype=bool), block, 1.0)
     return values
-
-
-def critical_correlations(test: Test, alpha: float, n: int, k: Array) -> Array | None:
-    """The least |r| with a p-value of alpha for every k; None for tests of the caller's own."""
-    return CRITICAL[test](alpha, n, k) if test in CRITICAL else None
 
 
 def rejected(r: Array, n: int, test: Test, alpha: float) -> Mask:
     """The pairs whose p-value is at most alpha, at [later, earlier]."""
-    least = critical_correlations(test, alpha, n, conditioned_on(np.arange(len(r))))
-    if least is None:
+    if test not in CRITICAL:
         return p_values(r, n, test) <= alpha
-    found = np.empty(r.shape, dtype=bool)
-    step = max(1, 2**16 // len(r))
-    for start in range(0, len(r), step):
-        found[start : start + step] = np.abs(r[start : start + step]) >= least[start : start + step, None]
-    return found
+    least = CRITICAL[test](alpha, n, conditioned_on(np.arange(r.shape[-1])))[:, None]
+    return (r >= least) | (r <= -least)
+
+
+def _blocks(p: int) -> Iterator[tuple[int, int]]:
+    """Rows from start to stop of p × p matrices, a few at a time: what stays in a processor's cache."""
+    step = max(1, 2**16 // p)
+    return ((start, min(start + step, p)) for start in range(0, p, step))

@@ -102,21 +102,8 @@ def false_edges(fit: Fit) -> str:
     """One sentence on how many edges chance alone would give."""
     if fit.selection is None:
         return ""
-    expected, pairs = fit.selection.expected_false, fit.selection.pairs
-    amount = f"about {fit.selection.expected_in_words} false {'edge' if expected == 1 else 'edges'} to expect"
-    if fit.settings.get("parents") == "bic":
-        return f"{amount} along this order (BIC at {counted(fit.n, 'row')}, {counted(pairs, 'pair')})"
-    if fit.settings.get("parents") == "adaptive":
-        share = f"{margin(fit.selection.share)} of {counted(pairs, 'pair')} joined"
-        return f"{amount} along this order (edge prior: {share}, penalty {fit.selection.penalty:.3g} for each edge)"
-    level = f"{fit.settings['alpha']:g}"
-    return {
-        "bh": f"{amount} (a false-discovery rate of edges of {level} over {counted(pairs, 'pair')}; wrong directions come on top)",
-        "bonferroni": f"{amount} (Bonferroni at {level} over {counted(pairs, 'pair')})",
-    }.get(
-        str(fit.settings.get("correction")),
-        f"{amount} by chance alone (level {level} × {counted(pairs, 'pair')} tested)",
-    )
+    amount, noun = fit.selection.expected_in_words, "edge" if fit.selection.expected_false == 1 else "edges"
+    return f"about {amount} false {noun} to expect {fit.selection.grounds}"
 
 
 def resampled(fit: Fit) -> str:

@@ -20,7 +20,7 @@ from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.gds.position import Position
 from ordag.learners.regressions import Regressions
-from ordag.order.ordering import forward
+from ordag.order.least_squares import forward
 from ordag.words import shown
 
 Strategy = Literal["random", "steepest"]

@@ -17,8 +17,8 @@ from ordag.knowledge.masks import Constraints, class_fault
 from ordag.learners.pc.independence import Progress, Tester
 from ordag.learners.pc.orientation import Orientation, Triples, by_separating_set, by_vote, orient
 from ordag.learners.pc.skeleton import find_skeleton
-from ordag.parents.select import check_level
 from ordag.parents.tests import Test, named_test
+from ordag.settings import level
 from ordag.words import counted, shown
 
 RULES = ("largest", "first", "majority", "conservative")
@@ -86,7 +86,7 @@ def pc_search(
     known: edges that must and that may not be there. The former are joined whatever the tests say, the latter never;
         edges of which one direction is left have it before any collider is looked at.
     """
-    alpha = check_level(alpha)
+    alpha = level("alpha", alpha)
     check_choice("colliders", colliders, RULES)
     limit = _limit(moments, max_level)
     tester = Tester(moments, named_test(test), alpha, progress)

@@ -18,7 +18,7 @@ from ordag.learners.pooled.posterior import Posterior
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
 from ordag.learners.pooled.search import pooled_search
 from ordag.learners.settings import MethodSettings, kicks
-from ordag.order.find import find_order, precision_warnings
+from ordag.order import find_order
 from ordag.settings import choice, seed, setting, whole
 from ordag.words import listed
 
@@ -104,7 +104,7 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
         sequence=tuple(int(order[j]) for j in best.order),
         score=best.score,
         posterior=Posterior(result, order, settings.draws, draw_seed),
-        warnings=precision_warnings(ordering),
+        warnings=ordering.warnings,
         result=result,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +24,7 @@ from ordag.learners.pooled.descent import WORTHWHILE, Descent, Optimum
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.variances import LogVariances, log_variances
 from ordag.order.ordering import Ordering
-from ordag.parents.select import select
+from ordag.parents import select
 
 Progress = Callable[[str, float], None]
 
@@ -214,7 +214,7 @@ def _starts(
     ordering: Ordering, moments: Moments, known: Constraints | None, free: FreeClass
 ) -> Iterator[tuple[str, Mask]]:
     """The graphs to begin with, by name, over the positions of the order."""
-    along = Ordering(np.arange(moments.p), moments, ordering.L, ordering.W, ordering.runner_up, ordering.uncertainty)
+    along = replace(ordering, order=np.arange(moments.p), moments=moments)
     allowed, required = (None, None) if known is None else (known.allowed, known.required)
     yield "cvs", select(along, rule="adaptive", allowed=allowed, required=required).parents.T
     if free.adjacency is not None:

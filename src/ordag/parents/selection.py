@@ -1,0 +1,116 @@
+"""`Selection`: the parents that were chosen. `Question` and `ParentRule`: what a rule is asked, and what makes one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from ordag.arrays import Array, Mask
+from ordag.order.ordering import Ordering
+from ordag.parents.tests import Test, conditioned_on, p_values, partial_correlations
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The chosen parents and the tests behind them; matrices are at [later, earlier] positions of the order.
+
+    `expected` is the number of false edges to expect, or a function that works it out; `grounds` says where it comes from.
+    Edges, whichever way they point: wrong directions come on top. `threshold` is the p-value up to which pairs are joined,
+    `penalty` of an edge and `share` of pairs joined are those of the edge prior; nan for rules that have none.
+    """
+
+    parents: Mask
+    r: Array
+    n: int
+    test: Test
+    pairs: int
+    expected: float | Callable[[], float]
+    grounds: str
+    threshold: float = math.nan
+    penalty: float = math.nan
+    share: float = math.nan
+
+    @cached_property
+    def p_values(self) -> Array:
+        """The p-value of every pair; one on and above the diagonal."""
+        return p_values(self.r, self.n, self.test)
+
+    def p_values_of(self, later: NDArray[np.intp], earlier: NDArray[np.intp]) -> Array:
+        """Those of some pairs of positions only."""
+        return self.test(self.r[later, earlier], self.n, conditioned_on(later))
+
+    @cached_property
+    def expected_false(self) -> float:
+        """The number of false edges to expect; worked out when first asked for."""
+        return self.expected() if callable(self.expected) else self.expected
+
+    @property
+    def level(self) -> float:
+        """The p-value up to which a single pair is joined, or for rules without tests the one that their penalty stands for."""
+        if not math.isnan(self.threshold):
+            return self.threshold
+        price = math.log(self.n) if math.isnan(self.penalty) else self.penalty
+        return float(2.0 * ndtr(-math.sqrt(price)))
+
+    @property
+    def expected_in_words(self) -> str:
+        """`expected_false` as a sentence can carry it: 0.5, 4,995."""
+        return f"{self.expected_false:,.0f}" if self.expected_false >= 10 else f"{self.expected_false:.2g}"
+
+    @property
+    def edge_count(self) -> int:
+        return int(self.parents.sum())
+
+    def details(self) -> dict[str, Any]:
+        """What else there is to tell, in plain values."""
+        return {} if math.isnan(self.penalty) else {"penalty": self.penalty, "share": self.share}
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which predecessors are parents? The settings of tests serve the rules that make them.
+
+    `allowed` says which parents are possible and `required` which are certain, at [later, earlier] positions of the order; both
+    are None if nothing is known.
+    """
+
+    ordering: Ordering
+    alpha: float
+    test: Test
+    correction: str
+    allowed: Mask | None
+    required: Mask | None
+
+    @cached_property
+    def r(self) -> Array:
+        """The partial correlation of every pair given all other predecessors."""
+        return partial_correlations(self.ordering.W)
+
+    @cached_property
+    def open(self) -> Mask | None:
+        """The pairs that are left to decide, None for all."""
+        return None if self.allowed is None or self.required is None else self.allowed & ~self.required
+
+    @property
+    def pairs(self) -> int:
+        return math.comb(len(self.ordering.order), 2) if self.open is None else int(self.open.sum())
+
+    def answer(self, parents: Mask, expected: float | Callable[[], float], grounds: str, **more: float) -> Selection:
+        return Selection(parents, self.r, self.ordering.n, self.test, self.pairs, expected, grounds, **more)
+
+
+@dataclass(frozen=True)
+class ParentRule:
+    """A way to choose parents, as `PARENT_RULES` in `ordag.parents` knows it; `title` is what sentences call it."""
+
+    name: str
+    title: str
+    help: str
+    choose: Callable[[Question], Selection]
