@@ -10,7 +10,7 @@ from strategies.tables import tables
 from ordag import Moments, simulate
 from ordag.errors import SettingError, TooFewRowsError
 from ordag.learners.pc import pc_search, skeleton
-from ordag.learners.pc.search import RULES
+from ordag.learners.pc.settings import COLLIDERS as RULES
 
 
 def named(X):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,31 +12,11 @@ from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.found import Found
-from ordag.learners.settings import MethodSettings
+from ordag.learners.settings import MethodSettings, level_of_tests, test_of_edges
 from ordag.order import RULES, find_order
-from ordag.parents import CORRECTIONS, PARENT_RULES, TESTS, select
-from ordag.parents.tests import Test, named_test
-from ordag.settings import choice, level, setting
-
-
-def level_of_tests() -> Any:
-    return setting(0.01, level, "level of the tests, between 0 and 1", typed=float)
-
-
-def test_for_edges() -> Any:
-    """A test by its name, or a function (r, n, k) → p-values."""
-
-    def check(_: str, value: Any) -> Any:
-        named_test(value)
-        return value
-
-    return choice(
-        "fisher-z",
-        TESTS,
-        "test of zero partial correlation",
-        check=check,
-        plain=lambda value: value if isinstance(value, str) else getattr(value, "__name__", "custom"),
-    )
+from ordag.parents import CORRECTIONS, PARENT_RULES, select
+from ordag.parents.tests import Test
+from ordag.settings import choice
 
 
 @dataclass(frozen=True)
@@ -52,7 +32,7 @@ class CvsSettings(MethodSettings):
 
     alpha: float = level_of_tests()
     _: KW_ONLY
-    test: str | Test = test_for_edges()
+    test: str | Test = test_of_edges()
     parents: str = choice(
         "test",
         PARENT_RULES,

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from ordag.data.table import Table
 from ordag.graph.cpdag import Cpdag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.found import Found
-from ordag.learners.orient import WAYS, order_for_skeleton, orient_by_order
+from ordag.learners.orient import order_for_skeleton, orient_by_order
 from ordag.order import find_order
-from ordag.settings import choice
 from ordag.words import joined
-
-
-def way_to_direct() -> Any:
-    """The setting `orient_by_order`."""
-    return choice(
-        None,
-        WAYS,
-        "direct the edges along the order that cvs finds, within the class, or whatever it says",
-        bare="class",
-    )
 
 
 def directed(found: Found, table: Table, way: str | None, known: Constraints | None) -> Found:

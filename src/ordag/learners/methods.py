@@ -13,9 +13,12 @@ from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.masks import verify
 from ordag.learners.cvs import CvsSettings, cvs, with_false_edges_said
 from ordag.learners.found import Found
-from ordag.learners.gds.method import GdsSettings, gds
-from ordag.learners.ges.method import GesSettings, ges
-from ordag.learners.pc.method import PcSettings, pc
+from ordag.learners.gds.method import gds
+from ordag.learners.gds.settings import GdsSettings
+from ordag.learners.ges.method import ges
+from ordag.learners.ges.settings import GesSettings
+from ordag.learners.pc.method import pc
+from ordag.learners.pc.settings import PcSettings
 from ordag.learners.pooled.method import PooledSettings, pooled
 from ordag.learners.precision import with_digits_checked
 from ordag.learners.settings import MethodSettings

@@ -5,53 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ordag.checks import Seed, as_number, checked_seed, short
 from ordag.data.moments import Moments
-from ordag.errors import SettingError
-from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.gds import GdsResult, gds_search
+from ordag.learners.gds.settings import GdsSettings
 from ordag.learners.ges import GesResult, ges_search
+from ordag.learners.ges.settings import GesSettings
+from ordag.learners.settings import Penalty
 from ordag.parents.edge_prior import edge_price
-from ordag.settings import setting
-
-Penalty: TypeAlias = float | str
-"""A factor of BIC's penalty, or one of `NAMED`."""
-
-NAMED = ("bic", "ebic", "adaptive")
-
-
-def penalty_from_text(text: str) -> Penalty:
-    """A word, or a number."""
-    if text in NAMED:
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise SettingError(f"{text!r} is neither {', '.join(NAMED[:-1])}, {NAMED[-1]} nor a number.") from None
-
-
-def penalty_of_edges() -> Any:
-    """The setting `penalty`."""
-
-    def check(_: str, value: Any) -> Penalty:
-        if isinstance(value, str) and value in NAMED:
-            return value
-        if isinstance(value, str) or math.isnan(as_number(value)):
-            raise _unknown(value)
-        return as_number(value)
-
-    return setting(
-        1.0,
-        check,
-        "bic, ebic, adaptive (an edge prior), or a factor of BIC's penalty",
-        typed=penalty_from_text,
-    )
-
 
 LEAST = 0.25
 """No edge is cheaper than this under the edge prior."""
@@ -124,60 +89,44 @@ class Priced:
 def prices(penalty: Penalty, moments: Moments, known: Constraints | None) -> Prices | None:
     """Those of a named penalty; None for a number."""
     if not isinstance(penalty, str):
-        if math.isnan(as_number(penalty)):
-            raise _unknown(penalty)
         return None
-    if penalty not in NAMED:
-        raise _unknown(penalty)
     if known is None:
         return Prices(penalty, moments.n, moments.p, math.comb(moments.p, 2))
     fixed = int(known.required.sum())
     return Prices(penalty, moments.n, moments.p, int(np.tril(~known.barred, -1).sum()) - fixed, fixed)
 
 
-def _unknown(penalty: object) -> SettingError:
-    return SettingError(
-        f"penalty={short(penalty)} is not known: use 'bic', 'ebic', 'adaptive', or a factor of BIC's penalty."
-    )
-
-
 def priced_ges(
-    moments: Moments, penalty: Penalty, *, known: Constraints | None = None, **settings: Any
+    moments: Moments, settings: GesSettings, *, known: Constraints | None = None, **more: Any
 ) -> tuple[GesResult, dict[str, float]]:
     """`ges_search` for any penalty, and what to say of the price of an edge."""
-    named = prices(penalty, moments, known)
+    named = prices(settings.penalty, moments, known)
     if named is None:
-        return ges_search(moments, penalty=penalty, known=known, **settings), {}  # type: ignore[arg-type]
+        return ges_search(moments, settings, known=known, **more), {}
 
     def search(factor: float, _: GesResult | None) -> GesResult:
-        found = ges_search(moments, penalty=factor, known=known, **settings)
+        found = ges_search(moments, replace(settings, penalty=factor), known=known, **more)
         return _rescored(found, named, factor, constant=moments.p, sign=-1.0)
 
     return _best(search, named, sign=-1.0)
 
 
 def priced_gds(
-    moments: Moments,
-    penalty: Penalty,
-    *,
-    start: Dag | None = None,
-    seed: Seed = 0,
-    known: Constraints | None = None,
-    **settings: Any,
+    moments: Moments, settings: GdsSettings, *, known: Constraints | None = None, **more: Any
 ) -> tuple[GdsResult, dict[str, float]]:
     """`gds_search` for any penalty, and what to say of the price of an edge.
 
     A search with a new price goes on from the graph found before. The cost of the edge prior lies below its tangent, so
     a step that is better at the price of the present number of edges is better by the prior as well.
     """
-    named = prices(penalty, moments, known)
+    named = prices(settings.penalty, moments, known)
     if named is None:
-        return gds_search(moments, penalty=penalty, start=start, seed=seed, known=known, **settings), {}  # type: ignore[arg-type]
-    random = np.random.default_rng(checked_seed(seed))
+        return gds_search(moments, settings, known=known, **more), {}
+    random = np.random.default_rng(settings.seed)
 
     def search(factor: float, before: GdsResult | None) -> GdsResult:
-        begin = start if before is None else before.graph
-        found = gds_search(moments, penalty=factor, start=begin, seed=random, known=known, **settings)
+        begin = settings.start if before is None else before.graph
+        found = gds_search(moments, replace(settings, penalty=factor, start=begin, seed=random), known=known, **more)
         return _rescored(found, named, factor, constant=1, sign=1.0)
 
     return _best(search, named, sign=1.0)

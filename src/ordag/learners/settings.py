@@ -1,17 +1,21 @@
-"""`MethodSettings`: what the settings of all methods have in common."""
+"""`MethodSettings`: the settings that all methods have, and those that several have."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
 from ordag.checks import as_number, short
 from ordag.errors import SettingError
 from ordag.knowledge.knowledge import Knowledge, KnowledgeLike
-from ordag.settings import Settings, setting, whole
+from ordag.learners.orient import WAYS
+from ordag.parents import TESTS
+from ordag.parents.tests import named_test
+from ordag.settings import Settings, choice, level, setting, whole
 
 
 def _min_effect(name: str, value: Any) -> float | None:
@@ -68,6 +72,68 @@ class MethodSettings(Settings):
     def hurried(self) -> Self:
         """The same settings with less search, for learning again and again."""
         return self
+
+
+Penalty: TypeAlias = float | str
+"""A factor of BIC's penalty, or one of `PENALTIES`."""
+
+PENALTIES = ("bic", "ebic", "adaptive")
+
+
+def level_of_tests() -> Any:
+    """The setting `alpha`."""
+    return setting(0.01, level, "level of the tests, between 0 and 1", typed=float)
+
+
+def test_of_edges() -> Any:
+    """The setting `test`: a name, or a function (r, n, k) → p-values."""
+
+    def check(_: str, value: Any) -> Any:
+        named_test(value)
+        return value
+
+    return choice(
+        "fisher-z",
+        TESTS,
+        "test of zero partial correlation",
+        check=check,
+        plain=lambda value: value if isinstance(value, str) else getattr(value, "__name__", "custom"),
+    )
+
+
+def penalty_of_edges(wanted: str, *, none: bool) -> Any:
+    """The setting `penalty`; `none` allows 0, and `wanted` says what a number may be."""
+
+    def check(name: str, value: Any) -> Penalty:
+        if isinstance(value, str) and value in PENALTIES:
+            return value
+        number = as_number(value)
+        if math.isnan(number):
+            raise SettingError(
+                f"{name}={short(value)} is not known: use 'bic', 'ebic', 'adaptive', or a factor of BIC's penalty."
+            )
+        if not 0.0 <= number < math.inf or (number == 0.0 and not none):
+            raise SettingError(f"{name}={short(value)}: {wanted}.")
+        return number
+
+    help = "bic, ebic, adaptive (an edge prior), or a factor of BIC's penalty"
+    return setting(1.0, check, help, typed=penalty_from_text)
+
+
+def penalty_from_text(text: str) -> Penalty:
+    """A word, or a number."""
+    if text in PENALTIES:
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise SettingError(f"{text!r} is neither bic, ebic, adaptive nor a number.") from None
+
+
+def way_to_direct() -> Any:
+    """The setting `orient_by_order`."""
+    help = "direct the edges along the order that cvs finds, within the class, or whatever it says"
+    return choice(None, WAYS, help, bare="class")
 
 
 def kicks(help: str) -> Any:

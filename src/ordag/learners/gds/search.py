@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
 from ordag.bits import packed_columns
-from ordag.checks import Seed, as_list, as_number, check_choice, checked_seed, is_whole, short
 from ordag.data.moments import Moments
 from ordag.data.table_checks import check_moments
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.gds.position import Position
+from ordag.learners.gds.settings import GdsSettings
 from ordag.learners.regressions import Regressions
 from ordag.order.least_squares import forward
 from ordag.words import shown
 
-Strategy = Literal["random", "steepest"]
 Progress = Callable[[int, float], None]
 
 EXCHANGES = 3
@@ -76,15 +75,11 @@ def gds_score(moments: Moments, graph: Dag, *, penalty: float = 1.0) -> float:
 
 def gds_search(
     moments: Moments,
+    settings: GdsSettings | None = None,
     *,
-    start: Dag | None = None,
-    restarts: Sequence[int] | None = None,
-    strategy: Strategy = "random",
-    kicks: int | None = None,
-    penalty: float = 1.0,
-    seed: Seed = 0,
     progress: Progress | None = None,
     known: Constraints | None = None,
+    **given: Any,
 ) -> GdsResult:
     r"""Look for the DAG with the lowest score, one edge at a time (Peters & Bühlmann 2014, Biometrika 101, 219).
 
@@ -104,26 +99,25 @@ def gds_search(
     better result is kept. `kicks` fruitless ones in a row are the end. Kicks are not part of the published search
     (docs/gds.md).
 
-    start: the graph to begin with, the empty one if not given.
-    restarts: k for each restart, (p, 2p, 3p, 5p, 300) if not given.
-    strategy: "random", or "steepest" to move to the best of all neighbours, which has no restarts.
-    kicks: 2p but at least 20 if not given, none for "steepest"; 0 gives the search as published.
-    penalty: λ, 1 for BIC.
-    seed: an int, a Generator or a SeedSequence; the same seed gives the same result, and 0 is that of all who give none.
+    settings: or `given` one by one; the penalty λ is a number, 1 for BIC. `restarts` has k for each restart, (p, 2p, 3p, 5p, 300)
+        if not given. strategy="steepest" moves to the best of all neighbours, and has no restarts. `kicks` are 2p but at least 20
+        if not given, none for "steepest".
     progress: called after every move with the number of moves made and the lowest score so far.
     known: arrows that must and that may not be there. Every search starts with the former, and no move, nor a kick,
         takes one of them away or makes one of the latter.
     """
     check_moments(moments.n, moments.mean, moments.spread, moments.names)
     n, p = moments.n, moments.p
-    rounds = _checked_rounds(strategy, restarts, p)
-    kicks = _checked_kicks(kicks, 0 if strategy == "steepest" else max(20, 2 * p))
-    if not 0.0 <= as_number(penalty) < math.inf:
-        raise SettingError(f"penalty={short(penalty)}: the factor of the BIC penalty is a number from 0 on.")
+    settings = settings or GdsSettings(**given)
+    penalty, random = settings.penalty, settings.strategy == "random"
+    assert not isinstance(penalty, str), "see `priced_gds`"
+    rounds = (settings.restarts or (p, 2 * p, 3 * p, 5 * p, 300)) if random else (None,)
+    usual = max(20, 2 * p) if random else 0
+    kicks = usual if settings.kicks is None else settings.kicks
     forward(moments)  # refuses data of which float64 leaves nothing but rounding
-    begin = _starting_graph(start, moments.names, known)
+    begin = _starting_graph(settings.start, moments.names, known)
     regressions = Regressions(moments.R, n)
-    search = _Search(n, p, penalty, np.random.default_rng(checked_seed(seed)), progress)
+    search = _Search(n, p, penalty, np.random.default_rng(settings.seed), progress)
     price = math.exp(min(penalty * math.log(n) / (n * p), UNAFFORDABLE))
     ends = [search.descend(Position(regressions, begin, price, known), k) for k in rounds]
     scores = [search.score(end) for end in ends]
@@ -132,7 +126,7 @@ def gds_search(
     while fruitless < kicks:
         trial = best.copy()
         search.kick(trial)
-        search.descend(trial, AFTER_KICK * p if strategy == "random" else None)
+        search.descend(trial, AFTER_KICK * p if random else None)
         score = search.score(trial)
         made += 1
         fruitless += 1
@@ -225,36 +219,9 @@ def _score(total: float, edges: int, n: int, p: int, penalty: float) -> float:
 
 def _starting_graph(start: Dag | None, names: tuple[str, ...], known: Constraints | None) -> Mask:
     """The adjacency of the start, with the arrows that must be there."""
-    if start is not None and not isinstance(start, Dag):
-        raise SettingError(f"start={short(start)}: give a Dag, or None for the empty one.")
     adjacency = (Dag.empty(names) if start is None else start.reorder(names)).adjacency
     if known is None:
         return adjacency
     for i, j in np.argwhere(adjacency & ~known.allowed).tolist():
         raise SettingError(f"start has {shown(names[i])} → {shown(names[j])}, which the knowledge rules out.")
     return Dag(names, adjacency | known.required).adjacency
-
-
-def _checked_rounds(strategy: str, restarts: Sequence[int] | None, p: int) -> tuple[int | None, ...]:
-    check_choice("strategy", strategy, ("random", "steepest"), "'random' or 'steepest'")
-    if strategy == "steepest":
-        if restarts is not None:
-            raise SettingError('restarts belong to strategy="random": the steepest descent has one run only.')
-        return (None,)
-    if restarts is None:
-        return (p, 2 * p, 3 * p, 5 * p, 300)
-    wanted = f"restarts={short(restarts)}: give for each restart how many neighbours to check, from 1 on."
-    rounds = as_list(restarts, wanted)
-    if not rounds or not all(is_whole(k, 1) for k in rounds):
-        raise SettingError(wanted)
-    return tuple(int(k) for k in rounds)
-
-
-def _checked_kicks(kicks: int | None, usual: int) -> int:
-    if kicks is None:
-        return usual
-    if not is_whole(kicks):
-        raise SettingError(
-            f"kicks={short(kicks)}: how many fruitless kicks end the search is a whole number, 0 for no kick."
-        )
-    return int(kicks)

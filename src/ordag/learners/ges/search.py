@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ordag.bits import members
-from ordag.checks import as_list, as_number, is_flag, is_whole, short
 from ordag.data.moments import Moments
-from ordag.errors import OrdagWarning, SettingError
+from ordag.errors import OrdagWarning
 from ordag.graph.cpdag import Cpdag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.ges.constrained import Constrained
 from ordag.learners.ges.essential import Essential, essential
 from ordag.learners.ges.operators import OPERATORS, Move, Operator, Phase
 from ordag.learners.ges.scores import Scores
+from ordag.learners.ges.settings import GesSettings
 from ordag.words import shown
 
 EQUAL = 1e-9
@@ -62,31 +61,28 @@ class GesResult:
 
 def ges_search(
     moments: Moments,
+    settings: GesSettings | None = None,
     *,
-    penalty: float = 1.0,
-    phases: Sequence[Phase] = ("forward", "backward", "turning"),
-    iterate: bool = True,
-    max_degree: int | None = None,
     progress: Callable[[GesStep], None] | None = None,
     known: Constraints | None = None,
+    **given: Any,
 ) -> GesResult:
     """Greedy equivalence search (Chickering 2002), with the turning phase of Hauser & Bühlmann (2012).
 
     From the class without edges, each phase makes the best move of its kind as long as one improves the score:
     "forward" inserts an edge, "backward" deletes one, "turning" reverses one in a DAG of the class.
 
-    penalty: in units of BIC's log(n)/2 for each edge.
-    phases: which, and in which order.
-    iterate: whether to go through the phases again until none of them finds anything better.
-    max_degree: how many edges a variable may have; no limit by default. It also bounds the work: of the neighbours
-        that a variable is joined to by undirected edges, all sets are tried that are joined among themselves.
+    settings: or `given` one by one; the penalty is a number. max_degree also bounds the work: of the neighbours that a
+        variable is joined to by undirected edges, all sets are tried that are joined among themselves.
     progress: called after every step.
     known: arrows that must and that may not be there. The search starts from the class of the former, and makes only
         moves to classes with a DAG that keeps to all of it. The result is then the part of a class that does: a class
         of which further edges are directed.
     """
-    operators = _checked(penalty, phases, iterate, max_degree)
-    scores = Scores(moments, penalty)
+    settings = settings or GesSettings(**given)
+    assert not isinstance(settings.penalty, str), "see `priced_ges`"
+    operators = {phase: OPERATORS[phase] for phase in settings.phases}
+    scores = Scores(moments, settings.penalty)
     graph = essential([0] * moments.p)
     score_empty = score = scores.total(graph)
     constrained = None if known is None else Constrained(known)
@@ -95,13 +91,14 @@ def ges_search(
         score = scores.total(graph)
     least = EQUAL * moments.n
     kinds = {
-        phase: Candidates(operator, scores, least, max_degree, constrained) for phase, operator in operators.items()
+        phase: Candidates(operator, scores, least, settings.max_degree, constrained)
+        for phase, operator in operators.items()
     }
     steps: list[tuple[Phase, int]] = []
     warned = False
     while True:
         before = score
-        for phase in phases:
+        for phase in settings.phases:
             count = 0
             for move, new in _climb(graph, kinds[phase]):
                 scores.check_resolved(new, move.target)
@@ -116,7 +113,7 @@ def ges_search(
                     progress(GesStep(phase, moments.names[move.source], moments.names[move.target], move.gain, score))
             steps.append((phase, count))
         score = scores.total(graph)
-        if not iterate or score <= before + least:
+        if not settings.iterate or score <= before + least:
             break
     return GesResult(
         graph=Cpdag(moments.names, graph.adjacency() if constrained is None else constrained.restricted(graph)),
@@ -223,20 +220,3 @@ def _warn_of_many(graph: Essential, changed: int, names: Sequence[str]) -> bool:
             )
             return True
     return False
-
-
-def _checked(penalty: float, phases: Sequence[Phase], iterate: bool, max_degree: int | None) -> dict[Phase, Operator]:
-    """The operators of the phases, if the settings are possible."""
-    if not 0 < as_number(penalty) < math.inf:
-        raise SettingError(f"penalty={short(penalty)}: it must be a positive number; 1 is BIC.")
-    named = f"phases={short(phases)}: name one or more of {', '.join(OPERATORS)}."
-    listed = as_list(phases, named)
-    if not listed or not all(isinstance(phase, str) and phase in OPERATORS for phase in listed):
-        raise SettingError(named)
-    if not is_flag(iterate):
-        raise SettingError(f"iterate={short(iterate)}: say True or False.")
-    if max_degree is not None and not is_whole(max_degree, 1):
-        raise SettingError(
-            f"max_degree={short(max_degree)}: it must be a whole number from 1 on, or None for no limit."
-        )
-    return {phase: OPERATORS[phase] for phase in phases}

@@ -9,19 +9,16 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Array, Mask
-from ordag.checks import check_choice, is_whole, short
 from ordag.data.moments import Moments
-from ordag.errors import SettingError, TooFewRowsError
+from ordag.errors import TooFewRowsError
 from ordag.graph.cpdag import Cpdag
 from ordag.knowledge.masks import Constraints, class_fault
 from ordag.learners.pc.independence import Progress, Tester
 from ordag.learners.pc.orientation import Orientation, Triples, by_separating_set, by_vote, orient
+from ordag.learners.pc.settings import PcSettings
 from ordag.learners.pc.skeleton import find_skeleton
-from ordag.parents.tests import Test, named_test
-from ordag.settings import level
+from ordag.parents.tests import named_test
 from ordag.words import counted, shown
-
-RULES = ("largest", "first", "majority", "conservative")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,31 +62,22 @@ class PcResult:
 
 def pc_search(
     moments: Moments,
+    settings: PcSettings | None = None,
     *,
-    alpha: float = 0.01,
-    test: str | Test = "fisher-z",
-    colliders: str = "largest",
-    max_level: int | None = None,
     progress: Progress | None = None,
     known: Constraints | None = None,
+    **given: Any,
 ) -> PcResult:
     """Learn an equivalence class of DAGs by tests of conditional independence (Spirtes & Glymour 1991).
 
-    alpha: level of the tests; a pair with a p-value above it, given some set of neighbours, is not joined.
-    test: "fisher-z", "t", "mutual-information", or a function (r, n, k) → p-values.
-    colliders: how to tell a → b ← c from other triples whose ends are not joined. "largest" asks whether b is in the
-        set with the largest p-value of those that separated a and c; "first" asks the first set found, and lets the
-        later of two contradicting colliders win, as the R package pcalg does; "majority" and "conservative" ask all
-        sets of neighbours. The answer depends on the order of the columns with "first" only.
-    max_level: the largest number of variables to condition on, by default as many as there are neighbours.
+    settings: or `given` one by one.
     progress: called with the sets gone through and those planned so far.
     known: edges that must and that may not be there. The former are joined whatever the tests say, the latter never;
         edges of which one direction is left have it before any collider is looked at.
     """
-    alpha = level("alpha", alpha)
-    check_choice("colliders", colliders, RULES)
-    limit = _limit(moments, max_level)
-    tester = Tester(moments, named_test(test), alpha, progress)
+    settings = settings or PcSettings(**given)
+    colliders, limit = settings.colliders, _limit(moments, settings.max_level)
+    tester = Tester(moments, named_test(settings.test), settings.alpha, progress)
     skeleton = find_skeleton(tester, moments.p, first=colliders == "first", limit=limit, known=known)
     if colliders in ("first", "largest"):
         triples = by_separating_set(skeleton)
@@ -114,7 +102,7 @@ def pc_search(
         refused=_named(names, triples, orientation.refused),
         valid=class_fault(graph, known) is None
         and not any(mask.any() for mask in (in_conflict, orientation.denied, orientation.refused)),
-        warnings=tuple(_warnings(graph, moments.n, triples, orientation, colliders, max_level, known)),
+        warnings=tuple(_warnings(graph, moments.n, triples, orientation, colliders, settings.max_level, known)),
     )
 
 
@@ -122,11 +110,7 @@ def _limit(moments: Moments, max_level: int | None) -> int:
     """The largest set to condition on: Fisher's z needs n − k − 3 to be positive."""
     if moments.n < 4:
         raise TooFewRowsError(f"{counted(moments.n, 'row')}: a test of independence needs at least four.")
-    if max_level is None:
-        return moments.n - 4
-    if not is_whole(max_level):
-        raise SettingError(f"max_level={short(max_level)}: give a whole number from 0 on, or None for no limit.")
-    return min(int(max_level), moments.n - 4)
+    return moments.n - 4 if max_level is None else min(max_level, moments.n - 4)
 
 
 def _named(names: tuple[str, ...], triples: Triples, chosen: Mask) -> tuple[tuple[str, str, str], ...]:
