@@ -12,7 +12,7 @@ from ordag.data.sources.arrays import ArraySource
 from ordag.data.sources.csv import CsvSource
 from ordag.data.sources.parquet import ParquetSource
 from ordag.data.table import Table
-from ordag.errors import SettingError
+from ordag.errors import SettingError, TooFewRowsError
 
 KNOWN = {"forbidden": [("d", "a")]}
 QUESTIONS = {
@@ -99,3 +99,15 @@ def test_the_settings_of_reading_are_told_from_the_others():
     assert split_reading(given) == ({"missing": "drop", "decimal": ","}, {"alpha": 0.05})
     with pytest.raises(SettingError, match=r"missing='fill' is not known: use 'error' or 'drop'\."):
         Reading(missing="fill")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_rule_that_takes_fewer_rows_reads_them_once(ending, frame, passes, tmp_path):
+    path = tmp_path / f"short.{ending}"
+    frame[:5].to_csv(path, index=False) if ending == "csv" else frame[:5].to_parquet(path)
+    table = Table(path)
+    assert table.needing(lambda _: 3).moments.n == 5
+    assert len(table.profile.rows) == len(table.rows.values) == 5
+    assert len(passes) == 1
+    with pytest.raises(TooFewRowsError, match="at least 8 rows"):
+        table.needing(lambda p: 2 * p)

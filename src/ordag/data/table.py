@@ -49,14 +49,12 @@ class Table:
         self.tell(f"{counted(rows, 'row')} read")
 
     def needing(self, least_rows: LeastRows) -> Table:
-        """The same data, refused where they have fewer rows than this; unless said, than regressions on all columns need."""
-        if least_rows is self._least_rows:
-            return self
-        other = Table.__new__(Table)
-        computed = ("gram_moments", "moments", "qr_moments", "_read")
-        kept = {name: value for name, value in vars(self).items() if name not in computed}
-        other.__dict__.update(kept, _least_rows=least_rows)
-        return other
+        """This table, from now on refused with fewer rows than this; unless said, than regressions on all columns need."""
+        self._least_rows = least_rows
+        known = next((one for one in vars(self).values() if isinstance(one, Moments)), None)
+        if known is not None:
+            check_size(known.n, self.names, least_rows)
+        return self
 
     def _check_rows(self) -> None:
         """Refuse too few rows before anything is computed from them, where their number is known."""
