@@ -16,7 +16,7 @@ from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.gds import GdsResult, gds_search
 from ordag.learners.ges import GesResult, ges_search
-from ordag.parents.edge_prior import edge_price
+from ordag.parents.adaptive import edge_price
 from ordag.settings import setting
 
 Penalty: TypeAlias = float | str
