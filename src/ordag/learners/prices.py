@@ -16,7 +16,7 @@ from ordag.learners.gds.settings import GdsSettings
 from ordag.learners.ges import GesResult, ges_search
 from ordag.learners.ges.settings import GesSettings
 from ordag.learners.settings import Penalty
-from ordag.parents.edge_prior import edge_price
+from ordag.parents.adaptive import edge_price
 
 LEAST = 0.25
 """No edge is cheaper than this under the edge prior."""

@@ -8,7 +8,6 @@ import numpy as np
 from scipy.special import stdtr
 
 from ordag.arrays import Array, Mask
-from ordag.parents.edge_prior import edge_price
 from ordag.parents.elimination import FromRoot, FromScatter, Kept, eliminate, masks, screened_elimination
 from ordag.parents.selection import ParentRule, Question, Selection
 from ordag.words import counted
@@ -24,6 +23,14 @@ LEAST = 0.5
 
 ROUNDS = 100
 """Estimates of the share of pairs joined; each takes only the variables anew that it concerns."""
+
+
+def edge_price(n: int, absent: float, present: float) -> float:
+    r"""What an edge costs in units of the log-likelihood: $\tfrac12 \log n + \log(\text{absent} / \text{present})$.
+
+    `absent` and `present` are the pairs without and with an edge, or their shares; callers add what keeps both above zero.
+    """
+    return math.log(n) / 2.0 + math.log(absent / present)
 
 
 def edge_penalty(n: int, pairs: int, edges: int) -> tuple[float, float]:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from ordag.arrays import Array
-from ordag.parents.edge_prior import edge_price
+from ordag.parents.adaptive import edge_price
 
 UNITS_UNKNOWN = 2.0
 """Scale of the prior on τ where nothing is said of units: error variances a factor of 20 apart are nothing unusual."""
