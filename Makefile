@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PEERS = .venv-peers
 LOWEST = .venv-lowest
 
-.PHONY: demo check test test-lowest test-versions lint types bench peers wheel clean help
+.PHONY: demo settings check test test-lowest test-versions lint types bench peers wheel clean help
 
 help:
 	@echo "make demo    install, and learn the graph of the exam marks"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-versions   all tests with every Python from 3.11 on that is here, and with the lowest versions of the libraries"
 	@echo "make lint    ruff: style and format"
 	@echo "make types   mypy --strict on the source"
+	@echo "make settings   write docs/settings.md and the keywords of learn from the settings classes"
 	@echo "make bench   measure, and write docs/benchmarks.md"
 	@echo "make peers   install other packages to compare with into .venv-peers (large: they bring PyTorch)"
 	@echo "make wheel   build the wheel into dist/"
@@ -43,6 +44,9 @@ types: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
+
+settings: $(VENV)/.installed-dev
+	$(BIN)/python -m tools.settings
 
 peers: $(PEERS)/.installed
 

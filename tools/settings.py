@@ -19,15 +19,22 @@ HOMES = {
     "Any": "typing",
     "Dag": "ordag.graph.dag",
     "Groups": "ordag.learners.pooled.method",
-    "Knowledge": "ordag.knowledge.knowledge",
+    "KnowledgeLike": "ordag.knowledge.knowledge",
     "Mapping": "collections.abc",
     "PathLike": "os",
-    "Penalty": "ordag.learners.prices",
+    "Penalty": "ordag.learners.settings",
+    "Phase": "ordag.learners.ges.operators",
     "Seed": "ordag.checks",
     "Sequence": "collections.abc",
     "Test": "ordag.parents.tests",
 }
 """Where the names in the types of settings come from."""
+
+OTHERWISE = {"columns": "--columns", "header": "--no-header"}
+"""Options that the command line words in its own way."""
+
+EXPLICIT = ("columns", "missing")
+"""What `learn` names itself."""
 
 BOOTSTRAP = {"kind": "str", "level": "float", "workers": "int | None"}
 """What `learn` takes beside settings where it is to learn again from resamples."""
@@ -51,12 +58,16 @@ def page() -> str:
 
 def _table(settings: type[Settings], without: set[str]) -> str:
     defaults = {field.name: field.default for field in fields(settings)}
+    bar = "\\|"
     rows = ["| setting | default | command line | what it is |", "|---|---|---|---|"]
     for name, known in declared(settings).items():
         if name not in without:
-            option = f"`--{name.replace('_', '-')}`" if known.typed is not None else "–"
+            typed = f"--{name.replace('_', '-')}" if known.typed is not None else OTHERWISE.get(name)
+            option = "–" if typed is None else f"`{typed}`"
             choices = f" ({', '.join(f'`{word}`' for word in known.choices)})" if known.choices else ""
-            rows.append(f"| `{name}` | `{_written(defaults[name])}` | {option} | {known.help}{choices} |")
+            rows.append(
+                f"| `{name}` | `{_written(defaults[name])}` | {option} | {known.help.replace('|', bar)}{choices} |"
+            )
     return "\n".join([*rows, ""])
 
 
@@ -68,34 +79,27 @@ def keywords() -> str:
     """src/ordag/keywords.py."""
     types: dict[str, str] = {}
     for settings in (*(method.settings for method in METHODS.values()), Reading):
-        types |= {field.name: str(field.type) for field in fields(settings) if field.name not in ("columns", "missing")}
-    names = sorted({name for written in types.values() for name in re.findall(r"\b[A-Z]\w+", written)} - {"None"})
-    modules = sorted({HOMES[name] for name in names}, key=lambda module: (module.startswith("ordag"), module))
-    imports = [f"from {m} import {', '.join(name for name in names if HOMES[name] == m)}" for m in modules]
-    first = sum(not module.startswith("ordag") for module in modules)
-    lines = [
-        '"""The keywords that `learn` and its kin take, for editors. Made by `make settings`: do not edit."""',
-        "",
-        "from __future__ import annotations",
-        "",
-        *imports[:first],
-        "from typing import TypedDict" if "typing" not in modules else "",
-        "",
-        *imports[first:],
-        "",
-        "",
-        "class Keywords(TypedDict, total=False):",
-        '    """All settings of all methods, and of reading a table."""',
-        "",
-        *(f"    {name}: {written}" for name, written in types.items()),
-        "",
-    ]
-    text = "\n".join(lines)
-    return text.replace("from typing import Any\n\n", "from typing import Any, TypedDict\n")
-
-
-def bootstrap_keywords() -> str:
-    return ""
+        types |= {field.name: str(field.type) for field in fields(settings) if field.name not in EXPLICIT}
+    types |= BOOTSTRAP
+    names = {name for written in types.values() for name in re.findall(r"\b[A-Z]\w+", written)} - {"None"}
+    imports: dict[str, list[str]] = {"typing": ["TypedDict"]}
+    for name in sorted(names):
+        imports.setdefault(HOMES[name], []).append(name)
+    lines = {home: f"from {home} import {', '.join(sorted(found))}" for home, found in sorted(imports.items())}
+    return "\n".join(
+        [
+            '"""The keywords of `learn`, for editors. Made from the settings classes by `make settings`: do not edit."""\n',
+            "from __future__ import annotations\n",
+            *(line for home, line in lines.items() if not home.startswith("ordag")),
+            "",
+            *(line for home, line in lines.items() if home.startswith("ordag")),
+            "\n",
+            "class Keywords(TypedDict, total=False):",
+            '    """The settings of all methods, of reading a table, and of learning again from resamples."""\n',
+            *(f"    {name}: {written}" for name, written in types.items()),
+            "",
+        ]
+    )
 
 
 def main() -> None:

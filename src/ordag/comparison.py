@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +23,8 @@ from ordag.learners.methods import METHODS, check_settings, learn_from, recipe_f
 from ordag.learners.regressions import Regressions
 from ordag.learners.small_effects import with_notice
 from ordag.model.sem import LinearSEM
+from ordag.plain import to_json
+from ordag.words import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,6 +49,17 @@ class Outcome:
     class_hamming: int | None
 
 
+TITLES = {
+    "method": "method",
+    "directed": "arrows",
+    "undirected": "undirected",
+    "bic": "BIC",
+    "seconds": "seconds",
+    "hamming": "distance to DAG",
+    "class_hamming": "distance to class",
+}
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """The outcomes in the order asked for, and the truth where there is one."""
@@ -66,10 +78,10 @@ class Comparison:
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row a method: how many edges, scores, times, and distances to the truth."""
+        """One row per method: how many edges, scores, times, and distances to the truth."""
         import pandas as pd
 
-        return pd.DataFrame(self._rows())
+        return pd.DataFrame(self.rows_of_methods)
 
     @property
     def agreement(self) -> pd.DataFrame:
@@ -77,16 +89,18 @@ class Comparison:
         import pandas as pd
 
         names = [outcome.method for outcome in self.outcomes if outcome.fit is not None]
-        return pd.DataFrame(self._shared(), index=names, columns=names)
+        return pd.DataFrame(self.shared, index=names, columns=names)
 
     @property
     def edges(self) -> pd.DataFrame:
-        """One row a pair that some method joins, with the mark that each method gives it: →, ←, — or nothing."""
+        """One row per pair that some method joins, with the mark that each method gives it: →, ←, — or nothing."""
         import pandas as pd
 
-        return pd.DataFrame(self._edge_rows())
+        return pd.DataFrame(self.edge_rows)
 
-    def _rows(self) -> list[dict[str, Any]]:
+    @property
+    def rows_of_methods(self) -> list[dict[str, Any]]:
+        """The rows of `table`, in plain values."""
         rows = []
         for outcome in self.outcomes:
             graph = None if outcome.fit is None else outcome.fit.graph
@@ -103,11 +117,13 @@ class Comparison:
             rows.append(row | ({"problem": outcome.problem} if outcome.problem else {}))
         return rows
 
-    def _shared(self) -> list[list[int]]:
+    @property
+    def shared(self) -> list[list[int]]:
         skeletons = [outcome.fit.graph.skeleton for outcome in self.outcomes if outcome.fit is not None]
         return [[int((a & b).sum()) // 2 for b in skeletons] for a in skeletons]
 
-    def _edge_rows(self) -> list[dict[str, Any]]:
+    @property
+    def edge_rows(self) -> list[dict[str, Any]]:
         graphs: dict[str, Graph] = {o.method: o.fit.graph for o in self.outcomes if o.fit is not None}
         if self.truth is not None:
             graphs = {"truth": self.truth, **graphs}
@@ -128,23 +144,34 @@ class Comparison:
         return {
             "rows": self.rows,
             "nodes": list(self.names),
-            "methods": self._rows(),
+            "methods": self.rows_of_methods,
             "shared_edges": {
                 "methods": [outcome.method for outcome in self.outcomes if outcome.fit is not None],
-                "counts": self._shared(),
+                "counts": self.shared,
             },
-            "edges": self._edge_rows(),
+            "edges": self.edge_rows,
             "fits": {o.method: o.fit.to_dict() for o in self.outcomes if o.fit is not None},
             "truth": None if self.truth is None else [list(edge) for edge in self.truth.directed],
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+        return to_json(self.to_dict(), indent)
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """What the columns of `table` are called, for a reader."""
+        return {key: title for key, title in TITLES.items() if key in self.rows_of_methods[0]}
+
+    @property
+    def cells(self) -> list[list[str]]:
+        """The table of methods as text, one list per method."""
+        return [[_cell(key, row.get(key)) for key in self.titles] for row in self.rows_of_methods]
 
     def __repr__(self) -> str:
-        from ordag.show.comparison import plain
-
-        return plain(self)
+        rows = [list(self.titles.values()), *self.cells]
+        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+        aligned = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in rows)
+        return "\n".join("  ".join(row) for row in aligned)
 
 
 def compare(
@@ -238,6 +265,14 @@ def _bic(fit: Fit) -> float:
     for j, parents in enumerate(packed_columns(dag.adjacency)):
         total += fit.n * math.log(regressions.rss(j, parents) / fit.n)
     return total + math.log(fit.n) * dag.edge_count
+
+
+def _cell(key: str, value: Any) -> str:
+    if value is None:
+        return "–"
+    if key == "seconds":
+        return f"{value:.3f}"
+    return number(value, 7) if isinstance(value, float) else str(value)
 
 
 def _mark(graph: Graph, i: int, j: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from ordag.bootstrapping import bootstrap as resample
 from ordag.checks import is_whole, short
@@ -13,6 +13,7 @@ from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.graph.dag import Dag
+from ordag.keywords import Keywords
 from ordag.learners.methods import check_settings, recipe_for
 from ordag.model.refit import Refit
 from ordag.model.refit import refit as model_refit
@@ -27,7 +28,7 @@ def learn(
     progress: Callable[[str], None] | None = None,
     bootstrap: int | None = None,
     forecast: int | None = None,
-    **settings: Any,
+    **settings: Unpack[Keywords],
 ) -> Fit:
     """Learn the causal graph behind a table of continuous measurements.
 

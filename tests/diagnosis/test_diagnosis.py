@@ -389,10 +389,10 @@ def test_commensurable_units_in_a_word():
 def test_every_method_is_checked_as_it_learns(method):
     X = frame(model(n=300))
     diagnosis = diagnose_any(X, method=method)
-    learned = ordag.learn(X, method)
-    assert diagnosis.fit.method == learned.method
-    assert diagnosis.fit.graph == learned.graph
-    assert diagnosis.verdict.tier == learned.verdict.tier
+    baseline = ordag.learn(X, method)
+    assert diagnosis.fit.method == baseline.method
+    assert diagnosis.fit.graph == baseline.graph
+    assert diagnosis.verdict.tier == baseline.verdict.tier
     assert diagnosis["backward"].level == "unchecked"
     assert {finding.key for finding in diagnosis.findings} == set(KEYS)
 

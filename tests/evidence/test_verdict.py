@@ -10,10 +10,10 @@ import scipy.stats
 
 import ordag
 from ordag.data.moments import Moments
+from ordag.diagnosis.baseline import agreement
 from ordag.diagnosis.equations import extra
 from ordag.diagnosis.gaussian import mardia
 from ordag.diagnosis.influence import distances, tail
-from ordag.diagnosis.relearning import agreement
 from ordag.diagnosis.sorting import r_squared, sortability
 from ordag.evidence import forecast
 from ordag.evidence.equal_variances import bartlett, detectable_ratio, equality_test

@@ -1,4 +1,4 @@
-"""Words in, answers on the terminal out: the command line, one file a command."""
+"""Words in, answers on the terminal out: the command line, one file per command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,15 @@ from ordag.cli.typed import options_of, typed
 from ordag.errors import OrdagError, OrdagWarning
 from ordag.words import harmless
 
-COMMANDS = ("learn", "check", "effect", "compare", "simulate", "reproduce")
+COMMANDS = {
+    "learn": "Learn the causal graph behind DATA.",
+    "check": "Say how far the arrows that ordag learn finds in DATA can be trusted.",
+    "effect": "The total causal effect of one variable on another in the model learned from DATA.",
+    "compare": "Learn from DATA with several methods, and lay their graphs side by side.",
+    "simulate": "Draw a random model of the given DESIGN, and rows from it.",
+    "reproduce": "Run the numerical results of Park & Kim again: all of them, or those named.",
+}
+"""Each with a sentence on it, so that the list of them is there at once."""
 
 
 class Commands(click.Group):
@@ -29,6 +37,10 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in COMMANDS and cmd_name not in self.commands:

@@ -21,24 +21,14 @@ from ordag.cli.options import (
 )
 from ordag.errors import OutputError, PrecisionWarning
 from ordag.fit import Fit
-from ordag.learners.methods import AUTO
+from ordag.learners.methods import AUTO, METHODS
 from ordag.learning import learn as learn_graph
-from ordag.show.export import check_ending, content
+from ordag.show.export import check_ending, content, endings
 from ordag.show.files import check_outputs, write_whole
 from ordag.show.page import ENDINGS, page
 from ordag.show.screen import Screen
 from ordag.show.terminal import print_fit
 from ordag.words import harmless, shown
-
-
-class OutOption(click.Option):
-    """An option whose help names all endings; what knows them is loaded when the help is asked for."""
-
-    def get_help_record(self, context: click.Context) -> tuple[str, str] | None:
-        from ordag.show.export import endings
-
-        self.help = f"Also write a file, by its ending: {' '.join(endings())}. May be repeated."
-        return super().get_help_record(context)
 
 
 @click.command()
@@ -56,7 +46,12 @@ class OutOption(click.Option):
 )
 @with_options(READING)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-@click.option("--out", cls=OutOption, multiple=True, type=click.Path(dir_okay=False))
+@click.option(
+    "--out",
+    multiple=True,
+    type=click.Path(dir_okay=False),
+    help=f"Also write a file, by its ending: {' '.join(endings())}. May be repeated.",
+)
 @click.option("--report", type=click.Path(dir_okay=False), help="Also write a page for a browser.")
 @click.pass_context
 def learn(
@@ -77,10 +72,7 @@ def learn(
     DATA is a CSV or Parquet file, a folder of Parquet files, - for a table on standard input, or the name of a built-in data
     set: marks (88 students, 5 exams) or sachs (853 cells, 11 proteins).
 
-    Methods: pooled searches orders of the variables for the graph of the best score, in which the error variances are as
-    alike as these data say; cvs orders the variables by conditional variance and chooses parents along the order (Park & Kim;
-    as published with --method cvs --alpha 0.01); pc and ges look for the equivalence class, by tests and by score; gds
-    searches DAGs with equal error variances. auto takes pooled up to 100 variables and cvs with --parents adaptive beyond; a
+    METHODS. auto takes pooled up to 100 variables and cvs with --parents adaptive beyond; a
     setting of another method, such as --alpha, takes that.
 
     \b
@@ -114,6 +106,10 @@ def learn(
         print_fit(fit, Screen(), Path(data).name or data)
         for path in paths:
             click.echo(f"written: {shown(path)}", err=True)
+
+
+about = "; ".join(f"{name} {method.settings.about}" for name, method in METHODS.items())
+learn.help = (learn.help or "").replace("METHODS", f"Methods: {about}")
 
 
 def _check_outputs(data: str, knowledge: str | None, out: tuple[str, ...], report: str | None) -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ordag.cli.options import refuse_options
+from ordag.paper import Result, Step
+from ordag.paper.reproduction import chosen_experiments
+from ordag.paper.reproduction import reproduce as run
+from ordag.show.screen import Column, Screen, say, show_table
 from ordag.words import counted
-
-if TYPE_CHECKING:
-    from ordag.paper import Result, Step
 
 MOST_LETTERS = 30
 """A column of a table with longer cells has sentences in it."""
@@ -59,9 +60,6 @@ def reproduce(
       ordag reproduce --quick
       ordag reproduce figure2 figure3 --replicates 30 --out results
     """
-    from ordag.paper.reproduction import chosen_experiments
-    from ordag.paper.reproduction import reproduce as run
-
     if listing:
         others = ["names", "quick", "out", "replicates", "workers", "complete"]
         refuse_options(context, others, "is of no use with --list, which runs nothing")
@@ -88,8 +86,6 @@ def reproduce(
 def show(results: list[Result]) -> None:
     """Of each the title, the small table, and the sentences."""
     from rich.text import Text
-
-    from ordag.show.screen import Column, Screen, say, show_table
 
     console = Screen()
     for result in results:

@@ -9,6 +9,9 @@ from typing import Any
 import click
 
 from ordag.errors import SettingError
+from ordag.graph.formats import format_of, write_text
+from ordag.model import simulate as draw
+from ordag.show.files import check_outputs, write_whole
 from ordag.words import shown
 
 
@@ -46,10 +49,6 @@ def simulate(
       ordag simulate erdos-renyi -p 100 --degree 4 --variances 1,3 --out data.parquet
       ordag simulate nonfaithful -n 200 --truth truth.dot > data.csv
     """
-    from ordag.graph.formats import format_of, write_text
-    from ordag.model import simulate as draw
-    from ordag.show.files import check_outputs, write_whole
-
     if n < 1:
         raise SettingError(f"--rows {n}: at least one row is needed.")
     if out is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,11 +14,11 @@ from ordag.checks import check_choice, check_function, checked_seed, is_flag, is
 from ordag.data.profile import Rows
 from ordag.data.reading import Missing, split_reading
 from ordag.data.table import Table
+from ordag.diagnosis.baseline import Baseline
 from ordag.diagnosis.condition import condition_finding
 from ordag.diagnosis.equations import independence_finding, linearity_finding, row_order_finding, spread_finding
 from ordag.diagnosis.gaussian import columns_finding, kurtosis_finding, mardia_finding
 from ordag.diagnosis.influence import influence_finding
-from ordag.diagnosis.relearning import Learned
 from ordag.diagnosis.sorting import sorting_finding
 from ordag.diagnosis.survival import (
     backward_finding,
@@ -31,18 +31,22 @@ from ordag.evidence.common_factor import common_factor_finding
 from ordag.evidence.equal_variances import equality_finding
 from ordag.evidence.finding import LEVELS, Finding, unchecked
 from ordag.evidence.scale import scale_finding, scale_of
-from ordag.evidence.verdict import Verdict, full_verdict, quick_verdict
+from ordag.evidence.verdict import TIERS, Verdict, full_verdict, quick_verdict
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.learners.methods import check_settings, recipe_for
 from ordag.learners.pooled.method import PooledSettings, placed_groups
+from ordag.plain import to_json
 from ordag.settings import level
+from ordag.words import counted
 
 LEVEL = 0.01
 """Of a finding, where nobody says otherwise."""
 
 NUMBERS = 20_000_000
 """Rows times columns to hold at once, about 160 MB; of larger tables every second, fourth, … row is looked at."""
+
+TITLES = {"warning": "Warnings", "look": "Worth a look", "fine": "Fine", "unchecked": "Not checked"}
 
 LEAST_ROWS = 20
 """Below this the tests on rows have no meaning."""
@@ -81,12 +85,33 @@ class Diagnosis:
 
     def to_json(self, indent: int | None = 2) -> str:
         """The document that `ordag check --json` prints."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+        return to_json(self.to_dict(), indent)
+
+    @property
+    def heading(self) -> str:
+        fit, arrows = self.fit, self.fit.graph.edge_count
+        return f"check · {counted(fit.n, 'row')} · {counted(len(fit.names), 'variable')} · {counted(arrows, 'arrow')}"
 
     def __repr__(self) -> str:
-        from ordag.show.diagnosis import plain
-
-        return plain(self)
+        tier = self.verdict.tier
+        lines = [f"Diagnosis: {self.heading}", f"Verdict ({TIERS[tier]})" if tier else "Verdict"]
+        lines += textwrap.wrap(self.verdict.sentence, 98, initial_indent="  ", subsequent_indent="  ")
+        width = max(len(finding.key) for finding in self.findings)
+        for urgency, findings in self.by_level().items():
+            lines.append(TITLES[urgency])
+            if urgency == "unchecked":
+                lines.append(f"  {', '.join(finding.title for finding in findings)}")
+                continue
+            for finding in findings:
+                start = f"  {finding.title:<{width}}  "
+                lines += textwrap.wrap(
+                    finding.sentence,
+                    98,
+                    initial_indent=start,
+                    subsequent_indent=" " * len(start),
+                    break_long_words=False,
+                )
+        return "\n".join(lines)
 
 
 def diagnose(
@@ -149,36 +174,36 @@ def diagnose(
     kept = table.rows
     rows = None if kept is None else kept.thinned(max(NUMBERS // len(table.names), 1000))
     verdict = quick_verdict(fit, same_units=same_units)
-    learned = Learned.of(fit)
+    baseline = Baseline.of(fit)
     tested = verdict.tier == "tested"
     findings: list[Finding] = []
     checks = {
         "scale": lambda: scale_finding(fit.moments, scale_of(fit.moments, fit.profile, same_units=same_units)),
         "equal_variances": lambda: equality_finding(fit),
         "condition": lambda: condition_finding(fit),
-        "sorting": lambda: sorting_finding(learned),
-        "standardising": lambda: standardising_finding(learned, same_units=same_units, tested=tested),
+        "sorting": lambda: sorting_finding(baseline),
+        "standardising": lambda: standardising_finding(baseline, same_units=same_units, tested=tested),
         "units": lambda: units_finding(
-            learned, seed=seed, draws=draws, groups=groups, same_units=same_units, tested=tested
+            baseline, seed=seed, draws=draws, groups=groups, same_units=same_units, tested=tested
         ),
-        "backward": lambda: backward_finding(learned),
+        "backward": lambda: backward_finding(baseline),
         "common_factor": lambda: common_factor_finding(fit),
     }
     for key, check in checks.items():
         tell(f"checking {key.replace('_', ' ')}")
         findings.append(_guarded(key, check))
-    findings += _row_findings(learned, rows, settings.get("alpha", LEVEL), tested, tell)
+    findings += _row_findings(baseline, rows, settings.get("alpha", LEVEL), tested, tell)
     return Diagnosis(full_verdict(verdict, findings), tuple(findings), fit)
 
 
 def _row_findings(
-    learned: Learned, rows: Rows | None, alpha: float, tested: bool, tell: Callable[[str], None]
+    baseline: Baseline, rows: Rows | None, alpha: float, tested: bool, tell: Callable[[str], None]
 ) -> Iterator[Finding]:
     """What takes the rows themselves, in the learned order of columns."""
-    X = np.empty((0, 0)) if rows is None else rows.values[:, learned.order]
-    names, arrows = learned.moments.names, learned.arrows
+    X = np.empty((0, 0)) if rows is None else rows.values[:, baseline.order]
+    names, arrows = baseline.moments.names, baseline.arrows
     checks: dict[str, Callable[[], Finding]] = {
-        "logarithms": lambda: logarithms_finding(learned, X, tested=tested),
+        "logarithms": lambda: logarithms_finding(baseline, X, tested=tested),
         "kurtosis": lambda: kurtosis_finding(X, alpha),
         "mardia": lambda: mardia_finding(X, alpha),
         "columns": lambda: columns_finding(X, names, alpha),
@@ -186,7 +211,7 @@ def _row_findings(
         "residual_spread": lambda: spread_finding(X, arrows, names, alpha),
         "residual_pairs": lambda: independence_finding(X, arrows, names, alpha),
         "row_order": lambda: row_order_finding(X, arrows, names, alpha),
-        "influence": lambda: influence_finding(learned, X, alpha),
+        "influence": lambda: influence_finding(baseline, X, alpha),
     }
     for key, check in checks.items():
         tell(f"checking {key.replace('_', ' ')}")

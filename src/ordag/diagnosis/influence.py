@@ -10,7 +10,7 @@ from scipy.special import betainc
 
 from ordag.arrays import Array
 from ordag.data.moments import Moments
-from ordag.diagnosis.relearning import Learned
+from ordag.diagnosis.baseline import Baseline
 from ordag.evidence.finding import Finding, Level
 from ordag.words import chance, counted, share
 
@@ -30,7 +30,7 @@ def tail(d2: Array, n: int, p: int) -> Array:
     return np.asarray(betainc((n - p - 1) / 2.0, p / 2.0, 1.0 - x))
 
 
-def influence_finding(learned: Learned, rows: Array, alpha: float) -> Finding:
+def influence_finding(baseline: Baseline, rows: Array, alpha: float) -> Finding:
     """Rows too far out for Gaussian data (Bonferroni over rows), and what is learned without the farthest 1 %."""
     n, p = rows.shape
     d2 = distances(rows)
@@ -38,7 +38,7 @@ def influence_finding(learned: Learned, rows: Array, alpha: float) -> Finding:
     p_value = min(1.0, float(tail(d2.max(), n, p)) * n)
     left_out = math.ceil(n / 100)
     stay = np.sort(np.argsort(d2, kind="stable")[: n - left_out])
-    kept = learned.compare(learned.again(Moments.from_rows(rows[stay], learned.moments.names)).graph.adjacency)
+    kept = baseline.compare(baseline.again(Moments.from_rows(rows[stay], baseline.moments.names)).graph.adjacency)
     total = float(d2[d2 >= np.partition(d2, n - left_out)[n - left_out]].sum() / d2.sum())
     numbers = {
         "outside": outside,

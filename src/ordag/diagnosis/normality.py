@@ -97,7 +97,7 @@ def mixture_tail(w: float, p: int) -> float:
 def _checked(X: ArrayLike) -> Array:
     rows = np.asarray(X, dtype=np.float64)
     if rows.ndim != 2 or rows.shape[1] == 0:
-        raise DataError(f"The data have shape {rows.shape}: give a table, a row an observation.")
+        raise DataError(f"The data have shape {rows.shape}: give a table with one row per observation.")
     if not np.isfinite(rows).all():
         i, j = np.argwhere(~np.isfinite(rows))[0].tolist()
         raise NonFiniteError(f"Row {i + 1}, column {j + 1} is {rows[i, j]}: leave out rows with missing values.")

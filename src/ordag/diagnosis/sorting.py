@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ordag.arrays import Array, Mask
-from ordag.diagnosis.relearning import Learned, agreement
+from ordag.diagnosis.baseline import Baseline, agreement
 from ordag.evidence.finding import Finding, Level
 from ordag.graph.distances import hamming
 from ordag.learners.cvs import CvsSettings
@@ -48,13 +48,13 @@ def sortability(arrows: Mask, values: Array) -> float:
     return rising / total if total else 0.5
 
 
-def sort_and_regress(learned: Learned) -> Mask:
+def sort_and_regress(baseline: Baseline) -> Mask:
     """Sort by variance, then select parents along that order with the tests of cvs, or else by the edge prior.
 
     Nobody's knowledge is heard.
     """
-    moments = learned.moments
-    recipe = learned.fit.recipe
+    moments = baseline.moments
+    recipe = baseline.fit.recipe
     cvs = recipe if isinstance(recipe, CvsSettings) else CvsSettings(parents="adaptive")
     variances = np.asarray(moments.variances)
     digits = np.round(np.log(variances), 9)  # what ties keeps the learned order, as the sort is stable
@@ -64,30 +64,30 @@ def sort_and_regress(learned: Learned) -> Mask:
     sorted_ = Ordering.along(order, moments, factor, np.full(len(order), np.inf))
     selection = select(sorted_, rule=cvs.parents, alpha=cvs.alpha, test=cvs.test, correction=cvs.correction)
     later, earlier = np.nonzero(selection.parents)
-    adjacency = np.zeros(learned.arrows.shape, dtype=bool)
+    adjacency = np.zeros(baseline.arrows.shape, dtype=bool)
     adjacency[order[earlier], order[later]] = True
     return adjacency
 
 
-def sorting_finding(learned: Learned) -> Finding:
+def sorting_finding(baseline: Baseline) -> Finding:
     """How far the order agrees with sorting by variance and by R², and whether sort-and-regress gives the same graph."""
-    variances = np.asarray(learned.moments.variances)
-    explained = r_squared(learned.moments.R)
+    variances = np.asarray(baseline.moments.variances)
+    explained = r_squared(baseline.moments.R)
     place = np.arange(len(variances), dtype=np.float64)
     by_variance, by_r2 = agreement(place, variances), agreement(place, explained)
-    other = sort_and_regress(learned)
-    distance = hamming(other, learned.arrows)
+    other = sort_and_regress(baseline)
+    distance = hamming(other, baseline.arrows)
     numbers = {
         "tau_variance": by_variance,
         "tau_r2": by_r2,
-        "varsortability": sortability(learned.arrows, variances),
-        "r2_sortability": sortability(learned.arrows, explained),
+        "varsortability": sortability(baseline.arrows, variances),
+        "r2_sortability": sortability(baseline.arrows, explained),
         "hamming_sort_and_regress": distance,
     }
     taus = f"Kendall's tau {by_variance:.2f} with sorting by variance, {by_r2:.2f} by R²"
     entries = counted(distance, "entry", "entries")
     level: Level = "fine"
-    if learned.count and distance == 0:
+    if baseline.count and distance == 0:
         level = "look"
         sentence = f"Sorting the columns by variance gives the same graph: the arrows are those of the scales ({taus})."
     elif by_variance >= CLOSE:

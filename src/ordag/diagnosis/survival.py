@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ordag.arrays import Array
 from ordag.data.moments import Moments
-from ordag.diagnosis.relearning import Kept, Learned, agreement, average
-from ordag.evidence.finding import Finding, Level, lenient, unchecked
+from ordag.diagnosis.baseline import Baseline, Survival, agreement, average
+from ordag.evidence.finding import Finding, Level, at_most_look, unchecked
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.pooled.method import placed_groups
 from ordag.linalg import lengths
@@ -20,32 +20,32 @@ STARTS = 20
 NO_ARROWS = "There are no arrows that could change."
 
 
-def standardising_finding(learned: Learned, *, same_units: bool, tested: bool) -> Finding:
+def standardising_finding(baseline: Baseline, *, same_units: bool, tested: bool) -> Finding:
     """What is left, on average, after dividing every column by its standard deviation.
 
     All columns then tie for the first place, so each of them in turn goes first (of many columns, 20 spread evenly over the
     learned order): without scales, nothing says which one it should be.
     """
-    factors = np.sqrt(learned.moments.n - 1.0) / lengths(learned.moments.R)
+    factors = np.sqrt(baseline.moments.n - 1.0) / lengths(baseline.moments.R)
     p = len(factors)
     changes = []
     for first in np.unique(np.linspace(0, p - 1, min(p, STARTS)).round().astype(int)).tolist():
         nudged = factors.copy()
         nudged[first] *= 1.0 - 1e-6
-        changes.append(learned.compare(learned.again(learned.scaled(nudged)).graph.adjacency))
-    return _survival("standardising", learned, average(changes), "standardising the columns", same_units, tested)
+        changes.append(baseline.compare(baseline.again(baseline.scaled(nudged)).graph.adjacency))
+    return _survival("standardising", baseline, average(changes), "standardising the columns", same_units, tested)
 
 
 def units_finding(
-    learned: Learned, *, seed: int, draws: int, groups: Sequence[Sequence[str]] | None, same_units: bool, tested: bool
+    baseline: Baseline, *, seed: int, draws: int, groups: Sequence[Sequence[str]] | None, same_units: bool, tested: bool
 ) -> Finding:
     """What is left, on average, when the unit of every column (or group of columns) is multiplied by a random factor.
 
     The factors are log-uniform on [0.1, 10], one for each group, drawn in the learned order.
     """
-    member = unit_groups(learned.moments.names, groups)
+    member = unit_groups(baseline.moments.names, groups)
     if member.max() == 0:
-        numbers = {**average([Kept(1.0, 0.0, 0.0)])._asdict(), "least": 1.0, "draws": 0}
+        numbers = {**average([Survival(1.0, 0.0, 0.0)])._asdict(), "least": 1.0, "draws": 0}
         return Finding(
             "units", "fine", "All columns share one unit, as you say: there are no units to change.", numbers
         )
@@ -53,37 +53,37 @@ def units_finding(
     changes = []
     for _ in range(draws):
         factors = 10.0 ** random.uniform(-1.0, 1.0, int(member.max()) + 1)
-        changes.append(learned.compare(learned.again(learned.scaled(factors[member])).graph.adjacency))
+        changes.append(baseline.compare(baseline.again(baseline.scaled(factors[member])).graph.adjacency))
     words = f"a random change of units (average of {draws})"
     least = {"least": min(change.kept for change in changes), "draws": draws}
-    return _survival("units", learned, average(changes), words, same_units, tested, least)
+    return _survival("units", baseline, average(changes), words, same_units, tested, least)
 
 
-def logarithms_finding(learned: Learned, rows: Array, *, tested: bool) -> Finding:
+def logarithms_finding(baseline: Baseline, rows: Array, *, tested: bool) -> Finding:
     """What is left when the columns that are positive throughout are replaced by their logarithms."""
     positive = (rows > 0).all(axis=0)
-    numbers = {"columns": [learned.moments.names[j] for j in np.flatnonzero(positive).tolist()]}
+    numbers = {"columns": [baseline.moments.names[j] for j in np.flatnonzero(positive).tolist()]}
     if not positive.any():
         sentence = "No column is positive throughout, so there is no logarithm to try."
-        return Finding("logarithms", "fine", sentence, {**Kept(1.0, 0.0, 0.0)._asdict(), **numbers})
+        return Finding("logarithms", "fine", sentence, {**Survival(1.0, 0.0, 0.0)._asdict(), **numbers})
     changed = rows.copy()
     changed[:, positive] = np.log(changed[:, positive])
-    kept = learned.compare(learned.again(Moments.from_rows(changed, learned.moments.names)).graph.adjacency)
+    kept = baseline.compare(baseline.again(Moments.from_rows(changed, baseline.moments.names)).graph.adjacency)
     which = "of all columns" if positive.all() else f"of the {counted(int(positive.sum()), 'positive column')}"
-    return _survival("logarithms", learned, kept, f"taking logarithms {which}", False, tested, numbers)
+    return _survival("logarithms", baseline, kept, f"taking logarithms {which}", False, tested, numbers)
 
 
-def backward_finding(learned: Learned) -> Finding:
+def backward_finding(baseline: Baseline) -> Finding:
     """Does finding effects first give the same order and arrows as finding causes first?"""
-    recipe = learned.fit.recipe
+    recipe = baseline.fit.recipe
     if not isinstance(recipe, CvsSettings):
         return unchecked("backward", f"{recipe.name} does not choose an order step by step.")
     forward = recipe.direction == "forward"
-    other = learned.again(learned.moments, direction="backward" if forward else "forward")
+    other = baseline.again(baseline.moments, direction="backward" if forward else "forward")
     assert other.ordering is not None
     places = np.argsort(other.ordering.order).astype(np.float64)
     tau = agreement(np.arange(len(places), dtype=np.float64), places)
-    kept = learned.compare(other.graph.adjacency)
+    kept = baseline.compare(other.graph.adjacency)
     first, second = ("effects", "causes") if forward else ("causes", "effects")
     sentence = (
         f"Choosing {first} first instead of {second} keeps {share(kept.kept)} of the arrows (Kendall's tau {tau:.2f})."
@@ -101,19 +101,19 @@ def unit_groups(names: Sequence[str], groups: Sequence[Sequence[str]] | None) ->
 
 def _survival(
     key: str,
-    learned: Learned,
-    kept: Kept,
+    baseline: Baseline,
+    kept: Survival,
     words: str,
     same_units: bool,
     tested: bool,
     more: Mapping[str, object] | None = None,
 ) -> Finding:
     numbers = {**kept._asdict(), **(more or {})}
-    if not learned.count:
+    if not baseline.count:
         return Finding(key, "fine", NO_ARROWS, numbers)
-    level: Level = lenient(kept.level, tested)
+    level: Level = at_most_look(kept.level, tested)
     sentence = (
-        f"{share(kept.kept)} of the {counted(learned.count, 'arrow')} survive {words}, {share(kept.turned)} turn round"
+        f"{share(kept.kept)} of the {counted(baseline.count, 'arrow')} survive {words}, {share(kept.turned)} turn round"
     )
     if same_units and level != "fine":
         return Finding(key, "fine", f"{sentence}; a note only, as you say that the units are the same.", numbers)

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh, solve_triangular
-from scipy.optimize import minimize
 
 from ordag.arrays import Array
 
@@ -37,6 +36,8 @@ class FactorModel(NamedTuple):
 
 def factor_model(root: Array, k: int = 1) -> FactorModel:
     """k factors for the correlation matrix C = root⊤root, root triangular with columns of length 1."""
+    from scipy.optimize import minimize  # 0.15 s, and not every fit asks for its verdict
+
     p = len(root)
     C = root.T @ root
     log_determinant = 2.0 * float(np.log(np.abs(root.diagonal())).sum())

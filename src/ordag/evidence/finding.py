@@ -20,6 +20,10 @@ class Finding:
     sentence: str
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def title(self) -> str:
+        return self.key.replace("_", " ")
+
     def to_dict(self) -> dict[str, Any]:
         return {"key": self.key, "level": self.level, "sentence": self.sentence, "numbers": dict(self.numbers)}
 
@@ -29,6 +33,6 @@ def unchecked(key: str, reason: str) -> Finding:
     return Finding(key, "unchecked", f"not checked: {reason}")
 
 
-def lenient(level: Level, tolerated: bool) -> Level:
+def at_most_look(level: Level, tolerated: bool) -> Level:
     """At most "look" where something else makes a warning too strong."""
     return "look" if tolerated and level == "warning" else level

@@ -43,6 +43,12 @@ from ordag.words import amount, chance, share
 Forecast = Callable[[], Expected | None]
 
 Tier = Literal["tested", "untested", "assumed", "uninformative"]
+TIERS = {
+    "tested": "1 of 4, tested",
+    "untested": "2 of 4, untested",
+    "assumed": "3 of 4, assumed",
+    "uninformative": "4 of 4, uninformative",
+}
 
 EQUAL = 1.25
 """Error variances that differ by less than this factor are called equal."""

@@ -97,7 +97,7 @@ def poisson_weights(root: np.random.SeedSequence, group: int, block: int) -> Arr
 def _quantiles() -> NDArray[np.float64]:
     """Poisson(1) by the inverse of its distribution function at 2¹⁶ equally likely points: the mean is 1, the variance 1 − 3·10⁻⁵.
 
-    Sixteen random bits a weight are several times faster than a generator of Poisson numbers.
+    Sixteen random bits per weight are several times faster than a generator of Poisson numbers.
     """
     probability = np.exp(-1.0) / np.cumprod([1.0, *range(1, 12)])
     points = (np.arange(2**16) + 0.5) / 2**16

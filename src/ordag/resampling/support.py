@@ -88,7 +88,7 @@ class Support:
 
     @cached_property
     def edges(self) -> pd.DataFrame:
-        """One row an arrow that any replicate has, the best supported first; `learned` if the data's own graph has it."""
+        """One row per arrow that any replicate has, the best supported first; `learned` if the data's own graph has it."""
         return self.edges_above(0.0)
 
     def edges_above(self, least: float) -> pd.DataFrame:
@@ -99,7 +99,7 @@ class Support:
 
     @cached_property
     def order_summary(self) -> pd.DataFrame | None:
-        """One row a variable, by mean position (from 1): mean, low, median, high at `level`. None without an order."""
+        """One row per variable, by mean position (from 1): mean, low, median, high at `level`. None without an order."""
         import pandas as pd
 
         columns = self._order_columns

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from ordag.show.diagnosis import print_verdict
+from ordag.evidence.verdict import TIERS, Verdict
 from ordag.show.screen import Column, print_head, say, show_table
 from ordag.show.text import (
     arrows,
@@ -31,6 +31,25 @@ MOST_ROWS = 40
 ELSEWHERE = "; see --json or --out"
 LEAST_IMPORTANT_FIRST = ("s.e.", "edge", "p direction", "p edge", "by", "support", "arrow")
 """Columns of the table of arrows in the order in which a narrow screen leaves them out, after all that are not named here."""
+
+
+TIER_STYLES = {
+    "tested": "bold green",
+    "untested": "bold yellow",
+    "assumed": "bold yellow",
+    "uninformative": "bold red",
+}
+
+
+def print_verdict(verdict: Verdict, console: Console) -> None:
+    """The verdict alone, with how often such verdicts go with wrong arrows, or where probabilities come from."""
+    title = Text("Verdict", style="bold")
+    if verdict.tier is not None:
+        title = Text.assemble(title, " · ", (TIERS[verdict.tier], TIER_STYLES[verdict.tier]))
+    console.print(title)
+    say(console, harmless(verdict.sentence), "  ")
+    if verdict.help:
+        say(console, harmless(verdict.help), "  ", style="dim")
 
 
 def print_fit(fit: Fit, console: Console, description: str = "") -> None:

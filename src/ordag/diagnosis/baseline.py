@@ -21,7 +21,7 @@ from ordag.learners.methods import learn_from
 from ordag.linalg import triangle
 
 
-class Kept(NamedTuple):
+class Survival(NamedTuple):
     """Shares of the arrows that another graph has too, has the other way round, or does not have."""
 
     kept: float
@@ -35,7 +35,7 @@ class Kept(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Learned:
+class Baseline:
     """What was learned, with its columns in the learned order.
 
     Where columns tie, the earlier one goes first: in this order nothing depends on how the columns of the table happen to
@@ -48,7 +48,7 @@ class Learned:
     arrows: Mask
 
     @classmethod
-    def of(cls, fit: Fit) -> Learned:
+    def of(cls, fit: Fit) -> Baseline:
         """A fit with its columns in line."""
         order = np.array(fit.places or topological_order(fit.graph.adjacency))
         given = fit.moments
@@ -73,13 +73,13 @@ class Learned:
             warnings.simplefilter("ignore", PrecisionWarning)
             return learn_from(Table(moments), replace(self.fit.recipe, **changed))
 
-    def compare(self, other: Mask) -> Kept:
+    def compare(self, other: Mask) -> Survival:
         """How many of the arrows another graph of the same columns keeps; all, if there are none."""
         if not self.count:
-            return Kept(1.0, 0.0, 0.0)
+            return Survival(1.0, 0.0, 0.0)
         kept = int((self.arrows & other).sum()) / self.count
         turned = int((self.arrows & other.T).sum()) / self.count
-        return Kept(kept, turned, max(0.0, 1.0 - kept - turned))
+        return Survival(kept, turned, max(0.0, 1.0 - kept - turned))
 
 
 def agreement(place: Array, values: Array) -> float:
@@ -92,5 +92,5 @@ def agreement(place: Array, values: Array) -> float:
     return float((later * higher).sum() / (p * (p - 1)))
 
 
-def average(changes: list[Kept]) -> Kept:
-    return Kept(*(float(value) for value in np.mean(changes, axis=0)))
+def average(changes: list[Survival]) -> Survival:
+    return Survival(*(float(value) for value in np.mean(changes, axis=0)))
