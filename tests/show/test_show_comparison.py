@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from ordag import Dag, compare
 from ordag.show import comparison as module
-from ordag.show.comparison import plain, print_comparison
+from ordag.show.comparison import print_comparison
 from ordag.words import LEFT_TO_RIGHT, shown
 
 METHODS = ["pooled", "cvs", "pc", "ges", "gds"]
@@ -34,7 +34,7 @@ def test_the_table_of_methods_has_their_numbers(comparison):
     table = comparison.table
     titles = {"arrows": "directed", "undirected": "undirected", "BIC": "bic", "distance to DAG": "hamming",
               "distance to class": "class_hamming"}  # fmt: skip
-    for lines in (plain(comparison).splitlines(), lines_of(print_comparison, comparison, "t.csv")[2:8]):
+    for lines in (repr(comparison).splitlines(), lines_of(print_comparison, comparison, "t.csv")[2:8]):
         head, *found = [cells(line) for line in lines]
         assert [row[0] for row in found] == METHODS
         assert set(head) == {"method", "seconds", *titles}
@@ -43,9 +43,9 @@ def test_the_table_of_methods_has_their_numbers(comparison):
 
 
 def test_the_columns_of_the_plain_table_line_up(comparison):
-    lines = plain(comparison).splitlines()
+    lines = repr(comparison).splitlines()
     assert len({len(line) for line in lines}) == 1
-    assert "distance" not in plain(compare(rows(), ["cvs", "pc"]))
+    assert "distance" not in repr(compare(rows(), ["cvs", "pc"]))
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
@@ -98,7 +98,7 @@ def test_what_a_method_refuses_is_said_and_the_others_stand(comparison):
     lines = lines_of(print_comparison, refused, "t")
     assert "cvs: Mind [b]the[/b] gap." in lines
     assert "ges: There is [red]no[/red] such graph." in lines
-    head, _, row = map(cells, plain(refused).splitlines())
+    head, _, row = map(cells, repr(refused).splitlines())
     assert {title for title, cell in zip(head, row, strict=True) if cell == "–"} == {
         "arrows", "undirected", "BIC", "distance to DAG",
     }  # fmt: skip

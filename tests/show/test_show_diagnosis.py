@@ -9,9 +9,11 @@ from looks import ACTING, lines_of, rows
 from rich.cells import cell_len
 
 from ordag import Moments, diagnose
+from ordag.diagnosis.diagnosis import TITLES
 from ordag.evidence.finding import LEVELS, Finding
-from ordag.evidence.verdict import Verdict
-from ordag.show.diagnosis import STYLES, TIER_STYLES, TIERS, TITLES, plain, print_diagnosis, print_verdict, title
+from ordag.evidence.verdict import TIERS, Verdict
+from ordag.show.diagnosis import STYLES, print_diagnosis
+from ordag.show.terminal import TIER_STYLES, print_verdict
 from ordag.words import harmless
 
 
@@ -48,12 +50,12 @@ def test_every_finding_is_printed_once_under_its_level(diagnosis, width):
         text = words(lines[start + 1 : end])
         mine = [f for f in diagnosis.findings if f.level == level]
         for finding in mine:
-            assert text.count(" ".join(f"{title(finding.key)} {harmless(finding.sentence)}".split())) == 1
-        assert len(text) == len(" ".join(" ".join(f"{title(f.key)} {harmless(f.sentence)}" for f in mine).split()))
+            assert text.count(" ".join(f"{finding.title} {harmless(finding.sentence)}".split())) == 1
+        assert len(text) == len(" ".join(" ".join(f"{f.title} {harmless(f.sentence)}" for f in mine).split()))
 
 
 def test_the_plain_text_has_the_same_findings(diagnosis):
-    text = plain(diagnosis)
+    text = repr(diagnosis)
     assert repr(diagnosis) == text
     assert (
         text.splitlines()[0] == f"Diagnosis: check · 300 rows · 7 variables · {diagnosis.fit.graph.edge_count} arrows"
@@ -61,17 +63,17 @@ def test_the_plain_text_has_the_same_findings(diagnosis):
     flat = words(text.splitlines())
     for finding in diagnosis.findings:
         if finding.level == "unchecked":
-            assert title(finding.key) in flat.partition("Not checked ")[2].split(", ")
+            assert finding.title in flat.partition("Not checked ")[2].split(", ")
         else:
-            assert flat.count(f"{title(finding.key)} {' '.join(finding.sentence.split())}") == 1
+            assert flat.count(f"{finding.title} {' '.join(finding.sentence.split())}") == 1
     assert " ".join(diagnosis.verdict.sentence.split()) in flat
 
 
 def test_without_rows_their_findings_are_listed_as_not_checked():
     diagnosis = diagnose(Moments.from_rows(rows().to_numpy()), method="cvs")
-    unchecked = [title(f.key) for f in diagnosis.findings if f.level == "unchecked"]
+    unchecked = [f.title for f in diagnosis.findings if f.level == "unchecked"]
     assert len(unchecked) > 5
-    assert plain(diagnosis).splitlines()[-2:] == ["Not checked", f"  {', '.join(unchecked)}"]
+    assert repr(diagnosis).splitlines()[-2:] == ["Not checked", f"  {', '.join(unchecked)}"]
 
 
 @pytest.mark.parametrize("tier", [*TIERS, None])

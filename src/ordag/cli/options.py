@@ -49,7 +49,7 @@ Option = Callable[[Command], Command]
 
 
 def setting_options(*names: str, also: Mapping[str, str] | None = None) -> list[Option[Any]]:
-    """The options of these settings, or of all settings of all methods; `also` is what else to say of some of them."""
+    """The options of these settings, or of all settings, each with the methods that have it; `also` is what else to say."""
     found: dict[str, list[tuple[type[MethodSettings], Setting, Any]]] = {}
     for method in METHODS.values():
         defaults = {field.name: field.default for field in fields(method.settings)}
@@ -58,15 +58,17 @@ def setting_options(*names: str, also: Mapping[str, str] | None = None) -> list[
                 found.setdefault(name, []).append((method.settings, known, defaults[name]))
     common = [name for name, takers in found.items() if len(takers) == len(METHODS)]
     order = names or (*(name for name in found if name not in common), *common)
-    return [_option(name, found[name], (also or {}).get(name, "")) for name in order]
+    return [_option(name, found[name], (also or {}).get(name, ""), plain=bool(names)) for name in order]
 
 
-def _option(name: str, takers: list[tuple[type[MethodSettings], Setting, Any]], also: str) -> Option[Any]:
+def _option(
+    name: str, takers: list[tuple[type[MethodSettings], Setting, Any]], also: str, *, plain: bool
+) -> Option[Any]:
     by_help: dict[str, list[str]] = {}
     for method, known, _ in takers:
         by_help.setdefault(known.help, []).append(method.name)
     said = [f"{', '.join(methods)}: {help}." for help, methods in by_help.items()]
-    if len(takers) == len(METHODS) and len(said) == 1:
+    if plain or len(takers) == len(METHODS):
         said = [_sentence(takers[0][1].help)]
     return _click_option(name, *takers[0][1:], " ".join([*said, also]).strip())
 

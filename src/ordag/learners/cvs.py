@@ -44,7 +44,7 @@ class CvsSettings(MethodSettings):
     correction: str = choice(
         "none",
         CORRECTIONS,
-        "many variables: bh controls the false-discovery rate of edges (not of directions) at alpha, bonferroni any false edge",
+        "for many variables bh controls the false-discovery rate of edges (not of directions) at alpha, bonferroni any false edge",
     )
     direction: str = choice("forward", RULES, "find causes first, or effects first")
 
