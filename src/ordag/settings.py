@@ -10,7 +10,6 @@ the keywords of `learn` and the page docs/settings.md.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
@@ -123,8 +122,3 @@ class Settings:
 def declared(settings: type[Settings]) -> dict[str, Setting]:
     """All settings of a class by name, those that can be given without a name first."""
     return {one.name: one.metadata["setting"] for one in sorted(fields(settings), key=lambda one: bool(one.kw_only))}
-
-
-def signature(settings: type[Settings]) -> inspect.Signature:
-    """The signature of the constructor of a settings class."""
-    return inspect.signature(settings)
