@@ -7,6 +7,7 @@ from threadpoolctl import threadpool_limits
 
 import ordag
 from benchmarks.timing import best, duration, table
+from ordag.learners.cvs import CvsSettings
 from ordag.resampling.replicates import Job, Keep
 from ordag.resampling.resamplers import Resampler, RowResampler, WishartResampler
 
@@ -20,7 +21,7 @@ def costs(p: int) -> list[object]:
     base = ordag.Moments.from_rows(drawn.X)
 
     def each(resampler: Resampler, keep: Keep, alone: bool = False) -> float:
-        job = Job(resampler, np.random.SeedSequence(1), "cvs", {"alpha": 0.01}, keep)
+        job = Job(resampler, np.random.SeedSequence(1), CvsSettings(alpha=0.01), keep)
         if alone:
             return best(lambda: [job._one(number) for number in range(ALONE)]) / ALONE
         return best(lambda: job.run(range(TOGETHER))) / TOGETHER

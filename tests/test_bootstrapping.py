@@ -37,7 +37,7 @@ def learner(**settings):
 def assert_same(one, two):
     for name in MATRICES:
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
-    for name in ("weights", "effects"):
+    for name in ("weight_intervals", "effect_intervals"):
         for part in ("low", "median", "high"):
             np.testing.assert_array_equal(getattr(getattr(one, name), part), getattr(getattr(two, name), part))
     np.testing.assert_array_equal(one.places, two.places)
@@ -53,9 +53,9 @@ def test_equals_learning_from_rows_drawn_one_sample_at_a_time(settings, level):
     expected = oracle.bootstrap_by_rows(X, 30, 7, learner(**settings), level)
     for name in ("edge_support", "adjacency_support", "precedes"):
         np.testing.assert_allclose(getattr(found, name), expected[name], atol=1e-12)
-    for name in ("weights", "effects"):
+    for name in ("weight_intervals", "effect_intervals"):
         parts = getattr(found, name)
-        np.testing.assert_allclose([parts.low, parts.median, parts.high], expected[name], rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose([parts.low, parts.median, parts.high], expected[name.replace("_intervals", "s")], rtol=1e-7, atol=1e-9)
     assert found.completed == found.replicates == 30
     assert found.kind == "rows"
 
@@ -87,7 +87,7 @@ def test_other_methods(method):
     found = bootstrap(X, 8, method=method, seed=2, workers=1)
     assert found.precedes is None
     assert found.order_summary is None
-    assert (found.weights is None) == (method != "gds")
+    assert (found.weight_intervals is None) == (method != "gds")
     if method != "gds":
         expected = oracle.bootstrap_by_rows(X, 8, 2, learner(method=method))
         np.testing.assert_allclose(found.edge_support, expected["edge_support"])
@@ -173,20 +173,23 @@ def test_moments_alone_give_nearly_what_gaussian_rows_give():
     from_moments = bootstrap(ordag.Moments.from_rows(X), 300, seed=2)
     assert from_moments.kind == "wishart"
     assert np.abs(from_rows.edge_support - from_moments.edge_support).max() < 0.15
-    np.testing.assert_allclose(from_rows.weights.median, from_moments.weights.median, atol=0.15)
+    np.testing.assert_allclose(from_rows.weight_intervals.median, from_moments.weight_intervals.median, atol=0.15)
 
 
 def test_percentile_intervals_hold_the_truth_about_as_often_as_they_should():
     sem = ordag.LinearSEM.from_edges(["X1", "X2", "X3"], {("X1", "X2"): 1.0, ("X2", "X3"): 0.9})
     path = sem.total_effects() != 0
-    hits = {"weights": 0, "effects": 0}
+    hits = {"weight_intervals": 0, "effect_intervals": 0}
     for seed in range(60):
         found = bootstrap(sem.sample(150, seed=seed), 120, seed=seed, workers=1, level=0.9, alpha=0.001)
-        for name, truth, where in (("weights", sem.B, sem.B != 0), ("effects", sem.total_effects(), path)):
+        for name, truth, where in (
+            ("weight_intervals", sem.B, sem.B != 0),
+            ("effect_intervals", sem.total_effects(), path),
+        ):
             parts = getattr(found, name)
             hits[name] += ((parts.low <= truth) & (truth <= parts.high))[where].sum()
-    assert 0.80 < hits["weights"] / 120 < 0.97
-    assert 0.80 < hits["effects"] / 180 < 0.97
+    assert 0.80 < hits["weight_intervals"] / 120 < 0.97
+    assert 0.80 < hits["effect_intervals"] / 180 < 0.97
 
 
 def test_percentiles_count_what_is_absent_as_zero():
@@ -261,8 +264,8 @@ def test_missing_rows_are_dropped_when_asked():
 def test_effects_that_would_not_fit_are_left_out(monkeypatch):
     monkeypatch.setattr(module, "EFFECTS", 10)
     found = bootstrap(rows(4, 60), 5, seed=1, workers=1)
-    assert found.effects is None
-    assert found.weights is not None
+    assert found.effect_intervals is None
+    assert found.weight_intervals is not None
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def bootstrap(
     fit = Fit.learned(table, recipe)
     source = table.source
     rows = table.rows if keep else None
-    X = rows.values if rows is not None and rows.stride == 1 else None
+    X = rows.values if rows is not None and rows.stride == 1 and rows.values.size <= keep else None
     kind = _settled(kind, source, X)
     keep_effects = 12 * count * fit.moments.p * (fit.moments.p - 1) // 2 <= EFFECTS
 

@@ -9,10 +9,13 @@ import pytest
 
 import ordag
 from ordag.data.moments import Moments
+from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.evidence import forecast as forecasts
 from ordag.evidence.forecast import Expected, expected, forecast, usual_count
+from ordag.learners.cvs import CvsSettings
 from ordag.learners.cvs_stack import cvs_stack, stackable
+from ordag.learners.methods import learn_from, recipe_for
 from ordag.resampling.replicates import Job
 from ordag.resampling.resamplers import RowResampler, WishartResampler
 
@@ -35,7 +38,7 @@ def test_a_forecast_is_what_rows_drawn_from_the_fitted_model_give(method):
     random = np.random.default_rng(1)
     literal = []
     for _ in range(300):
-        again = ordag.learn(sem.sample(fit.n, random), method, **fit.recipe.settings).graph.adjacency
+        again = learn_from(Table(sem.sample(fit.n, random)), fit.recipe).graph.adjacency
         truth = fit.graph.adjacency
         arrows = again & ~again.T
         lines = np.triu(again & again.T)
@@ -141,9 +144,10 @@ SETTINGS = [
 def test_a_stack_learns_what_one_table_after_the_other_gives(p, settings):
     drawn = ordag.simulate("erdos-renyi", p, 120, seed=p, degree=min(2, p - 1))
     base = Moments.from_rows(drawn.X)
-    assert stackable("cvs", settings, p)
+    recipe = CvsSettings(**settings)
+    assert stackable(recipe, p)
     for resampler in (WishartResampler(base), RowResampler.of(drawn.X, base)):
-        job = Job(resampler, np.random.SeedSequence(2), "cvs", settings, "effects")
+        job = Job(resampler, np.random.SeedSequence(2), recipe, "effects")
         for together, alone in zip(job.run(range(12)), map(job._one, range(12)), strict=True):
             assert np.array_equal(together.arrows, alone.arrows)
             assert np.array_equal(together.places, alone.places)
@@ -157,9 +161,9 @@ def test_what_has_too_few_digits_goes_the_exact_way():
     a = random.standard_normal(200)
     X = np.column_stack([a, a + 1e-8 * random.standard_normal(200), random.standard_normal(200)])
     base = Moments.from_rows(X)
-    job = Job(WishartResampler(base), np.random.SeedSequence(1), "cvs", {}, "graph")
+    job = Job(WishartResampler(base), np.random.SeedSequence(1), CvsSettings(), "graph")
     roots = np.stack([job.resampler.moments(k, np.random.SeedSequence(k)).R for k in range(4)])
-    assert not cvs_stack(roots, 200).sound.any()
+    assert not cvs_stack(roots, 200, CvsSettings()).sound.any()
     assert [one.places.tolist() for one in job.run(range(4))] == [job._one(k).places.tolist() for k in range(4)]
 
 
@@ -175,4 +179,4 @@ def test_what_has_too_few_digits_goes_the_exact_way():
     ],
 )
 def test_what_does_not_go_in_step(method, settings, p):
-    assert not stackable(method, settings, p)
+    assert not stackable(recipe_for(method, p, settings), p)

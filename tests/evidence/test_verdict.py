@@ -280,7 +280,7 @@ def test_the_class_of_a_graph_found_by_variances_is_no_reason():
 def test_arrows_that_the_order_contradicts_are_named():
     fit = ordag.learn("sachs", "ges", orient_by_order="class")
     assert fit.verdict.numbers["contradicted"] == [["p38", "pkc"], ["jnk", "pkc"]]
-    assert "p38 → pkc, jnk → pkc" in fit.warnings[0]
+    assert "p38 → pkc and jnk → pkc" in fit.warnings[0]
 
 
 def test_every_verdict_speaks_of_hidden_common_causes():
