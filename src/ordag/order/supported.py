@@ -1,0 +1,26 @@
+"""`Supported`: an order whose steps regress on few of the earlier variables, or on all of them by something else than least squares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordag.arrays import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Supported:
+    """What an estimator of conditional variances without a factor gives, all by position in the order.
+
+    order: column numbers, causes first. variances: that of each variable given its support, with the estimator's divisor.
+    chosen, runner_up: at every step the criterion of the chosen variable, and the least of those that went on waiting (infinite
+    where there was none). support: for each variable the column numbers that it was regressed on, in increasing order.
+    """
+
+    order: NDArray[np.intp]
+    variances: Array
+    chosen: Array
+    runner_up: Array
+    support: tuple[NDArray[np.intp], ...]
