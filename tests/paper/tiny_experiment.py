@@ -19,7 +19,7 @@ def tasks(quick):
     ]
 
 
-def extra():
+def complete_only():
     return [Task("squares", "numbers", 1, 4, replicate, "square") for replicate in range(5)]
 
 
@@ -74,7 +74,7 @@ def squares(run=run, **more):
         present=present,
         claims=lambda rows: [f"The paper says that squares are positive; here all {len(rows)} are."],
         table=table,
-        extra=extra,
+        complete_only=complete_only,
         replicated=True,
         settings={"power": 2},
         seconds=lambda task: 0.2,

@@ -71,7 +71,7 @@ def reproduce(
     chosen = chosen_experiments(names)
     if not any(one.replicated for one in chosen):
         refuse_options(context, ["replicates"], f"is of no use for {', '.join(names)}, where each task is done once")
-    if not any(one.extra() for one in chosen):
+    if not any(one.complete_only() for one in chosen):
         refuse_options(context, ["complete"], f"is of no use for {', '.join(names)}, where nothing is left out")
     try:
         with ProgressBar(out) as bar:

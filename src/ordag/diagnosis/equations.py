@@ -35,7 +35,7 @@ def equations(rows: Array, arrows: Mask) -> Iterator[Equation]:
         yield Equation(j, P, fitted, Z[:, j] - fitted)
 
 
-def extra(target: Array, base: Array, added: Array) -> tuple[float, float]:
+def f_test_of_added(target: Array, base: Array, added: Array) -> tuple[float, float]:
     r"""Whether columns add to a regression: the p-value of the F test, and the share of the residual they explain.
 
     With RSS₀ of the target on a constant and `base`, RSS₁ with the q columns `added` as well and d degrees of freedom left,
@@ -58,7 +58,8 @@ def extra(target: Array, base: Array, added: Array) -> tuple[float, float]:
 def linearity_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: float) -> Finding:
     """Ramsey's (1969) RESET with the square of the fitted value, in every equation, with Bonferroni's correction."""
     tests = {
-        eq.child: extra(rows[:, eq.child], eq.parents, np.square(eq.fitted)[:, None]) for eq in equations(rows, arrows)
+        eq.child: f_test_of_added(rows[:, eq.child], eq.parents, np.square(eq.fitted)[:, None])
+        for eq in equations(rows, arrows)
     }
     return _worst(
         "linearity",
@@ -80,7 +81,7 @@ def spread_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: flo
     tests = {}
     for eq in equations(rows, arrows):
         added = np.column_stack([eq.parents, np.square(eq.parents)])
-        tests[eq.child] = extra(np.cbrt(np.square(eq.residual)), np.empty((len(rows), 0)), added)
+        tests[eq.child] = f_test_of_added(np.cbrt(np.square(eq.residual)), np.empty((len(rows), 0)), added)
     return _worst(
         "residual_spread",
         tests,

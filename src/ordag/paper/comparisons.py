@@ -68,7 +68,7 @@ def comparison(
         present=present,
         claims=lambda rows: [*claims(rows), *refusals(rows)],
         table=lambda rows: table(rows, sizes, shown),
-        extra=lambda: [task for task in every(REPLICATES) if left_out(task)],
+        complete_only=lambda: [task for task in every(REPLICATES) if left_out(task)],
         replicated=True,
         settings=settings(RIVALS),
         seconds=seconds,

@@ -50,7 +50,7 @@ class Experiment:
     present: from all rows (a data frame) and a folder to the figures written there, as PNG and SVG.
     claims: from all rows to sentences "the paper says …; here …".
     table: from all rows to a small data frame for the terminal, if there is one.
-    extra: the tasks that only a complete run has.
+    complete_only: the tasks that only a complete run has.
     replicated: whether replicates are interchangeable, so that the caller may ask for more or fewer of them.
     alone: whether tasks must not run side by side, because they measure time.
     settings: what else the rows depend on, in plain values; a journal made with others is not continued.
@@ -64,7 +64,7 @@ class Experiment:
     present: Callable[[pd.DataFrame, Path], list[Path]]
     claims: Callable[[pd.DataFrame], list[str]]
     table: Callable[[pd.DataFrame], pd.DataFrame] | None = None
-    extra: Callable[[], Sequence[Task]] = lambda: ()
+    complete_only: Callable[[], Sequence[Task]] = lambda: ()
     replicated: bool = False
     alone: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)

@@ -30,7 +30,7 @@ def tasks_of(experiment: Experiment, *, quick: bool, replicates: int | None, com
 
     Points for which the experiment has fewer replicates than for others have no more than that.
     """
-    tasks = [*experiment.tasks(quick), *(experiment.extra() if complete else ())]
+    tasks = [*experiment.tasks(quick), *(experiment.complete_only() if complete else ())]
     if replicates is not None and experiment.replicated:
         counts = Counter(replace(task, replicate=0) for task in tasks)
         most = max(counts.values())
