@@ -11,11 +11,13 @@ import pytest
 
 import ordag
 from ordag.cli.learn import learn as learn_command
+from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.learners.methods import METHODS, recipe_for, settings_of
 from ordag.settings import declared
 from tools import settings as made
 
+MARKS = Table("marks")
 ROOT = Path(__file__).parent.parent
 ESTIMATORS = {estimator.method: estimator for estimator in (ordag.Pooled, ordag.CVS, ordag.PC, ordag.GES, ordag.GDS)}
 
@@ -45,20 +47,20 @@ def test_the_command_has_an_option_for_every_setting_that_can_be_typed(method):
 
 def test_defaults_of_auto_and_of_a_method_are_the_same_objects():
     for method in METHODS:
-        assert recipe_for(method, 5, {}).plain() == METHODS[method].settings().plain()
+        assert recipe_for(MARKS, method, {}).plain() == METHODS[method].settings().plain()
         assert set(settings_of(method)) <= set(settings_of("auto"))
 
 
 def test_a_value_is_checked_where_it_is_given_and_kept_as_it_is_used():
     with pytest.raises(SettingError, match="alpha=2"):
-        recipe_for("cvs", 5, {"alpha": 2})
-    assert recipe_for("ges", 5, {"penalty": 2}).penalty == 2.0
-    assert recipe_for("gds", 5, {"restarts": [5, 6]}).restarts == (5, 6)
+        recipe_for(MARKS, "cvs", {"alpha": 2})
+    assert recipe_for(MARKS, "ges", {"penalty": 2}).penalty == 2.0
+    assert recipe_for(MARKS, "gds", {"restarts": [5, 6]}).restarts == (5, 6)
     with pytest.raises(SettingError, match="one of tests"):
-        recipe_for("cvs", 5, {"parents": "bic", "correction": "bh"})
+        recipe_for(MARKS, "cvs", {"parents": "bic", "correction": "bh"})
 
 
 def test_settings_cannot_be_changed():
-    recipe = recipe_for("cvs", 5, {})
+    recipe = recipe_for(MARKS, "cvs", {})
     with pytest.raises(AttributeError):
         recipe.alpha = 0.5

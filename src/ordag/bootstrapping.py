@@ -12,16 +12,18 @@ import numpy as np
 
 from ordag.arrays import Array
 from ordag.checks import Seed, check_choice, is_whole, short
+from ordag.data.moments import Moments
 from ordag.data.reading import Missing, split_reading
 from ordag.data.sources import Source
 from ordag.data.table import Table
+from ordag.data.table_checks import least_squares_rows
 from ordag.errors import DataError, SettingError
 from ordag.fit import Fit
 from ordag.learners.methods import check_settings, recipe_for
 from ordag.learners.settings import MethodSettings
 from ordag.resampling.intervals import check_interval_level, intervals
 from ordag.resampling.replicates import Job, Replicate, run
-from ordag.resampling.resamplers import Resampler, RowResampler, WishartResampler, seed_root
+from ordag.resampling.resamplers import FewRowsResampler, Resampler, RowResampler, WishartResampler, seed_root
 from ordag.resampling.streaming import passes, poisson_sums
 from ordag.resampling.support import Support
 from ordag.workers import worker_count
@@ -82,7 +84,7 @@ def bootstrap(
     check_settings(method, asked)
     keep = {"auto": IN_MEMORY, "rows": sys.maxsize}.get(kind, 0)
     table = Table(data, columns=columns, missing=missing, progress=progress, keep=keep, **reading)
-    recipe = recipe_for(method, len(table.names), asked)
+    recipe = recipe_for(table, method, asked)
     if seed is not None:
         recipe = recipe.reseeded(np.random.default_rng(root))
     fit = Fit.learned(table, recipe)
@@ -110,8 +112,14 @@ def bootstrap(
     else:
         # Any root whitens, but a root of squares and products has half the digits, and Wishart samples would inherit that.
         exact = table.qr_moments if X is None and fit.moments.squared else fit.moments
-        found = learned(WishartResampler(exact) if X is None else RowResampler.of(X, exact), range(count))
+        found = learned(_resampler(X, exact), range(count))
     return _counted(fit, found, kind=kind, seed=root, level=level)
+
+
+def _resampler(X: Array | None, base: Moments) -> Resampler:
+    if X is None:
+        return WishartResampler(base)
+    return RowResampler.of(X, base) if base.n >= least_squares_rows(base.p) else FewRowsResampler(base, X)
 
 
 def bootstrap_fit(

@@ -233,7 +233,7 @@ def _outcome(method: str, table: Table, settings: Mapping[str, Any], truth: Dag 
     start, cpu = time.perf_counter(), time.process_time()
     try:
         check_settings(method, settings)
-        found = learn_from(table, recipe_for(method, len(table.names), settings))
+        found = learn_from(table, recipe_for(table, method, settings))
         fit = Fit.of(with_notice(found))
     except SettingError:
         raise

@@ -60,7 +60,7 @@ def learn(
     reading, asked = split_reading(settings)
     check_settings(method, asked)
     table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
-    return Fit.learned(table, recipe_for(method, len(table.names), asked), forecast_tables=forecast)
+    return Fit.learned(table, recipe_for(table, method, asked), forecast_tables=forecast)
 
 
 def refit(

@@ -28,8 +28,11 @@ def inverse(L: Array) -> Array:
 def wishart_root(n: int, p: int, random: np.random.Generator) -> Array:
     r"""An upper triangular root of the scatter of n independent standard normal rows with p columns (Bartlett 1933).
 
-    $A_{ii}^2 \sim \chi^2_{n-i}$ for i = 1, 2, …, and standard normal entries above the diagonal.
+    $A_{ii}^2 \sim \chi^2_{n-i}$ for i = 1, 2, …, and standard normal entries above the diagonal; with fewer rows than
+    columns, by the rows themselves.
     """
+    if n <= p:
+        return triangle(random.standard_normal((n - 1, p)))
     A = np.triu(random.standard_normal((p, p)), 1)
     A[np.diag_indices(p)] = np.sqrt(random.chisquare(n - 1.0 - np.arange(p)))
     return A

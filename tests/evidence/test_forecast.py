@@ -15,7 +15,7 @@ from ordag.evidence import forecast as forecasts
 from ordag.evidence.forecast import Expected, expected, forecast, usual_count
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.cvs_stack import cvs_stack, stackable
-from ordag.learners.methods import learn_from, recipe_for
+from ordag.learners.methods import METHODS, learn_from
 from ordag.resampling.replicates import Job
 from ordag.resampling.resamplers import RowResampler, WishartResampler
 
@@ -145,7 +145,7 @@ def test_a_stack_learns_what_one_table_after_the_other_gives(p, settings):
     drawn = ordag.simulate("erdos-renyi", p, 120, seed=p, degree=min(2, p - 1))
     base = Moments.from_rows(drawn.X)
     recipe = CvsSettings(**settings)
-    assert stackable(recipe, p)
+    assert stackable(recipe, 200, p)
     for resampler in (WishartResampler(base), RowResampler.of(drawn.X, base)):
         job = Job(resampler, np.random.SeedSequence(2), recipe, "effects")
         for together, alone in zip(job.run(range(12)), map(job._one, range(12)), strict=True):
@@ -179,4 +179,4 @@ def test_what_has_too_few_digits_goes_the_exact_way():
     ],
 )
 def test_what_does_not_go_in_step(method, settings, p):
-    assert not stackable(recipe_for(method, p, settings), p)
+    assert not stackable(METHODS[method].settings(**settings), 1000, p)

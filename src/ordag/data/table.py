@@ -56,6 +56,13 @@ class Table:
             check_size(known.n, self.names, least_rows)
         return self
 
+    @property
+    def n(self) -> int:
+        """The number of usable rows."""
+        if self.source is None:
+            return self._given.n
+        return self.qr_moments.n if self.gram_moments is None else self.gram_moments.n
+
     def _check_rows(self) -> None:
         """Refuse too few rows before anything is computed from them, where their number is known."""
         if self.source is not None and self.source.rows is not None:

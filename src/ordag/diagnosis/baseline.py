@@ -52,7 +52,8 @@ class Baseline:
         """A fit with its columns in line."""
         order = np.array(fit.places or topological_order(fit.graph.adjacency))
         given = fit.moments
-        R = fit.ordering.L.T if fit.ordering is not None else triangle(given.R[:, order])
+        factor = None if fit.ordering is None else fit.ordering.factor
+        R = triangle(given.R[:, order]) if factor is None else factor.L.T
         names = [fit.names[j] for j in order]
         moments = Moments(given.n, given.mean[order], names, R=np.asfortranarray(R), squared=given.squared)
         return cls(fit, order, moments, fit.graph.adjacency[np.ix_(order, order)])

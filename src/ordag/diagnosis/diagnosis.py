@@ -158,7 +158,7 @@ def diagnose(
         settings["alpha"] = level("alpha", alpha)
     check_settings(method, settings)
     table = Table(data, columns=columns, missing=missing, progress=progress, keep=NUMBERS, **reading)
-    recipe = recipe_for(method, len(table.names), settings)
+    recipe = recipe_for(table, method, settings)
     if isinstance(recipe, PooledSettings):
         recipe = replace(recipe, units="commensurable" if same_units else None, groups=None if same_units else groups)
     with warnings.catch_warnings():

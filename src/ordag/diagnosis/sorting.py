@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ordag.arrays import Array, Mask
+from ordag.data.table_checks import least_squares_rows
 from ordag.diagnosis.baseline import Baseline, agreement
-from ordag.evidence.finding import Finding, Level
+from ordag.evidence.finding import Finding, Level, unchecked
 from ordag.graph.distances import hamming
 from ordag.learners.cvs import CvsSettings
 from ordag.linalg import inverse, lengths, triangle
@@ -71,6 +72,8 @@ def sort_and_regress(baseline: Baseline) -> Mask:
 
 def sorting_finding(baseline: Baseline) -> Finding:
     """How far the order agrees with sorting by variance and by R², and whether sort-and-regress gives the same graph."""
+    if baseline.moments.n < least_squares_rows(baseline.moments.p):
+        return unchecked("sorting", "takes more rows than variables.")
     variances = np.asarray(baseline.moments.variances)
     explained = r_squared(baseline.moments.R)
     place = np.arange(len(variances), dtype=np.float64)

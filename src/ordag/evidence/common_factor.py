@@ -100,8 +100,8 @@ class CommonFactor:
 def common_factor(fit: Found) -> CommonFactor | None:
     """The factor model that comes closest to the graph of a fit, from its moments alone.
 
-    None where there is nothing to compare: fewer than four variables (one factor fits three exactly), more than 200, or a
-    graph that no model has.
+    None where there is nothing to compare: fewer than four variables (one factor fits three exactly), more than 200, no more
+    rows than variables, or a graph that no model has.
 
     >>> import ordag
     >>> found = common_factor(ordag.learn("marks"))
@@ -110,7 +110,7 @@ def common_factor(fit: Found) -> CommonFactor | None:
     """
     n, R = fit.n, fit.moments.R
     p = len(R)
-    if not 4 <= p <= MOST_VARIABLES:
+    if not 4 <= p <= MOST_VARIABLES or n < p + 2:
         return None
     try:
         B = fit.any_sem.B
@@ -134,7 +134,7 @@ def common_factor(fit: Found) -> CommonFactor | None:
             best = CommonFactor(k, bic, graph, chi_square, df, float(chdtrc(df, chi_square)))
     if best is None or best.worse >= NEARLY:
         return best
-    if fit.ordering is not None:
+    if fit.ordering is not None and fit.ordering.factor is not None:
         best = replace(best, graph_bic=min(graph, _best_along(fit.ordering)))
     hub, star = _best_star(R, n)
     return replace(best, hub=fit.names[hub]) if best.factors == 1 and star <= best.bic else best
@@ -170,6 +170,9 @@ def common_factor_finding(fit: Found) -> Finding:
     """Do hidden common causes explain the table as well as the graph does?"""
     found = common_factor(fit)
     if found is None:
-        return unchecked("common_factor", f"takes 4 to {MOST_VARIABLES} variables, and a graph that a model has.")
+        return unchecked(
+            "common_factor",
+            f"takes 4 to {MOST_VARIABLES} variables, more rows than variables, and a graph that a model has.",
+        )
     level: Level = "warning" if found.explains else "look" if found.nearly else "fine"
     return Finding("common_factor", level, found.sentence, found.numbers)

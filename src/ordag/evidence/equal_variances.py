@@ -83,7 +83,7 @@ def detectable_ratio(df: Array, kurtosis: float = 0.0) -> float:
 
 def equality_test(found: Found) -> EqualVariances | None:
     """The test along the fit's order or, for a Dag without one, over its equations. None for a Cpdag without an order."""
-    if found.ordering is not None:
+    if found.ordering is not None and found.ordering.factor is not None:
         df = np.asarray(found.n - 1.0 - np.arange(len(found.names)), dtype=np.float64)
         variances = np.diagonal(found.ordering.L) ** 2 / df
     elif found.refit is not None:
@@ -101,7 +101,7 @@ def residual_kurtosis(found: Found) -> float:
     if found.profile is None or len(found.profile.rows) < FEWEST_ROWS:
         return 0.0
     centred = found.profile.rows - found.profile.rows.mean(axis=0)
-    if found.ordering is not None:
+    if found.ordering is not None and found.ordering.factor is not None:
         residuals = centred[:, found.ordering.order] @ (found.ordering.W * np.diagonal(found.ordering.L)[:, None]).T
     else:
         assert found.sem is not None

@@ -67,14 +67,12 @@ def step_evidence(ordering: Ordering, skeleton: Mask, alpha: float, before: Mask
 
 
 def step_columns(found: Found) -> dict[str, Any]:
-    """One entry per step: node, variance, margin, runner_up, runner_up_p_value, tied (names), tie_matters."""
+    """One entry per step: node, variance, margin; by least squares also runner_up, runner_up_p_value, tied (names), tie_matters."""
     if found.ordering is None:
         return {"node": [], "variance": [], "margin": []}
+    ordering = found.ordering
+    columns = {"node": list(found.order or ()), "variance": ordering.variances, "margin": ordering.margins}
+    if ordering.factor is None or ordering.support is not None:
+        return columns  # the rule compared other variances than those given all before
     before = None if found.known is None else found.known.before
-    steps = step_evidence(found.ordering, found.graph.skeleton, TIED, before)
-    return {
-        "node": list(steps.names),
-        "variance": found.ordering.variances,
-        "margin": found.ordering.margins,
-        **steps.columns,
-    }
+    return columns | step_evidence(ordering, found.graph.skeleton, TIED, before).columns

@@ -31,7 +31,7 @@ class Turning(NamedTuple):
 
 def turning_factors(found: Found) -> Turning | None:
     """Those of the arrows along the order of a fit; None where it has no order or no such arrow."""
-    if found.ordering is None:
+    if found.ordering is None or found.ordering.factor is None:
         return None
     source, target = np.nonzero(found.graph.adjacency & ~found.graph.adjacency.T)
     place = np.argsort(found.ordering.order)

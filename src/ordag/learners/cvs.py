@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
+from ordag.arrays import Mask
+from ordag.data.moments import Moments
 from ordag.data.table import Table
+from ordag.data.table_checks import least_squares_rows
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.found import Found
 from ordag.learners.settings import MethodSettings, level_of_tests, test_of_edges
-from ordag.order import RULES, find_order
+from ordag.learners.supports import SupportResult, supported_graph
+from ordag.model.refit import refit
+from ordag.order import ESTIMATORS, RULES, better_order, find_order
+from ordag.order.ordering import Ordering
+from ordag.order.sparse import LEAST_ROWS
 from ordag.parents import CORRECTIONS, PARENT_RULES, select
 from ordag.parents.tests import Test
-from ordag.settings import choice
+from ordag.settings import choice, flag
+from ordag.words import counted
+
+MANY_ROWS = 10
+"""Rows per variable from which least squares is left alone."""
+
+BOTH_UP_TO = 300
+"""Variables up to which "auto" looks for a sparse order as well: seconds."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +62,16 @@ class CvsSettings(MethodSettings):
         "for many variables bh controls the false-discovery rate of edges (not of directions) at alpha, bonferroni any false edge",
     )
     direction: str = choice("forward", RULES, "find causes first, or effects first")
+    variance: str | None = choice(
+        None,
+        ("auto", *ESTIMATORS),
+        "how conditional variances are estimated; if not given least-squares, and sparse where there are too few rows for it; auto "
+        "compares the two",
+    )
+    split: bool = flag(False, "test arrows on other rows than those that they were learned from, half of each")
+
+    def reseeded(self, random: np.random.Generator) -> Self:
+        return replace(self, split=False)  # a sample has no rows of its own
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,8 +82,12 @@ class CvsSettings(MethodSettings):
 
 
 def cvs(table: Table, settings: CvsSettings, known: Constraints | None = None) -> Found:
-    """A Dag: the ordering, and the parents that the rule chooses along it."""
-    ordering = find_order(table, settings.direction, None if known is None else known.before)
+    """A Dag: the ordering, and the parents that the rule chooses along it, or that the order was found with."""
+    if settings.split:
+        return _split(table, settings, known)
+    ordering = _ordering(table, settings, None if known is None else known.before)
+    if ordering.factor is None:
+        return _by_support(ordering, settings, known)
     selection = select(
         ordering,
         rule=settings.parents,
@@ -81,6 +110,57 @@ def cvs(table: Table, settings: CvsSettings, known: Constraints | None = None) -
         warnings=ordering.warnings,
         result=selection,
     )
+
+
+def _ordering(table: Table, settings: CvsSettings, before: Mask | None) -> Ordering:
+    """By the estimator that was asked for, or that suits the number of rows."""
+    variance, p = settings.variance, len(table.names)
+    if variance in (None, "auto"):
+        n = table.needing(lambda _: LEAST_ROWS).n
+        enough = n >= least_squares_rows(p) or settings.direction != "forward"
+        if variance == "auto" and enough and settings.direction == "forward" and n < MANY_ROWS * p and p <= BOTH_UP_TO:
+            return better_order(table, before)
+        variance = "least-squares" if enough else "sparse"
+    return find_order(table, settings.direction, before, variance)
+
+
+def _by_support(ordering: Ordering, settings: CvsSettings, known: Constraints | None) -> Found:
+    """Where regressions on all earlier variables are out of reach, parents are those that the order was found with."""
+    if settings.parents != "test":
+        raise SettingError(
+            f"parents={settings.parents!r} takes regressions on all earlier variables, which variance={ordering.rule!r} does not "
+            "make: leave it out."
+        )
+    moments = ordering.moments
+    few = moments.n < least_squares_rows(moments.p)
+    sentence = (
+        f"{counted(moments.n, 'row')} are too few for regressions on all of {moments.p} variables, so each was regressed on few "
+        f"of those before it (variance={ordering.rule!r}, --variance {ordering.rule}): the p-values come after that choice, and "
+        "are too small."
+    )
+    return Found(
+        recipe=settings,
+        moments=moments,
+        graph=Dag.known_acyclic(moments.names, supported_graph(ordering, known)),
+        ordering=ordering,
+        warnings=(*ordering.warnings, *((sentence,) if few and settings.variance is None else ())),
+        result=SupportResult(math.comb(moments.p, 2)),
+    )
+
+
+def _split(table: Table, settings: CvsSettings, known: Constraints | None) -> Found:
+    """Learned from one half of the rows, tested on the other: every second row, in an order that does not depend on them."""
+    rows = table.needing(lambda _: LEAST_ROWS).rows
+    if rows is None or rows.stride > 1:
+        raise SettingError(
+            "split=True takes all rows in memory: give a table, not moments, and not a file of this size."
+        )
+    mixed = rows.values[np.random.default_rng(0).permutation(len(rows.values))]
+    half, other = (Moments.from_rows(part, table.names) for part in (mixed[::2], mixed[1::2]))
+    found = cvs(Table(half), replace(settings, split=False), known)
+    assert isinstance(found.graph, Dag)
+    tested = SupportResult(math.comb(half.p, 2), refit(other, found.graph))
+    return replace(found, recipe=settings, result=tested, selection=None)
 
 
 def with_false_edges_said(found: Found) -> Found:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
+from ordag.data.table_checks import least_squares_rows
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.settings import MethodSettings
 from ordag.order.least_squares import forward_stack
@@ -29,11 +30,14 @@ class Graphs(NamedTuple):
     sound: Mask
 
 
-def stackable(recipe: MethodSettings, p: int) -> TypeGuard[CvsSettings]:
-    """Whether a method with these settings can learn from many tables of p columns in step."""
+def stackable(recipe: MethodSettings, n: int, p: int) -> TypeGuard[CvsSettings]:
+    """Whether a method with these settings can learn from many tables of n rows and p columns in step."""
     return (
         isinstance(recipe, CvsSettings)
         and p <= WORTHWHILE
+        and n >= least_squares_rows(p)
+        and recipe.variance in (None, "least-squares")
+        and not recipe.split
         and (recipe.parents, recipe.direction) == ("test", "forward")
         and recipe.knowledge is None
         and recipe.min_effect is None

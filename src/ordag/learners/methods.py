@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ordag.checks import check_choice
 from ordag.data.table import Table
+from ordag.data.table_checks import least_squares_rows
 from ordag.errors import SettingError
 from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.masks import verify
@@ -23,6 +24,7 @@ from ordag.learners.pooled.method import PooledSettings, pooled
 from ordag.learners.precision import with_digits_checked
 from ordag.learners.settings import MethodSettings
 from ordag.learners.small_effects import with_notice, without_small_effects
+from ordag.order.sparse import LEAST_ROWS
 
 
 class Method(NamedTuple):
@@ -70,16 +72,18 @@ def check_settings(method: str, settings: Mapping[str, Any]) -> None:
         which = "is not a setting" if len(unknown) == 1 else "are not settings"
         sentence = f"{', '.join(unknown)} {which} of {method!r}: it takes {', '.join(known)}."
         raise SettingError(sentence, (*unknown, *known))
-    _settled(method, 0, settings)
+    _settled(method, 0, settings, few=False)
 
 
-def recipe_for(method: str, p: int, settings: Mapping[str, Any]) -> MethodSettings:
-    """The settings of a method that was named, or of the one that "auto" stands for with p variables and these settings."""
-    name, given = _settled(method, p, settings)
+def recipe_for(table: Table, method: str, settings: Mapping[str, Any]) -> MethodSettings:
+    """The settings of a method that was named, or of the one that "auto" stands for with this table and these settings."""
+    few = method == "auto" and table.needing(lambda _: LEAST_ROWS).n < least_squares_rows(len(table.names))
+    name, given = _settled(method, len(table.names), settings, few=few)
     return METHODS[name].settings(**given)
 
 
-def _settled(method: str, p: int, given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+def _settled(method: str, p: int, given: Mapping[str, Any], *, few: bool) -> tuple[str, Mapping[str, Any]]:
+    """`few` says that there are too few rows for regressions on all variables."""
     if method != "auto":
         return method, given
     able = [name for name in METHODS if set(given) <= set(settings_of(name))]
@@ -87,10 +91,12 @@ def _settled(method: str, p: int, given: Mapping[str, Any]) -> tuple[str, Mappin
         raise SettingError(
             f"No method has all of {', '.join(given)}: name the method and leave out what it does not have.", given
         )
+    if able[0] == "pooled" and "cvs" in able and few:
+        return "cvs", given
     if able[0] == "pooled" and p <= POOLED_UP_TO:
         return "pooled", given
     if able[0] == "pooled" and "cvs" in able:
-        return "cvs", {"parents": "adaptive", **given}
+        return "cvs", {"parents": "adaptive", "variance": "auto", **given}
     if able[0] in ("pooled", "cvs") or len(able) == 1:
         return able[0], given
     raise SettingError(
@@ -101,6 +107,8 @@ def _settled(method: str, p: int, given: Mapping[str, Any]) -> tuple[str, Mappin
 def learn_from(table: Table, recipe: MethodSettings) -> Found:
     """What a method finds in a table, without edges of small effect, and checked against what is known."""
     known = recipe.knowledge.over(table.names) if isinstance(recipe.knowledge, Knowledge) else None
+    if not isinstance(recipe, CvsSettings):
+        table.needing(least_squares_rows)
     found = METHODS[recipe.name].search(table, recipe, known)
     found = replace(found, known=known, profile=table.profile)
     if recipe.min_effect:

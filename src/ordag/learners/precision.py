@@ -30,7 +30,8 @@ def with_digits_checked(found: Found) -> Found:
 
     Where every variance given all predecessors is known well, so is every one given fewer, and there is nothing to do.
     """
-    if found.ordering is not None and found.ordering.uncertainty.max() <= NEGLIGIBLE:
+    factor = None if found.ordering is None else found.ordering.factor
+    if factor is not None and factor.uncertainty.max() <= NEGLIGIBLE:
         return found
     if isinstance(found.graph, Cpdag):
         return found  # PC refuses tests without digits, GES says how far rounding may have moved its score

@@ -65,7 +65,7 @@ class MethodSettings(Settings):
         return said
 
     def reseeded(self, random: np.random.Generator) -> Self:
-        """The same settings with other random numbers, where there are any."""
+        """The same settings for the moments of another sample, with other random numbers where there are any."""
         changed: dict[str, Any] = {"seed": random} if hasattr(self, "seed") else {}
         return replace(self, **changed)
 

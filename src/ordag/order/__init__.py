@@ -1,23 +1,52 @@
-"""Moments or rows in, Ordering out: `find_order` by one of the `RULES`, each in a file of its own."""
+"""Moments or rows in, Ordering out: `find_order` by one of the `ESTIMATORS` of conditional variance, each in a file of its own."""
 
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 from ordag.arrays import Mask
 from ordag.data.table import Table
 from ordag.errors import PrecisionWarning, SettingError
-from ordag.order.least_squares import BACKWARD, FORWARD
-from ordag.order.ordering import Ordering
+from ordag.order.least_squares import BACKWARD, FORWARD, with_factor
+from ordag.order.ordering import Ordering, Rule
+from ordag.order.sparse import SPARSE, joint_score, sparse_forward, supports_along, usual_width
 
-RULES = {rule.name: rule for rule in (FORWARD, BACKWARD)}
+RULES = {"forward": FORWARD, "backward": BACKWARD}
+"""The directions of least squares; all other estimators choose causes first."""
+
+ESTIMATORS: dict[str, dict[str, Rule]] = {"least-squares": RULES, "sparse": {"forward": SPARSE}}
+"""How conditional variances are estimated, and the directions that there are for it."""
 
 
-def find_order(table: Table, rule: str = "forward", before: Mask | None = None) -> Ordering:
+def better_order(table: Table, before: Mask | None = None) -> Ordering:
+    """The order by least squares or the sparse one, whichever has the lower score with parents by the same search."""
+    full = find_order(table, "forward", before)
+    moments = full.moments
+    S, n = moments.covariance(), moments.n
+    sparse = sparse_forward(S, n, before, width=usual_width(moments.p))
+    if joint_score(S, n, supports_along(S, n, full.order)) <= joint_score(S, n, sparse):
+        return full
+    return with_factor(Ordering.supported(sparse, moments, "sparse"))
+
+
+def rule_of(variance: Any, direction: str) -> Rule:
+    """The rule of an estimator, by its name."""
+    rules = ESTIMATORS[variance]
+    if direction not in rules:
+        raise SettingError(
+            f"direction={direction!r} goes with variance='least-squares' only, and not with {variance!r}: leave one out."
+        )
+    return rules[direction]
+
+
+def find_order(
+    table: Table, direction: str = "forward", before: Mask | None = None, variance: Any = "least-squares"
+) -> Ordering:
     """The variables of a table, causes first; `before` is a partial order to keep to, with [i, j] for column i before j."""
-    chosen = RULES[rule]
+    chosen = rule_of(variance, direction)
     if chosen.needs == "rows" and table.source is None:
-        raise SettingError(f"The ordering rule {rule!r} takes the rows, and moments were given.")
+        raise SettingError(f"variance={variance!r} takes the rows, and moments were given.")
     ordering = chosen.find(table.needing(chosen.least_rows), before)
     for sentence in ordering.warnings:
         warnings.warn(sentence, PrecisionWarning, stacklevel=5)

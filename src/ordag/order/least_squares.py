@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +43,15 @@ def quick_forward(moments: Moments, before: Mask | None = None) -> Ordering | No
     if uncertainty.max() > QUICK:
         return None
     return Ordering.along(part.order, moments, Factor(L, W, uncertainty), part.runner_up)
+
+
+def with_factor(ordering: Ordering) -> Ordering:
+    """The same ordering with the factor along it, for tests given all variables before."""
+    moments, order = ordering.moments, ordering.order
+    L = np.asfortranarray(triangle(moments.R[:, order]).T)
+    W = inverse(L)
+    uncertainty = noise(condition(W, column_lengths(moments)[order]), squared=moments.squared)
+    return replace(ordering, factor=Factor(L, W, uncertainty))
 
 
 def _find(table: Table, before: Mask | None) -> Ordering:

@@ -16,11 +16,12 @@ from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.data.table_checks import LeastRows, least_squares_rows
 from ordag.errors import SettingError
+from ordag.order.supported import Supported
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A way to order the variables of a table, as `RULES` in `ordag.order` knows it.
+    """A way to order the variables of a table: an estimator of conditional variances and a direction.
 
     find: from a table and a partial order to keep to ([i, j] for column i before column j, or None) to the ordering.
     needs: "rows" if moments alone will not do.
@@ -97,7 +98,8 @@ class Ordering:
     """The variables of `moments` in causal order, and the name of the rule that found it.
 
     `variances` are those of each variable given its predecessors, in order. At step m the rule compared `chosen[m]` with
-    `runner_up[m]`, the second least (infinite where there was none).
+    `runner_up[m]`, the second least (infinite where there was none). `support[m]` are the columns that variable m was regressed on,
+    where the rule chose some of its predecessors.
     """
 
     order: NDArray[np.intp]
@@ -107,6 +109,7 @@ class Ordering:
     runner_up: Array
     rule: str = "forward"
     factor: Factor | None = None
+    support: tuple[NDArray[np.intp], ...] | None = None
 
     @classmethod
     def along(
@@ -116,6 +119,11 @@ class Ordering:
         scatter = factor.L.diagonal() ** 2
         chosen = factor.W.diagonal() ** 2 if factor.from_last else scatter
         return cls(order, moments, scatter / (moments.n - np.arange(len(order))), chosen, runner_up, rule, factor)
+
+    @classmethod
+    def supported(cls, found: Supported, moments: Moments, rule: str) -> Ordering:
+        """The ordering of a rule without a factor."""
+        return cls(found.order, moments, found.variances, found.chosen, found.runner_up, rule, support=found.support)
 
     @property
     def n(self) -> int:
@@ -148,7 +156,7 @@ class Ordering:
         """The factor, or a refusal where the rule has none."""
         if self.factor is None:
             raise SettingError(
-                f"This takes the covariances of all variables, and is not available with this ordering rule, {self.rule!r}."
+                f"This takes regressions on all earlier variables, and is not available with variance={self.rule!r}."
             )
         return self.factor
 

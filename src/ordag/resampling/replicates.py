@@ -64,8 +64,8 @@ class Job:
     def run(self, numbers: Sequence[int]) -> list[Replicate]:
         """These replicates, with one thread for linear algebra: the same digits everywhere."""
         with as_worker():
-            p = self.resampler.base.p
-            if not self.resampler.same_rows or not stackable(self.recipe, p):
+            n, p = self.resampler.base.n, self.resampler.base.p
+            if not self.resampler.same_rows or not stackable(self.recipe, n, p):
                 return [self._one(number) for number in numbers]
             size = stack_size(p)
             stacks = [numbers[start : start + size] for start in range(0, len(numbers), size)]

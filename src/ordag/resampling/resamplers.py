@@ -74,6 +74,19 @@ class RowResampler:
 
 
 @dataclass(frozen=True, eq=False)
+class FewRowsResampler:
+    """The same where there are no more rows than columns, and nothing to whiten with."""
+
+    base: Moments
+    X: Array
+    same_rows: ClassVar[bool] = True
+
+    def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
+        n = len(self.X)
+        return Moments.from_rows(self.X[np.random.default_rng(seed).integers(n, size=n)], self.base.names)
+
+
+@dataclass(frozen=True, eq=False)
 class WishartResampler:
     r"""Samples from the Gaussian distribution with the moments of the data, for when there are no rows.
 
