@@ -27,6 +27,7 @@ HOMES = {
     "Seed": "ordag.checks",
     "Sequence": "collections.abc",
     "Test": "ordag.parents.tests",
+    "VarianceEstimator": "ordag.order.own",
 }
 """Where the names in the types of settings come from."""
 

@@ -11,6 +11,7 @@ from ordag.knowledge.knowledge import KnowledgeLike
 from ordag.learners.ges.operators import Phase
 from ordag.learners.pooled.method import Groups
 from ordag.learners.settings import Penalty
+from ordag.order.own import VarianceEstimator
 from ordag.parents.tests import Test
 
 
@@ -29,6 +30,8 @@ class Keywords(TypedDict, total=False):
     parents: str
     correction: str
     direction: str
+    variance: str | VarianceEstimator | None
+    split: bool
     colliders: str
     max_level: int | None
     orient_by_order: str | None

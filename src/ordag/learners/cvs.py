@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ordag.arrays import Mask
+from ordag.checks import check_choice
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
@@ -21,11 +22,21 @@ from ordag.learners.supports import SupportResult, supported_graph
 from ordag.model.refit import refit
 from ordag.order import ESTIMATORS, RULES, better_order, find_order
 from ordag.order.ordering import Ordering
+from ordag.order.own import VarianceEstimator
 from ordag.order.sparse import LEAST_ROWS
 from ordag.parents import CORRECTIONS, PARENT_RULES, select
 from ordag.parents.tests import Test
 from ordag.settings import choice, flag
 from ordag.words import counted
+
+
+def _variance(name: str, value: Any) -> Any:
+    words = ("auto", *ESTIMATORS)
+    if not isinstance(value, str) and isinstance(value, VarianceEstimator):
+        return value
+    check_choice(name, value, (None, *words), f"{', '.join(words)}, or an object with conditional_variance(x, Z)")
+    return value
+
 
 MANY_ROWS = 10
 """Rows per variable from which least squares is left alone."""
@@ -62,11 +73,13 @@ class CvsSettings(MethodSettings):
         "for many variables bh controls the false-discovery rate of edges (not of directions) at alpha, bonferroni any false edge",
     )
     direction: str = choice("forward", RULES, "find causes first, or effects first")
-    variance: str | None = choice(
+    variance: str | VarianceEstimator | None = choice(
         None,
         ("auto", *ESTIMATORS),
         "how conditional variances are estimated; if not given least-squares, and sparse where there are too few rows for it; auto "
         "compares the two",
+        check=_variance,
+        plain=lambda value: value if value is None or isinstance(value, str) else type(value).__name__,
     )
     split: bool = flag(False, "test arrows on other rows than those that they were learned from, half of each")
 

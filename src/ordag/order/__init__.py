@@ -6,10 +6,12 @@ import warnings
 from typing import Any
 
 from ordag.arrays import Mask
+from ordag.checks import short
 from ordag.data.table import Table
 from ordag.errors import PrecisionWarning, SettingError
 from ordag.order.least_squares import BACKWARD, FORWARD, with_factor
 from ordag.order.ordering import Ordering, Rule
+from ordag.order.own import own_rule
 from ordag.order.sparse import SPARSE, joint_score, sparse_forward, supports_along, usual_width
 
 RULES = {"forward": FORWARD, "backward": BACKWARD}
@@ -31,11 +33,11 @@ def better_order(table: Table, before: Mask | None = None) -> Ordering:
 
 
 def rule_of(variance: Any, direction: str) -> Rule:
-    """The rule of an estimator, by its name."""
-    rules = ESTIMATORS[variance]
+    """The rule of an estimator: by its name, or made for an object of the user's."""
+    rules = ESTIMATORS[variance] if isinstance(variance, str) else {"forward": own_rule(variance)}
     if direction not in rules:
         raise SettingError(
-            f"direction={direction!r} goes with variance='least-squares' only, and not with {variance!r}: leave one out."
+            f"direction={direction!r} goes with variance='least-squares' only, and not with {short(variance)}: leave one out."
         )
     return rules[direction]
 
@@ -46,7 +48,7 @@ def find_order(
     """The variables of a table, causes first; `before` is a partial order to keep to, with [i, j] for column i before j."""
     chosen = rule_of(variance, direction)
     if chosen.needs == "rows" and table.source is None:
-        raise SettingError(f"variance={variance!r} takes the rows, and moments were given.")
+        raise SettingError(f"variance={short(variance)} takes the rows, and moments were given.")
     ordering = chosen.find(table.needing(chosen.least_rows), before)
     for sentence in ordering.warnings:
         warnings.warn(sentence, PrecisionWarning, stacklevel=5)

@@ -1,0 +1,193 @@
+"""No more rows than variables: sparse orders, what can be said of them, and what cannot."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import ordag
+from ordag.errors import ColumnError, DataError, SettingError, TooFewRowsError
+from ordag.evidence.arrows import discovery_rates
+
+
+def sparse_rows(p, n, seed=0, degree=2):
+    return ordag.simulate("erdos-renyi", p, n, seed, degree=degree, weights=(0.7, 1.2))
+
+
+@pytest.mark.parametrize(("n", "p"), [(5, 8), (15, 20), (20, 20), (21, 20), (20, 60)])
+def test_every_answer_is_there_or_says_why_not(n, p, tmp_path):
+    X = sparse_rows(p, n).X
+    fit = ordag.learn(X)
+    assert fit.method == "cvs"
+    assert fit.details["variance"] == "sparse"
+    assert any("--variance sparse" in sentence for sentence in fit.warnings)
+    assert sorted(fit.places) == list(range(p))
+    document = json.loads(fit.to_json())
+    assert document["details"]["p_values"] == "after selection"
+    assert all(edge["p_value"] <= edge["q_value"] for edge in document["edges"])
+    fit.report(tmp_path / "x.html")
+    fit.save(tmp_path / "x.graphml")
+    assert "few" in repr(fit)
+    diagnosis = ordag.diagnose(X)
+    assert {"sorting", "common_factor"} <= {one.key for one in diagnosis.findings if one.level == "unchecked"}
+    assert ordag.compare(X, ["cvs", "pc"])["cvs"].graph == fit.graph
+
+
+def test_methods_that_need_more_rows_say_so():
+    X = sparse_rows(12, 10).X
+    for method in ("pooled", "pc", "ges", "gds"):
+        with pytest.raises(TooFewRowsError, match="10 rows and 12 variables"):
+            ordag.learn(X, method)
+    with pytest.raises(TooFewRowsError):
+        ordag.learn(X, variance="least-squares")
+    for parents in ("bic", "adaptive"):
+        with pytest.raises(SettingError, match="regressions on all earlier variables"):
+            ordag.learn(X, "cvs", parents=parents)
+    with pytest.raises(SettingError, match="direction='backward'"):
+        ordag.learn(X, "cvs", variance="sparse", direction="backward")
+
+
+def test_with_enough_rows_nothing_changes_unless_asked():
+    X = sparse_rows(10, 60).X
+    plain, named = ordag.learn(X, "cvs"), ordag.learn(X, "cvs", variance="least-squares")
+    assert plain.graph == named.graph
+    assert plain.order == named.order
+    sparse = ordag.learn(X, "cvs", variance="sparse")
+    assert sparse.ordering.factor is None
+    assert set(sparse.steps.columns) == {"node", "variance", "margin"}
+    assert "direction_p_value" not in sparse.edges
+
+
+def test_auto_compares_and_takes_the_lower_score():
+    rules = set()
+    for seed in range(12):
+        drawn = sparse_rows(30, 40, seed, degree=4)
+        fit = ordag.learn(drawn.X, "cvs", variance="auto", alpha=0.05)
+        rules.add(fit.ordering.rule)
+        assert fit.ordering.factor is not None
+        assert "direction_p_value" in fit.edges
+        fit.to_json()
+    assert "sparse" in rules
+    many = ordag.learn(sparse_rows(8, 200).X, "cvs", variance="auto")
+    assert many.ordering.rule == "forward"
+
+
+def test_knowledge_is_kept():
+    X = sparse_rows(20, 15).X
+    free = ordag.learn(X, "cvs")
+    source, target = next(iter(free.graph.directed))
+    fit = ordag.learn(X, "cvs", knowledge={"forbidden": [(source, target)], "required": [("X1", "X2")]})
+    assert (source, target) not in fit.graph.directed
+    assert ("X1", "X2") in fit.graph.directed
+    assert fit.order.index("X1") < fit.order.index("X2")
+
+
+def test_bootstrap_forecast_and_effects():
+    X = sparse_rows(12, 12).X
+    result = ordag.bootstrap(X, 12, method="cvs", seed=1, workers=1)
+    assert result.completed >= 10
+    assert ((result.edge_support >= 0) & (result.edge_support <= 1)).all()
+    from_moments = ordag.bootstrap(ordag.Moments.from_rows(X), 12, method="cvs", seed=1, workers=1)
+    assert from_moments.completed >= 10
+    fit = ordag.learn(X, "cvs")
+    assert fit.forecast(5) is not None
+    assert len(ordag.total_effects(fit, replicates=5, workers=1).table)
+
+
+def test_split_tests_are_of_other_rows():
+    drawn = sparse_rows(20, 100, 3)
+    fit = ordag.learn(drawn.X, "cvs", split=True)
+    assert fit.n == 50
+    assert fit.details["p_values"] == "of other rows than the graph"
+    with pytest.raises(SettingError, match="split=True"):
+        ordag.learn(ordag.Moments.from_rows(drawn.X), "cvs", split=True)
+    noise = np.random.default_rng(0)
+    values = []
+    for _ in range(40):
+        again = ordag.learn(noise.standard_normal((60, 12)), "cvs", split=True, alpha=0.2)
+        values += list(again.edges["p_value"])
+    assert np.mean(np.array(values) <= 0.1) < 0.2
+
+
+def test_discovery_rates_are_those_of_benjamini_and_hochberg():
+    rng = np.random.default_rng(1)
+    values = rng.random(30) ** 3
+    rates = discovery_rates(values, 100)
+    for level in (0.05, 0.1, 0.3, 0.5):
+        ranked = np.sort(values)
+        below = [i for i in range(1, 31) if ranked[i - 1] <= level * i / 100]
+        found = values <= ranked[below[-1] - 1] if below else np.zeros(30, bool)
+        np.testing.assert_array_equal(rates <= level, found)
+
+
+def test_columns_that_cannot_be_told_apart_are_named():
+    X = sparse_rows(12, 10).X
+    with pytest.raises(DataError, match="never change"):
+        ordag.learn(np.column_stack([X, np.ones(10)]))
+    twice = np.column_stack([X, X[:, 0]])
+    with pytest.raises(DataError, match="X13"):
+        ordag.learn(twice)
+    near = np.column_stack([X, X[:, :3] + 1e-9 * np.random.default_rng(0).standard_normal((10, 3))])
+    assert ordag.learn(near).graph.edge_count >= 0
+    with pytest.raises(ColumnError):
+        ordag.learn(X, columns=["nope"])
+
+
+@pytest.mark.slow
+def test_independent_columns_have_hardly_an_edge():
+    rng = np.random.default_rng(7)
+    found = [ordag.learn(rng.standard_normal((100, 100)), "cvs").graph.edge_count > 0 for _ in range(20)]
+    assert np.mean(found) <= 0.2
+
+
+def test_on_the_command_line(run, tmp_path):
+    np.savetxt(
+        tmp_path / "wide.csv", sparse_rows(12, 10).X, delimiter=",", header=",".join("abcdefghijkl"), comments=""
+    )
+    status, out, err = run("learn", str(tmp_path / "wide.csv"))
+    assert status == 0
+    assert "10 rows are too few for regressions" in out
+    status, out, _ = run("learn", str(tmp_path / "wide.csv"), "--variance", "sparse", "--json")
+    assert json.loads(out)["settings"]["variance"] == "sparse"
+    assert run("check", str(tmp_path / "wide.csv"))[0] == 0
+    status, _, err = run("learn", str(tmp_path / "wide.csv"), "--variance", "least-squares")
+    assert status == 2
+    assert "10 rows and 12 variables" in err
+
+
+class ByRegression:
+    """Least squares, as a user would write it."""
+
+    calls = 0
+
+    def conditional_variance(self, x, Z):
+        type(self).calls += 1
+        Z = np.column_stack([np.ones(len(x)), Z])
+        residual = x - Z @ np.linalg.lstsq(Z, x, rcond=None)[0]
+        return float(residual @ residual / (len(x) - Z.shape[1]))
+
+
+def test_an_estimator_of_the_users():
+    X = sparse_rows(7, 80).X
+    fit = ordag.learn(X, "cvs", variance=ByRegression())
+    literal = ordag.learn(X, "cvs")
+    assert fit.order == literal.order
+    assert fit.graph == literal.graph
+    assert ByRegression.calls == 7 * 8 // 2
+    assert fit.settings["variance"] == fit.details["variance"] == "ByRegression"
+    assert json.loads(fit.to_json())["settings"]["variance"] == "ByRegression"
+    before = ordag.learn(X, "cvs", variance=ByRegression(), knowledge={"required": [(fit.order[-1], fit.order[0])]})
+    assert before.order.index(fit.order[-1]) < before.order.index(fit.order[0])
+    with pytest.raises(SettingError, match="takes the rows"):
+        ordag.learn(ordag.Moments.from_rows(X), "cvs", variance=ByRegression())
+    with pytest.raises(SettingError, match="conditional_variance"):
+        ordag.learn(X, "cvs", variance=object())
+
+    class Wrong:
+        def conditional_variance(self, x, Z):
+            return float("nan")
+
+    with pytest.raises(SettingError, match="positive number"):
+        ordag.learn(X, "cvs", variance=Wrong())
