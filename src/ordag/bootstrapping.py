@@ -23,7 +23,7 @@ from ordag.learners.methods import check_settings, recipe_for
 from ordag.learners.settings import MethodSettings
 from ordag.resampling.intervals import check_interval_level, intervals
 from ordag.resampling.replicates import Job, Replicate, run
-from ordag.resampling.resamplers import FewRowsResampler, Resampler, RowResampler, WishartResampler, seed_root
+from ordag.resampling.resamplers import PlainRowResampler, Resampler, RowResampler, WishartResampler, seed_root
 from ordag.resampling.streaming import passes, poisson_sums
 from ordag.resampling.support import Support
 from ordag.workers import worker_count
@@ -112,14 +112,16 @@ def bootstrap(
     else:
         # Any root whitens, but a root of squares and products has half the digits, and Wishart samples would inherit that.
         exact = table.qr_moments if X is None and fit.moments.squared else fit.moments
-        found = learned(_resampler(X, exact), range(count))
+        found = learned(_resampler(X, exact, recipe), range(count))
     return _counted(fit, found, kind=kind, seed=root, level=level)
 
 
-def _resampler(X: Array | None, base: Moments) -> Resampler:
+def _resampler(X: Array | None, base: Moments, recipe: MethodSettings) -> Resampler:
     if X is None:
         return WishartResampler(base)
-    return RowResampler.of(X, base) if base.n >= least_squares_rows(base.p) else FewRowsResampler(base, X)
+    if recipe.needs_rows or base.n < least_squares_rows(base.p):
+        return PlainRowResampler(base, X)
+    return RowResampler.of(X, base)
 
 
 def bootstrap_fit(

@@ -191,3 +191,10 @@ def test_an_estimator_of_the_users():
 
     with pytest.raises(SettingError, match="positive number"):
         ordag.learn(X, "cvs", variance=Wrong())
+
+
+def test_an_estimator_that_takes_rows_can_be_bootstrapped():
+    X = sparse_rows(5, 40).X
+    result = ordag.bootstrap(X, 6, method="cvs", variance=ByRegression(), seed=1, workers=1)
+    literal = ordag.bootstrap(X, 6, method="cvs", seed=1, workers=1)
+    np.testing.assert_allclose(result.edge_support, literal.edge_support)

@@ -20,7 +20,7 @@ from ordag.learners.found import Found
 from ordag.learners.settings import MethodSettings, level_of_tests, test_of_edges
 from ordag.learners.supports import SupportResult, supported_graph
 from ordag.model.refit import refit
-from ordag.order import ESTIMATORS, RULES, better_order, find_order
+from ordag.order import ESTIMATORS, RULES, better_order, find_order, rule_of
 from ordag.order.ordering import Ordering
 from ordag.order.own import VarianceEstimator
 from ordag.order.sparse import LEAST_ROWS
@@ -82,6 +82,10 @@ class CvsSettings(MethodSettings):
         plain=lambda value: value if value is None or isinstance(value, str) else type(value).__name__,
     )
     split: bool = flag(False, "test arrows on other rows than those that they were learned from, half of each")
+
+    @property
+    def needs_rows(self) -> bool:
+        return self.variance not in (None, "auto") and rule_of(self.variance, self.direction).needs == "rows"
 
     def reseeded(self, random: np.random.Generator) -> Self:
         return replace(self, split=False)  # a sample has no rows of its own

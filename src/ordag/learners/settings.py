@@ -64,6 +64,11 @@ class MethodSettings(Settings):
                 said[name] = value
         return said
 
+    @property
+    def needs_rows(self) -> bool:
+        """Whether moments alone will not do."""
+        return False
+
     def reseeded(self, random: np.random.Generator) -> Self:
         """The same settings for the moments of another sample, with other random numbers where there are any."""
         changed: dict[str, Any] = {"seed": random} if hasattr(self, "seed") else {}

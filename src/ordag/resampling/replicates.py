@@ -22,7 +22,7 @@ from ordag.learners.methods import learn_from
 from ordag.learners.settings import MethodSettings
 from ordag.model.refit import refit
 from ordag.model.sem import LinearSEM
-from ordag.resampling.resamplers import Resampler, child
+from ordag.resampling.resamplers import PlainRowResampler, Resampler, child
 from ordag.workers import as_worker, in_parallel, stopped_after, worker_count
 
 PATIENCE = 2.0
@@ -94,6 +94,11 @@ class Job:
         except OrdagError as error:
             return failed(error)
 
+    def _table(self, moments: Moments, seed: np.random.SeedSequence) -> Table:
+        if not (self.recipe.needs_rows and isinstance(self.resampler, PlainRowResampler)):
+            return Table(moments)
+        return Table(dict(zip(moments.names, self.resampler.rows(seed).T, strict=True)))
+
     def _kept(self, moments: Moments, order: NDArray[np.intp], adjacency: Mask) -> Replicate:
         try:
             dag = Dag.known_acyclic(moments.names, adjacency)
@@ -109,7 +114,7 @@ class Job:
             return moments
         recipe = self.recipe.reseeded(np.random.default_rng(seed.spawn(1)[0]))
         try:
-            found = learn_from(Table(moments), recipe)
+            found = learn_from(self._table(moments, seed), recipe)
             sem = None if self.keep == "graph" else found.sem
             undecided = found.ordering is not None and bool(found.ordering.undecided)
             return summarise(found.graph, sem, found.places, self.keep, undecided)

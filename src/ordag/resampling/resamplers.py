@@ -74,16 +74,19 @@ class RowResampler:
 
 
 @dataclass(frozen=True, eq=False)
-class FewRowsResampler:
-    """The same where there are no more rows than columns, and nothing to whiten with."""
+class PlainRowResampler:
+    """The same, for methods that take the rows themselves, and where there are too few of them to whiten with."""
 
     base: Moments
     X: Array
     same_rows: ClassVar[bool] = True
 
-    def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
+    def rows(self, seed: np.random.SeedSequence) -> Array:
         n = len(self.X)
-        return Moments.from_rows(self.X[np.random.default_rng(seed).integers(n, size=n)], self.base.names)
+        return self.X[np.random.default_rng(seed).integers(n, size=n)]
+
+    def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
+        return Moments.from_rows(self.rows(seed), self.base.names)
 
 
 @dataclass(frozen=True, eq=False)
