@@ -44,11 +44,11 @@ def robust_moments(X: Array, names: Sequence[str]) -> Moments:
     Z = (X - middle) / scale
     missing = np.abs(Z) > FAR_CELL
     touched = missing.any(axis=1)
-    possible = ~touched if touched.mean() <= FEW_ROWS else missing.sum(axis=1) <= p // 2
+    possible = np.asarray(~touched if touched.mean() <= FEW_ROWS else missing.sum(axis=1) <= p // 2)
     mean, S = np.zeros(p), rank_correlation(Z)
     kept, filled, added = possible, Z, np.zeros((p, p))
     for _ in range(ROUNDS):
-        K = np.linalg.inv(S if n > 2 * p else _towards_diagonal(S, 0.1))
+        K = np.asarray(np.linalg.inv(S if n > 2 * p else _towards_diagonal(S, 0.1)), np.float64)
         filled, uncertain = _filled(Z - mean, missing, K)
         distance = np.einsum("ij,ij->i", filled @ K, filled)
         kept = possible & ~far(np.cbrt(distance / np.maximum(p - missing.sum(axis=1), 1)), among=possible)

@@ -12,10 +12,10 @@ from sklearn.linear_model import Lasso
 from ordag.arrays import Array, Mask
 from ordag.order.supported import Supported
 
-ROUNDS = 20
-"""The scaled lasso goes to and fro between weights and error variance; it settles in three to six rounds."""
+ROUNDS = 100
+"""The scaled lasso goes to and fro between weights and error variance; it settles in a few rounds, in more where n is small."""
 
-SETTLED = 1e-4
+SETTLED = 1e-5
 """The relative change of every standard deviation at which it has settled."""
 
 
@@ -23,7 +23,7 @@ def lasso_forward(S: Array, n: int, before: Mask | None = None) -> Supported:
     r"""Order the variables by least conditional variance, each by the scaled lasso on all variables chosen so far.
 
     S is the covariance matrix of n rows; no inverse is taken, so p may be larger than n. With C the chosen variables, scaled to
-    variance 1, the weights of a waiting j and its error's standard deviation σ solve (Sun & Zhang 2012, equation 3)
+    variance 1, the weights of a waiting j and its error's standard deviation σ solve (the scaled lasso of Sun & Zhang 2012)
 
     $w = \arg\min_w \tfrac12 (S_{jj} - 2 w^\top S_{Cj} + w^\top S_{CC} w) + \lambda \sigma \|w\|_1,\quad
     \sigma^2 = S_{jj} - 2 w^\top S_{Cj} + w^\top S_{CC} w,\quad \lambda = \sqrt{2 \log p / n}$

@@ -40,7 +40,7 @@ def regression_forward(
     $\hat f$ fitted to the rows of the other folds. The support of j are the k in C for which the squared errors without k are larger
     than those with k, by a one-sided paired z test at 1 %: $\bar d > z\, s_d / \sqrt n$.
     """
-    n, p = X.shape
+    p = X.shape[1]
     several = regressor is None  # the default fits all targets in one go, each as it would alone
     regressor = spline_ridge() if regressor is None else regressor
     parts = list(KFold(folds, shuffle=True, random_state=seed).split(X))
