@@ -15,7 +15,7 @@ def drawn(p, n, seed):
     return simulation, np.cov(simulation.X, rowvar=False)
 
 
-@pytest.mark.parametrize(("p", "n", "seed"), [(6, 40, 1), (8, 100, 2), (8, 7, 3)])
+@pytest.mark.parametrize(("p", "n", "seed"), [(6, 40, 1), (8, 100, 2), (8, 12, 3), (8, 7, 3)])
 def test_equals_a_lasso_by_cycles(p, n, seed):
     _, S = drawn(p, n, seed)
     found = lasso_forward(S, n)

@@ -12,10 +12,10 @@ from sklearn.linear_model import Lasso
 from ordag.arrays import Array, Mask
 from ordag.order.supported import Supported
 
-ROUNDS = 100
+ROUNDS = 30
 """The scaled lasso goes to and fro between weights and error variance; it settles in a few rounds, in more where n is small."""
 
-SETTLED = 1e-5
+SETTLED = 1e-4
 """The relative change of every standard deviation at which it has settled."""
 
 
@@ -65,7 +65,7 @@ def scaled_lasso(C: Array, J: Array, penalty: float, weights: Array, sigma: Arra
     """
     gram = np.ascontiguousarray(C.T @ C)
     # scikit-learn divides squares by the number of rows
-    model = Lasso(penalty / len(C), fit_intercept=False, precompute=gram, warm_start=True, tol=1e-7, max_iter=10000)
+    model = Lasso(penalty / len(C), fit_intercept=False, precompute=gram, warm_start=True, tol=1e-8, max_iter=10000)
     for _ in range(ROUNDS):
         model.coef_ = np.ascontiguousarray(weights / sigma[:, None])
         with warnings.catch_warnings():
