@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import blas, lapack
 
 from ordag.arrays import Array
 
@@ -33,6 +35,19 @@ class Small(NamedTuple):
     M: Array
 
 
+class Chosen(NamedTuple):
+    """Correlations among the chosen variables, by their positions: K[j, s] is that of column j with the s-th chosen one."""
+
+    K: Array
+    order: Positions
+
+    def rows(self, A: Positions) -> Array:
+        return self.K[self.order[A], : len(self.order)]
+
+    def block(self, A: Positions) -> Array:
+        return self.K[self.order[A][:, None], A]
+
+
 @dataclass(frozen=True)
 class Price:
     """score = n log rest + each·|A|, for supports of at most `most` members."""
@@ -46,7 +61,7 @@ class Price:
         return FALL * self.n
 
     def score(self, rest: float, size: int) -> float:
-        return float(self.n * np.log(rest) + self.each * size)
+        return self.n * math.log(rest) + self.each * size
 
     def rest_below(self, score: Array, size: int) -> Array:
         """The rest that a support of this size must stay below to have a lower score than the given one."""
@@ -55,77 +70,87 @@ class Price:
 
 def regression(R: Array, r: Array) -> Small | None:
     """Regress a variable whose correlations with the members are r on them; None where a member does not stand alone."""
-    k = len(r)
-    if not k:
+    if not len(r):
         return Small(1.0, r, R)
-    try:
-        L = np.linalg.cholesky(R)
-    except np.linalg.LinAlgError:
+    L, failed = lapack.dpotrf(R, lower=1)
+    if failed:
         return None
-    M = np.zeros((k, k))
-    for i in range(k):
-        M[i, i] = 1.0
-        M[i, :i] = -(L[i, :i, None] * M[:i, :i]).sum(axis=0)
-        M[i] /= L[i, i]
-    if not (M * M).sum(axis=0).max() * ALONE <= 1.0:
+    v = blas.dtrsv(L, r, lower=1)
+    M, failed = lapack.dtrtri(L, lower=1)
+    if failed or not np.einsum("ij,ij->j", M, M).max() * ALONE <= 1.0:
         return None
-    v = (M * r).sum(axis=1)
     return Small(max(1.0 - float((v * v).sum()), LEAST), v, M)
 
 
-def exchanged(K: Array, r: Array, A: Positions, small: Small, price: Price) -> tuple[Positions, Small]:
-    """Add, drop or swap one member after another, each time the one that lowers the score most, to a local optimum.
+def exchanged(K: Chosen, r: Array, A: Positions, small: Small, price: Price) -> tuple[Positions, Small]:
+    """Add, drop or swap one member after another, each time what lowers the score most, to a local optimum.
 
-    K[i] and r hold the correlations of candidate i and of the variable with all candidates; A is a support to start from.
-    Of moves with equal scores the first counts: additions in the order of candidates, then for every member to leave it
-    out and to put another in its place.
+    r holds the correlations of the variable with the candidates; A is a support to start from. Of moves with equal scores
+    the first counts: additions in the order of candidates, then for each member to leave it out or to put another in its place.
     """
-    score = price.score(small.rest, len(A))
+    while (better := _best_move(K, r, A, small, price)) is not None:
+        A, small = better
+    return A, small
+
+
+def _best_move(K: Chosen, r: Array, A: Positions, small: Small, price: Price) -> tuple[Positions, Small] | None:
+    limit = price.score(small.rest, len(A)) - price.fall
+    left, after = _moves(K.rows(A), r, small)
+    after[:, A] = np.inf
+    if len(A) == price.most:
+        after[0] = np.inf
+    size = len(A)
     while True:
-        rests = _moves(K[A], r, small)
-        sizes = np.repeat(len(A) - 1.0, rests.size).reshape(rests.shape)
-        sizes[1:, :-1] += 1.0
-        sizes[0, :] += 2.0
-        rests[0, -1] = np.inf
-        if len(A) == price.most:
-            rests[0] = np.inf
-        rests[0, A] = np.inf
-        rests[1:, A] = np.inf
-        scores = price.n * np.log(rests) + price.each * sizes
-        while True:
-            least = scores.min(initial=np.inf)
-            if not least < score - price.fall:
-                return A, small
-            out, into = divmod(int((scores <= least + price.fall).argmax()), scores.shape[1])
-            moved = A if out == 0 else np.delete(A, out - 1)
-            if into < len(r):
-                moved = np.sort(np.append(moved, into))
-            made = regression(K[np.ix_(moved, moved)], r[moved])
-            if made is not None and price.score(made.rest, len(moved)) < score - price.fall:
-                break
-            scores[out, into] = np.inf
-        A, small, score = moved, made, price.score(made.rest, len(moved))
+        into = after.argmin(axis=1)
+        least = after[np.arange(size + 1), into]
+        # row by row: to add; to drop the first, to swap the first; to drop the second, …
+        scores = price.n * np.log(np.concatenate([least, left[1:]])) + price.each * np.array(
+            [size + 1, *[size] * size, *[size - 1] * size]
+        )
+        best = scores.min()
+        if not best < limit:
+            return None
+        which = int((scores <= best + price.fall).argmax())
+        if which > size:
+            moved = np.delete(A, which - size - 1)
+        else:
+            first = int((after[which] <= least[which] * (1.0 + TIE)).argmax())
+            moved = np.sort(np.append(np.delete(A, which - 1) if which else A, first))
+        made = regression(K.block(moved), r[moved])
+        if made is not None and price.score(made.rest, len(moved)) < limit:
+            return moved, made
+        if which > size:
+            left[which - size] = np.inf
+        else:
+            after[which, first] = np.inf
 
 
-def _moves(V: Array, r: Array, small: Small) -> Array:
-    """What is left after each move: row 0 adds a candidate, row 1 + i lets it replace member i; the last column adds none.
+def _moves(V: Array, r: Array, small: Small) -> tuple[Array, Array]:
+    """What is left without each member, and after each move: row 0 adds a candidate, row 1 + i lets it replace member i.
 
     With u = M V, d = 1 − uᵀu the candidates' own rests, x = r − vᵀu their partial covariances, c = Mᵀ u and β = Mᵀ v the
     coefficients, Q = Mᵀ M: without member i these are d + c_i²/Q_ii, x + c_i β_i/Q_ii, and the variable's rest grows by β_i²/Q_ii.
+    The first entry of what is left is the rest itself.
     """
     rest, v, M = small
-    own = (M * M).sum(axis=0)[:, None]
-    beta = (M * v[:, None]).sum(axis=0)[:, None]
-    u = np.einsum("ij,jt->it", M, V)
-    c = np.einsum("ji,jt->it", M, u)
+    own = (M * M).sum(axis=0)
+    beta = v @ M
+    left = np.append(rest, rest + beta * beta / own)
+    u = M @ V
     d, x = np.empty((2, len(v) + 1, len(r)))
-    d[0] = 1.0 - np.einsum("it,it->t", u, u)
-    x[0] = r - np.einsum("i,it->t", v, u)
-    d[1:] = d[0] + c * c / own
-    x[1:] = x[0] + c * (beta / own)
-    left = np.concatenate([[[rest]], rest + beta**2 / own])
-    alone = d >= ALONE
+    np.einsum("it,it->t", u, u, out=d[0])
+    np.subtract(1.0, d[0], out=d[0])
+    np.subtract(r, v @ u, out=x[0])
+    c = M.T @ u
+    np.multiply(c, (beta / own)[:, None], out=x[1:])
+    x[1:] += x[0]
+    c *= c
+    np.divide(c, own[:, None], out=d[1:])
+    d[1:] += d[0]
     x *= x
-    x /= np.where(alone, d, 1.0)
-    after = np.where(alone, np.maximum(left - x, LEAST), np.inf)
-    return np.concatenate([after, left], axis=1)
+    together = d < ALONE
+    d[together] = 1.0
+    x /= d
+    after = np.maximum(left[:, None] - x, LEAST)
+    after[together] = np.inf
+    return left, after

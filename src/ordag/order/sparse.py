@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
-from ordag.order.exchange import ALONE, LEAST, TIE, Price, Small, exchanged, regression
+from ordag.order.exchange import ALONE, LEAST, TIE, Chosen, Positions, Price, Small, exchanged, regression
 from ordag.order.supported import Supported
 from ordag.order.triples import best_triples, partial_table
 
@@ -52,7 +51,7 @@ class _Search:
 
     def __init__(self, S: Array, n: int, before: Mask | None, most: int, width: int | None) -> None:
         p = len(S)
-        self.S, self.n, self.p, self.width = S, n, p, width
+        self.n, self.p, self.width = n, p, width
         self.own = np.diag(S).copy()
         root = np.sqrt(self.own)
         self.R = S / root
@@ -72,7 +71,7 @@ class _Search:
     def run(self) -> Supported:
         p, N = self.p, self.n - 1
         waiting = np.arange(p)
-        open_ = np.ones(p, dtype=bool)
+        unchosen = np.ones(p, dtype=bool)
         blocked = np.zeros(p, dtype=np.intp) if self.before is None else self.before.sum(axis=0)
         variances, chosen, runner_up = np.empty((3, p))
         for t in range(p):
@@ -84,8 +83,8 @@ class _Search:
             self.order[t], variances[t], chosen[t] = m, with_divisor[i], free[i]
             free[i] = np.inf
             runner_up[t] = free.min()
-            open_[m] = False
-            waiting = waiting[open_[waiting]]
+            unchosen[m] = False
+            waiting = waiting[unchosen[waiting]]
             if self.before is not None:
                 blocked -= self.before[m]
             self.K[:, t] = self.R[:, m]
@@ -94,7 +93,7 @@ class _Search:
         support = tuple(np.sort(self.order[self.A[j, : self.size[j]]]) for j in self.order)
         return Supported(self.order, variances, chosen, runner_up, support)
 
-    def _look_at(self, t: int, m: int, waiting: NDArray[np.intp]) -> None:
+    def _look_at(self, t: int, m: int, waiting: Positions) -> None:
         x = self.R[m, waiting]
         changed = self._with_one(t, m, waiting, x)
         if t and self.price.most > 1:
@@ -103,12 +102,9 @@ class _Search:
         for j in waiting[changed]:
             k = self.size[j]
             small = Small(float(self.rest[j]), self.v[j, :k].copy(), self.M[j, :k, :k].copy())
-            self._keep(j, *exchanged(self._among(t), self.K[j, : t + 1], self.A[j, :k].copy(), small, self.price))
+            self._keep(j, *exchanged(self._chosen(t), self.K[j, : t + 1], self.A[j, :k].copy(), small, self.price))
 
-    def _among(self, t: int) -> "_Rows":
-        return _Rows(self.K, self.order, t + 1)
-
-    def _keep(self, j: int, A: NDArray[np.intp], small: Small) -> None:
+    def _keep(self, j: int, A: Positions, small: Small) -> None:
         k = len(A)
         self.A[j, :k], self.size[j] = A, k
         self.M[j] = 0.0
@@ -116,15 +112,18 @@ class _Search:
         self.M[j, :k, :k], self.v[j, :k], self.rest[j] = small.M, small.v, small.rest
         self.score[j] = self.price.score(small.rest, k)
 
-    def _try(self, j: int, A: NDArray[np.intp]) -> bool:
+    def _chosen(self, t: int) -> Chosen:
+        return Chosen(self.K, self.order[: t + 1])
+
+    def _try(self, j: int, A: Positions) -> bool:
         """Take the support A for j if its score is lower."""
-        made = regression(self.K[np.ix_(self.order[A], A)], self.K[j, A])
+        made = regression(Chosen(self.K, self.order).block(A), self.K[j, A])
         if made is None or not self.price.score(made.rest, len(A)) < self.score[j] - self.price.fall:
             return False
         self._keep(j, A, made)
         return True
 
-    def _with_one(self, t: int, m: int, waiting: NDArray[np.intp], x: Array) -> Mask:
+    def _with_one(self, t: int, m: int, waiting: Positions, x: Array) -> Mask:
         """Add m, or swap it for one member, where that lowers the score most."""
         k = max(int(self.size[waiting].max()), 1)
         size, M, v = self.size[waiting], self.M[waiting, :k, :k], self.v[waiting, :k]
@@ -143,26 +142,17 @@ class _Search:
         sizes = np.column_stack([size + 1, np.repeat(size[:, None], k, axis=1)])
         scores = self.n * np.log(np.maximum(rests, LEAST)) + self.price.each * sizes
         changed = np.zeros(len(waiting), dtype=bool)
-        doubt = 1e3 * self.price.fall  # where members hang together, these scores have fewer digits
-        for i in np.flatnonzero((scores < self.score[waiting, None] + doubt).any(axis=1)):
-            changed[i] = self._best_with(t, int(waiting[i]))
+        # where members hang together these scores have fewer digits; what may be lower is worked out again
+        limit = self.score[waiting] + 1e3 * self.price.fall
+        for i in np.flatnonzero((scores < limit[:, None]).any(axis=1)):
+            A = self.A[waiting[i], : size[i]].copy()
+            while not changed[i] and scores[i].min() < limit[i]:
+                out = int((scores[i] <= scores[i].min() + self.price.fall).argmax())
+                scores[i, out] = np.inf
+                changed[i] = self._try(int(waiting[i]), np.append(np.delete(A, out - 1) if out else A, t))
         return changed
 
-    def _best_with(self, t: int, j: int) -> bool:
-        A = self.A[j, : self.size[j]].copy()
-        tries = [np.append(A, t)] if len(A) < self.price.most else []
-        tries += [np.append(np.delete(A, i), t) for i in range(len(A))]
-        made = [regression(self.K[np.ix_(self.order[B], B)], self.K[j, B]) for B in tries]
-        scores = np.array([
-            np.inf if one is None else self.price.score(one.rest, len(B)) for one, B in zip(made, tries, strict=True)
-        ])
-        i = int((scores <= scores.min() + self.price.fall).argmax())
-        if not scores[i] < self.score[j] - self.price.fall:
-            return False
-        self._keep(j, tries[i], made[i])
-        return True
-
-    def _with_pairs_and_triples(self, t: int, m: int, waiting: NDArray[np.intp], x: Array) -> Mask:
+    def _with_pairs_and_triples(self, t: int, m: int, waiting: Positions, x: Array) -> Mask:
         """The best {m, a}, then the best {m, a, b}, where its score is lower; r are the correlations given m."""
         changed = np.zeros(len(waiting), dtype=bool)
         z = self.K[m, :t]
@@ -188,11 +178,11 @@ class _Search:
                 changed[part[i]] |= self._try(int(js[i]), np.array([a, t]))
             if triples:
                 needed = base - self.price.rest_below(self.score[js], 3)
-                for i, b, a in best_triples(r, table, needed, self.width):
-                    changed[part[i]] |= self._try(int(js[i]), np.array([b, a, t]))
+                for row, *pair in best_triples(r, table, needed, self.width):
+                    changed[part[row]] |= self._try(int(js[row]), np.array([*pair, t]))
         return changed
 
-    def _may_gain(self, waiting: NDArray[np.intp], x: Array, z: Array) -> Mask:
+    def _may_gain(self, waiting: Positions, x: Array, z: Array) -> Mask:
         """Where a pair with m can lower the score at all.
 
         {m, a} explains (x² + y² − 2xyz)/(1 − z²) with x, y, z the correlations of (j, m), (j, a), (m, a): at most what it
@@ -204,16 +194,3 @@ class _Search:
         y_most = self.closest[waiting]
         bound = (x * x + y_most**2 + 2.0 * np.abs(x) * y_most * z_most) / (1.0 - z_most**2)
         return 1.0 - bound < self.price.rest_below(self.score[waiting], 2) + 1e-9
-
-
-class _Rows:
-    """Correlations among the chosen variables, by position."""
-
-    def __init__(self, K: Array, order: NDArray[np.intp], count: int) -> None:
-        self.K, self.order, self.count = K, order, count
-
-    def __getitem__(self, index: object) -> Array:
-        if isinstance(index, tuple):
-            rows, columns = index
-            return self.K[self.order[rows], columns]
-        return self.K[self.order[index], : self.count]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.util import find_spec
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ ROWS = 64
 COMPILED_FROM = 100
 """Chosen variables from which on it pays to load a compiler."""
 
-Scan: TypeAlias = Callable[[Array, Array, Array, Mask, Array], None]
+Scan: TypeAlias = Callable[[Array, Array, Array, Mask, bool, Array], None]
 
 
 class PartialTable(NamedTuple):
@@ -36,15 +36,21 @@ def partial_table(C: Array, z: Array, w: Array) -> PartialTable:
     rho = C - z[:, None] * z
     rho *= w
     rho *= w[:, None]
-    np.fill_diagonal(rho, 1.0)
-    alone = 1.0 - rho * rho
+    np.fill_diagonal(rho, 0.0)
+    h = 1.0 - rho * rho
     share = np.where(w > 0.0, 1.0 / np.maximum(w, 1.0) ** 2, 0.0)
-    pair = alone * np.minimum(share, share[:, None]) >= ALONE
-    h = np.where(pair, 1.0 / np.sqrt(np.where(pair, alone, 1.0)), 0.0)
-    rho[~pair] = 0.0
+    if h.min() * share.min() ** 2 < ALONE:  # of m, a and b each must keep its share given the other two
+        no_pair = h * np.minimum(share, share[:, None]) < ALONE
+        no_pair |= h * share * share[:, None] < ALONE * (1.0 - C * C)
+        h[no_pair] = np.inf
+        rho[no_pair] = 0.0
     # (r_a² + r_b² + 2|r_a r_b ρ|)/(1 − ρ²) ≤ 2 r_a²/(1 − |ρ|) where |r_b| ≤ |r_a|
-    reach = 2.0 / np.maximum(1.0 - np.abs(rho).max(axis=1), ALONE)
-    return PartialTable(h, h * rho, reach)
+    most = np.maximum(rho.max(axis=1), -rho.min(axis=1))
+    np.sqrt(h, out=h)
+    np.divide(1.0, h, out=h)
+    np.fill_diagonal(h, 0.0)
+    rho *= h
+    return PartialTable(h, rho, 2.0 / np.maximum(1.0 - most, ALONE))
 
 
 def best_triples(
@@ -67,8 +73,7 @@ def best_triples(
     r, squares, may = r[some], squares[some], may[some]
     gains = np.zeros_like(r)
     scan = _compiled() if compiled and t >= COMPILED_FROM else None
-    (scan or _scan)(r, table.h, table.h_rho, may, gains)
-    gains += squares
+    (scan or _scan)(r, table.h, table.h_rho, may, width is not None, gains)
     best = gains.max(axis=1)
     for i in np.flatnonzero(best > needed[some]):
         a = int((gains[i] >= best[i] * (1.0 - TIE)).argmax())
@@ -80,21 +85,28 @@ def best_triples(
             yield int(some[i]), int((u >= u.max() * (1.0 - TIE)).argmax()), a
 
 
-def _scan(r: Array, h: Array, h_rho: Array, may: Mask, gains: Array) -> None:
-    """gains[i, a] = max over b < a of (h r_b − h ρ r_a)², over pairs of which a or b may gain what is needed."""
+def _scan(r: Array, h: Array, h_rho: Array, may: Mask, only: bool, gains: Array) -> None:
+    """gains[i, a] = r_a² + max over b < a of (h r_b − h ρ r_a)². Pairs of which neither may gain enough are left out if `only`."""
     t = r.shape[1]
-    for start in range(0, t, ROWS):
+    few = may.sum(axis=1) * 4 < t
+    for i in np.flatnonzero(few | only):
+        some = np.flatnonzero(may[i])
+        u = (r[i] * h[some] - r[i, some, None] * h_rho[some]) ** 2 + r[i, some, None] ** 2
+        earlier = np.arange(t) < some[:, None]
+        gains[i] = np.where(earlier, 0.0, u).max(axis=0)
+        gains[i, some] = np.maximum(gains[i, some], np.where(earlier, u, 0.0).max(axis=1))
+    many = np.flatnonzero(~(few | only))
+    space = np.empty((2, ROWS, t))
+    for start in range(0, t if len(many) else 0, ROWS):
         stop = min(start + ROWS, t)
         rows = slice(start, stop)
-        earlier = np.arange(stop) < np.arange(start, stop)[:, None]
-        for i in np.flatnonzero(may[:, :stop].any(axis=1)):
-            u = r[i, :stop] * h[rows, :stop]
-            u -= r[i, rows, None] * h_rho[rows, :stop]
-            u *= u
-            u *= earlier
-            some = may[i, rows]
-            u[~some] *= may[i, :stop]
-            gains[i, rows] = u.max(axis=1)
+        H, G = (np.tril(one[rows, :stop], start - 1) for one in (h, h_rho))
+        u, v = space[:, : stop - start, :stop]
+        for i in many:
+            np.multiply(H, r[i, :stop], out=u)
+            np.multiply(G, r[i, rows, None], out=v)
+            np.subtract(u, v, out=u)
+            gains[i, rows] = np.maximum(u.max(axis=1), -u.min(axis=1)) ** 2 + r[i, rows] ** 2
 
 
 @cache
@@ -105,7 +117,7 @@ def _compiled() -> Scan | None:
     import numba
 
     @numba.njit(fastmath={"nnan", "nsz", "contract"})  # type: ignore[misc, unused-ignore]
-    def scan(r, h, h_rho, may, gains):  # type: ignore[no-untyped-def]  # pragma: no cover
+    def scan(r, h, h_rho, may, only, gains):  # type: ignore[no-untyped-def]  # pragma: no cover
         count, t = r.shape
         some = np.empty((count, t), np.int32)
         found = np.zeros(count, np.int32)
@@ -113,7 +125,7 @@ def _compiled() -> Scan | None:
             for i in range(count):
                 x = r[i, a]
                 most = 0.0
-                if may[i, a] or 4 * found[i] > a:
+                if may[i, a] or (4 * found[i] > a and not only):
                     for b in range(a):
                         u = r[i, b] * h[a, b] - x * h_rho[a, b]
                         most = max(most, u * u)
@@ -122,9 +134,9 @@ def _compiled() -> Scan | None:
                         b = some[i, k]
                         u = r[i, b] * h[a, b] - x * h_rho[a, b]
                         most = max(most, u * u)
-                gains[i, a] = most
+                gains[i, a] = x * x + most
                 if may[i, a]:
                     some[i, found[i]] = a
                     found[i] += 1
 
-    return scan
+    return cast(Scan, scan)
