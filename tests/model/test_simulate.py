@@ -101,6 +101,65 @@ def test_sparse_designs_have_the_degree_asked_for(design, degree):
     assert (sem.B > 0).sum() / edges == pytest.approx(0.5, abs=0.06)
 
 
+def in_order(design, p, **options):
+    """The weights with causes first."""
+    drawn = simulate(design, p=p, n=1, seed=7, **options)
+    return drawn.sem.B[np.ix_(drawn.order, drawn.order)]
+
+
+def sizes_within(B, low, high):
+    sizes = abs(B[B != 0])
+    assert low <= sizes.min() < low + 0.02
+    assert high - 0.02 < sizes.max() <= high
+    assert (B > 0).sum() / len(sizes) == pytest.approx(0.5, abs=0.1)
+
+
+def test_chain():
+    B = in_order("chain", 300)
+    sizes_within(B, 0.7, 1)
+    assert (np.diag(B, 1) != 0).all()
+    parents, children = (B != 0).sum(axis=0), (B != 0).sum(axis=1)
+    assert set(parents[2:].tolist()) <= {2, 3}
+    assert (parents == 3).sum() > 250
+    assert children.max() <= 5  # four, and its successor
+
+
+@pytest.mark.parametrize(("design", "least"), [("hub", 0.7), ("hub5", 0.5)])
+def test_hub(design, least):
+    B = in_order(design, 300)
+    sizes_within(B, least, 1)
+    assert (np.diag(B, 1) != 0).all()
+    others = np.triu(B, 2) != 0
+    assert not others[10:].any()
+    assert (others.sum(axis=0)[11:] == 2).all()
+    assert others.sum(axis=1)[:10].min() > 30
+
+
+@pytest.mark.parametrize(("design", "degree", "least"), [("er2", 2, 0.5), ("er4", 4, 0.5), ("er2w3", 2, 0.3)])
+def test_short_names_of_erdos_renyi(design, degree, least):
+    B = in_order(design, 400)
+    sizes_within(B, least, 1)
+    assert 2 * np.count_nonzero(B) / 400 == pytest.approx(degree, rel=0.15)
+    assert np.array_equal(B, in_order("erdos-renyi", 400, degree=degree, weights=(least, 1)))
+
+
+def test_rs40():
+    B = in_order("rs40", 300)
+    sizes_within(B, 0.3, 1)
+    assert (np.diag(B, 1) != 0).all()
+    assert np.count_nonzero(np.triu(B, 2)) / 300 == pytest.approx(0.75, abs=0.15)
+
+
+@pytest.mark.parametrize("design", ["chain", "hub", "hub5", "er2", "er4", "er2w3", "rs40"])
+def test_designs_of_few_arrows_have_equal_variances_unless_told(design):
+    assert (simulate(design, p=30, n=1, seed=1).sem.omega == 1).all()
+    omega = simulate(design, p=30, n=1, seed=1, variances=(0.7, 1.3)).sem.omega
+    assert len(set(omega)) == 30
+    assert abs(in_order(design, 30, weights=(2, 3))[0, 1:]).max(initial=2) >= 2
+    for p in (1, 2, 3):
+        assert simulate(design, p=p, n=2).X.shape == (2, p)
+
+
 def test_scale_free_graphs_have_hubs():
     largest = {}
     for design in ("erdos-renyi", "scale-free"):

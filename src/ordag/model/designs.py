@@ -122,12 +122,73 @@ def scale_free(
     )
 
 
+def chain(p: int, streams: Streams, *, weights: Range = (0.7, 1.0), variances: str | float | Range = "equal") -> Recipe:
+    """Each variable has its predecessor as a parent, and two earlier ones that have fewer than four children.
+
+    The predecessor may be one of the two. Chen, Drton & Wang (2019) have this design, `hub` and `rs40`.
+    """
+    children = np.zeros(p, dtype=np.intp)
+    parents: list[list[int]] = [[] for _ in range(p)]
+    for j in range(1, p):
+        able = np.flatnonzero(children[:j] < 4) if j > 1 else np.arange(0)
+        drawn = streams.graph.choice(able, min(len(able), 2), replace=False)
+        parents[j] = sorted({j - 1, *drawn.tolist()})
+        children[parents[j]] += 1
+    return _from_parents(parents, streams, weights, variances)
+
+
+def hub(p: int, streams: Streams, *, weights: Range = (0.7, 1.0), variances: str | float | Range = "equal") -> Recipe:
+    """Each variable has its predecessor as a parent, and two of the first ten."""
+    parents: list[list[int]] = [[] for _ in range(p)]
+    for j in range(1, p):
+        drawn = streams.graph.choice(min(j, 10), 2, replace=False) if j > 1 else np.arange(0)
+        parents[j] = sorted({j - 1, *drawn.tolist()})
+    return _from_parents(parents, streams, weights, variances)
+
+
+def hub5(p: int, streams: Streams, *, weights: Range = (0.5, 1.0), variances: str | float | Range = "equal") -> Recipe:
+    """`hub` with weights from 0.5 on."""
+    return hub(p, streams, weights=weights, variances=variances)
+
+
+def er2(p: int, streams: Streams, *, weights: Range = (0.5, 1.0), variances: str | float | Range = "equal") -> Recipe:
+    """`erdos_renyi` of degree 2, or complete where there are fewer than three variables; weights from 0.5 to 1."""
+    return erdos_renyi(p, streams, degree=min(2.0, p - 1.0), weights=weights, variances=variances)
+
+
+def er4(p: int, streams: Streams, *, weights: Range = (0.5, 1.0), variances: str | float | Range = "equal") -> Recipe:
+    """The same of degree 4."""
+    return erdos_renyi(p, streams, degree=min(4.0, p - 1.0), weights=weights, variances=variances)
+
+
+def er2w3(p: int, streams: Streams, *, weights: Range = (0.3, 1.0), variances: str | float | Range = "equal") -> Recipe:
+    """`er2` with weights from 0.3 on."""
+    return er2(p, streams, weights=weights, variances=variances)
+
+
+def rs40(p: int, streams: Streams, *, weights: Range = (0.3, 1.0), variances: str | float | Range = "equal") -> Recipe:
+    """Each variable has its predecessor as a parent, and Binomial(#earlier, 3/(2p − 2)) of the earlier ones."""
+    parents: list[list[int]] = [[] for _ in range(p)]
+    for j in range(1, p):
+        count = streams.graph.binomial(j, 3 / (2 * p - 2)) if j > 1 else 0
+        drawn = streams.graph.choice(j, count, replace=False)
+        parents[j] = sorted({j - 1, *drawn.tolist()})
+    return _from_parents(parents, streams, weights, variances)
+
+
 DESIGNS: dict[str, Design] = {
     "homogeneous": Design(homogeneous, aliases=("hom", "4.1")),
     "heterogeneous": Design(heterogeneous, aliases=("het", "4.2")),
     "nonfaithful": Design(nonfaithful, aliases=("4.3",), fixed_p=3),
     "erdos-renyi": Design(erdos_renyi),
     "scale-free": Design(scale_free),
+    "chain": Design(chain),
+    "hub": Design(hub),
+    "hub5": Design(hub5),
+    "er2": Design(er2),
+    "er4": Design(er4),
+    "er2w3": Design(er2w3),
+    "rs40": Design(rs40),
 }
 
 
@@ -137,6 +198,12 @@ def _all_pairs(p: int, streams: Streams, smallest: float, omega: Array) -> Recip
     weights = streams.weights.uniform(-2.0, 2.0, len(causes))
     kept = np.abs(weights) >= smallest
     return Recipe(causes[kept], effects[kept], weights[kept], omega)
+
+
+def _from_parents(parents: list[list[int]], streams: Streams, weights: Range, variances: str | float | Range) -> Recipe:
+    causes = np.array([i for ones in parents for i in ones], dtype=np.intp)
+    effects = np.repeat(np.arange(len(parents)), [len(ones) for ones in parents])
+    return Recipe(causes, effects, _signed(len(causes), streams, weights), _variances(len(parents), streams, variances))
 
 
 def _signed(edges: int, streams: Streams, weights: Range) -> Array:

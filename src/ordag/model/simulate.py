@@ -14,6 +14,7 @@ from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.model.designs import DESIGNS, Design, Range, Streams
 from ordag.model.sem import LinearSEM
+from ordag.words import joined
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +66,10 @@ def simulate(
       "erdos-renyi": every pair of a random order is joined with the same probability.
       "scale-free": variables arrive in a random order and take parents among the earlier ones, preferring
       those that already have many arrows.
+      Of few arrows, for more variables than rows (Chen, Drton & Wang 2019): "chain", each variable has its
+      predecessor as a parent and two earlier ones with fewer than four children; "hub", its predecessor and two of
+      the first ten; "hub5", the same with weaker arrows; "rs40", its predecessor and Binomial(#earlier, 3/(2p − 2))
+      others. "er2", "er4" and "er2w3" are erdos-renyi with degree 2 or 4 and weights up to 1.
     p
       the number of variables, 20 unless given; "nonfaithful" has 3. They are called X1, …, Xp, and their
       columns are a random permutation of the causal order (not in "nonfaithful").
@@ -72,9 +77,10 @@ def simulate(
       erdos-renyi, scale-free: arrows per variable on average, in and out together; 2 unless given. In a
       scale-free graph the first variables find few to attach to, and the average is a little lower.
     weights
-      erdos-renyi, scale-free: range of the weights' sizes, uniform, with random sign; (0.5, 2) unless given.
+      all but Park & Kim's: range of the weights' sizes, uniform, with random sign. Unless given (0.5, 2) for erdos-renyi
+      and scale-free, (0.7, 1) for chain and hub, (0.5, 1) for hub5, er2 and er4, (0.3, 1) for er2w3 and rs40.
     variances
-      erdos-renyi, scale-free: error variances, "equal" (all 1) unless given, a number for all, or a range
+      all but Park & Kim's: error variances, "equal" (all 1) unless given, a number for all, or a range
       (low, high) to draw from uniformly.
     seed
       an int, a Generator or a SeedSequence. An int or a SeedSequence gives the same model for every n.
@@ -84,7 +90,7 @@ def simulate(
     options = {option: value for option, value in given.items() if value is not None}
     for option in options.keys() - chosen.options:
         takers = [f'"{other}"' for other, entry in DESIGNS.items() if option in entry.options]
-        raise SettingError(f'The design "{name}" takes no {option}; {" and ".join(takers)} do.', [option])
+        raise SettingError(f'The design "{name}" takes no {option}; {joined(takers)} do.', [option])
     if p is None:
         p = chosen.fixed_p or 20
     if not is_whole(p, 1) or p != (chosen.fixed_p or p):

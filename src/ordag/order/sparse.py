@@ -1,0 +1,196 @@
+"""`sparse_forward`: the order by least conditional variance, each variable given a small support among the chosen ones."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ordag.arrays import Array, Mask
+from ordag.order.exchange import ALONE, LEAST, TIE, Chosen, Positions, Price, Small, exchanged, regression
+from ordag.order.supported import Supported
+from ordag.order.triples import best_triples, partial_table
+
+CHUNK = 1 << 17
+"""Numbers worked on at once, so that they stay in the cache."""
+
+
+def sparse_forward(
+    S: Array, n: int, before: Mask | None = None, *, most: int = 10, width: int | None = None
+) -> Supported:
+    r"""Order variables by least conditional variance given small supports A_j among those chosen before.
+
+    S is the covariance matrix with divisor N = n − 1, or that times a constant, which multiplies all variances of the answer.
+    With RSS_j = S_jj − S_jA S_AA⁻¹ S_Aj the next variable is the one with the smallest
+
+        criterion_j = RSS_j · N/(N − |A_j|) · exp(|A_j| log p / n),
+
+    and A_j is kept where score_j = n log RSS_j + (log n + 2 log p)|A_j| is low. When m has been chosen, every waiting j
+    (1) adds m to A_j or swaps it for one member, (2) tries {m, a} and {m, a, b} with all chosen a and b, and (3) where
+    A_j changed, adds, drops and swaps to a local optimum. |A_j| ≤ most, and at most n − 2.
+
+    before: a partial order to keep to, [i, j] for column i before j. width: a is one of so many variables with the largest
+    partial correlation with j given m; None takes all (exact best triples), 0 tries no triples (see `usual_width`).
+    """
+    return _Search(np.asarray(S, dtype=float), n, before, most, width).run()
+
+
+def usual_width(p: int) -> int | None:
+    """What p variables can afford: all triples up to 1000, then as many as cost the same, or none where that is under 4.
+
+    All triples cost p⁴/24 evaluations in all, those of width q about q·p³/6.
+    """
+    if p <= 1000:
+        return None
+    width = 1000**4 // (4 * p**3)
+    return width if width >= 4 else 0
+
+
+class _Search:
+    """The state of the search. Members are kept as positions in the order, so that nothing depends on how columns stand."""
+
+    def __init__(self, S: Array, n: int, before: Mask | None, most: int, width: int | None) -> None:
+        p = len(S)
+        self.n, self.p, self.width = n, p, width
+        self.own = np.diag(S).copy()
+        root = np.sqrt(self.own)
+        self.R = S / root
+        self.R /= root[:, None]
+        self.before = before
+        self.price = Price(n, math.log(n) + 2.0 * math.log(p), max(min(most, n - 2), 0))
+        self.order = np.empty(p, dtype=np.intp)
+        self.K = np.empty((p, p))  # correlations of all columns with the chosen ones, in their order
+        self.A = np.zeros((p, self.price.most), dtype=np.intp)
+        self.M = np.zeros((p, self.price.most, self.price.most))
+        self.v = np.zeros((p, self.price.most))
+        self.size = np.zeros(p, dtype=np.intp)
+        self.rest = np.ones(p)
+        self.score = np.zeros(p)
+        self.closest = np.zeros(p)  # the largest |correlation| with a chosen variable
+
+    def run(self) -> Supported:
+        p, N = self.p, self.n - 1
+        waiting = np.arange(p)
+        unchosen = np.ones(p, dtype=bool)
+        blocked = np.zeros(p, dtype=np.intp) if self.before is None else self.before.sum(axis=0)
+        variances, chosen, runner_up = np.empty((3, p))
+        for t in range(p):
+            with_divisor = self.own[waiting] * self.rest[waiting] * N / np.maximum(N - self.size[waiting], 1)
+            criterion = with_divisor * np.exp(self.size[waiting] * (math.log(p) / self.n))
+            free = np.where(blocked[waiting] == 0, criterion, np.inf)
+            i = int((free <= free.min() * (1 + TIE)).argmax())
+            m = int(waiting[i])
+            self.order[t], variances[t], chosen[t] = m, with_divisor[i], free[i]
+            free[i] = np.inf
+            runner_up[t] = free.min()
+            unchosen[m] = False
+            waiting = waiting[unchosen[waiting]]
+            if self.before is not None:
+                blocked -= self.before[m]
+            self.K[:, t] = self.R[:, m]
+            if len(waiting) and self.price.most:
+                self._look_at(t, m, waiting)
+        support = tuple(np.sort(self.order[self.A[j, : self.size[j]]]) for j in self.order)
+        return Supported(self.order, variances, chosen, runner_up, support)
+
+    def _look_at(self, t: int, m: int, waiting: Positions) -> None:
+        x = self.R[m, waiting]
+        changed = self._with_one(t, m, waiting, x)
+        if t and self.price.most > 1:
+            changed |= self._with_pairs_and_triples(t, m, waiting, x)
+        self.closest[waiting] = np.maximum(self.closest[waiting], np.abs(x))
+        for j in waiting[changed]:
+            k = self.size[j]
+            small = Small(float(self.rest[j]), self.v[j, :k].copy(), self.M[j, :k, :k].copy())
+            self._keep(j, *exchanged(self._chosen(t), self.K[j, : t + 1], self.A[j, :k].copy(), small, self.price))
+
+    def _keep(self, j: int, A: Positions, small: Small) -> None:
+        k = len(A)
+        self.A[j, :k], self.size[j] = A, k
+        self.M[j] = 0.0
+        self.v[j] = 0.0
+        self.M[j, :k, :k], self.v[j, :k], self.rest[j] = small.M, small.v, small.rest
+        self.score[j] = self.price.score(small.rest, k)
+
+    def _chosen(self, t: int) -> Chosen:
+        return Chosen(self.K, self.order[: t + 1])
+
+    def _try(self, j: int, A: Positions) -> bool:
+        """Take the support A for j if its score is lower."""
+        made = regression(Chosen(self.K, self.order).block(A), self.K[j, A])
+        if made is None or not self.price.score(made.rest, len(A)) < self.score[j] - self.price.fall:
+            return False
+        self._keep(j, A, made)
+        return True
+
+    def _with_one(self, t: int, m: int, waiting: Positions, x: Array) -> Mask:
+        """Add m, or swap it for one member, where that lowers the score most."""
+        k = max(int(self.size[waiting].max()), 1)
+        size, M, v = self.size[waiting], self.M[waiting, :k, :k], self.v[waiting, :k]
+        member = np.arange(k) < size[:, None]
+        u = np.einsum("wij,wj->wi", M, self.R[m, self.order[self.A[waiting, :k]]])
+        c = np.einsum("wji,wj->wi", M, u)
+        beta = np.einsum("wji,wj->wi", M, v)
+        own = np.where(member, np.einsum("wji,wji->wi", M, M), 1.0)
+        d = np.maximum(1.0 - (u * u).sum(axis=1), LEAST)
+        e = x - (v * u).sum(axis=1)
+        rest = self.rest[waiting]
+        rests = np.empty((len(waiting), k + 1))
+        rests[:, 0] = np.where(size < self.price.most, rest - e * e / d, np.inf)
+        swapped = rest[:, None] + beta**2 / own - (e[:, None] + c * beta / own) ** 2 / (d[:, None] + c * c / own)
+        rests[:, 1:] = np.where(member, swapped, np.inf)
+        sizes = np.column_stack([size + 1, np.repeat(size[:, None], k, axis=1)])
+        scores = self.n * np.log(np.maximum(rests, LEAST)) + self.price.each * sizes
+        changed = np.zeros(len(waiting), dtype=bool)
+        # where members hang together these scores have fewer digits; what may be lower is worked out again
+        limit = self.score[waiting] + 1e3 * self.price.fall
+        for i in np.flatnonzero((scores < limit[:, None]).any(axis=1)):
+            A = self.A[waiting[i], : size[i]].copy()
+            while not changed[i] and scores[i].min() < limit[i]:
+                out = int((scores[i] <= scores[i].min() + self.price.fall).argmax())
+                scores[i, out] = np.inf
+                changed[i] = self._try(int(waiting[i]), np.append(np.delete(A, out - 1) if out else A, t))
+        return changed
+
+    def _with_pairs_and_triples(self, t: int, m: int, waiting: Positions, x: Array) -> Mask:
+        """The best {m, a}, then the best {m, a, b}, where its score is lower; r are the correlations given m."""
+        changed = np.zeros(len(waiting), dtype=bool)
+        z = self.K[m, :t]
+        alone = 1.0 - z * z
+        w = np.where(alone >= ALONE, 1.0 / np.sqrt(np.maximum(alone, ALONE)), 0.0)
+        triples = self.width != 0 and t > 1 and self.price.most > 2
+        if triples:
+            rows = np.arange(len(waiting))
+            table = partial_table(self.K[self.order[:t], :t], z, w)
+        else:
+            rows = np.flatnonzero(self._may_gain(waiting, x, z[w > 0]))
+        step = max(CHUNK // t, 1)
+        for start in range(0, len(rows), step):
+            part = rows[start : start + step]
+            js = waiting[part]
+            r = self.K[js, :t]
+            r -= x[part, None] * z
+            r *= w
+            base = 1.0 - x[part] ** 2
+            largest = np.maximum(r.max(axis=1), -r.min(axis=1))
+            for i in np.flatnonzero(base - largest**2 < self.price.rest_below(self.score[js], 2)):
+                a = int((np.abs(r[i]) >= largest[i] * (1.0 - TIE)).argmax())
+                changed[part[i]] |= self._try(int(js[i]), np.array([a, t]))
+            if triples:
+                needed = base - self.price.rest_below(self.score[js], 3)
+                for row, *pair in best_triples(r, table, needed, self.width):
+                    changed[part[row]] |= self._try(int(js[row]), np.array([*pair, t]))
+        return changed
+
+    def _may_gain(self, waiting: Positions, x: Array, z: Array) -> Mask:
+        """Where a pair with m can lower the score at all.
+
+        {m, a} explains (x² + y² − 2xyz)/(1 − z²) with x, y, z the correlations of (j, m), (j, a), (m, a): at most what it
+        would with the largest |y| and |z| there are, and signs that suit.
+        """
+        if not len(z):
+            return np.zeros(len(waiting), dtype=bool)
+        z_most = float(np.abs(z).max())
+        y_most = self.closest[waiting]
+        bound = (x * x + y_most**2 + 2.0 * np.abs(x) * y_most * z_most) / (1.0 - z_most**2)
+        return 1.0 - bound < self.price.rest_below(self.score[waiting], 2) + 1e-9

@@ -1,0 +1,171 @@
+"""The order with sparse supports against a literal search, and what must not change it."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.sparse import sparse_order
+
+from ordag import simulate
+from ordag.order import triples
+from ordag.order.sparse import sparse_forward, usual_width
+
+
+@st.composite
+def covariances(draw, max_p=8):
+    """(S, n) of random linear models, with n from 5 on, also where p ≥ n."""
+    p, n = draw(st.integers(2, max_p)), draw(st.integers(5, 40))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    B = np.triu(rng.uniform(-1.5, 1.5, (p, p)) * (rng.random((p, p)) < 0.6), 1)
+    X = rng.standard_normal((n, p)) @ np.linalg.inv(np.eye(p) - B)
+    return np.cov(X[:, rng.permutation(p)].T), n
+
+
+def near_duplicates(seed, p=7, n=30, size=1e-3):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    X[:, 3:] = X[:, rng.integers(0, 3, p - 3)] + size * rng.standard_normal((n, p - 3))
+    return np.cov(X[:, rng.permutation(p)].T), n
+
+
+def same_as_the_literal_one(S, n, **options):
+    found = sparse_forward(S, n, **options)
+    order, criteria, variances, supports = sparse_order(S, n, **options)
+    assert found.order.tolist() == order
+    assert [one.tolist() for one in found.support] == supports
+    np.testing.assert_allclose(found.chosen, criteria, rtol=1e-6)
+    np.testing.assert_allclose(found.variances, variances, rtol=1e-6)
+    assert (found.runner_up[:-1] >= found.chosen[:-1] * (1 - 1e-9)).all()
+    assert np.isinf(found.runner_up[-1])
+    return found
+
+
+@given(covariances(), st.sampled_from([0, 1, 2, 3, 10]), st.sampled_from([None, 0, 1, 2]))
+@settings(max_examples=100, deadline=None)
+def test_it_is_the_literal_search(drawn, most, width):
+    same_as_the_literal_one(*drawn, most=most, width=width)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("size", [1e-1, 1e-3, 3e-5])
+def test_near_duplicates(seed, size):
+    same_as_the_literal_one(*near_duplicates(seed, size=size))
+
+
+@pytest.mark.parametrize("size", [1e-7, 1e-9, 0.0])
+def test_duplicates_without_digits_are_no_obstacle(size):
+    S, n = near_duplicates(1, p=12, size=size)
+    found = sparse_forward(S, n)
+    assert sorted(found.order) == list(range(12))
+    assert (found.variances > 0).all()
+    assert np.isfinite(found.chosen).all()
+
+
+@pytest.mark.parametrize("design", ["chain", "hub", "er4", "rs40", "erdos-renyi", "homogeneous"])
+@pytest.mark.parametrize("seed", range(4))
+def test_population_covariances(design, seed):
+    sem = simulate(design, p=8, n=1, seed=seed).sem
+    found = same_as_the_literal_one(sem.covariance(), 10_000)
+    B = sem.B[np.ix_(found.order, found.order)]
+    assert not np.tril(B).any()
+    for j, members in zip(found.order, found.support, strict=True):
+        assert members.tolist() == np.flatnonzero(sem.B[:, j]).tolist()
+    np.testing.assert_allclose(found.variances, 1.0, rtol=2e-3)
+
+
+@given(covariances(max_p=7), st.integers(0, 2**32 - 1))
+@settings(max_examples=40, deadline=None)
+def test_before_is_kept_to(drawn, seed):
+    S, n = drawn
+    rng = np.random.default_rng(seed)
+    place = rng.permutation(len(S))
+    before = (place[:, None] < place) & (rng.random(S.shape) < 0.4)
+    found = same_as_the_literal_one(S, n, before=before)
+    position = np.argsort(found.order)
+    assert (position[:, None] < position)[before].all()
+
+
+@given(covariances(max_p=12), st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_relabelling_relabels_the_answer(drawn, seed):
+    S, n = drawn
+    labels = np.random.default_rng(seed).permutation(len(S))
+    found, other = sparse_forward(S, n), sparse_forward(S[np.ix_(labels, labels)], n)
+    assert labels[other.order].tolist() == found.order.tolist()
+    for one, its in zip(found.support, other.support, strict=True):
+        assert sorted(labels[its]) == one.tolist()
+    np.testing.assert_allclose(other.chosen, found.chosen, rtol=1e-9)
+
+
+@given(covariances(max_p=12), st.floats(-12, 12))
+@settings(max_examples=40, deadline=None)
+def test_a_common_scale_is_a_common_scale(drawn, exponent):
+    S, n = drawn
+    scale = 10.0**exponent
+    found, other = sparse_forward(S, n), sparse_forward(scale * S, n)
+    assert other.order.tolist() == found.order.tolist()
+    assert [one.tolist() for one in other.support] == [one.tolist() for one in found.support]
+    np.testing.assert_allclose(other.variances, scale * found.variances, rtol=1e-9)
+    np.testing.assert_allclose(other.runner_up[:-1], scale * found.runner_up[:-1], rtol=1e-9)
+
+
+def test_of_equal_variables_the_first_column_comes_first():
+    found = sparse_forward(np.eye(6), 20)
+    assert found.order.tolist() == list(range(6))
+    assert not any(map(len, found.support))
+    assert found.chosen.tolist() == [*found.runner_up[:-1].tolist(), 1.0]
+
+
+def test_what_is_given_stays_as_it_is():
+    S, n = near_duplicates(1)
+    before = np.zeros(S.shape, dtype=bool)
+    kept = S.copy()
+    sparse_forward(S, n, before)
+    assert (kept == S).all()
+    assert not before.any()
+
+
+@pytest.mark.skipif(find_spec("numba") is None, reason="needs numba")
+@pytest.mark.parametrize("width", [None, 5])
+@pytest.mark.parametrize("design", ["chain", "hub", "er2"])
+def test_compiled_and_plain_give_the_same(design, width, monkeypatch):
+    X = simulate(design, p=60, n=50, seed=1).X
+    S = np.cov(X.T)
+    monkeypatch.setattr(triples, "COMPILED_FROM", 2)
+    compiled = sparse_forward(S, 50, width=width)
+    assert triples._compiled() is not None
+    monkeypatch.setattr(triples, "COMPILED_FROM", 1000)
+    plain = sparse_forward(S, 50, width=width)
+    assert compiled.order.tolist() == plain.order.tolist()
+    assert [one.tolist() for one in compiled.support] == [one.tolist() for one in plain.support]
+    assert compiled.chosen.tolist() == plain.chosen.tolist()
+
+
+def test_blocks_of_rows_do_not_matter(monkeypatch):
+    S = np.cov(simulate("hub", p=40, n=30, seed=2).X.T)
+    whole = sparse_forward(S, 30)
+    monkeypatch.setattr(triples, "ROWS", 3)
+    monkeypatch.setattr("ordag.order.sparse.CHUNK", 50)
+    pieces = sparse_forward(S, 30)
+    assert pieces.order.tolist() == whole.order.tolist()
+    assert [one.tolist() for one in pieces.support] == [one.tolist() for one in whole.support]
+
+
+@pytest.mark.parametrize("design", ["chain", "hub"])
+def test_more_variables_than_rows(design):
+    drawn = simulate(design, p=100, n=80, seed=3)
+    found = sparse_forward(np.cov(drawn.X.T), 80)
+    B = drawn.sem.B[np.ix_(found.order, found.order)]
+    assert np.count_nonzero(np.tril(B)) <= 0.02 * np.count_nonzero(B)
+
+
+def test_width_is_chosen_by_cost():
+    assert usual_width(2) is usual_width(1000) is None
+    widths = [usual_width(p) for p in (1001, 1500, 2000, 3000, 3900)]
+    assert widths == sorted(widths, reverse=True)
+    assert usual_width(2000) == 31
+    assert usual_width(5000) == 0
