@@ -11,7 +11,7 @@ import scipy.stats
 import ordag
 from ordag.data.moments import Moments
 from ordag.diagnosis.baseline import agreement
-from ordag.diagnosis.equations import extra
+from ordag.diagnosis.equations import f_test_of_added
 from ordag.diagnosis.gaussian import mardia
 from ordag.diagnosis.influence import distances, tail
 from ordag.diagnosis.sorting import r_squared, sortability
@@ -156,8 +156,8 @@ def test_f_test_of_added_columns_is_the_literal_one():
 
     less, more = rss([base]), rss([base, added])
     F = (less - more) / 2 / (more / 45)
-    assert extra(y, base, added) == pytest.approx((scipy.stats.f.sf(F, 2, 45), 1 - more / less))
-    assert extra(y, base, base[:, :1] * 2) == (1.0, 0.0)
+    assert f_test_of_added(y, base, added) == pytest.approx((scipy.stats.f.sf(F, 2, 45), 1 - more / less))
+    assert f_test_of_added(y, base, base[:, :1] * 2) == (1.0, 0.0)
 
 
 def test_tau_r_squared_and_sortability():
