@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import rankdata
-from sklearn.covariance import MinCovDet
 
 from ordag.arrays import Array, Mask
 from ordag.data.moments import Moments
@@ -107,6 +105,8 @@ def settled(Z: Array, missing: Mask, mean: Array, S: Array) -> Core:
 
 def rank_correlation(X: Array) -> Array:
     """The correlation of normal scores, positive semidefinite as every correlation of columns is."""
+    from scipy.stats import rankdata
+
     return np.asarray(np.corrcoef(ndtri(rankdata(X, axis=0) / (len(X) + 1.0)), rowvar=False))
 
 
@@ -117,6 +117,8 @@ def far(values: Array) -> Mask:
 
 
 def _least_determinant(Z: Array) -> tuple[Array, Array]:
+    from sklearn.covariance import MinCovDet
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of determinants that rise by rounding: it is a start and no more
         found = MinCovDet(random_state=0).fit(Z)

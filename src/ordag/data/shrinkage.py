@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.covariance import ledoit_wolf_shrinkage
 
 from ordag.arrays import Array
 from ordag.data.moments import Moments
@@ -19,6 +18,8 @@ def shrinkage_moments(X: Array, names: Sequence[str]) -> Moments:
     δ is the share that Ledoit & Wolf (2004) derive for the least squared error of the covariance matrix. There is an inverse for any
     number of rows.
     """
+    from sklearn.covariance import ledoit_wolf_shrinkage
+
     n, p = X.shape
     mean = X.mean(axis=0)
     share = float(ledoit_wolf_shrinkage(X))

@@ -32,9 +32,15 @@ from ordag.words import counted
 
 def _variance(name: str, value: Any) -> Any:
     words = ("auto", *ESTIMATORS)
-    if not isinstance(value, str) and isinstance(value, VarianceEstimator):
+    regressor = callable(getattr(value, "fit", None)) and callable(getattr(value, "predict", None))
+    if not isinstance(value, str | type) and (regressor or isinstance(value, VarianceEstimator)):
         return value
-    check_choice(name, value, (None, *words), f"{', '.join(words)}, or an object with conditional_variance(x, Z)")
+    check_choice(
+        name,
+        value,
+        (None, *words),
+        f"{', '.join(words)}, a scikit-learn regressor, or an object with conditional_variance(x, Z)",
+    )
     return value
 
 
@@ -73,7 +79,7 @@ class CvsSettings(MethodSettings):
         "for many variables bh controls the false-discovery rate of edges (not of directions) at alpha, bonferroni any false edge",
     )
     direction: str = choice("forward", RULES, "find causes first, or effects first")
-    variance: str | VarianceEstimator | None = choice(
+    variance: Any = choice(
         None,
         ("auto", *ESTIMATORS),
         "how conditional variances are estimated; if not given least-squares, and sparse where there are too few rows for it; auto "

@@ -9,15 +9,21 @@ from ordag.arrays import Mask
 from ordag.checks import short
 from ordag.data.table import Table
 from ordag.errors import PrecisionWarning, SettingError
+from ordag.order.lasso import LASSO
 from ordag.order.least_squares import BACKWARD, FORWARD, with_factor
 from ordag.order.ordering import Ordering, Rule
-from ordag.order.own import own_rule
+from ordag.order.other_moments import ROBUST, SHRINKAGE
+from ordag.order.own import VarianceEstimator, own_rule
+from ordag.order.regression import regression_rule
 from ordag.order.sparse import SPARSE, joint_score, sparse_forward, supports_along, usual_width
 
 RULES = {"forward": FORWARD, "backward": BACKWARD}
 """The directions of least squares; all other estimators choose causes first."""
 
-ESTIMATORS: dict[str, dict[str, Rule]] = {"least-squares": RULES, "sparse": {"forward": SPARSE}}
+ESTIMATORS: dict[str, dict[str, Rule]] = {
+    "least-squares": RULES,
+    **{rule.name: {"forward": rule} for rule in (SPARSE, LASSO, ROBUST, SHRINKAGE, regression_rule())},
+}
 """How conditional variances are estimated, and the directions that there are for it."""
 
 
@@ -34,7 +40,11 @@ def better_order(table: Table, before: Mask | None = None) -> Ordering:
 
 def rule_of(variance: Any, direction: str) -> Rule:
     """The rule of an estimator: by its name, or made for an object of the user's."""
-    rules = ESTIMATORS[variance] if isinstance(variance, str) else {"forward": own_rule(variance)}
+    if isinstance(variance, str):
+        rules = ESTIMATORS[variance]
+    else:
+        own = isinstance(variance, VarianceEstimator)
+        rules = {"forward": own_rule(variance) if own else regression_rule(variance)}
     if direction not in rules:
         raise SettingError(
             f"direction={direction!r} goes with variance='least-squares' only, and not with {short(variance)}: leave one out."

@@ -6,10 +6,10 @@ import math
 import warnings
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import Lasso
 
 from ordag.arrays import Array, Mask
+from ordag.data.table import Table
+from ordag.order.ordering import Ordering, Rule
 from ordag.order.supported import Supported
 
 ROUNDS = 30
@@ -63,6 +63,9 @@ def scaled_lasso(C: Array, J: Array, penalty: float, weights: Array, sigma: Arra
 
     Dividing column j by σ_j leaves one penalty for all: scikit-learn's coordinate descent takes them in one call.
     """
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import Lasso
+
     gram = np.ascontiguousarray(C.T @ C)
     # scikit-learn divides squares by the number of rows
     model = Lasso(penalty / len(C), fit_intercept=False, precompute=gram, warm_start=True, tol=1e-8, max_iter=10000)
@@ -83,3 +86,11 @@ def _root(correlations: Array) -> Array:
     """A matrix A with AᵀA = correlations, which need not have full rank."""
     values, vectors = np.linalg.eigh(correlations)
     return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T)
+
+
+def _find(table: Table, before: Mask | None) -> Ordering:
+    moments = table.moments
+    return Ordering.supported(lasso_forward(moments.covariance(), moments.n, before), moments, "lasso")
+
+
+LASSO = Rule("lasso", "each given those before, by the scaled lasso", _find, least_rows=lambda p: 5)

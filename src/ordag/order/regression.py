@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from sklearn.base import clone
-from sklearn.linear_model import RidgeCV
-from sklearn.model_selection import KFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import SplineTransformer, StandardScaler
 
 from ordag.arrays import Array, Mask
+from ordag.data.table import Table
+from ordag.order.ordering import Ordering, Rule
 from ordag.order.supported import Supported
 
 LEVEL = 0.01
@@ -23,6 +20,10 @@ LEVEL = 0.01
 
 def spline_ridge() -> Any:
     """The default regressor: a sum of cubic splines, one for each variable, with a ridge penalty by leave-one-out errors."""
+    from sklearn.linear_model import RidgeCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import SplineTransformer, StandardScaler
+
     return make_pipeline(
         StandardScaler(),
         SplineTransformer(n_knots=7, knots="quantile", extrapolation="linear", include_bias=False),
@@ -40,6 +41,8 @@ def regression_forward(
     $\hat f$ fitted to the rows of the other folds. The support of j are the k in C for which the squared errors without k are larger
     than those with k, by a one-sided paired z test at 1 %: $\bar d > z\, s_d / \sqrt n$.
     """
+    from sklearn.model_selection import KFold
+
     p = X.shape[1]
     several = regressor is None  # the default fits all targets in one go, each as it would alone
     regressor = spline_ridge() if regressor is None else regressor
@@ -77,6 +80,8 @@ def needed(
 
 def squared_errors(regressor: Any, Z: Array, Y: Array, parts: Sequence[Any], several: bool = False) -> Array:
     """Out-of-fold squared errors of the columns of Y, each predicted from the columns of Z (from its mean if there are none)."""
+    from sklearn.base import clone
+
     errors = np.empty(Y.shape)
     for inside, outside in parts:
         if not Z.shape[1]:
@@ -88,3 +93,16 @@ def squared_errors(regressor: Any, Z: Array, Y: Array, parts: Sequence[Any], sev
             predicted = np.column_stack([model.predict(Z[outside]) for model in fitted])
         errors[outside] = (Y[outside] - predicted) ** 2
     return errors
+
+
+def regression_rule(regressor: Any = None) -> Rule:
+    """The rule of a regressor, splines with a ridge penalty if none is given."""
+    name = "regression" if regressor is None else type(regressor).__name__
+
+    def find(table: Table, before: Mask | None) -> Ordering:
+        rows = table.rows
+        assert rows is not None
+        found = regression_forward(np.asarray(rows.values), regressor, before)
+        return Ordering.supported(found, table.moments, name)
+
+    return Rule(name, "each given those before, by a nonlinear regression", find, needs="rows", least_rows=lambda p: 20)

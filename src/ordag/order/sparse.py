@@ -5,11 +5,20 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
+from ordag.data.table import Table
 from ordag.order.exchange import ALONE, LEAST, TIE, Chosen, Positions, Price, Small, exchanged, regression
+from ordag.order.ordering import Ordering, Rule
 from ordag.order.supported import Supported
 from ordag.order.triples import best_triples, partial_table
+
+MOST, ROWS_EACH = 10, 4
+"""Variables in a support at most, and rows that each of them takes at least."""
+
+LEAST_ROWS = 5
+"""With fewer rows a regression on one variable leaves next to nothing."""
 
 CHUNK = 1 << 17
 """Numbers worked on at once, so that they stay in the cache."""
@@ -194,3 +203,33 @@ class _Search:
         y_most = self.closest[waiting]
         bound = (x * x + y_most**2 + 2.0 * np.abs(x) * y_most * z_most) / (1.0 - z_most**2)
         return 1.0 - bound < self.price.rest_below(self.score[waiting], 2) + 1e-9
+
+
+def supports_along(S: Array, n: int, order: NDArray[np.intp]) -> Supported:
+    """The supports that the same search finds along an order that is given."""
+    place = np.argsort(order)
+    return sparse_forward(S, n, place[:, None] < place[None, :], width=usual_width(len(S)))
+
+
+def joint_score(S: Array, n: int, found: Supported) -> float:
+    r"""$n p \log \bar v + (\log n + 2 \log p)\,k$, with $\bar v$ the mean residual variance of all variables given their supports, and
+    k the number of arrows: lower is better, whatever the order came from."""
+    p = len(S)
+    left = []
+    for j, A in zip(found.order, found.support, strict=True):
+        explained = S[j, A] @ np.linalg.lstsq(S[np.ix_(A, A)], S[A, j], rcond=None)[0] if len(A) else 0.0
+        left.append(S[j, j] - explained)
+    arrows = sum(map(len, found.support))
+    return float(n * p * np.log(np.mean(left)) + (np.log(n) + 2.0 * np.log(p)) * arrows)
+
+
+def _find(table: Table, before: Mask | None) -> Ordering:
+    moments = table.moments
+    most = min(MOST, moments.n // ROWS_EACH)
+    found = sparse_forward(moments.covariance(), moments.n, before, most=most, width=usual_width(moments.p))
+    return Ordering.supported(found, moments, "sparse")
+
+
+SPARSE = Rule(
+    "sparse", "each given few of those before, chosen by an extended BIC", _find, least_rows=lambda p: LEAST_ROWS
+)

@@ -7,7 +7,6 @@ from typing import Protocol
 
 import numpy as np
 from scipy.special import chdtrc
-from sklearn.preprocessing import SplineTransformer, StandardScaler
 
 from ordag.arrays import Array
 from ordag.errors import SettingError
@@ -53,6 +52,8 @@ def spline_residuals(Y: Array, Z: Array) -> tuple[Array, int]:
 
     No penalty: what it would leave of f and g in both residuals would pass for dependence. Knots are as many as leave a third of the rows.
     """
+    from sklearn.preprocessing import SplineTransformer, StandardScaler
+
     n, k = Z.shape
     Y = Y - Y.mean(axis=0)
     if not k:

@@ -1,0 +1,30 @@
+"""The rules "robust" and "shrinkage": least squares on other moments of the rows than the usual ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ordag.arrays import Array, Mask
+from ordag.data.moments import Moments
+from ordag.data.robust import robust_moments
+from ordag.data.shrinkage import shrinkage_moments
+from ordag.data.table import Table
+from ordag.order.least_squares import forward
+from ordag.order.ordering import Ordering, Rule
+
+
+def _rule(name: str, help: str, moments_of: Callable[[Array, Sequence[str]], Moments]) -> Rule:
+    def find(table: Table, before: Mask | None) -> Ordering:
+        rows = table.rows
+        assert rows is not None
+        return forward(moments_of(np.asarray(rows.values), table.names), before)
+
+    return Rule(name, help, find, needs="rows")
+
+
+ROBUST = _rule("robust", "least squares on moments that a few outliers hardly move", robust_moments)
+SHRINKAGE = _rule(
+    "shrinkage", "least squares on a covariance drawn towards a multiple of the identity", shrinkage_moments
+)
