@@ -37,8 +37,9 @@ def same_as_the_literal_one(S, n, **options):
     order, criteria, variances, supports = sparse_order(S, n, **options)
     assert found.order.tolist() == order
     assert [one.tolist() for one in found.support] == supports
-    np.testing.assert_allclose(found.chosen, criteria, rtol=1e-6)
-    np.testing.assert_allclose(found.variances, variances, rtol=1e-6)
+    digits = 1e-11 * S.diagonal().max()
+    np.testing.assert_allclose(found.chosen, criteria, rtol=1e-6, atol=digits)
+    np.testing.assert_allclose(found.variances, variances, rtol=1e-6, atol=digits)
     assert (found.runner_up[:-1] >= found.chosen[:-1] * (1 - 1e-9)).all()
     assert np.isinf(found.runner_up[-1])
     return found
@@ -101,16 +102,16 @@ def test_relabelling_relabels_the_answer(drawn, seed):
     np.testing.assert_allclose(other.chosen, found.chosen, rtol=1e-9)
 
 
-@given(covariances(max_p=12), st.floats(-12, 12))
+@given(covariances(max_p=12), st.integers(-40, 40))
 @settings(max_examples=40, deadline=None)
 def test_a_common_scale_is_a_common_scale(drawn, exponent):
     S, n = drawn
-    scale = 10.0**exponent
+    scale = 4.0**exponent  # no digit is rounded differently
     found, other = sparse_forward(S, n), sparse_forward(scale * S, n)
     assert other.order.tolist() == found.order.tolist()
     assert [one.tolist() for one in other.support] == [one.tolist() for one in found.support]
-    np.testing.assert_allclose(other.variances, scale * found.variances, rtol=1e-9)
-    np.testing.assert_allclose(other.runner_up[:-1], scale * found.runner_up[:-1], rtol=1e-9)
+    for name in ("variances", "chosen", "runner_up"):
+        assert (getattr(other, name) == scale * getattr(found, name)).all()
 
 
 def test_of_equal_variables_the_first_column_comes_first():
