@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from ordag.checks import Seed
 from ordag.graph.dag import Dag
@@ -11,7 +11,6 @@ from ordag.knowledge.knowledge import KnowledgeLike
 from ordag.learners.ges.operators import Phase
 from ordag.learners.pooled.method import Groups
 from ordag.learners.settings import Penalty
-from ordag.order.own import VarianceEstimator
 from ordag.parents.tests import Test
 
 
@@ -30,7 +29,7 @@ class Keywords(TypedDict, total=False):
     parents: str
     correction: str
     direction: str
-    variance: str | VarianceEstimator | None
+    variance: Any
     split: bool
     colliders: str
     max_level: int | None

@@ -78,13 +78,15 @@ def whole(least: int, wanted: str, help: str) -> Any:
     return setting(None, check, help, typed=int)
 
 
-def flag(default: bool, help: str) -> Any:
+def flag(default: bool, help: str, *, typed: bool = False) -> Any:
+    """A setting that is True or False; on the command line, if at all, an option without a value."""
+
     def check(name: str, value: Any) -> Any:
         if not is_flag(value):
             raise SettingError(f"{name}={short(value)}: say True or False.")
         return bool(value)
 
-    return setting(default, check, help)
+    return setting(default, check, help, typed=bool if typed else None)
 
 
 def seed(help: str) -> Any:

@@ -9,7 +9,7 @@ import pytest
 
 import ordag
 from ordag.errors import ColumnError, DataError, SettingError, TooFewRowsError
-from ordag.evidence.arrows import discovery_rates
+from ordag.learners.supports import discovery_rates
 
 
 def sparse_rows(p, n, seed=0, degree=2):

@@ -75,6 +75,8 @@ def _option(
 
 def _click_option(name: str, known: Setting, default: Any, help: str) -> Option[Any]:
     more: dict[str, Any] = {} if known.bare is None else {"is_flag": False, "flag_value": known.bare}
+    if known.typed is bool:
+        return click.option(f"--{name.replace('_', '-')}", is_flag=True, help=help)
     if default is not None and name != "seed":
         more |= {"default": default, "show_default": True}
     return click.option(f"--{name.replace('_', '-')}", type=_type(known), help=help, **more)

@@ -59,8 +59,8 @@ def robust_moments(X: Array, names: Sequence[str]) -> Moments:
     Cells with $|x - \text{median}| > 4 \cdot \text{scale}$ are far, the scale being the median absolute deviation. Where they are in few
     rows, these are left out; otherwise far cells are missing, and filled by their expectation as EM does. The start is the Gaussian rank
     correlation (Boudt, Cornelissen & Croux 2012). For up to 30 columns with more than five rows each and no missing cells,
-    scikit-learn's MinCovDet is a second start, and the end with the smaller determinant is taken, as among the starts of Hubert, Rousseeuw & Verdonck
-    (2012).
+    scikit-learn's MinCovDet is a second start, and the end with the smaller determinant is taken, as among the starts of Hubert,
+    Rousseeuw & Verdonck (2012).
     """
     n, p = X.shape
     middle = np.median(X, axis=0)

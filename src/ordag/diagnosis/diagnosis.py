@@ -14,6 +14,7 @@ from ordag.checks import check_choice, check_function, checked_seed, is_flag, is
 from ordag.data.profile import Rows
 from ordag.data.reading import Missing, split_reading
 from ordag.data.table import Table
+from ordag.data.table_checks import least_squares_rows
 from ordag.diagnosis.baseline import Baseline
 from ordag.diagnosis.condition import condition_finding
 from ordag.diagnosis.equations import independence_finding, linearity_finding, row_order_finding, spread_finding
@@ -47,6 +48,9 @@ NUMBERS = 20_000_000
 """Rows times columns to hold at once, about 160 MB; of larger tables every second, fourth, … row is looked at."""
 
 TITLES = {"warning": "Warnings", "look": "Worth a look", "fine": "Fine", "unchecked": "Not checked"}
+
+JOINT = ("kurtosis", "mardia", "influence")
+"""Findings that take the inverse of the covariance of all columns."""
 
 LEAST_ROWS = 20
 """Below this the tests on rows have no meaning."""
@@ -219,6 +223,8 @@ def _row_findings(
             yield unchecked(key, "needs the rows.")
         elif len(X) < LEAST_ROWS:
             yield unchecked(key, f"needs at least {LEAST_ROWS} rows, and there are {len(X)}.")
+        elif key in JOINT and len(X) < least_squares_rows(X.shape[1]):
+            yield unchecked(key, "takes more rows than variables.")
         else:
             finding = _guarded(key, check)
             if rows.stride > 1:

@@ -11,12 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
 
-from ordag.arrays import Array
 from ordag.learners.found import Found
-from ordag.learners.supports import SupportResult
-from ordag.model.refit import Refit
+from ordag.learners.supports import SupportResult, discovery_rates, weight_p_values
 from ordag.resampling.support import Support
 
 DECIDED = 0.9
@@ -45,13 +42,13 @@ def arrow_columns(found: Found, support: Support | None = None) -> dict[str, Any
         columns["weight"] = found.refit.sem.B[source, target]
         columns["std_error"] = found.refit.std_error[source, target]
     if isinstance(found.result, SupportResult) and found.result.split is not None:
-        columns["p_value"] = _of_weights(found.result.split, source, target)
+        columns["p_value"] = weight_p_values(found.result.split, source, target)
     elif found.selection is not None and found.ordering is not None:
         columns["p_value"] = found.selection.p_values_of(place[target], place[source])
     elif found.pair_p_values is not None:
         columns["p_value"] = found.pair_p_values[source, target]
     elif found.refit is not None:
-        columns["p_value"] = _of_weights(found.refit, source, target)
+        columns["p_value"] = weight_p_values(found.refit, source, target)
     if found.ordering is not None and found.ordering.factor is not None:
         ends = place[source], place[target]
         columns["direction_p_value"] = found.ordering.direction_p_values(np.minimum(*ends), np.maximum(*ends))
@@ -62,21 +59,6 @@ def arrow_columns(found: Found, support: Support | None = None) -> dict[str, Any
         columns["edge_probability"] = found.probabilities.joined[source, target]
     columns["reason"] = arrow_reasons(found, source, target)
     return columns if support is None else columns | support.arrow_columns(source, target)
-
-
-def _of_weights(fitted: Refit, source: NDArray[np.intp], target: NDArray[np.intp]) -> Array:
-    """Those of t tests that the weights are zero."""
-    t = np.abs(fitted.sem.B[source, target] / fitted.std_error[source, target])
-    return np.asarray(2.0 * stdtr(fitted.residual_df[target].astype(float), -t))
-
-
-def discovery_rates(p_values: Array, pairs: int) -> Array:
-    """The least false-discovery rate at which each is found among so many pairs (Benjamini & Hochberg 1995)."""
-    rank = np.argsort(p_values)
-    scaled = np.minimum(p_values[rank] * pairs / np.arange(1, len(rank) + 1), 1.0)
-    rates = np.empty(len(rank))
-    rates[rank] = np.minimum.accumulate(scaled[::-1])[::-1]
-    return rates
 
 
 def arrow_reasons(found: Found, source: NDArray[np.intp], target: NDArray[np.intp]) -> list[str]:

@@ -35,6 +35,10 @@ BY_TESTS = 3e-7
 """What cvs with parents by tests takes for a table of p columns, over (p + 10)²: many of them are learned from in step."""
 
 
+BY_SUPPORTS = 4e-5
+"""What a sparse order takes for a table of p columns, over p²."""
+
+
 @dataclass(frozen=True)
 class Expected:
     """The shares of a learned graph that are to be expected wrong.
@@ -118,8 +122,12 @@ def forecast(
 
 def usual_count(found: Found) -> int:
     """Tables that can be learned from in about a second; none where that is fewer than four."""
-    tested = isinstance(found.recipe, CvsSettings) and found.recipe.parents == "test"
-    each = (BY_TESTS if tested else found.recipe.seconds) * (found.moments.p + 10.0) ** 2
+    p = found.moments.p
+    if found.ordering is not None and found.ordering.support is not None:
+        each = BY_SUPPORTS * p**2
+    else:
+        tested = isinstance(found.recipe, CvsSettings) and found.recipe.parents == "test"
+        each = (BY_TESTS if tested else found.recipe.seconds) * (p + 10.0) ** 2
     count = min(MOST, int(1.0 / each))
     return count if count >= LEAST else 0
 

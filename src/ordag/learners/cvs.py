@@ -87,7 +87,9 @@ class CvsSettings(MethodSettings):
         check=_variance,
         plain=lambda value: value if value is None or isinstance(value, str) else type(value).__name__,
     )
-    split: bool = flag(False, "test arrows on other rows than those that they were learned from, half of each")
+    split: bool = flag(
+        False, "test arrows on other rows than those that they were learned from, half of each", typed=True
+    )
 
     @property
     def needs_rows(self) -> bool:
@@ -158,13 +160,14 @@ def _by_support(ordering: Ordering, settings: CvsSettings, known: Constraints | 
     few = moments.n < least_squares_rows(moments.p)
     sentence = (
         f"{counted(moments.n, 'row')} are too few for regressions on all of {moments.p} variables, so each was regressed on few "
-        f"of those before it (variance={ordering.rule!r}, --variance {ordering.rule}): the p-values come after that choice, and "
-        "are too small."
+        f"of those before it (variance={ordering.rule!r}, --variance {ordering.rule}). Arrows are kept at a false-discovery rate of "
+        f"{settings.alpha:g} over all pairs (alpha); their p-values come after the choice, and are too small: split=True (--split) "
+        "tests them on other rows."
     )
     return Found(
         recipe=settings,
         moments=moments,
-        graph=Dag.known_acyclic(moments.names, supported_graph(ordering, known)),
+        graph=supported_graph(ordering, settings.alpha, known),
         ordering=ordering,
         warnings=(*ordering.warnings, *((sentence,) if few and settings.variance is None else ())),
         result=SupportResult(math.comb(moments.p, 2)),

@@ -78,6 +78,8 @@ def lines_without_direction(fit: Fit) -> list[tuple[tuple[str, str], str]]:
 def tied_with(fit: Fit, most: int = 3) -> list[str]:
     """For every step, the variables that could as well have come there; with a ! where the graph has an edge among them."""
     columns = fit.step_columns
+    if "tied" not in columns:
+        return []
     cells = []
     for node, group, matters in zip(
         columns["node"], columns.get("tied", []), columns.get("tie_matters", []), strict=True
