@@ -47,7 +47,9 @@ def test_single_cells_are_filled_as_em_fills_them():
     scale = 1.4826 * np.median(np.abs(X - middle), axis=0)
     missing = np.abs(X - middle) > FAR_CELL * scale
     mean, S = oracles.expectation_maximisation(X, missing, 60)
-    assert found.n == 300
+    pairs = [not (row[a] or row[b]) for row in missing for a in range(5) for b in range(a)]
+    assert found.n == int(300 * np.mean(pairs)) < 300
+    assert found.dropped == 0
     assert found.mean == pytest.approx(mean, abs=1e-4)
     assert found.covariance() == pytest.approx(S, abs=1e-4)
 

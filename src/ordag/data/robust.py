@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -56,12 +57,12 @@ class Core(NamedTuple):
 
 
 def robust_moments(X: Array, names: Sequence[str]) -> Moments:
-    r"""Moments of the rows that belong together: `n` are those kept, `dropped` those left out.
+    r"""Moments of the rows that belong together: `dropped` are those left out, `n` those kept, less their share of missing pairs of cells.
 
     Cells with $|x - \text{median}| > 4 \cdot \text{scale}$ are far, the scale being the median absolute deviation. Where they are in few
     rows, these are left out; otherwise far cells are missing, and filled by their expectation as EM does. The start is the Gaussian rank
-    correlation (Boudt, Cornelissen & Croux 2012). For up to 30 columns with more than five rows each and no missing cells,
-    scikit-learn's MinCovDet is a second start, and the end with the smaller determinant is taken, as among the starts of Hubert, Rousseeuw & Verdonck
+    correlation (Boudt, Cornelissen & Croux 2012). For up to 30 columns with more than five rows each and no missing cells, scikit-learn's
+    MinCovDet is a second start, and the end with the smaller determinant is taken, as among the starts of Hubert, Rousseeuw & Verdonck
     (2012).
     """
     n, p = X.shape
@@ -79,8 +80,10 @@ def robust_moments(X: Array, names: Sequence[str]) -> Moments:
         other = settled(Z, missing, *_least_determinant(Z))
         core = min(core, other, key=lambda one: one.volume(int(NEAREST * len(Z))))
     kept = int(core.kept.sum())
-    root = triangle(np.concatenate([core.filled[core.kept], _root(core.uncertain)])) * scale
-    return Moments(kept, middle + core.mean * scale, names, R=root, dropped=n - kept)
+    worth = int(kept * _pairs_observed(missing[core.kept]))
+    root = triangle(np.concatenate([core.filled[core.kept], _root(core.uncertain)]))
+    root *= scale * math.sqrt((worth - 1.0) / (kept - 1.0))
+    return Moments(worth, middle + core.mean * scale, names, R=root, dropped=n - kept)
 
 
 def settled(Z: Array, missing: Mask, mean: Array, S: Array) -> Core:
@@ -141,6 +144,13 @@ def _filled(Z: Array, missing: Mask, K: Array) -> tuple[Array, Callable[[Mask], 
         return total
 
     return filled, uncertain
+
+
+def _pairs_observed(missing: Mask) -> float:
+    """The share of all pairs of cells in a row of which neither is missing."""
+    p = missing.shape[1]
+    observed = p - missing.sum(axis=1)
+    return float((observed * (observed - 1.0)).mean() / (p * (p - 1.0))) if p > 1 else 1.0
 
 
 def _towards_diagonal(S: Array, share: float) -> Array:
