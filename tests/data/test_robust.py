@@ -100,3 +100,11 @@ def test_shrinkage_is_that_of_scikit_learn_and_needs_no_rows_to_spare():
         assert 0.0 < share < 1.0
         assert found.R.T @ found.R / n == pytest.approx(expected)
         assert (found.R.diagonal() > 0.1).all()
+
+
+def test_columns_with_the_same_ranks_are_no_obstacle():
+    drawing = drawn(4, 60, 6)
+    X = np.column_stack([drawing.X, drawing.X[:, 0] * (1.0 + 1e-9)])
+    found = robust_moments(X, list("abcde"))
+    assert np.isfinite(found.R).all()
+    assert found.n > 50

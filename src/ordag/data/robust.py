@@ -51,7 +51,7 @@ class Core(NamedTuple):
 
     def volume(self, rows: int) -> float:
         """The log determinant of the covariance of as many rows as these, those nearest to the mean."""
-        distance = np.einsum("ij,ij->i", self.filled @ np.linalg.inv(self.covariance()), self.filled)
+        distance = np.einsum("ij,ij->i", self.filled @ _inverse(self.covariance(), len(self.filled)), self.filled)
         nearest = self.filled[np.argsort(distance)[:rows]]
         return float(np.linalg.slogdet(np.cov(nearest, rowvar=False))[1])
 
@@ -97,7 +97,7 @@ def settled(Z: Array, missing: Mask, mean: Array, S: Array) -> Core:
     n, p = Z.shape
     observed = np.maximum(p - missing.sum(axis=1), 1)
     for _ in range(ROUNDS):
-        K = np.asarray(np.linalg.inv(S if n > 2 * p else _towards_diagonal(S, 0.1)), np.float64)
+        K = _inverse(S, n)
         filled, uncertain = _filled(Z - mean, missing, K)
         distance = np.einsum("ij,ij->i", filled @ K, filled)
         kept = ~far(np.cbrt(distance / observed))
@@ -153,8 +153,10 @@ def _pairs_observed(missing: Mask) -> float:
     return float((observed * (observed - 1.0)).mean() / (p * (p - 1.0))) if p > 1 else 1.0
 
 
-def _towards_diagonal(S: Array, share: float) -> Array:
-    return np.asarray((1.0 - share) * S + share * np.diag(S.diagonal()))
+def _inverse(S: Array, n: int) -> Array:
+    """Of a covariance matrix with its correlations drawn to zero: by a tenth if rows are few, else by as much as makes it invertible."""
+    share = 0.1 if n <= 2 * len(S) else 1e-10
+    return np.asarray(np.linalg.inv((1.0 - share) * S + share * np.diag(S.diagonal())), np.float64)
 
 
 def _root(S: Array) -> Array:
