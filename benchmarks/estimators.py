@@ -263,6 +263,7 @@ def regression(seeds: int = 20) -> str:
             means = np.mean(values, axis=0)
             kind = "splines" if regressor is None else "boosting"
             rows.append([f"{name} {p}/{n}", kind, count, *(f"{value:.3f}" for value in means[:5]), f"{means[5]:.1f}"])
+            print(rows[-1], file=sys.stderr, flush=True)
     return "### Nonlinear equations\n\n" + table(
         ["design, p/n", "regressor", "tables", "τ", "F1", "τ linear", "F1 linear", "τ by variance", "seconds"], rows
     )
