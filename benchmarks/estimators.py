@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.covariance import MinCovDet
@@ -235,12 +236,16 @@ def lasso(seeds: int = 10) -> str:
     return "### Lasso\n\n" + table(["design, p/n", "τ", "F1 of supports", "τ of sorting by variance", "seconds"], rows)
 
 
-def regression(seeds: int = 20) -> str:
+BOOSTING = GradientBoostingRegressor(n_estimators=60, max_depth=2, random_state=0)
+SIZES = [(10, 500, None), (20, 500, None), (30, 500, None), (6, 500, BOOSTING)]
+
+
+def regression(seeds: int = 20, sizes: Sequence[Any] = SIZES, designs: Sequence[str] = tuple(NONLINEAR)) -> str:
     rows = []
-    boosting = GradientBoostingRegressor(n_estimators=60, max_depth=2, random_state=0)
-    for p, n, regressor in [(10, 500, None), (20, 500, None), (6, 500, boosting)]:
+    for p, n, regressor in sizes:
         count = seeds if p == 10 else seeds // 4
-        for name, f in NONLINEAR.items():
+        for name in designs:
+            f = NONLINEAR[name]
             values = []
             for seed in range(FIRST, FIRST + count):
                 X, truth = nonlinear(f, p, n, np.random.default_rng([seed, p]))
@@ -263,6 +268,7 @@ def regression(seeds: int = 20) -> str:
             means = np.mean(values, axis=0)
             kind = "splines" if regressor is None else "boosting"
             rows.append([f"{name} {p}/{n}", kind, count, *(f"{value:.3f}" for value in means[:5]), f"{means[5]:.1f}"])
+            print(rows[-1], file=sys.stderr, flush=True)
     return "### Nonlinear equations\n\n" + table(
         ["design, p/n", "regressor", "tables", "τ", "F1", "τ linear", "F1 linear", "τ by variance", "seconds"], rows
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -48,13 +49,13 @@ class Core(NamedTuple):
 
     def volume(self, rows: int) -> float:
         """The log determinant of the covariance of as many rows as these, those nearest to the mean."""
-        distance = np.einsum("ij,ij->i", self.filled @ np.linalg.inv(self.covariance()), self.filled)
+        distance = np.einsum("ij,ij->i", self.filled @ _inverse(self.covariance(), len(self.filled)), self.filled)
         nearest = self.filled[np.argsort(distance)[:rows]]
         return float(np.linalg.slogdet(np.cov(nearest, rowvar=False))[1])
 
 
 def robust_moments(X: Array, names: Sequence[str]) -> Moments:
-    r"""Moments of the rows that belong together: `n` are those kept, `dropped` those left out.
+    r"""Moments of the rows that belong together: `dropped` are those left out, `n` those kept, less their share of missing pairs of cells.
 
     Cells with $|x - \text{median}| > 4 \cdot \text{scale}$ are far, the scale being the median absolute deviation. Where they are in few
     rows, these are left out; otherwise far cells are missing, and filled by their expectation as EM does. The start is the Gaussian rank
@@ -77,8 +78,10 @@ def robust_moments(X: Array, names: Sequence[str]) -> Moments:
         other = settled(Z, missing, *_least_determinant(Z))
         core = min(core, other, key=lambda one: one.volume(int(NEAREST * len(Z))))
     kept = int(core.kept.sum())
-    root = triangle(np.concatenate([core.filled[core.kept], _root(core.uncertain)])) * scale
-    return Moments(kept, middle + core.mean * scale, names, R=root, dropped=n - kept)
+    worth = int(kept * _pairs_observed(missing[core.kept]))
+    root = triangle(np.concatenate([core.filled[core.kept], _root(core.uncertain)]))
+    root *= scale * math.sqrt((worth - 1.0) / (kept - 1.0))
+    return Moments(worth, middle + core.mean * scale, names, R=root, dropped=n - kept)
 
 
 def settled(Z: Array, missing: Mask, mean: Array, S: Array) -> Core:
@@ -92,7 +95,7 @@ def settled(Z: Array, missing: Mask, mean: Array, S: Array) -> Core:
     n, p = Z.shape
     observed = np.maximum(p - missing.sum(axis=1), 1)
     for _ in range(ROUNDS):
-        K = np.asarray(np.linalg.inv(S if n > 2 * p else _towards_diagonal(S, 0.1)), np.float64)
+        K = _inverse(S, n)
         filled, uncertain = _filled(Z - mean, missing, K)
         distance = np.einsum("ij,ij->i", filled @ K, filled)
         kept = ~far(np.cbrt(distance / observed))
@@ -145,8 +148,17 @@ def _filled(Z: Array, missing: Mask, K: Array) -> tuple[Array, Callable[[Mask], 
     return filled, uncertain
 
 
-def _towards_diagonal(S: Array, share: float) -> Array:
-    return np.asarray((1.0 - share) * S + share * np.diag(S.diagonal()))
+def _pairs_observed(missing: Mask) -> float:
+    """The share of all pairs of cells in a row of which neither is missing."""
+    p = missing.shape[1]
+    observed = p - missing.sum(axis=1)
+    return float((observed * (observed - 1.0)).mean() / (p * (p - 1.0))) if p > 1 else 1.0
+
+
+def _inverse(S: Array, n: int) -> Array:
+    """Of a covariance matrix with its correlations drawn to zero: by a tenth if rows are few, else by as much as makes it invertible."""
+    share = 0.1 if n <= 2 * len(S) else 1e-10
+    return np.asarray(np.linalg.inv((1.0 - share) * S + share * np.diag(S.diagonal())), np.float64)
 
 
 def _root(S: Array) -> Array:
