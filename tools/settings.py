@@ -22,6 +22,7 @@ HOMES = {
     "KnowledgeLike": "ordag.knowledge.knowledge",
     "Mapping": "collections.abc",
     "PathLike": "os",
+    "RowTest": "ordag.parents.row_tests",
     "Penalty": "ordag.learners.settings",
     "Phase": "ordag.learners.ges.operators",
     "Seed": "ordag.checks",

@@ -198,3 +198,30 @@ def test_an_estimator_that_takes_rows_can_be_bootstrapped():
     result = ordag.bootstrap(X, 6, method="cvs", variance=ByRegression(), seed=1, workers=1)
     literal = ordag.bootstrap(X, 6, method="cvs", seed=1, workers=1)
     np.testing.assert_allclose(result.edge_support, literal.edge_support)
+
+
+def test_tests_that_see_rows():
+    rng = np.random.default_rng(3)
+    a = rng.standard_normal(300)
+    X = np.column_stack([a, a**2 + 0.3 * rng.standard_normal(300), rng.standard_normal(300)])
+    straight, curved = (ordag.learn(X, "cvs", test=test) for test in ("fisher-z", "distance-correlation"))
+    assert not straight.graph.skeleton[0, 1]
+    assert curved.graph.skeleton[0, 1]
+    assert not curved.graph.skeleton[:, 2].any()
+    assert curved.edges["p_value"][0] < 0.01
+    curved.to_json()
+    calls = []
+
+    def own(x, y, Z):
+        calls.append(Z.shape)
+        return 0.0 if Z.shape[1] == 0 else 1.0
+
+    fit = ordag.learn(X, "cvs", test=own)
+    assert sorted(calls) == [(300, 0), (300, 1), (300, 1)]
+    assert fit.graph.edge_count == 1
+    assert fit.settings["test"] == "own"
+    with pytest.raises(SettingError, match="takes the rows"):
+        ordag.learn(ordag.Moments.from_rows(X), "cvs", test="distance-correlation")
+    with pytest.raises(SettingError, match="is not known"):
+        ordag.learn(X, "pc", test="distance-correlation")
+    assert ordag.bootstrap(X, 4, method="cvs", test=own, seed=1, workers=1).completed == 4

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ordag.arrays import Mask
-from ordag.checks import check_choice
+from ordag.checks import check_choice, short
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
@@ -17,14 +17,15 @@ from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.found import Found
-from ordag.learners.settings import MethodSettings, level_of_tests, test_of_edges
+from ordag.learners.settings import MethodSettings, edge_test, level_of_tests
 from ordag.learners.supports import SupportResult, supported_graph
 from ordag.model.refit import refit
 from ordag.order import ESTIMATORS, RULES, better_order, find_order, rule_of
 from ordag.order.ordering import Ordering
 from ordag.order.own import VarianceEstimator
 from ordag.order.sparse import LEAST_ROWS
-from ordag.parents import CORRECTIONS, PARENT_RULES, select
+from ordag.parents import CORRECTIONS, PARENT_RULES, row_test, select
+from ordag.parents.row_tests import RowTest
 from ordag.parents.tests import Test
 from ordag.settings import choice, flag
 from ordag.words import counted
@@ -67,7 +68,7 @@ class CvsSettings(MethodSettings):
 
     alpha: float = level_of_tests()
     _: KW_ONLY
-    test: str | Test = test_of_edges()
+    test: str | Test | RowTest = edge_test(rows=True)
     parents: str = choice(
         "test",
         PARENT_RULES,
@@ -93,7 +94,8 @@ class CvsSettings(MethodSettings):
 
     @property
     def needs_rows(self) -> bool:
-        return self.variance not in (None, "auto") and rule_of(self.variance, self.direction).needs == "rows"
+        of_rows = self.variance not in (None, "auto") and rule_of(self.variance, self.direction).needs == "rows"
+        return of_rows or row_test(self.test) is not None
 
     def reseeded(self, random: np.random.Generator) -> Self:
         return replace(self, split=False)  # a sample has no rows of its own
@@ -113,8 +115,14 @@ def cvs(table: Table, settings: CvsSettings, known: Constraints | None = None) -
     ordering = _ordering(table, settings, None if known is None else known.before)
     if ordering.factor is None:
         return _by_support(ordering, settings, known)
+    rows = table.rows if row_test(settings.test) is not None else None
+    if row_test(settings.test) is not None and (rows is None or settings.parents != "test"):
+        raise SettingError(
+            f"test={short(settings.test)} takes the rows of a table, and parents='test': give both, or another test."
+        )
     selection = select(
         ordering,
+        rows=None if rows is None else rows.values,
         rule=settings.parents,
         alpha=settings.alpha,
         test=settings.test,

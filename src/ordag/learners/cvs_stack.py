@@ -38,6 +38,7 @@ def stackable(recipe: MethodSettings, n: int, p: int) -> TypeGuard[CvsSettings]:
         and n >= least_squares_rows(p)
         and recipe.variance in (None, "least-squares")
         and not recipe.split
+        and not recipe.needs_rows
         and (recipe.parents, recipe.direction) == ("test", "forward")
         and recipe.knowledge is None
         and recipe.min_effect is None

@@ -36,7 +36,7 @@ def with_digits_checked(found: Found) -> Found:
     if isinstance(found.graph, Cpdag):
         return found  # PC refuses tests without digits, GES says how far rounding may have moved its score
     said = [few_digits(found)]
-    if found.ordering is not None and found.selection is not None:
+    if found.ordering is not None and found.selection is not None and found.selection.row_p_values is None:
         said.append(doubtful_pairs(found.ordering, found.selection))
     sentences = [sentence for sentence in said if sentence is not None]
     for sentence in sentences:

@@ -13,7 +13,7 @@ from ordag.checks import as_number, short
 from ordag.errors import SettingError
 from ordag.knowledge.knowledge import Knowledge, KnowledgeLike
 from ordag.learners.orient import WAYS
-from ordag.parents import TESTS
+from ordag.parents import ROW_TESTS, TESTS, row_test
 from ordag.parents.tests import named_test
 from ordag.settings import Settings, choice, level, setting, whole
 
@@ -90,17 +90,19 @@ def level_of_tests() -> Any:
     return setting(0.01, level, "level of the tests, between 0 and 1", typed=float)
 
 
-def test_of_edges() -> Any:
-    """The setting `test`: a name, or a function (r, n, k) → p-values."""
+def edge_test(*, rows: bool = False) -> Any:
+    """The setting `test`: a name, or a function (r, n, k) → p-values; with `rows` also one (x, y, Z) → p-value."""
 
     def check(_: str, value: Any) -> Any:
+        if rows and row_test(value) is not None:
+            return value
         named_test(value)
         return value
 
     return choice(
         "fisher-z",
-        TESTS,
-        "test of zero partial correlation",
+        (*TESTS, *ROW_TESTS) if rows else TESTS,
+        "test of zero partial correlation" + (", or of independence by the rows themselves" if rows else ""),
         check=check,
         plain=lambda value: value if isinstance(value, str) else getattr(value, "__name__", "custom"),
     )

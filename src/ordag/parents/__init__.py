@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ordag.arrays import Mask
+from ordag.arrays import Array, Mask
 from ordag.order.ordering import Ordering
 from ordag.parents.adaptive import ADAPTIVE
 from ordag.parents.bic import BIC
 from ordag.parents.by_tests import CORRECTIONS, TEST
+from ordag.parents.row_tests import ROW_TESTS, RowTest, row_p_values, row_test
 from ordag.parents.selection import Question, Selection
-from ordag.parents.tests import TESTS, Test, named_test
+from ordag.parents.tests import TESTS, Test, fisher_z, named_test
 
-__all__ = ["CORRECTIONS", "PARENT_RULES", "TESTS", "select"]
+__all__ = ["CORRECTIONS", "PARENT_RULES", "ROW_TESTS", "TESTS", "row_test", "select"]
 
 PARENT_RULES = {rule.name: rule for rule in (TEST, BIC, ADAPTIVE)}
 
@@ -22,18 +23,25 @@ def select(
     *,
     rule: str = "test",
     alpha: float = 0.01,
-    test: str | Test = "fisher-z",
+    test: str | Test | RowTest = "fisher-z",
     correction: str = "none",
     allowed: Mask | None = None,
     required: Mask | None = None,
+    rows: Array | None = None,
 ) -> Selection:
     """Parents of every variable among its predecessors (Park & Kim, Algorithm 1, Step 2).
 
     What is known beforehand comes as masks at [cause, effect] of the columns: `allowed` where an arrow can be, `required` where
-    one is. Only pairs that these leave open are tested and counted, each given all other predecessors as ever.
+    one is. Only pairs that these leave open are tested and counted, each given all other predecessors as ever. A
+    test of rows takes the `rows`.
     """
     placed = (_placed(allowed, ordering), _placed(required, ordering))
-    return PARENT_RULES[rule].choose(Question(ordering, alpha, named_test(test), correction, *placed))
+    of_rows, values = row_test(test), None
+    if of_rows is not None:
+        assert rows is not None
+        values = row_p_values(rows, ordering.order.tolist(), of_rows)
+    plain = fisher_z if of_rows is not None else named_test(test)
+    return PARENT_RULES[rule].choose(Question(ordering, alpha, plain, correction, values, *placed))
 
 
 def _placed(mask: Mask | None, ordering: Ordering) -> Mask | None:

@@ -54,12 +54,12 @@ def choose(question: Question) -> Selection:
     """Every predecessor whose partial correlation given all others is significant (Park & Kim, Algorithm 1, Step 2)."""
     r, n, test, alpha, pairs = question.r, question.ordering.n, question.test, question.alpha, question.pairs
     correction = CORRECTIONS[question.correction]
-    if correction.rate:
-        values = p_values(r, n, test)
+    if correction.rate or question.row_p_values is not None:
+        values = p_values(r, n, test) if question.row_p_values is None else question.row_p_values
         tested = np.tri(len(r), k=-1, dtype=bool) if question.open is None else question.open
         threshold = correction.threshold(alpha, pairs, np.sort(values[tested]))
         found = values <= threshold
-        expected = alpha * int((found & tested).sum())
+        expected = alpha * int((found & tested).sum()) if correction.rate else threshold * pairs
     else:
         threshold = correction.threshold(alpha, pairs, np.empty(0))
         found = rejected(r, n, test, threshold)

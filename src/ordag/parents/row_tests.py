@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.special import chdtrc
@@ -35,6 +36,19 @@ def distance_correlation(x: Array, y: Array, Z: Array) -> float:
 
 
 ROW_TESTS: dict[str, RowTest] = {"distance-correlation": distance_correlation}
+
+
+def row_test(test: Any) -> RowTest | None:
+    """The test of rows of this name, or the caller's own function (x, y, Z) → p-value; None for anything else."""
+    if isinstance(test, str):
+        return ROW_TESTS.get(test)
+    if not callable(test):
+        return None
+    try:
+        names = [one.lower() for one in inspect.signature(test).parameters]
+    except (TypeError, ValueError):
+        return None
+    return test if names[:3] == ["x", "y", "z"] else None
 
 
 def row_p_values(X: Array, order: Sequence[int], test: RowTest) -> Array:

@@ -23,7 +23,8 @@ class Selection:
 
     `expected` is the number of false edges to expect, or a function that works it out; `grounds` says where it comes from.
     Edges, whichever way they point: wrong directions come on top. `threshold` is the p-value up to which pairs are joined,
-    `penalty` of an edge and `share` of pairs joined are those of the edge prior; nan for rules that have none.
+    `row_p_values` are those of a test that saw the rows. `penalty` of an edge and `share` of pairs joined are those of the edge
+    prior; nan for rules that have none.
     """
 
     parents: Mask
@@ -33,6 +34,7 @@ class Selection:
     pairs: int
     expected: float | Callable[[], float]
     grounds: str
+    row_p_values: Array | None = None
     threshold: float = math.nan
     penalty: float = math.nan
     share: float = math.nan
@@ -40,10 +42,14 @@ class Selection:
     @cached_property
     def p_values(self) -> Array:
         """The p-value of every pair; one on and above the diagonal."""
+        if self.row_p_values is not None:
+            return self.row_p_values
         return p_values(self.r, self.n, self.test)
 
     def p_values_of(self, later: NDArray[np.intp], earlier: NDArray[np.intp]) -> Array:
         """Those of some pairs of positions only."""
+        if self.row_p_values is not None:
+            return self.row_p_values[later, earlier]
         return self.test(self.r[later, earlier], self.n, conditioned_on(later))
 
     @cached_property
@@ -85,6 +91,7 @@ class Question:
     alpha: float
     test: Test
     correction: str
+    row_p_values: Array | None
     allowed: Mask | None
     required: Mask | None
 
@@ -103,7 +110,8 @@ class Question:
         return math.comb(len(self.ordering.order), 2) if self.open is None else int(self.open.sum())
 
     def answer(self, parents: Mask, expected: float | Callable[[], float], grounds: str, **more: float) -> Selection:
-        return Selection(parents, self.r, self.ordering.n, self.test, self.pairs, expected, grounds, **more)
+        known = self.row_p_values
+        return Selection(parents, self.r, self.ordering.n, self.test, self.pairs, expected, grounds, known, **more)
 
 
 @dataclass(frozen=True)

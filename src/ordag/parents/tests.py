@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,7 @@ TESTS: dict[str, Test] = {
 }
 
 
-def named_test(test: str | Test) -> Test:
+def named_test(test: Any) -> Test:
     """The test of this name, or the caller's own."""
     if callable(test):
         return test if test in CRITICAL else partial(_own, test)

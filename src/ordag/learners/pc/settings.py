@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
-from ordag.learners.settings import MethodSettings, level_of_tests, test_of_edges, way_to_direct
+from ordag.learners.settings import MethodSettings, edge_test, level_of_tests, way_to_direct
 from ordag.parents.tests import Test
 from ordag.settings import choice, whole
 
@@ -29,7 +29,7 @@ class PcSettings(MethodSettings):
 
     alpha: float = level_of_tests()
     _: KW_ONLY
-    test: str | Test = test_of_edges()
+    test: str | Test = edge_test()
     colliders: str = choice("largest", COLLIDERS, "how to tell colliders from other triples")
     max_level: int | None = whole(
         0, "give a whole number from 0 on, or None for no limit", "the most variables to condition on"
