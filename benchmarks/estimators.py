@@ -240,7 +240,7 @@ BOOSTING = GradientBoostingRegressor(n_estimators=60, max_depth=2, random_state=
 SIZES = [(10, 500, None), (20, 500, None), (30, 500, None), (6, 500, BOOSTING)]
 
 
-def regression(seeds: int = 20, sizes: Sequence[Any] = SIZES, designs: Sequence[str] = tuple(NONLINEAR)) -> str:
+def regression(seeds: int = 12, sizes: Sequence[Any] = SIZES, designs: Sequence[str] = tuple(NONLINEAR)) -> str:
     rows = []
     for p, n, regressor in sizes:
         count = seeds if p == 10 else seeds // 4

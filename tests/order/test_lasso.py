@@ -60,6 +60,7 @@ def test_keeps_to_a_partial_order():
     assert turned[order[-1]] < turned[order[0]]
 
 
+@pytest.mark.slow
 def test_finds_the_order_of_a_sparse_graph_from_fewer_rows_than_columns():
     right = pairs = 0
     for seed in range(3):

@@ -55,6 +55,7 @@ def test_all_targets_in_one_go_are_the_same_as_one_by_one():
     assert together.runner_up == pytest.approx(alone.runner_up)
 
 
+@pytest.mark.slow
 def test_finds_waves_where_straight_lines_fail():
     linear = 0
     for seed in range(3):

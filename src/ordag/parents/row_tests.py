@@ -89,18 +89,21 @@ def corrected_distance_correlation(x: Array, y: Array) -> float:
 
     $\langle a, b \rangle = \sum_{ij} a_{ij} b_{ij} - \tfrac{2}{n-2} \sum_i a_i b_i + \tfrac{1}{(n-1)(n-2)} \sum_i a_i \sum_i b_i$, with
     $a_i = \sum_j a_{ij}$, is n(n − 3) times the unbiased squared distance covariance (Székely & Rizzo 2014). C is zero where a column is
-    constant.
+    constant but for at most one value.
     """
     n = len(x)
     if np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
-        return 0.0
+        return 0.0  # rounding would leave something to divide by
     a, b = _sums_of_distances(x), _sums_of_distances(y)
     step = max(1, BLOCK // n)
     products = sum(
         float(np.sum(np.abs(x[i : i + step, None] - x) * np.abs(y[i : i + step, None] - y))) for i in range(0, n, step)
     )
     squares_x, squares_y = 2.0 * n * n * x.var(), 2.0 * n * n * y.var()
-    return _inner(products, a, b) / float(np.sqrt(_inner(squares_x, a, a) * _inner(squares_y, b, b)))
+    of_x, of_y = _inner(squares_x, a, a), _inner(squares_y, b, b)
+    if of_x <= 1e-12 * squares_x or of_y <= 1e-12 * squares_y:
+        return 0.0
+    return _inner(products, a, b) / float(np.sqrt(of_x * of_y))
 
 
 def _inner(products: float, a: Array, b: Array) -> float:
