@@ -55,7 +55,9 @@ def test_equals_learning_from_rows_drawn_one_sample_at_a_time(settings, level):
         np.testing.assert_allclose(getattr(found, name), expected[name], atol=1e-12)
     for name in ("weight_intervals", "effect_intervals"):
         parts = getattr(found, name)
-        np.testing.assert_allclose([parts.low, parts.median, parts.high], expected[name.replace("_intervals", "s")], rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(
+            [parts.low, parts.median, parts.high], expected[name.replace("_intervals", "s")], rtol=1e-7, atol=1e-9
+        )
     assert found.completed == found.replicates == 30
     assert found.kind == "rows"
 
