@@ -20,7 +20,7 @@ from ordag.cli import cli
 
 ROOT = Path(__file__).parents[1]
 SOURCE = Path(ordag.__file__).parent
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCED = re.compile(r"^( *)```([^\n`]*)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
 LANGUAGES = ("python", "console", "sh", "text")
 """Python and console blocks run, the commands of sh blocks must exist with their options; text is for everything else."""

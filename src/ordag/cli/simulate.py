@@ -40,7 +40,8 @@ def simulate(
 ) -> None:
     """Draw a random model of the given DESIGN, and rows from it.
 
-    Designs: homogeneous, heterogeneous and nonfaithful (Sections 4.1 to 4.3 of Park & Kim), erdos-renyi, scale-free.
+    Designs: homogeneous, heterogeneous and nonfaithful (Sections 4.1 to 4.3 of Park & Kim), erdos-renyi, scale-free; for
+    more variables than rows chain, hub, hub5, er2, er4, er2w3 and rs40.
     Without --out the rows go to standard output as CSV.
 
     \b

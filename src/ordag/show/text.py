@@ -94,9 +94,12 @@ def scored(fit: Fit) -> str:
     """One sentence on the score that a search has reached, and from where."""
     if fit.score is None:
         return ""
-    start = {"cvs": "the order by conditional variance", "ges": "a graph of the class that GES finds"}.get(
-        fit.details.get("start", "")
-    )
+    starts = {
+        "cvs": "the order by conditional variance",
+        "sparse": "the order by conditional variance given few variables",
+        "ges": "a graph of the class that GES finds",
+    }
+    start = starts.get(fit.details.get("start", ""))
     return f"score {fit.score:.6g}{f', reached from {start}' if start else ''}"
 
 

@@ -24,6 +24,7 @@ from ordag.learners.pooled.descent import WORTHWHILE, Descent, Optimum
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.variances import LogVariances, log_variances
 from ordag.order.ordering import Ordering
+from ordag.order.sparse import sparse_forward
 from ordag.parents import select
 
 Progress = Callable[[str, float], None]
@@ -38,6 +39,9 @@ alone. Below the second they decide against a graph in which it is more than the
 
 DENSE = 1 / 3
 """A graph with more than this share of all pairs joined is not kicked, for the same reason."""
+
+MANY_ROWS = 10
+"""Rows per variable below which the sparse order is a start as well."""
 
 MANY = 10
 """Variables from which that holds."""
@@ -93,8 +97,8 @@ def pooled_search(
 ) -> PooledResult:
     """Look for the graph of lowest pooled score (`PooledScore`) over orders of the variables.
 
-    From the order by conditional variance, with parents by the same edge prior, and from a member of the class that GES
-    finds, variables are moved to better places until the score stays. Where the two come to different graphs, the better
+    From the order by conditional variance, with parents by the same edge prior, from a member of the class that GES
+    finds and, with fewer than ten rows per variable, from the sparse order, variables are moved to better places until the score stays. Where the two come to different graphs, the better
     one is kicked: some variables are moved to random places, and the search goes on from there. Where many variables
     that share a unit have equal error variances along the first order, it stands alone; where these are alike, it is
     preferred to a graph in which they are not. A dense graph that stands alone is that of the start as it is. With up
@@ -217,6 +221,12 @@ def _starts(
     along = replace(ordering, order=np.arange(moments.p), moments=moments)
     allowed, required = (None, None) if known is None else (known.allowed, known.required)
     yield "cvs", select(along, rule="adaptive", allowed=allowed, required=required).parents.T
+    if moments.n < MANY_ROWS * moments.p:
+        found = sparse_forward(moments.covariance(), moments.n, None if known is None else known.before)
+        adjacency = np.zeros((moments.p, moments.p), dtype=bool)
+        for j, support in zip(found.order, found.support, strict=True):
+            adjacency[support, j] = True
+        yield "sparse", adjacency if known is None else adjacency & known.allowed | known.required
     if free.adjacency is not None:
         dag, left = extension(free.adjacency)
         if not left.any():
