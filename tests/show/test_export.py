@@ -21,7 +21,12 @@ from ordag.show.page import page
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_table_of_edges_has_all_of_fit_edges_and_the_rest_of_the_graph(kind):
     fit = fit_of(kind)
-    table = pd.read_csv(io.StringIO(content(fit, "edges.csv")), keep_default_na=False, na_values={"weight": ""})
+    table = pd.read_csv(
+        io.StringIO(content(fit, "edges.csv")),
+        keep_default_na=False,
+        na_values={"weight": ""},
+        float_precision="round_trip",
+    )
     joined = {name for edge in (*fit.graph.directed, *fit.graph.undirected) for name in edge}
     arrows = table[
         table["target"].ne("")
