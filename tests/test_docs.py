@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from textwrap import dedent
 
+import click
 import pytest
 
 import ordag
@@ -84,7 +85,9 @@ def test_commands_to_copy_are_understood(page, monkeypatch):
         for line in block.replace("\\\n", " ").splitlines():
             words = shlex.split(line.rpartition("| ")[2], comments=True)
             if words and words[0] == "ordag":
-                cli.commands[words[1]].make_context(words[1], words[2:])
+                command = cli.get_command(click.Context(cli), words[1])
+                assert command is not None
+                command.make_context(words[1], words[2:])
             else:
                 assert not words or words[0] in ("make", "pip", "python"), f"{page.name}: {line}"
 

@@ -161,6 +161,8 @@ def test_json_is_the_whole_answer_in_plain_values():
         "parents": "test",
         "correction": "none",
         "direction": "forward",
+        "variance": None,
+        "split": False,
     }
     assert document["order"] == list(fit.order)
     assert document["nodes"] == ["mechanics", "vectors", "algebra", "analysis", "statistics"]
@@ -232,7 +234,7 @@ def test_bad_tables_are_refused_with_what_to_change():
         learn(np.column_stack([X, X[:, 0]]))
     with pytest.raises(CollinearError, match="linear combination"):
         learn(np.column_stack([X, X[:, 0] - 2 * X[:, 1]]))
-    with pytest.raises(TooFewRowsError, match="4 rows and 4 variables: the tests need at least 6 rows"):
+    with pytest.raises(TooFewRowsError, match="4 rows and 4 variables: the tests need at least 5 rows"):
         learn(X[:4])
     with pytest.raises(DataError, match="only one column, X1"):
         learn(X[:, :1])

@@ -23,7 +23,7 @@ from ordag.learners.methods import METHODS, check_settings, learn_from, recipe_f
 from ordag.learners.regressions import Regressions
 from ordag.learners.small_effects import with_notice
 from ordag.model.sem import LinearSEM
-from ordag.order.sparse import LEAST_ROWS
+from ordag.order.sparse import few_rows
 from ordag.plain import to_json
 from ordag.words import number
 
@@ -208,7 +208,7 @@ def compare(
     takers = {name: [m for m in methods if name in settings_of(m)] for name in common}
     for name in [name for name, found in takers.items() if not found]:
         raise SettingError(f"{name} is a setting of none of {', '.join(methods)}.", [name])
-    table = Table(data, progress=progress, **reading).needing(lambda _: LEAST_ROWS)
+    table = Table(data, progress=progress, **reading).needing(few_rows)
     graph = truth.dag if isinstance(truth, LinearSEM) else truth
     outcomes = []
     for name in methods:

@@ -54,7 +54,7 @@ def test_an_ordering_without_a_factor_says_so_where_one_is_needed():
         lambda: select(found),
         lambda: select(found, rule="bic"),
     ):
-        with pytest.raises(SettingError, match="not available with this ordering rule, 'by-variance'"):
+        with pytest.raises(SettingError, match="not available with variance='by-variance'"):
             ask()
 
 

@@ -69,7 +69,7 @@ def test_each_method_gives_the_same_row_each_time(method):
 
 
 def test_what_a_method_refuses_is_a_result():
-    (row,) = measure(task(p=30, n=10))
+    (row,) = measure(task(method="ges", p=30, n=10))
     assert row["problem"] == "TooFewRowsError"
     assert row["dag_distance"] is None
     assert row["true_edges"] > 0

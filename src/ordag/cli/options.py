@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -70,7 +70,9 @@ def _option(
     said = [f"{', '.join(methods)}: {help}." for help, methods in by_help.items()]
     if plain or len(takers) == len(METHODS):
         said = [_sentence(takers[0][1].help)]
-    return _click_option(name, *takers[0][1:], " ".join([*said, also]).strip())
+    choices = tuple(dict.fromkeys(word for _, known, _ in takers for word in known.choices))
+    known, default = replace(takers[0][1], choices=choices), takers[0][2]
+    return _click_option(name, known, default, " ".join([*said, also]).strip())
 
 
 def _click_option(name: str, known: Setting, default: Any, help: str) -> Option[Any]:

@@ -23,7 +23,7 @@ from ordag.model.refit import refit
 from ordag.order import ESTIMATORS, RULES, better_order, find_order, rule_of
 from ordag.order.ordering import Ordering
 from ordag.order.own import VarianceEstimator
-from ordag.order.sparse import LEAST_ROWS
+from ordag.order.sparse import few_rows
 from ordag.parents import CORRECTIONS, PARENT_RULES, row_test, select
 from ordag.parents.row_tests import RowTest
 from ordag.parents.tests import Test
@@ -149,7 +149,7 @@ def _ordering(table: Table, settings: CvsSettings, before: Mask | None) -> Order
     """By the estimator that was asked for, or that suits the number of rows."""
     variance, p = settings.variance, len(table.names)
     if variance in (None, "auto"):
-        n = table.needing(lambda _: LEAST_ROWS).n
+        n = table.needing(few_rows).n
         enough = n >= least_squares_rows(p) or settings.direction != "forward"
         if variance == "auto" and enough and settings.direction == "forward" and n < MANY_ROWS * p and p <= BOTH_UP_TO:
             return better_order(table, before)
@@ -184,7 +184,7 @@ def _by_support(ordering: Ordering, settings: CvsSettings, known: Constraints | 
 
 def _split(table: Table, settings: CvsSettings, known: Constraints | None) -> Found:
     """Learned from one half of the rows, tested on the other: every second row, in an order that does not depend on them."""
-    rows = table.needing(lambda _: LEAST_ROWS).rows
+    rows = table.needing(few_rows).rows
     if rows is None or rows.stride > 1:
         raise SettingError(
             "split=True takes all rows in memory: give a table, not moments, and not a file of this size."

@@ -24,7 +24,7 @@ from ordag.learners.pooled.method import PooledSettings, pooled
 from ordag.learners.precision import with_digits_checked
 from ordag.learners.settings import MethodSettings
 from ordag.learners.small_effects import with_notice, without_small_effects
-from ordag.order.sparse import LEAST_ROWS
+from ordag.order.sparse import few_rows
 
 
 class Method(NamedTuple):
@@ -77,7 +77,7 @@ def check_settings(method: str, settings: Mapping[str, Any]) -> None:
 
 def recipe_for(table: Table, method: str, settings: Mapping[str, Any]) -> MethodSettings:
     """The settings of a method that was named, or of the one that "auto" stands for with this table and these settings."""
-    few = method == "auto" and table.needing(lambda _: LEAST_ROWS).n < least_squares_rows(len(table.names))
+    few = method == "auto" and table.needing(few_rows).n < least_squares_rows(len(table.names))
     name, given = _settled(method, len(table.names), settings, few=few)
     return METHODS[name].settings(**given)
 

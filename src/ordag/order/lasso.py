@@ -10,6 +10,7 @@ import numpy as np
 from ordag.arrays import Array, Mask
 from ordag.data.table import Table
 from ordag.order.ordering import Ordering, Rule
+from ordag.order.sparse import few_rows
 from ordag.order.supported import Supported
 
 ROUNDS = 30
@@ -93,4 +94,4 @@ def _find(table: Table, before: Mask | None) -> Ordering:
     return Ordering.supported(lasso_forward(moments.covariance(), moments.n, before), moments, "lasso")
 
 
-LASSO = Rule("lasso", "each given those before, by the scaled lasso", _find, least_rows=lambda p: 5)
+LASSO = Rule("lasso", "each given those before, by the scaled lasso", _find, least_rows=few_rows)

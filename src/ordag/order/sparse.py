@@ -17,8 +17,8 @@ from ordag.order.triples import best_triples, partial_table
 MOST, ROWS_EACH = 10, 4
 """Variables in a support at most, and rows that each of them takes at least."""
 
-LEAST_ROWS = 5
-"""With fewer rows a regression on one variable leaves next to nothing."""
+LEAST_ROWS, MOST_COLUMNS = 5, 20_000
+"""With fewer rows a regression on one variable leaves next to nothing; more columns take more than a dozen gigabytes."""
 
 CHUNK = 1 << 17
 """Numbers worked on at once, so that they stay in the cache."""
@@ -42,6 +42,11 @@ def sparse_forward(
     partial correlation with j given m; None takes all (exact best triples), 0 tries no triples (see `usual_width`).
     """
     return _Search(np.asarray(S, dtype=float), n, before, most, width).run()
+
+
+def few_rows(p: int) -> int:
+    """The least rows that p columns take; as many as least squares where there are very few of them, or too many."""
+    return p + 2 if p > MOST_COLUMNS else min(p + 2, LEAST_ROWS)
 
 
 def usual_width(p: int) -> int | None:
@@ -230,6 +235,4 @@ def _find(table: Table, before: Mask | None) -> Ordering:
     return Ordering.supported(found, moments, "sparse")
 
 
-SPARSE = Rule(
-    "sparse", "each given few of those before, chosen by an extended BIC", _find, least_rows=lambda p: LEAST_ROWS
-)
+SPARSE = Rule("sparse", "each given few of those before, chosen by an extended BIC", _find, least_rows=few_rows)

@@ -41,7 +41,7 @@ def select(
         assert rows is not None
         values = row_p_values(rows, ordering.order.tolist(), of_rows)
     plain = fisher_z if of_rows is not None else named_test(test)
-    return PARENT_RULES[rule].choose(Question(ordering, alpha, plain, correction, values, *placed))
+    return PARENT_RULES[rule].choose(Question(ordering, alpha, plain, correction, *placed, values))
 
 
 def _placed(mask: Mask | None, ordering: Ordering) -> Mask | None:

@@ -91,9 +91,9 @@ class Question:
     alpha: float
     test: Test
     correction: str
-    row_p_values: Array | None
     allowed: Mask | None
     required: Mask | None
+    row_p_values: Array | None = None
 
     @cached_property
     def r(self) -> Array:
