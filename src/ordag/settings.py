@@ -121,6 +121,12 @@ class Settings:
         return {name: known.plain(getattr(self, name)) for name, known in declared(type(self)).items()}
 
 
-def declared(settings: type[Settings]) -> dict[str, Setting]:
+_DECLARED: dict[type[Settings], Mapping[str, Setting]] = {}
+
+
+def declared(settings: type[Settings]) -> Mapping[str, Setting]:
     """All settings of a class by name, those that can be given without a name first."""
-    return {one.name: one.metadata["setting"] for one in sorted(fields(settings), key=lambda one: bool(one.kw_only))}
+    if settings not in _DECLARED:
+        ranked = sorted(fields(settings), key=lambda one: bool(one.kw_only))
+        _DECLARED[settings] = {one.name: one.metadata["setting"] for one in ranked}
+    return _DECLARED[settings]

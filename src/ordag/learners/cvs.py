@@ -33,6 +33,8 @@ from ordag.words import counted
 
 def _variance(name: str, value: Any) -> Any:
     words = ("auto", *ESTIMATORS)
+    if value is None:
+        return None
     regressor = callable(getattr(value, "fit", None)) and callable(getattr(value, "predict", None))
     if not isinstance(value, str | type) and (regressor or isinstance(value, VarianceEstimator)):
         return value

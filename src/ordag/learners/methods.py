@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
+from functools import cache
 from typing import Any, NamedTuple
 
 from ordag.checks import check_choice
@@ -51,6 +52,7 @@ POOLED_UP_TO = 100
 """Variables up to which `auto` takes the pooled search: a second or two where the graph is sparse."""
 
 
+@cache
 def settings_of(method: str) -> tuple[str, ...]:
     """The names of the settings of a method; for "auto" those of any."""
     if method == "auto":
