@@ -21,12 +21,8 @@ from ordag.show.page import page
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_table_of_edges_has_all_of_fit_edges_and_the_rest_of_the_graph(kind):
     fit = fit_of(kind)
-    table = pd.read_csv(
-        io.StringIO(content(fit, "edges.csv")),
-        keep_default_na=False,
-        na_values={"weight": ""},
-        float_precision="round_trip",
-    )
+    # numbers as text: what older versions of pandas make of them is not the nearest float
+    table = pd.read_csv(io.StringIO(content(fit, "edges.csv")), keep_default_na=False, dtype=str)
     joined = {name for edge in (*fit.graph.directed, *fit.graph.undirected) for name in edge}
     arrows = table[
         table["target"].ne("")
@@ -34,7 +30,8 @@ def test_the_table_of_edges_has_all_of_fit_edges_and_the_rest_of_the_graph(kind)
     ]
     assert arrows[["source", "target"]].to_numpy().tolist() == fit.edges[["source", "target"]].to_numpy().tolist()
     for key in fit.edges.columns.difference(["source", "target", "reason"]):
-        np.testing.assert_array_equal(arrows[key].astype(float), fit.edges[key].astype(float))
+        found = [float(text) if text else np.nan for text in arrows[key]]
+        np.testing.assert_array_equal(found, fit.edges[key].astype(float))
     assert arrows["reason"].tolist() == fit.edges["reason"].tolist()
     assert set(table.loc[table["target"].eq(""), "source"]) == set(fit.names) - joined
     back = read_text(content(fit, "edges.csv"), "csv")
