@@ -101,6 +101,9 @@ def test_split_tests_are_of_other_rows():
     fit = ordag.learn(drawn.X, "cvs", split=True)
     assert fit.n == 50
     assert fit.details["p_values"] == "of other rows than the graph"
+    wide = ordag.learn(drawn.X[:24], "cvs", split=True)
+    assert "those of the other half" in wide.warnings[0]
+    assert "--split" not in wide.warnings[0]
     with pytest.raises(SettingError, match="split=True"):
         ordag.learn(ordag.Moments.from_rows(drawn.X), "cvs", split=True)
     noise = np.random.default_rng(0)

@@ -81,9 +81,11 @@ class Verdict:
         """What to expect of the arrows, and where probabilities come from."""
         sentences = [] if self.expected is None else [self.expected.sentence]
         if self.tier == "assumed":
+            if sentences:
+                sentences.append("That is chance alone; the units decide the rest.")
             sentences.append(
-                "That is chance alone; the units decide the rest. On four published networks, whose error variances lie far "
-                f"apart, {PUBLISHED} of the arrows were turned round."
+                "On four published networks, whose error variances lie far apart, "
+                f"{PUBLISHED} of the arrows were turned round."
             )
         sentences.append(str(self.numbers.get("probabilities", "")))
         return " ".join(filter(None, sentences))

@@ -112,8 +112,11 @@ class CvsSettings(MethodSettings):
 
 def cvs(table: Table, settings: CvsSettings, known: Constraints | None = None) -> Found:
     """A Dag: the ordering, and the parents that the rule chooses along it, or that the order was found with."""
-    if settings.split:
-        return _split(table, settings, known)
+    return (_split if settings.split else _learned)(table, settings, known)
+
+
+def _learned(table: Table, settings: CvsSettings, known: Constraints | None) -> Found:
+    """What is learned from all rows of a table."""
     ordering = _ordering(table, settings, None if known is None else known.before)
     if ordering.factor is None:
         return _by_support(ordering, settings, known)
@@ -168,11 +171,13 @@ def _by_support(ordering: Ordering, settings: CvsSettings, known: Constraints | 
         )
     moments = ordering.moments
     few = moments.n < least_squares_rows(moments.p)
+    tests = "their p-values come after the choice, and are too small: split=True (--split) tests them on other rows"
+    if settings.split:
+        tests = "their p-values are those of the other half of the rows"
     sentence = (
         f"{counted(moments.n, 'row')} are too few for regressions on all of {moments.p} variables, so each was regressed on few "
         f"of those before it (variance={ordering.rule!r}, --variance {ordering.rule}). Arrows are kept at a false-discovery rate of "
-        f"{settings.alpha:g} over all pairs (alpha); their p-values come after the choice, and are too small: split=True (--split) "
-        "tests them on other rows."
+        f"{settings.alpha:g} over all pairs (alpha); {tests}."
     )
     return Found(
         recipe=settings,
@@ -193,10 +198,10 @@ def _split(table: Table, settings: CvsSettings, known: Constraints | None) -> Fo
         )
     mixed = rows.values[np.random.default_rng(0).permutation(len(rows.values))]
     half, other = (Moments.from_rows(part, table.names) for part in (mixed[::2], mixed[1::2]))
-    found = cvs(Table(half), replace(settings, split=False), known)
+    found = _learned(Table(half), settings, known)
     assert isinstance(found.graph, Dag)
     tested = SupportResult(math.comb(half.p, 2), refit(other, found.graph))
-    return replace(found, recipe=settings, result=tested, selection=None)
+    return replace(found, result=tested, selection=None)
 
 
 def with_false_edges_said(found: Found) -> Found:
