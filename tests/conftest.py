@@ -23,6 +23,7 @@ SLOW = (
     "graph/test_equivalence.py::test_equals_the_union",
     "graph/test_graph_formats.py",
     "graph/test_meek.py::test_knowledge_is_carried",
+    "learners/test_few_rows.py::test_auto_compares",
     "learners/test_gds",
     "learners/test_ges_",
     "learners/test_gram.py::test_large_sets",

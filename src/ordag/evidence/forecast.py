@@ -122,12 +122,13 @@ def forecast(
 
 def usual_count(found: Found) -> int:
     """Tables that can be learned from in about a second; none where that is fewer than four."""
-    p = found.moments.p
-    if found.ordering is not None and found.ordering.support is not None:
+    p, cvs = found.moments.p, found.recipe if isinstance(found.recipe, CvsSettings) else None
+    if cvs is not None and cvs.variance == "auto":
+        each = 3.0 * BY_SUPPORTS * p**2  # a sparse order, and supports along the other one
+    elif found.ordering is not None and found.ordering.support is not None:
         each = BY_SUPPORTS * p**2
     else:
-        tested = isinstance(found.recipe, CvsSettings) and found.recipe.parents == "test"
-        each = (BY_TESTS if tested else found.recipe.seconds) * (p + 10.0) ** 2
+        each = (BY_TESTS if cvs is not None and cvs.parents == "test" else found.recipe.seconds) * (p + 10.0) ** 2
     count = min(MOST, int(1.0 / each))
     return count if count >= LEAST else 0
 
