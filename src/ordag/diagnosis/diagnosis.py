@@ -32,14 +32,14 @@ from ordag.evidence.common_factor import common_factor_finding
 from ordag.evidence.equal_variances import equality_finding
 from ordag.evidence.finding import LEVELS, Finding, unchecked
 from ordag.evidence.scale import scale_finding, scale_of
-from ordag.evidence.verdict import TIERS, Verdict, full_verdict, quick_verdict
+from ordag.evidence.verdict import TIERS, Verdict, quick_verdict
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.learners.methods import check_settings, recipe_for
 from ordag.learners.pooled.method import PooledSettings, placed_groups
 from ordag.plain import to_json
 from ordag.settings import level
-from ordag.words import counted
+from ordag.words import counted, share
 
 LEVEL = 0.01
 """Of a finding, where nobody says otherwise."""
@@ -198,6 +198,26 @@ def diagnose(
         findings.append(_guarded(key, check))
     findings += _row_findings(baseline, rows, settings.get("alpha", LEVEL), tested, tell)
     return Diagnosis(full_verdict(verdict, findings), tuple(findings), fit)
+
+
+def full_verdict(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
+    """The same verdict, with what the findings say about units and transformations where that is a warning."""
+    said = {
+        "units": "a random change of units",
+        "standardising": "standardising",
+        "logarithms": "taking logarithms",
+    }
+    kept = {f.key: f.numbers["kept"] for f in findings if f.key in said and f.level == "warning"}
+    if verdict.tier == "uninformative" or not kept:
+        return verdict
+    on = [word for word, keys in DEPENDS.items() if keys & kept.keys()]
+    parts = [f"{share(kept[key])} {words}" for key, words in said.items() if key in kept]
+    parts[0] = parts[0].replace("%", "% of them survive", 1)
+    sentence = f"{verdict.sentence} The arrows depend on {' and '.join(on)}: {', '.join(parts)}."
+    return replace(verdict, sentence=sentence, numbers={**verdict.numbers, "kept": kept})
+
+
+DEPENDS = {"the units": {"units", "standardising"}, "the transformation of the columns": {"logarithms"}}
 
 
 def _row_findings(

@@ -20,7 +20,7 @@ wrong (`ordag.evidence.forecast`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -30,7 +30,6 @@ import numpy as np
 from ordag.evidence.arrows import DECIDED, arrow_ends, arrow_reasons
 from ordag.evidence.cautions import Caution, cautions
 from ordag.evidence.equal_variances import EqualVariances, equality_test
-from ordag.evidence.finding import Finding
 from ordag.evidence.forecast import Expected, expected
 from ordag.evidence.scale import describe, scale_of
 from ordag.evidence.turning import Turning, turning_factors
@@ -285,23 +284,3 @@ def spread_sentence(spread: float, settings: Mapping[str, Any]) -> str:
         return f"The error variances{where} are equal as far as these rows can tell."
     taken = ", taken to have comparable units," if settings.get("units") else ""
     return f"The error variances{where}{taken} differ by a factor of about {amount(spread)}."
-
-
-def full_verdict(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
-    """The same verdict, with what the findings say about units and transformations where that is a warning."""
-    said = {
-        "units": "a random change of units",
-        "standardising": "standardising",
-        "logarithms": "taking logarithms",
-    }
-    kept = {f.key: f.numbers["kept"] for f in findings if f.key in said and f.level == "warning"}
-    if verdict.tier == "uninformative" or not kept:
-        return verdict
-    on = [word for word, keys in DEPENDS.items() if keys & kept.keys()]
-    parts = [f"{share(kept[key])} {words}" for key, words in said.items() if key in kept]
-    parts[0] = parts[0].replace("%", "% of them survive", 1)
-    sentence = f"{verdict.sentence} The arrows depend on {' and '.join(on)}: {', '.join(parts)}."
-    return replace(verdict, sentence=sentence, numbers={**verdict.numbers, "kept": kept})
-
-
-DEPENDS = {"the units": {"units", "standardising"}, "the transformation of the columns": {"logarithms"}}

@@ -12,7 +12,6 @@ import numpy as np
 
 from ordag.arrays import Mask
 from ordag.bits import packed_columns
-from ordag.checks import is_whole, short
 from ordag.data.moments import Moments
 from ordag.errors import OrdagError, OrdagWarning, SettingError
 from ordag.graph.acyclic import topological_order
@@ -114,7 +113,6 @@ def pooled_search(
     known: arrows that must and that may not be, and who comes before whom.
     progress: called with the name of what is searched from and the lowest score so far.
     """
-    check_kicks(kicks)
     moments, known, groups = _by_position(ordering, known, groups)
     score = PooledScore(moments.n, moments.p, groups, spread)
     variances = log_variances(moments, ordering.W)
@@ -231,10 +229,3 @@ def _starts(
         dag, left = extension(free.adjacency)
         if not left.any():
             yield "ges", dag
-
-
-def check_kicks(kicks: int | None) -> None:
-    if kicks is not None and not is_whole(kicks):
-        raise SettingError(
-            f"kicks={short(kicks)}: how many fruitless kicks end the search is a whole number, 0 for no kick."
-        )
