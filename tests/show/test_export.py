@@ -104,3 +104,9 @@ def test_what_cannot_be_written_down_is_said():
     nameless = learn(Moments.from_rows(rows().to_numpy(), ["", *NAMES[1:]]), "cvs")
     with pytest.raises(OutputError, match="without a name"):
         content(nameless, "g.csv")
+
+
+def test_saving_is_refused_with_all_endings_there_are(tmp_path):
+    with pytest.raises(OutputError, match=r"\.html.*\.svg|\.svg.*\.html"):
+        fit_of("cvs").save(tmp_path / "graph.xyz")
+    assert not list(tmp_path.iterdir())

@@ -26,6 +26,7 @@ from ordag.learners.precision import with_digits_checked
 from ordag.learners.settings import MethodSettings
 from ordag.learners.small_effects import with_notice, without_small_effects
 from ordag.order.sparse import few_rows
+from ordag.words import did_you_mean
 
 
 class Method(NamedTuple):
@@ -69,7 +70,8 @@ def check_settings(method: str, settings: Mapping[str, Any]) -> None:
     unknown = [name for name in settings if name not in known]
     if unknown and method == "auto":
         which = "is a setting" if len(unknown) == 1 else "are settings"
-        raise SettingError(f"{', '.join(unknown)} {which} of no method.", unknown)
+        hint = did_you_mean(unknown, known)
+        raise SettingError(f"{', '.join(unknown)} {which} of no method.{hint}", unknown)
     if unknown:
         which = "is not a setting" if len(unknown) == 1 else "are not settings"
         sentence = f"{', '.join(unknown)} {which} of {method!r}: it takes {', '.join(known)}."

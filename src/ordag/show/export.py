@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 def save(fit: Fit, path: str | PathLike[str]) -> Path:
     """Write the fit as its file ending says; see `content`."""
+    check_ending(path)
     return write_whole(path, content(fit, path))
 
 
