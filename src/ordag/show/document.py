@@ -1,0 +1,319 @@
+"""A Fit in, one plain document out: everything that a page shows. Pages are drawn from it by the scripts in `browser/`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ordag.arrays import Array
+from ordag.comparison import Comparison
+from ordag.diagnosis.diagnosis import Diagnosis
+from ordag.evidence.verdict import TIERS, Verdict
+from ordag.graph.cpdag import Cpdag
+from ordag.graph.graph import arrow
+from ordag.plain import plain
+from ordag.show.again import Origin, again
+from ordag.show.charts import Chart, charts, histograms
+from ordag.show.text import heading, legend, notes
+from ordag.show.view import View
+from ordag.words import counted, harmless, joined, listed, number, share, shown
+
+if TYPE_CHECKING:
+    from ordag.fit import Fit
+
+SCALES = ("standardising", "units", "logarithms")
+"""The findings on what happens to the arrows when the scales of the columns change: they have a panel of their own."""
+
+MOST_TIED = 12
+"""Variables of a tie that a document names; of more it has the number."""
+
+MOST_COLUMNS = 150
+"""Columns whose histograms a document holds."""
+
+SURE = {
+    "tested": "The directions rest on a model that these data could have contradicted, and did not",
+    "untested": "The directions rest on a model that these data can hardly test",
+    "assumed": "The directions rest on an assumption that no data can test",
+    "uninformative": "The directions carry no information, because the columns have been scaled",
+}
+
+
+def document(
+    fit: Fit,
+    diagnosis: Diagnosis | None = None,
+    comparison: Comparison | None = None,
+    *,
+    origin: Origin | None = None,
+    unchecked: str = "",
+) -> dict[str, Any]:
+    """Everything in plain values, names as they may be shown.
+
+    unchecked: why there is no diagnosis, as a sentence.
+    """
+    view, origin = View(fit), origin or Origin()
+    verdict = fit.verdict if diagnosis is None else diagnosis.verdict
+    return {
+        "title": shown(origin.title) if origin.title else "Causal graph",
+        "heading": heading(fit),
+        "found": found(fit, view, verdict),
+        "verdict": _verdict(fit, verdict),
+        "warnings": [harmless(sentence) for sentence in fit.warnings],
+        "notes": [harmless(sentence) for sentence in (legend(fit), *notes(fit)) if sentence],
+        "names": view.names,
+        "order": view.order,
+        "ordered": fit.places is not None,
+        "pairs": view.pairs.to_dict(),
+        "fixed": _fixed(fit, view),
+        "level": _level(fit, view),
+        "look": view.first_look,
+        "layout": _layout(view),
+        "model": _model(fit),
+        "steps": _steps(fit),
+        "findings": _findings(fit, diagnosis),
+        "unchecked": harmless(unchecked),
+        "comparison": None if comparison is None else _comparison(comparison),
+        "data": _data(fit),
+        "again": {name: harmless(value) if name == "command" else value for name, value in again(fit, origin).items()},
+    }
+
+
+def found(fit: Fit, view: View, verdict: Verdict) -> list[str]:
+    """What was found in two sentences, and how sure it is in a third."""
+    graph, p = fit.graph, len(fit.names)
+    if not graph.edge_count:
+        first = f"No edge was found among {counted(p, 'variable')}: nothing in these {counted(fit.n, 'row')} speaks for one of them causing another."
+        return [first, "That is no proof that there is none: weak effects need many rows.", *filter(None, [_sure(fit, verdict)])]
+    return [_what(fit), *filter(None, [_strongest(fit, view), _sure(fit, verdict)])]
+
+
+def _what(fit: Fit) -> str:
+    graph, p = fit.graph, len(fit.names)
+    arrows, lines = len(graph.directed), len(graph.undirected)
+    joins = f"{counted(arrows, 'arrow')} {'joins' if arrows == 1 else 'join'} {counted(p, 'variable')}"
+    if lines:
+        which = "its direction" if lines == 1 else "their directions"
+        both = f"{counted(arrows, 'arrow')} and {counted(lines, 'line')} join" if arrows else f"{counted(lines, 'line')} {'joins' if lines == 1 else 'join'}"
+        return f"{both} {counted(p, 'variable')}; these data leave {which} open where there is a line."
+    adjacency = graph.adjacency
+    first = [fit.names[j] for j in (fit.places or range(p)) if adjacency[j].any() and not adjacency[:, j].any()]
+    if len(first) == 1:
+        reached = len(_reached(adjacency, fit.names.index(first[0])))
+        others = "all others" if reached == p - 1 else f"{reached} of the {p - 1} others"
+        return f"{joins}. {shown(first[0])} comes first: no arrow points to it, and its own lead to {others}, directly or by way of some."
+    come = f"{listed(first, 4)} come first" if len(first) <= 4 else f"{len(first)} variables come first, among them {joined([shown(name) for name in first[:3]])}"
+    return f"{joins}. {come}: no arrow points to them."
+
+
+def _reached(adjacency: Array, start: int) -> set[int]:
+    seen: set[int] = set()
+    waiting = [start]
+    while waiting:
+        for node in np.flatnonzero(adjacency[waiting.pop()]).tolist():
+            if node not in seen:
+                seen.add(node)
+                waiting.append(node)
+    return seen
+
+
+def _strongest(fit: Fit, view: View) -> str:
+    pairs = view.pairs
+    sizes = np.array([abs(value) if kind == "arrow" else math.nan for value, kind in zip(pairs.standardised, pairs.kind, strict=True)])
+    if np.isnan(sizes).all():
+        return ""
+    best = int(np.nanargmax(sizes))
+    a, b, weight = int(pairs.source[best]), int(pairs.target[best]), float(pairs.weight[best])
+    alone = int(fit.graph.adjacency[:, b].sum()) == 1
+    held = "" if alone else f" while the other causes of {view.names[b]} stay as they are"
+    return (
+        f"The strongest arrow is {arrow((fit.names[a], fit.names[b]))}: {view.names[b]} is {number(abs(weight), 3)} "
+        f"{'higher' if weight > 0 else 'lower'} for every unit that {view.names[a]} is higher{held}."
+    )
+
+
+def _sure(fit: Fit, verdict: Verdict) -> str:
+    """The third sentence: what the directions rest on, and how much of the graph to expect wrong."""
+    count = fit.graph.edge_count
+    reasons: Mapping[str, int] = verdict.numbers.get("reasons", {})
+    opened = reasons.get("open", 0) + len(fit.graph.undirected)
+    if not count:
+        return ""
+    if verdict.tier is not None:
+        rest = SURE[verdict.tier]
+    elif opened:
+        rest = f"The directions of {'all' if opened == count else opened} of {'the ' if opened == count else ''}{counted(count, 'edge')} are open" \
+            if opened != count else f"{'Its direction is' if count == 1 else 'All directions are'} open"
+    else:
+        rest = "No direction is open"
+    wrong = verdict.expected
+    if wrong is None:
+        return f"{rest}."
+    missed = "" if wrong.missed is None else f", and {share(wrong.missed)} of the edges that there are to be missing"
+    return f"{rest}; by chance alone expect about {share(wrong.wrong)} of the arrows to be wrong{missed}."
+
+
+def _verdict(fit: Fit, verdict: Verdict) -> dict[str, Any]:
+    reasons: Mapping[str, int] = verdict.numbers.get("reasons", {})
+    opened, count = reasons.get("open", 0) + len(fit.graph.undirected), fit.graph.edge_count
+    badge = TIERS[verdict.tier].split(", ")[1] if verdict.tier else f"{opened} of {count} open" if count else "no edges"
+    kind = verdict.tier or ("untested" if opened else "tested")
+    short = [counted(count, "edge" if isinstance(fit.graph, Cpdag) else "arrow")]
+    if verdict.expected is not None:
+        short.append(f"about {share(verdict.expected.wrong)} to be expected wrong")
+    if fit.warnings:
+        short.append(counted(len(fit.warnings), "warning"))
+    return {
+        "tier": verdict.tier,
+        "kind": kind,
+        "badge": badge,
+        "short": " · ".join(short),
+        "sentence": harmless(verdict.sentence),
+        "help": harmless(verdict.help),
+    }
+
+
+def _fixed(fit: Fit, view: View) -> dict[str, list[int]]:
+    """The numbers of the pairs that no level joins or parts: required or ruled out by knowledge, or left out for small effects."""
+    pairs, left = view.pairs, set()
+    if fit.left_out is not None:
+        left = {frozenset((fit.names.index(a), fit.names.index(b))) for a, b, _ in fit.left_out.edges}
+    ends = list(zip(pairs.source.tolist(), pairs.target.tolist(), strict=True))
+    out = [k for k, pair in enumerate(ends) if frozenset(pair) in left]
+    if fit.known is None:
+        return {"required": [], "barred": out}
+    allowed, required = fit.known.allowed, fit.known.required
+    return {
+        "required": [k for k, pair in enumerate(ends) if required[pair]],
+        "barred": sorted({*out, *(k for k, pair in enumerate(ends) if not allowed[pair] and pairs.kind[k] == "absent")}),
+    }
+
+
+def _level(fit: Fit, view: View) -> dict[str, Any] | None:
+    """What the sliders move; `stands_for` is the level that the graph was found at, or that its penalty stands for."""
+    if view.level is None:
+        return None
+    level = asdict(view.level)
+    level["stands_for"] = level["value"]
+    level["expected"] = None
+    if fit.selection is not None:
+        if level["value"] is None and not math.isnan(fit.selection.level):
+            level["stands_for"] = fit.selection.level
+        level["expected"] = fit.selection.expected_false
+    return {name: _short(value) if isinstance(value, float) else value for name, value in level.items()}
+
+
+def _layout(view: View) -> dict[str, Any] | None:
+    layout = view.layout
+    if layout is None:
+        return None
+    return {
+        "places": [[round(x, 1), round(y, 1)] for x, y in layout.places],
+        "routes": [[a, b, *(round(z, 1) for point in points for z in point)] for (a, b), points in layout.routes.items() if len(points) > 2],
+        "width": round(layout.width, 1),
+        "height": round(layout.height, 1),
+    }
+
+
+def _model(fit: Fit) -> dict[str, Any]:
+    """Standard deviations of the columns, and the intercepts and error variances of the equations where there are some."""
+    spread = _column(np.sqrt(np.asarray(fit.moments.variances)))
+    if fit.sem is None:
+        return {"spread": spread, "intercept": None, "variance": None}
+    return {"spread": spread, "intercept": _column(fit.sem.intercept), "variance": _column(fit.sem.omega)}
+
+
+def _steps(fit: Fit) -> dict[str, Any] | None:
+    columns = fit.step_columns
+    if not columns["node"]:
+        return None
+    index = {name: j for j, name in enumerate(fit.names)}
+    steps: dict[str, Any] = {
+        "node": [index[name] for name in columns["node"]],
+        "variance": _column(columns["variance"]),
+        "margin": _column(columns["margin"]),
+    }
+    if "runner_up" in columns:
+        others = [[index[name] for name in group[1:]] for group in columns["tied"]]
+        steps |= {
+            "runner_up": [None if name is None else index[name] for name in columns["runner_up"]],
+            "p_value": _column(columns["runner_up_p_value"]),
+            "tied": [group[:MOST_TIED] for group in others],
+            "tied_count": [len(group) for group in others],
+            "matters": list(columns["tie_matters"]),
+        }
+    return steps
+
+
+def _findings(fit: Fit, diagnosis: Diagnosis | None) -> list[dict[str, Any]]:
+    if diagnosis is None:
+        return []
+    pictures = charts(fit, diagnosis)
+    return [
+        {
+            "key": finding.key,
+            "title": finding.title,
+            "level": finding.level,
+            "sentence": harmless(finding.sentence),
+            "scale": finding.key in SCALES,
+            "chart": _chart(pictures.get(finding.key)),
+        }
+        for group in diagnosis.by_level().values()
+        for finding in group
+    ]
+
+
+def _chart(chart: Chart | None) -> dict[str, Any] | None:
+    if chart is None:
+        return None
+    said = {name: value for name, value in asdict(chart).items() if value is not None}
+    for name in ("x", "y"):
+        said[name] = _column(np.asarray(said[name], dtype=float))
+    for name in ("title", "x_label", "y_label"):
+        said[name] = harmless(said[name])
+    said["labels"] = [harmless(label) for label in chart.labels]
+    return {name: plain(value) for name, value in said.items()}
+
+
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    """The methods in a table, and every pair that some of them join with the mark of each."""
+    index = {name: j for j, name in enumerate(comparison.names)}
+    rows = comparison.edge_rows
+    marks = [name for name in (rows[0] if rows else {}) if name not in ("first", "second")]
+    return {
+        "titles": list(comparison.titles.values()),
+        "cells": comparison.cells,
+        "problems": [f"{outcome.method}: {harmless(outcome.problem)}" for outcome in comparison.outcomes if outcome.problem],
+        "methods": marks,
+        "pairs": [[index[row["first"]], index[row["second"]], *(row[name] for name in marks)] for row in rows],
+    }
+
+
+def _data(fit: Fit) -> dict[str, Any]:
+    moments, profile = fit.moments, fit.profile
+    said: dict[str, Any] = {
+        "rows": moments.n,
+        "dropped": moments.dropped,
+        "mean": _column(moments.mean),
+        "least": None if profile is None else _column(profile.least),
+        "most": None if profile is None else _column(profile.most),
+        "sampled": 0 if profile is None else len(profile.rows),
+        "stride": None if profile is None else profile.stride,
+        "histograms": [],
+    }
+    if profile is not None and moments.p <= MOST_COLUMNS:
+        said["histograms"] = [_chart(chart) for chart in histograms(fit)]
+    return said
+
+
+def _column(values: Array) -> list[float | None]:
+    return [_short(value) for value in np.asarray(values, dtype=float).tolist()]
+
+
+def _short(value: float) -> float | None:
+    """Four digits; None where there is no number."""
+    return float(f"{value:.4g}") if math.isfinite(value) else None
+
+
