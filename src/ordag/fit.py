@@ -22,6 +22,7 @@ from ordag.resampling.support import Support
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,6 +143,22 @@ class Fit(Found):
     def to_json(self, indent: int | None = 2) -> str:
         """The document that the command line prints with --json."""
         return to_json(self.to_dict(), indent)
+
+    def plot(self, kind: str | None = None, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the answer on these axes of matplotlib, or on new ones of a fitting size, and give the axes back.
+
+        kind: "graph" is boxes and arrows, causes above effects; "matrix" a cell for every pair, for dense graphs; "neighbourhood" one
+            variable with what acts on it and what it acts on; "order" the variances that the order rests on, with runners-up and ties;
+            "support" what resamples say of every arrow; "diagnostics" a chart for each finding of a check. Without a kind, that of
+            the first three which shows this graph best.
+        options: legend= (graph, neighbourhood), show="weight", "p_value", "support" or "probability" (matrix), variable=
+            (neighbourhood), ties= (order), most= (support), diagnosis= (diagnostics).
+
+        `ax.figure.savefig` writes it; so does `save`, which takes the kind by itself.
+        """
+        from ordag.show.plots import plot
+
+        return plot(self, kind, ax, **options)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the graph or the whole answer to a file, in the form that the ending of its name stands for."""

@@ -57,6 +57,11 @@ def cut(text: str, most: int = 40) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
+def shortened(text: str, most: int = 40) -> str:
+    """The text, of which a long one has … for its middle: names often differ at both ends."""
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[len(text) - (most - 1) // 2 :]}"
+
+
 def counted(count: int, noun: str, nouns: str = "") -> str:
     """'1 row', '2,000 rows': the number and the noun that goes with it; `nouns` where the plural is no plain s."""
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from ordag.show.drawing import MOST_NODES, draw
+from ordag.show.plots import drawing
 from ordag.show.text import edge_cells, heading, legend, lines_without_direction, margin, notes
 from ordag.words import counted, harmless, number, shown
 
@@ -32,13 +32,12 @@ STYLE = """
 
 def fragment(fit: Fit) -> str:
     """The graph, the arrows and the order, for a notebook."""
-    picture = draw(fit)
-    note = f"<p class='note'>{counted(len(fit.names), 'variable')}: graphs of more than {MOST_NODES} are not drawn.</p>"
+    picture = drawing(fit)
     parts = [
         f"<style>{STYLE}</style><div class='ordag'>",
         f"<p><strong>Ordag</strong> · {escape(heading(fit))}</p>",
         *(f"<p class='warning'>{escape(harmless(sentence))}</p>" for sentence in fit.warnings),
-        f"<figure>{picture}</figure>" if picture else note,
+        f"<figure>{picture}</figure>",
         f"<p class='note'>{escape(harmless(f'{fit.verdict.sentence} {fit.verdict.help}'))}</p>",
         _edges(fit),
         *(f"<p class='note'>{escape(sentence)}</p>" for sentence in notes(fit)),
