@@ -60,7 +60,7 @@ def document(
         "title": shown(origin.title) if origin.title else "Causal graph",
         "heading": heading(fit),
         "found": found(fit, view, verdict),
-        "verdict": _verdict(fit, verdict),
+        "verdict": _verdict(fit, verdict, diagnosis),
         "warnings": [harmless(sentence) for sentence in fit.warnings],
         "notes": [harmless(sentence) for sentence in (legend(fit), *notes(fit)) if sentence],
         "names": view.names,
@@ -102,8 +102,8 @@ def _what(fit: Fit) -> str:
     first = [fit.names[j] for j in (fit.places or range(p)) if adjacency[j].any() and not adjacency[:, j].any()]
     if len(first) == 1:
         reached = len(_reached(adjacency, fit.names.index(first[0])))
-        others = "all others" if reached == p - 1 else f"{reached} of the {p - 1} others"
-        return f"{joins}. {shown(first[0])} comes first: no arrow points to it, and its own lead to {others}, directly or by way of some."
+        others = "every other variable" if reached == p - 1 else f"{reached} of the {p - 1} others"
+        return f"{joins}. {shown(first[0])} comes first: no arrow points to it, and following the arrows from it one reaches {others}."
     come = f"{listed(first, 4)} come first" if len(first) <= 4 else f"{len(first)} variables come first, among them {joined([shown(name) for name in first[:3]])}"
     return f"{joins}. {come}: no arrow points to them."
 
@@ -155,7 +155,7 @@ def _sure(fit: Fit, verdict: Verdict) -> str:
     return f"{rest}; by chance alone expect about {share(wrong.wrong)} of the arrows to be wrong{missed}."
 
 
-def _verdict(fit: Fit, verdict: Verdict) -> dict[str, Any]:
+def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[str, Any]:
     reasons: Mapping[str, int] = verdict.numbers.get("reasons", {})
     opened, count = reasons.get("open", 0) + len(fit.graph.undirected), fit.graph.edge_count
     badge = TIERS[verdict.tier].split(", ")[1] if verdict.tier else f"{opened} of {count} open" if count else "no edges"
@@ -163,8 +163,12 @@ def _verdict(fit: Fit, verdict: Verdict) -> dict[str, Any]:
     short = [counted(count, "edge" if isinstance(fit.graph, Cpdag) else "arrow")]
     if verdict.expected is not None:
         short.append(f"about {share(verdict.expected.wrong)} to be expected wrong")
-    if fit.warnings:
-        short.append(counted(len(fit.warnings), "warning"))
+    doubts = [finding.level for finding in (() if diagnosis is None else diagnosis.findings)]
+    warnings = len(fit.warnings) + doubts.count("warning")
+    if warnings:
+        short.append(counted(warnings, "warning"))
+    if "look" in doubts:
+        short.append(f"{doubts.count('look')} more to look at")
     return {
         "tier": verdict.tier,
         "kind": kind,
@@ -219,7 +223,7 @@ def _layout(view: View) -> dict[str, Any] | None:
 
 def _model(fit: Fit) -> dict[str, Any]:
     """Standard deviations of the columns, and the intercepts and error variances of the equations where there are some."""
-    spread = _column(np.sqrt(np.asarray(fit.moments.variances)))
+    spread = _column(np.sqrt(np.asarray(fit.moments.variances) / (fit.n - 1.0)))
     if fit.sem is None:
         return {"spread": spread, "intercept": None, "variance": None}
     return {"spread": spread, "intercept": _column(fit.sem.intercept), "variance": _column(fit.sem.omega)}

@@ -4,7 +4,7 @@ import { equationOf, figuresOf, meaningOf, neighboursOf, sureness, titleOf } fro
 import { otherEnd, reached, totalEffects } from "./relations.js";
 import { element, named, number, refill, shape } from "./text.js";
 
-const MOST = 12;
+const MOST_LISTED = 12;
 
 export function createCard(box, state) {
   function paint() {
@@ -55,9 +55,9 @@ function aboutVariable(state, j) {
   const links = (title, list) => {
     if (!list.length) return [element("h4", {}, title), element("p", { class: "soft" }, "none")];
     const sorted = [...list].sort((a, b) => size(b) - size(a));
-    const items = sorted.slice(0, MOST).map((k) => element("li", {}, variableButton(state, otherEnd(doc, k, j)), " ",
+    const items = sorted.slice(0, MOST_LISTED).map((k) => element("li", {}, variableButton(state, otherEnd(doc, k, j)), " ",
       element("button", { type: "button", class: "chip soft", title: "The evidence for this edge", onclick: () => state.set({ chosen: { pair: k } }) }, doc.pairs.weight && doc.pairs.weight[k] !== null ? number(doc.pairs.weight[k]) : "evidence")));
-    return [element("h4", {}, `${title} (${list.length})`), element("ul", { class: "plain" }, ...items, list.length > MOST ? element("li", { class: "soft" }, `and ${list.length - MOST} more`) : null)];
+    return [element("h4", {}, `${title} (${list.length})`), element("ul", { class: "plain" }, ...items, list.length > MOST_LISTED ? element("li", { class: "soft" }, `and ${list.length - MOST_LISTED} more`) : null)];
   };
   const before = [...reached(doc, related, j, true)];
   const equation = equationOf(doc, j, related);
@@ -71,7 +71,7 @@ function aboutVariable(state, j) {
     ...links("Effects next to it", related.out[j]),
     ...(related.lines[j].length ? links("Joined without direction", related.lines[j]) : []),
     element("h4", {}, `All that can reach it (${before.length})`),
-    before.length ? element("p", {}, ...before.slice(0, MOST).flatMap((i) => [variableButton(state, i), " "]), before.length > MOST ? `and ${before.length - MOST} more` : "") : element("p", { class: "soft" }, "nothing"),
+    before.length ? element("p", {}, ...before.slice(0, MOST_LISTED).flatMap((i) => [variableButton(state, i), " "]), before.length > MOST_LISTED ? `and ${before.length - MOST_LISTED} more` : "") : element("p", { class: "soft" }, "nothing"),
     ...effects(state, j),
   ];
 }
@@ -85,7 +85,7 @@ function effects(state, j) {
   const title = element("h4", {}, `What one unit more changes in total (${sorted.length})`);
   if (!sorted.length) return [title, element("p", { class: "soft" }, "nothing: no arrow leads on from here")];
   const most = Math.max(...sorted.map((i) => Math.abs(size(i))));
-  const rows = sorted.slice(0, MOST).map((i) => {
+  const rows = sorted.slice(0, MOST_LISTED).map((i) => {
     const long = (44 * Math.abs(size(i))) / most;
     const bar = shape("svg", { width: 92, height: 14, "aria-hidden": "true" }, shape("line", { x1: 46, x2: 46, y1: 0, y2: 14, class: "axis" }),
       shape("rect", { x: size(i) < 0 ? 46 - long : 46, y: 3, width: Math.max(long, 1), height: 8, class: size(i) < 0 ? "bar minus" : "bar plus" }));
@@ -94,7 +94,7 @@ function effects(state, j) {
   return [
     title,
     element("table", { class: "effects" }, element("caption", { class: "unseen" }, "Total effects; bars in standard deviations"), element("tbody", {}, ...rows)),
-    element("p", { class: "soft" }, `${sorted.length > MOST ? `And ${sorted.length - MOST} smaller ones. ` : ""}Sums over all paths of the graph as learned; bars in standard deviations.`),
+    element("p", { class: "soft" }, `${sorted.length > MOST_LISTED ? `And ${sorted.length - MOST_LISTED} smaller ones. ` : ""}Sums over all paths of the graph as learned; bars in standard deviations.`),
   ];
 }
 

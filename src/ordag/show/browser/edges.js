@@ -3,6 +3,8 @@
 
 import { shape } from "./text.js";
 
+export const TALL = 32;
+
 const HEAD = 9;
 
 /** What a pair looks like: its sign, width, opacity, and whether it has a direction and a sure one. */

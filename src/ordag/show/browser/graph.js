@@ -1,11 +1,11 @@
 // The graph in layers, causes above effects: drag variables, pan, zoom, walk along edges with the arrow keys.
 
-import { edgeShapes, headLength, looks } from "./edges.js";
+import { TALL, edgeShapes, headLength, looks } from "./edges.js";
 import { otherEnd, reached } from "./relations.js";
 import { element, refill, shape, shortened, widthOf } from "./text.js";
 
-const TALL = 32;
-const SMALLEST = 12, TEXT = 14;
+const SMALLEST = 12;
+const TEXT = 14;
 
 /** Draw into a box; gives { zoom(factor), fit(), focus(j) }. `tip` shows words beside the pointer. */
 export function drawGraph(box, state, tip) {
@@ -39,7 +39,7 @@ export function drawGraph(box, state, tip) {
     const xs = place.map((spot) => spot[0]), ys = place.map((spot) => spot[1]);
     const left = Math.min(...xs.map((x, j) => x - half[j])), right = Math.max(...xs.map((x, j) => x + half[j]));
     const top = Math.min(...ys) - TALL, bottom = Math.max(...ys) + TALL;
-    view.k = Math.min(1.25, Math.max(SMALLEST / TEXT, Math.min((width - 16) / (right - left), (height - 16) / (bottom - top))));
+    view.k = Math.min(1.1, Math.max(SMALLEST / TEXT, Math.min((width - 16) / (right - left), (height - 16) / (bottom - top))));
     const wide = (right - left) * view.k;
     view.x = wide <= width ? (width - (left + right) * view.k) / 2 : width / 2 - place[doc.order[0]][0] * view.k;
     view.y = (bottom - top) * view.k <= height ? (height - (top + bottom) * view.k) / 2 : 8 - top * view.k;

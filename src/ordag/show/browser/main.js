@@ -67,7 +67,7 @@ export function showReport(doc) {
     writeMethods(doc, at);
     writeData(doc, at);
     writeAgain(doc, at, say);
-    const sections = [...document.querySelectorAll("main > section")].filter((one) => !one.hidden && one.id !== "found");
+    const sections = [...document.querySelectorAll("main section")].filter((one) => !one.hidden && one.id !== "found" && one.id !== "verdict");
     refill(at("contents"), ...sections.map((one) => element("a", { href: `#${one.id}` }, one.querySelector("h2").textContent)));
     draw();
   }

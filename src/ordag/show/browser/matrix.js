@@ -2,10 +2,11 @@
 // One canvas of the size of its window, with the names pinned, draws what is in sight: any number of variables stays quick.
 
 import { looks } from "./edges.js";
-import { colour, element, named, number, refill, shortened, widthOf } from "./text.js";
+import { SMALL, colour, element, named, number, refill, shortened, widthOf } from "./text.js";
 
 const SIZES = [3, 5, 8, 12, 16, 20, 26, 40];
-const NAMED = 16, WRITTEN = 40, FONT = "12px system-ui, sans-serif";
+const NAMED = 16;
+const WRITTEN = 40;
 
 /** Draw into a box; gives { zoom(factor), fit(), update(changed) }. */
 export function drawMatrix(box, state, tip) {
@@ -23,7 +24,7 @@ export function drawMatrix(box, state, tip) {
     if (doc.pairs.kind[k] === "line") cells.set(rank[doc.pairs.target[k]] * p + rank[a], k);
   });
   const labels = doc.order.map((j) => shortened(doc.names[j], 16));
-  const longest = Math.ceil(Math.max(...labels.map((label) => widthOf(label, FONT)))) + 14;
+  const longest = Math.ceil(Math.max(...labels.map((label) => widthOf(label, SMALL)))) + 14;
   let cell, margin, cursor = null, ink = null;
 
   const room = () => ({ width: scroller.clientWidth, height: scroller.clientHeight });
@@ -128,7 +129,7 @@ export function drawMatrix(box, state, tip) {
     pen.globalAlpha = 1;
     if (cell >= WRITTEN && doc.pairs.standardised?.[k] !== undefined && doc.pairs.standardised[k] !== null) {
       pen.fillStyle = strong ? ink.paper : ink.text;
-      pen.font = FONT;
+      pen.font = SMALL;
       pen.textAlign = "center";
       pen.textBaseline = "middle";
       pen.fillText(number(doc.pairs.standardised[k], 2), x + middle, y + middle + 1);
@@ -139,7 +140,7 @@ export function drawMatrix(box, state, tip) {
     pen.fillStyle = ink.paper;
     pen.fillRect(0, 0, width, margin - 1);
     pen.fillRect(0, 0, margin - 1, height);
-    pen.font = FONT;
+    pen.font = SMALL;
     pen.textBaseline = "middle";
     pen.fillStyle = ink.text;
     pen.save();

@@ -1,10 +1,12 @@
 // One variable with its causes above and its effects below; of many variables, beside a list of all of them.
 
-import { edgeShapes, headLength, looks } from "./edges.js";
+import { TALL, edgeShapes, headLength, looks } from "./edges.js";
 import { otherEnd, reached } from "./relations.js";
+import { BEYOND } from "./rows.js";
 import { counted, element, named, refill, shape, shortened, widthOf } from "./text.js";
 
-const TALL = 32, LISTED = 20, LINE = 30, MARGIN = 10;
+const LISTED = 20;
+const LINE = 30;
 
 /** Draw into a box; gives { update(changed) } and empty zooms. */
 export function drawNeighbourhood(box, state, tip) {
@@ -116,10 +118,10 @@ function variableList(state) {
       if (busiest) found = [...found].sort((a, b) => state.relations.degree(b) - state.relations.degree(a));
       sizer.style.height = `${found.length * LINE}px`;
     }
-    const first = Math.max(0, Math.floor(box.scrollTop / LINE) - MARGIN);
+    const first = Math.max(0, Math.floor(box.scrollTop / LINE) - BEYOND);
     if (!force && first === from) return;
     from = first;
-    const last = Math.min(found.length, first + Math.ceil((box.clientHeight || 500) / LINE) + 2 * MARGIN);
+    const last = Math.min(found.length, first + Math.ceil((box.clientHeight || 500) / LINE) + 2 * BEYOND);
     lines.style.top = `${first * LINE}px`;
     refill(lines, ...found.slice(first, last).map((j) => element("div", {
       role: "option", class: "line", "aria-selected": j === state.centre, onclick: () => state.set({ chosen: { variable: j } }),

@@ -3,7 +3,7 @@
 import { rowTable } from "./rows.js";
 import { chance, element, named, number, refill, shape } from "./text.js";
 
-const WIDE = 220;
+const RATIO_WIDTH = 220;
 
 export function createOrder(box, state) {
   const { doc } = state, { steps, model } = doc;
@@ -16,11 +16,11 @@ export function createOrder(box, state) {
   const runner = (i) => (steps && steps.margin[i] !== null ? variance[i] * (1 + steps.margin[i]) : null);
   const values = variance ? variance.flatMap((value, i) => [value, runner(i)]).filter((value) => value !== null && value > 0) : [1];
   const low = Math.log(Math.min(...values)), high = Math.log(Math.max(...values));
-  const x = (value) => 8 + ((Math.log(value) - low) / (high - low || 1)) * (WIDE - 16);
+  const x = (value) => 8 + ((Math.log(value) - low) / (high - low || 1)) * (RATIO_WIDTH - 16);
   const picture = (i) => {
-    const svg = shape("svg", { width: WIDE, height: 18, "aria-hidden": "true" }, shape("line", { class: "grid", x1: 0, x2: WIDE, y1: 9, y2: 9 }));
+    const svg = shape("svg", { width: RATIO_WIDTH, height: 18, "aria-hidden": "true" }, shape("line", { class: "grid", x1: 0, x2: RATIO_WIDTH, y1: 9, y2: 9 }));
     const next = runner(i);
-    if (next !== null) svg.append(shape("line", { class: `lead${steps.tied_count?.[i] ? " tied" : ""}`, x1: x(variance[i]), x2: x(next), y1: 9, y2: 9 }), shape("circle", { class: "runner", cx: x(next), cy: 9, r: 4.5 }));
+    if (next !== null) svg.append(shape("line", { class: `way${steps.tied_count?.[i] ? " tied" : ""}`, x1: x(variance[i]), x2: x(next), y1: 9, y2: 9 }), shape("circle", { class: "runner", cx: x(next), cy: 9, r: 4.5 }));
     if (variance[i] > 0) svg.append(shape("circle", { class: "winner", cx: x(variance[i]), cy: 9, r: 4.5 }));
     return svg;
   };

@@ -2,8 +2,10 @@
 
 import { element, refill } from "./text.js";
 
-export const TALL_ROW = 32;
-const ALL = 400, MARGIN = 12;
+const TALL_ROW = 32;
+export const BEYOND = 12;
+
+const ALL = 400;
 
 /** A table in a box of its own that scrolls.
  *
@@ -27,8 +29,8 @@ export function rowTable(columns, { caption, onsort, onrow, className = "" }) {
 
   function paint(force) {
     const long = rows.length > ALL;
-    const first = long ? Math.max(0, Math.floor(box.scrollTop / TALL_ROW) - MARGIN) : 0;
-    const last = long ? Math.min(rows.length, first + Math.ceil((box.clientHeight || 600) / TALL_ROW) + 2 * MARGIN) : rows.length;
+    const first = long ? Math.max(0, Math.floor(box.scrollTop / TALL_ROW) - BEYOND) : 0;
+    const last = long ? Math.min(rows.length, first + Math.ceil((box.clientHeight || 600) / TALL_ROW) + 2 * BEYOND) : rows.length;
     if (!force && first === from && last === to) return;
     [from, to] = [first, last];
     const space = (count) => {

@@ -2,7 +2,7 @@
 
 import { element, named, refill } from "./text.js";
 
-const MOST = 12;
+const MOST_MATCHES = 12;
 
 export function createSearch(box, state) {
   const { doc } = state;
@@ -27,7 +27,7 @@ export function createSearch(box, state) {
     const wanted = field.value.trim().toLowerCase();
     const starts = doc.order.filter((j) => doc.names[j].toLowerCase().startsWith(wanted));
     const within = doc.order.filter((j) => !doc.names[j].toLowerCase().startsWith(wanted) && doc.names[j].toLowerCase().includes(wanted));
-    found = wanted ? [...starts, ...within].slice(0, MOST) : [];
+    found = wanted ? [...starts, ...within].slice(0, MOST_MATCHES) : [];
     at = found.length ? 0 : -1;
     refill(list, ...found.map((j, i) => element("li", { role: "option", id: `match-${i}`, onpointerdown: (event) => { event.preventDefault(); choose(j); } }, named(doc.names[j], 40))),
       wanted && !found.length ? element("li", { class: "soft" }, "no variable has this in its name") : null);

@@ -1,5 +1,7 @@
 // Elements and words: the only place where elements are made. Text goes in as text, never as markup.
 
+export const SMALL = "12px system-ui, sans-serif";
+
 const SVG = "http://www.w3.org/2000/svg";
 const segments = typeof Intl.Segmenter === "function" ? new Intl.Segmenter() : null;
 const ruler = document.createElement("canvas").getContext("2d");
