@@ -16,7 +16,8 @@ import ordag
 ROOT = Path(ordag.__file__).parent
 
 ROOMS = """
-    errors words arrays plain checks bits linalg settings workers
+    errors words markup arrays plain checks bits linalg settings workers
+    picture
     data
     order
     parents

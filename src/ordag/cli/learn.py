@@ -19,13 +19,15 @@ from ordag.cli.options import (
     take_reading,
     with_options,
 )
-from ordag.errors import OutputError, PrecisionWarning
+from ordag.errors import OutputError, PrecisionWarning, SettingError
 from ordag.fit import Fit
 from ordag.learners.methods import AUTO, METHODS
 from ordag.learning import learn as learn_graph
 from ordag.show.export import check_ending, content, endings
 from ordag.show.files import check_outputs, write_whole
 from ordag.show.page import ENDINGS, page
+from ordag.show.plots import ENDINGS as PICTURES
+from ordag.show.plots import KINDS, check_kind, check_picture, picture
 from ordag.show.screen import Screen
 from ordag.show.terminal import print_fit
 from ordag.words import harmless, shown
@@ -52,6 +54,19 @@ from ordag.words import harmless, shown
     type=click.Path(dir_okay=False),
     help=f"Also write a file, by its ending: {' '.join(endings())}. May be repeated.",
 )
+@click.option(
+    "--plot",
+    multiple=True,
+    type=click.Path(dir_okay=False),
+    help=f"Also draw a picture, by its ending: {' '.join(PICTURES)}. May be repeated.",
+)
+@click.option(
+    "--plot-kind",
+    "kind",
+    type=click.Choice(KINDS),
+    help="--plot: what to draw; graph, matrix or neighbourhood, whichever shows this graph best, unless given.",
+)
+@click.option("--plot-variable", "variable", help="--plot: the variable whose neighbourhood to draw.")
 @click.option("--report", type=click.Path(dir_okay=False), help="Also write a page for a browser.")
 @click.pass_context
 def learn(
@@ -64,6 +79,9 @@ def learn(
     forecast: int | None,
     as_json: bool,
     out: tuple[str, ...],
+    plot: tuple[str, ...],
+    kind: str | None,
+    variable: str | None,
     report: str | None,
     **values: Any,
 ) -> None:
@@ -85,19 +103,28 @@ def learn(
       ordag learn data.csv --method ges --orient-by-order
       ordag learn data.csv --bootstrap 500 --seed 1
       ordag learn data.csv --knowledge known.txt
+      ordag learn data.csv --plot graph.svg --plot matrix.pdf
+      ordag learn data.csv --plot height.png --plot-variable height
     """
     reading = take_reading(values)
     settings = given(context, values)
     refuse_unused_level(settings)
     if bootstrap is None:
         refuse_options(context, ["workers"], "is of use with --bootstrap only: give both, or leave it out")
-    _check_outputs(data, settings.get("knowledge"), out, report)
+    if not plot:
+        refuse_options(context, ["kind", "variable"], "is of use with --plot only: give both, or leave it out")
+    options = {} if variable is None else {"variable": variable}
+    check_kind(kind, options)
+    if kind == "support" and bootstrap is None:
+        raise SettingError("--plot-kind support draws what resamples say: give --bootstrap 200, say, too.")
+    _check_outputs(data, settings.get("knowledge"), out, plot, report)
     again: dict[str, Any] = {} if bootstrap is None else {"bootstrap": bootstrap, "workers": workers}
     with warnings.catch_warnings(), Progress() as progress:
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit says it too, in its own place
         fit = learn_graph(data, method, progress=progress, forecast=forecast, **again, **reading, **settings)
-    paths = [*out, *([report] if report else [])]
-    _write(fit, paths, report)
+    paths = [*out, *plot, *([report] if report else [])]
+    drawn = {path: picture(fit, path, kind, **options) for path in plot}
+    _write(fit, paths, report, drawn)
     if as_json:
         click.echo(fit.to_json())
         for sentence in fit.warnings:
@@ -112,18 +139,23 @@ about = "; ".join(f"{name} {method.settings.about}" for name, method in METHODS.
 learn.help = (learn.help or "").replace("METHODS", f"Methods: {about}")
 
 
-def _check_outputs(data: str, knowledge: str | None, out: tuple[str, ...], report: str | None) -> None:
+def _check_outputs(
+    data: str, knowledge: str | None, out: tuple[str, ...], plot: tuple[str, ...], report: str | None
+) -> None:
     """Everything that can be wrong with the files to write, before anything is learned."""
     for path in out:
         check_ending(path)
+    for path in plot:
+        check_picture(path)
     if report is not None and not report.lower().endswith(ENDINGS):
         raise OutputError(f"--report {report}: the report is a page for a browser, so end its name in .html.")
-    outputs = [*(("--out", path) for path in out), *([("--report", report)] if report else [])]
+    outputs = [(option, path) for option, paths in (("--out", out), ("--plot", plot)) for path in paths]
+    outputs += [("--report", report)] if report else []
     check_outputs(outputs, [("DATA", data), *([("--knowledge", knowledge)] if knowledge else [])])
 
 
-def _write(fit: Fit, paths: list[str], report: str | None) -> None:
+def _write(fit: Fit, paths: list[str], report: str | None, drawn: dict[str, bytes]) -> None:
     """Make the content of every file before writing the first."""
-    contents = [(path, page(fit) if path == report else content(fit, path)) for path in paths]
+    contents = [(path, page(fit) if path == report else drawn.get(path) or content(fit, path)) for path in paths]
     for path, text in contents:
         write_whole(path, text)

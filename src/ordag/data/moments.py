@@ -18,7 +18,8 @@ from ordag.data.sources import Source, open_source
 from ordag.data.table_checks import SMALLEST, LeastRows, RowCheck, check_names, check_size
 from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, SettingError
 from ordag.linalg import lengths, triangle
-from ordag.words import counted, listed, shown
+from ordag.markup import card, isolated, table
+from ordag.words import counted, listed, number, shown
 
 Progress = Callable[[int], None]
 
@@ -195,6 +196,11 @@ class Moments:
     def __setstate__(self, state: dict[str, Any]) -> None:
         # also for copied and unpickled arrays, which could be written to
         self.__dict__.update({key: _frozen(v) if isinstance(v, np.ndarray) else v for key, v in state.items()})
+
+    def _repr_html_(self) -> str:
+        sd = np.sqrt(np.asarray(self.variances))
+        rows = ([isolated(one), number(float(self.mean[j])), number(float(sd[j]))] for j, one in enumerate(self.names))
+        return card(repr(self), table(["column", "mean", "standard deviation"], rows))
 
     def __repr__(self) -> str:
         return f"Moments(n={self.n}, p={self.p}, names={listed(self.names)})"

@@ -6,6 +6,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from os import PathLike
 from typing import Any
 
@@ -39,6 +40,7 @@ from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.learners.methods import check_settings, recipe_for
 from ordag.learners.pooled.method import PooledSettings, placed_groups
+from ordag.markup import card, sentence, table
 from ordag.plain import to_json
 from ordag.settings import level
 from ordag.words import counted, share
@@ -106,6 +108,14 @@ class Diagnosis:
     def heading(self) -> str:
         fit, arrows = self.fit, self.fit.graph.edge_count
         return f"check · {counted(fit.n, 'row')} · {counted(len(fit.names), 'variable')} · {counted(arrows, 'arrow')}"
+
+    def _repr_html_(self) -> str:
+        tier = self.verdict.tier
+        parts = [sentence(f"{f'{TIERS[tier]}. ' if tier else ''}{self.verdict.sentence} {self.verdict.help}")]
+        for urgency, findings in self.by_level().items():
+            rows = ([escape(finding.title), finding.sentence] for finding in findings)
+            parts.append(table([TITLES[urgency], ""], rows, prose=True))
+        return card(f"Diagnosis: {self.heading}", *parts)
 
     def __repr__(self) -> str:
         tier = self.verdict.tier

@@ -18,8 +18,9 @@ from ordag.arrays import Array, Mask
 from ordag.checks import short
 from ordag.errors import ColumnError, SettingError
 from ordag.linalg import triangle
+from ordag.markup import MOST_ROWS, arrow, card, sentence, table
 from ordag.model.sem import LinearSEM
-from ordag.words import did_you_mean, listed, shown
+from ordag.words import counted, did_you_mean, listed, number, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,6 +86,28 @@ class Effects:
         for name in ("estimate", "std_error", "low", "high"):
             columns[name] = getattr(self, name)[source, target]
         return pd.DataFrame(columns)
+
+    def _repr_html_(self) -> str:
+        source, target = np.nonzero(self.path_found)
+        first = zip(source[:MOST_ROWS].tolist(), target[:MOST_ROWS].tolist(), strict=True)
+        rows = (
+            [
+                arrow(self.names[i], self.names[j]),
+                *(number(float(one[i, j])) for one in (self.estimate, self.low, self.high)),
+            ]
+            for i, j in first
+        )
+        title = f"Effects: {counted(len(self.names), 'variable')}, {counted(len(source), 'pair')} with a path"
+        made = f"Intervals of {self.level:.0%}, " + (
+            f"from {counted(self.replicates, 'resample')}"
+            if self.interval == "bootstrap"
+            else "taking the graph for granted"
+        )
+        return card(
+            title,
+            table(["total effect", "estimate", "low", "high"], rows, total=len(source), where=": see .table"),
+            sentence(made, "note"),
+        )
 
     def of(self, source: str, target: str) -> Effect:
         """That of one variable on another."""

@@ -242,10 +242,24 @@ def with_legend(scene: Scene, samples: Sequence[Sample]) -> Scene:
         words.append(Word(x + SAMPLE + 8.0, y, text, SMALL, GREY, "start"))
         x += wide + 22.0
     right = max(word.x + text_width(word.text, SMALL) for word in words) + MARGIN
+    wide = max(scene.width, right)
+    middle = moved(scene, (wide - scene.width) / 2, 0.0)
+    curves, words = [*middle.curves, *curves], [*middle.words, *words]
+    return replace(middle, width=wide, height=y + 20.0, curves=curves, words=words)
+
+
+def moved(scene: Scene, across: float, down: float) -> Scene:
+    """Everything so much farther to the right and down, on paper so much larger."""
+
+    def there(points: Sequence[Point]) -> list[Point]:
+        return [(x + across, y + down) for x, y in points]
+
     return replace(
         scene,
-        width=max(scene.width, right),
-        height=y + 20.0,
-        curves=[*scene.curves, *curves],
-        words=[*scene.words, *words],
+        width=scene.width + across,
+        height=scene.height + down,
+        areas=[replace(area, points=there(area.points)) for area in scene.areas],
+        curves=[replace(one, points=there(one.points), head=there(one.head)) for one in scene.curves],
+        boxes=[replace(box, x=box.x + across, y=box.y + down) for box in scene.boxes],
+        words=[replace(word, x=word.x + across, y=word.y + down) for word in scene.words],
     )

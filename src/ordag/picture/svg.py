@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
+from ordag.arrays import Mask
 from ordag.picture.layout import Point
-from ordag.picture.scene import PAPER, Area, Box, Curve, Scene, Word
+from ordag.picture.scene import PAPER, Area, Box, Curve, Scene, Stroke, Word, graph_scene, place
+
+MOST_DRAWN = 60
+"""Boxes in a picture that nobody has asked for."""
+
+
+def graph_svg(
+    names: Sequence[str], adjacency: Mask, strokes: Callable[[], Sequence[Stroke]] | None = None
+) -> str | None:
+    """A graph by itself, with these looks of its edges or plain ones; None for one with too many boxes to show unasked."""
+    if len(names) > MOST_DRAWN:
+        return None
+    ends = [(int(i), int(j)) for i, j in zip(*adjacency.nonzero(), strict=True)]
+    plain = [Stroke(i, j, not adjacency[j, i]) for i, j in ends if i < j or not adjacency[j, i]]
+    return svg(graph_scene(names, place(names, adjacency), plain if strokes is None else strokes()))
 
 
 def svg(scene: Scene) -> str:

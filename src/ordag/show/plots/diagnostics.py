@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag.checks import short
-from ordag.diagnosis.diagnosis import Diagnosis
+from ordag.diagnosis.diagnosis import Diagnosis, check_fit
 from ordag.errors import SettingError
 from ordag.picture.scene import BLUE, GREY, INK, VERMILION, label
 from ordag.show.charts import Chart, charts
@@ -23,11 +23,11 @@ ACROSS, WIDE, HIGH = 3, 3.1, 2.5
 
 
 def chart(view: View, axes: Callable[..., Axes], *, diagnosis: Diagnosis | None = None) -> Axes:
-    """diagnosis: what `ordag.diagnose` made of the same data."""
+    """diagnosis: what `ordag.diagnose` made of the same data; the fit is checked now if not given."""
+    if diagnosis is None:
+        diagnosis = check_fit(view.fit)
     if not isinstance(diagnosis, Diagnosis):
-        raise SettingError(
-            f"diagnosis={short(diagnosis)}: kind='diagnostics' draws what a check has found; give diagnosis=ordag.diagnose(data)."
-        )
+        raise SettingError(f"diagnosis={short(diagnosis)}: give what ordag.diagnose(data) gives, or leave it out.")
     found = charts(view.fit, diagnosis)
     down = -(-len(found) // ACROSS)
     ax = axes(0.4 + WIDE * ACROSS, 0.3 + HIGH * max(down, 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Literal
 
@@ -18,6 +19,7 @@ from ordag.picture.scene import (
     PAPER,
     SMALL,
     VERMILION,
+    Anchor,
     Area,
     Box,
     Curve,
@@ -46,6 +48,8 @@ WHAT = {
 }
 
 COLUMNS = {"weight": "standardised", "p_value": "p_value", "support": "support", "probability": "probability"}
+
+AGAINST_ORDER = "grey half: against the causal order"
 
 MISSING = {
     "weight": "a class of graphs has no weights: learn with orient_by_order='class', or take show='p_value'",
@@ -133,14 +137,19 @@ def scene(view: View, *, show: Show | None = None) -> Scene:
         (left, top + p * cell),
         (left, top),
     ]
-    curves += [_line(a, b, GREY) for a, b in zip(frame, frame[1:], strict=False)]
-    below, bar, about = _scale(show, left, top + p * cell + 18.0, any(kind == "line" for kind in pairs.kind), cell)
+    curves += [_line(a, b, GREY) for a, b in itertools.pairwise(frame)]
+    known = not np.isnan(values[joined]).all() or not joined.any()
+    notes = [WHAT[show], *(["− for what lowers"] if show == "weight" and 10.0 <= cell < 30.0 else [])]
+    notes += ["framed: in the graph"] if show != "weight" else []
+    marks = ["— without direction"] if "line" in pairs.kind else []
+    told = ["; ".join(notes)] if known else []
+    below, bar, about = _scale(show, top + p * cell + 18.0, known, [*told, "; ".join([AGAINST_ORDER, *marks])])
     width = (
         max([left + p * cell, *(word.x + text_width(word.text, word.size) for word in about if word.anchor == "start")])
         + MARGIN
     )
-    told = f"Matrix of {counted(view.fit.graph.edge_count, 'edge')} between {counted(p, 'variable')}, causes down, effects across"
-    return Scene(width, below, told, areas, curves, [*boxes, *bar], [*words, *about])
+    summary = f"Matrix of {counted(view.fit.graph.edge_count, 'edge')} between {counted(p, 'variable')}, causes down, effects across"
+    return Scene(width, below, summary, areas, curves, [*boxes, *bar], [*words, *about])
 
 
 def _cell(p: int, show: Show) -> float:
@@ -195,8 +204,12 @@ def _rulers(p: int, cell: float, left: float, top: float) -> list[Curve]:
     return rulers
 
 
-def _scale(show: Show, left: float, top: float, lines: bool, cell: float) -> tuple[float, list[Box], list[Word]]:
-    """The colours with their values, and what else is to be known, below the matrix."""
+def _scale(show: Show, top: float, known: bool, notes: list[str]) -> tuple[float, list[Box], list[Word]]:
+    """The colours with their values, where there are values, and what else is to be known, below the matrix."""
+    left = MARGIN + 205.0 if known else MARGIN
+    words = [Word(left, top + 6.0 + 17.0 * k, note, SMALL, GREY, "start") for k, note in enumerate(notes)]
+    if not known:
+        return top + 6.0 + 17.0 * len(notes) + MARGIN, [], words
     low = -1.0 if show == "weight" else 0.0
     steps = [low + (1.0 - low) * k / 20 for k in range(21)]
     shown = [10 ** (-6 * step) if show == "p_value" else step for step in steps]
@@ -212,13 +225,7 @@ def _scale(show: Show, left: float, top: float, lines: bool, cell: float) -> tup
         for k, value in enumerate(shown)
     ]
     ends = {"weight": ("−1", "0", "1"), "p_value": ("1", "0.001", "1e-6")}.get(show, ("0", "½", "1"))
-    words = [
-        Word(MARGIN + 9.0 * (10.5 * k), top + 22.0, text, SMALL, GREY, anchor)  # type: ignore[arg-type]
-        for k, (text, anchor) in enumerate(zip(ends, ("start", "middle", "end"), strict=True))
-    ]
-    notes = [WHAT[show] + (", − for what lowers" if show == "weight" and 10.0 <= cell < 30.0 else "")]
-    notes.append("grey half: against the causal order" + ("; — without direction" if lines else ""))
-    if show != "weight":
-        notes[0] += "; framed: in the graph"
-    words += [Word(MARGIN + 205.0, top + 6.0 + 17.0 * k, note, SMALL, GREY, "start") for k, note in enumerate(notes)]
-    return top + 22.0 + MARGIN + 4.0, bar, words
+    anchors: tuple[Anchor, ...] = ("start", "middle", "end")
+    for k, (text, anchor) in enumerate(zip(ends, anchors, strict=True)):
+        words.append(Word(MARGIN + 9.0 * 10.5 * k, top + 22.0, text, SMALL, GREY, anchor))
+    return top + 26.0 + MARGIN, bar, words

@@ -15,6 +15,7 @@ from ordag.picture.scene import (
     Scene,
     Stroke,
     Word,
+    moved,
     name_box,
     place,
     stroke_curve,
@@ -108,26 +109,10 @@ def _drawn(view: View, kept: list[int], centre: int, seen: list[Stroke], heading
     scene = Scene(layout.width, layout.height, about, (), curves, boxes, words)
     if legend:
         scene = with_legend(scene, stroke_samples(seen))
-    return _under(scene, heading[1])
-
-
-def _under(scene: Scene, text: str) -> Scene:
-    """The scene moved down, with a line of text above."""
+    wide = text_width(heading[1], SMALL) + 2 * MARGIN
+    below = moved(scene, max(wide - scene.width, 0.0) / 2, HEADING)
     return replace(
-        scene,
-        width=max(scene.width, text_width(text, SMALL) + 2 * MARGIN),
-        height=scene.height + HEADING,
-        curves=[
-            replace(
-                curve,
-                points=[(x, y + HEADING) for x, y in curve.points],
-                head=[(x, y + HEADING) for x, y in curve.head],
-            )
-            for curve in scene.curves
-        ],
-        boxes=[replace(box, y=box.y + HEADING) for box in scene.boxes],
-        words=[
-            *(replace(word, y=word.y + HEADING) for word in scene.words),
-            Word(MARGIN, MARGIN + 2.0, text, SMALL, anchor="start"),
-        ],
+        below,
+        width=max(scene.width, wide),
+        words=[*below.words, Word(MARGIN, MARGIN + 2.0, heading[1], SMALL, anchor="start")],
     )

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 ROW = 0.24
 """Inches of a variable's line."""
 
+LEGEND = 4
+"""Lines of the legend, at most."""
+
 MOST_LANES = 12
 """Groups of ties that are drawn beside each other; further ones would be a thicket."""
 
@@ -35,7 +38,7 @@ def chart(view: View, axes: Callable[..., Axes], *, ties: bool = True) -> Axes:
     rows = np.arange(p)
     columns: dict[str, Any] = fit.step_columns
     lanes = _lanes(columns) if ties and "tied" in columns else []
-    ax = axes(6.4 + 0.2 * max((lane for lane, *_ in lanes), default=-1), 1.9 + ROW * p)
+    ax = axes(6.4 + 0.2 * max((lane for lane, *_ in lanes), default=-1), 0.85 + 0.2 * LEGEND + ROW * p)
     if fit.ordering is not None:
         variances = np.asarray(columns["variance"], dtype=float)
         runner_up = variances * (1.0 + np.asarray(columns["margin"], dtype=float))

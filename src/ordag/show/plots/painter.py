@@ -82,7 +82,7 @@ def paint(scene: Scene, ax: Axes | None = None) -> Axes:
                     linewidth=scale * box.thickness,
                     alpha=box.opacity,
                     zorder=3,
-                )  # fmt: skip
+                )
             )
     for word in scene.words:
         ax.text(
@@ -113,5 +113,5 @@ def _paint_curve(curve: Curve, ax: Axes, scale: float) -> None:
                 joinstyle="round",
                 alpha=curve.opacity,
                 zorder=2.1,
-            )  # fmt: skip
+            )
         )
