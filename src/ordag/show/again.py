@@ -15,6 +15,7 @@ import numpy as np
 
 from ordag import __version__
 from ordag.data.datasets import DATASETS
+from ordag.data.reading import Reading
 from ordag.settings import declared
 
 if TYPE_CHECKING:
@@ -61,12 +62,17 @@ def fingerprint(fit: Fit, data: str | PathLike[str] | None = None) -> tuple[str,
     digest = hashlib.sha256(json.dumps([moments.n, list(moments.names)]).encode())
     for values in (moments.mean, moments.R):
         digest.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
-    return digest.hexdigest(), "the number of rows, the names, the means and the triangular root R of the moments, as 64-bit numbers"
+    return (
+        digest.hexdigest(),
+        "the number of rows, the names, the means and the triangular root R of the moments, as 64-bit numbers",
+    )
 
 
 def python_call(fit: Fit, origin: Origin) -> str:
     """The lines of Python that learn this graph."""
-    given = {"method": fit.method, **dict(origin.reading), **_changed(fit)}
+    usual = Reading()
+    read = {name: value for name, value in origin.reading.items() if value != getattr(usual, name)}
+    given = {"method": fit.method, **read, **_changed(fit)}
     if fit.bootstrap is not None:
         given |= {"bootstrap": fit.bootstrap.replicates, "seed": fit.bootstrap.entropy}
     data = "data" if origin.data is None else repr(str(origin.data))

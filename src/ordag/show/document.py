@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +13,13 @@ from ordag.comparison import Comparison
 from ordag.diagnosis.diagnosis import Diagnosis
 from ordag.evidence.verdict import TIERS, Verdict
 from ordag.graph.cpdag import Cpdag
-from ordag.graph.graph import arrow
 from ordag.plain import plain
 from ordag.show.again import Origin, again
 from ordag.show.charts import Chart, charts, histograms
+from ordag.show.headline import headline, open_directions
 from ordag.show.text import heading, legend, notes
 from ordag.show.view import View
-from ordag.words import counted, harmless, joined, listed, number, share, shown
+from ordag.words import counted, harmless, share, shown
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -33,13 +32,6 @@ MOST_TIED = 12
 
 MOST_COLUMNS = 150
 """Columns whose histograms a document holds."""
-
-SURE = {
-    "tested": "The directions rest on a model that these data could have contradicted, and did not",
-    "untested": "The directions rest on a model that these data can hardly test",
-    "assumed": "The directions rest on an assumption that no data can test",
-    "uninformative": "The directions carry no information, because the columns have been scaled",
-}
 
 
 def document(
@@ -59,7 +51,7 @@ def document(
     return {
         "title": shown(origin.title) if origin.title else "Causal graph",
         "heading": heading(fit),
-        "found": found(fit, view, verdict),
+        "found": headline(fit, view, verdict),
         "verdict": _verdict(fit, verdict, diagnosis),
         "warnings": [harmless(sentence) for sentence in fit.warnings],
         "notes": [harmless(sentence) for sentence in (legend(fit), *notes(fit)) if sentence],
@@ -81,83 +73,8 @@ def document(
     }
 
 
-def found(fit: Fit, view: View, verdict: Verdict) -> list[str]:
-    """What was found in two sentences, and how sure it is in a third."""
-    graph, p = fit.graph, len(fit.names)
-    if not graph.edge_count:
-        first = f"No edge was found among {counted(p, 'variable')}: nothing in these {counted(fit.n, 'row')} speaks for one of them causing another."
-        return [first, "That is no proof that there is none: weak effects need many rows.", *filter(None, [_sure(fit, verdict)])]
-    return [_what(fit), *filter(None, [_strongest(fit, view), _sure(fit, verdict)])]
-
-
-def _what(fit: Fit) -> str:
-    graph, p = fit.graph, len(fit.names)
-    arrows, lines = len(graph.directed), len(graph.undirected)
-    joins = f"{counted(arrows, 'arrow')} {'joins' if arrows == 1 else 'join'} {counted(p, 'variable')}"
-    if lines:
-        which = "its direction" if lines == 1 else "their directions"
-        both = f"{counted(arrows, 'arrow')} and {counted(lines, 'line')} join" if arrows else f"{counted(lines, 'line')} {'joins' if lines == 1 else 'join'}"
-        return f"{both} {counted(p, 'variable')}; these data leave {which} open where there is a line."
-    adjacency = graph.adjacency
-    first = [fit.names[j] for j in (fit.places or range(p)) if adjacency[j].any() and not adjacency[:, j].any()]
-    if len(first) == 1:
-        reached = len(_reached(adjacency, fit.names.index(first[0])))
-        others = "every other variable" if reached == p - 1 else f"{reached} of the {p - 1} others"
-        return f"{joins}. {shown(first[0])} comes first: no arrow points to it, and following the arrows from it one reaches {others}."
-    come = f"{listed(first, 4)} come first" if len(first) <= 4 else f"{len(first)} variables come first, among them {joined([shown(name) for name in first[:3]])}"
-    return f"{joins}. {come}: no arrow points to them."
-
-
-def _reached(adjacency: Array, start: int) -> set[int]:
-    seen: set[int] = set()
-    waiting = [start]
-    while waiting:
-        for node in np.flatnonzero(adjacency[waiting.pop()]).tolist():
-            if node not in seen:
-                seen.add(node)
-                waiting.append(node)
-    return seen
-
-
-def _strongest(fit: Fit, view: View) -> str:
-    pairs = view.pairs
-    sizes = np.array([abs(value) if kind == "arrow" else math.nan for value, kind in zip(pairs.standardised, pairs.kind, strict=True)])
-    if np.isnan(sizes).all():
-        return ""
-    best = int(np.nanargmax(sizes))
-    a, b, weight = int(pairs.source[best]), int(pairs.target[best]), float(pairs.weight[best])
-    alone = int(fit.graph.adjacency[:, b].sum()) == 1
-    held = "" if alone else f" while the other causes of {view.names[b]} stay as they are"
-    return (
-        f"The strongest arrow is {arrow((fit.names[a], fit.names[b]))}: {view.names[b]} is {number(abs(weight), 3)} "
-        f"{'higher' if weight > 0 else 'lower'} for every unit that {view.names[a]} is higher{held}."
-    )
-
-
-def _sure(fit: Fit, verdict: Verdict) -> str:
-    """The third sentence: what the directions rest on, and how much of the graph to expect wrong."""
-    count = fit.graph.edge_count
-    reasons: Mapping[str, int] = verdict.numbers.get("reasons", {})
-    opened = reasons.get("open", 0) + len(fit.graph.undirected)
-    if not count:
-        return ""
-    if verdict.tier is not None:
-        rest = SURE[verdict.tier]
-    elif opened:
-        rest = f"The directions of {'all' if opened == count else opened} of {'the ' if opened == count else ''}{counted(count, 'edge')} are open" \
-            if opened != count else f"{'Its direction is' if count == 1 else 'All directions are'} open"
-    else:
-        rest = "No direction is open"
-    wrong = verdict.expected
-    if wrong is None:
-        return f"{rest}."
-    missed = "" if wrong.missed is None else f", and {share(wrong.missed)} of the edges that there are to be missing"
-    return f"{rest}; by chance alone expect about {share(wrong.wrong)} of the arrows to be wrong{missed}."
-
-
 def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[str, Any]:
-    reasons: Mapping[str, int] = verdict.numbers.get("reasons", {})
-    opened, count = reasons.get("open", 0) + len(fit.graph.undirected), fit.graph.edge_count
+    opened, count = open_directions(fit, verdict), fit.graph.edge_count
     badge = TIERS[verdict.tier].split(", ")[1] if verdict.tier else f"{opened} of {count} open" if count else "no edges"
     kind = verdict.tier or ("untested" if opened else "tested")
     short = [counted(count, "edge" if isinstance(fit.graph, Cpdag) else "arrow")]
@@ -191,7 +108,9 @@ def _fixed(fit: Fit, view: View) -> dict[str, list[int]]:
     allowed, required = fit.known.allowed, fit.known.required
     return {
         "required": [k for k, pair in enumerate(ends) if required[pair]],
-        "barred": sorted({*out, *(k for k, pair in enumerate(ends) if not allowed[pair] and pairs.kind[k] == "absent")}),
+        "barred": sorted(
+            {*out, *(k for k, pair in enumerate(ends) if not allowed[pair] and pairs.kind[k] == "absent")}
+        ),
     }
 
 
@@ -215,7 +134,11 @@ def _layout(view: View) -> dict[str, Any] | None:
         return None
     return {
         "places": [[round(x, 1), round(y, 1)] for x, y in layout.places],
-        "routes": [[a, b, *(round(z, 1) for point in points for z in point)] for (a, b), points in layout.routes.items() if len(points) > 2],
+        "routes": [
+            [a, b, *(round(z, 1) for point in points for z in point)]
+            for (a, b), points in layout.routes.items()
+            if len(points) > 2
+        ],
         "width": round(layout.width, 1),
         "height": round(layout.height, 1),
     }
@@ -289,7 +212,9 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
     return {
         "titles": list(comparison.titles.values()),
         "cells": comparison.cells,
-        "problems": [f"{outcome.method}: {harmless(outcome.problem)}" for outcome in comparison.outcomes if outcome.problem],
+        "problems": [
+            f"{outcome.method}: {harmless(outcome.problem)}" for outcome in comparison.outcomes if outcome.problem
+        ],
         "methods": marks,
         "pairs": [[index[row["first"]], index[row["second"]], *(row[name] for name in marks)] for row in rows],
     }
@@ -319,5 +244,3 @@ def _column(values: Array) -> list[float | None]:
 def _short(value: float) -> float | None:
     """Four digits; None where there is no number."""
     return float(f"{value:.4g}") if math.isfinite(value) else None
-
-

@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from graphlib import TopologicalSorter
 from html import escape
 from importlib.resources import files
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ordag.comparison import Comparison
 from ordag.comparison import compare as compare_methods
 from ordag.diagnosis.diagnosis import Diagnosis, check_fit
+from ordag.errors import OutputError
 from ordag.graph.cpdag import Cpdag
 from ordag.show.again import Origin
 from ordag.show.document import document
@@ -47,21 +48,29 @@ def report(
     data: str | PathLike[str] | None = None,
     reading: Mapping[str, Any] | None = None,
     command: str | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> str:
     """The page.
 
     diagnosis: the findings to show. check: whether to look for them where they are not given; up to 150 variables if not said.
     compare: methods to show beside, or what came of comparing them.
     data, reading, command: the file or the name of the table, how it was read, and what was typed, to say how the page is made again.
+    progress: called now and then with a few words on how far things are.
     """
     if compare and not isinstance(compare, Comparison):
-        compare = compare_methods(fit.moments, compare)
+        compare = compare_methods(fit.moments, compare, progress=progress)
     unchecked = "" if diagnosis is not None else _why_unchecked(fit, check)
     if diagnosis is None and not unchecked:
-        diagnosis = check_fit(fit)
+        diagnosis = check_fit(fit, progress=progress)
     comparison = compare if isinstance(compare, Comparison) else None
     origin = Origin(data, reading or {}, command)
     return page(document(fit, diagnosis, comparison, origin=origin, unchecked=unchecked))
+
+
+def check_page(path: str) -> None:
+    """Refuse a name that no browser would take for a page."""
+    if not path.lower().endswith(ENDINGS):
+        raise OutputError(f"--report {path}: the report is a page for a browser, so end its name in .html.")
 
 
 def page(content: Mapping[str, Any]) -> str:
@@ -99,7 +108,11 @@ def joined_script() -> str:
 
 def module_names() -> list[str]:
     """Of the scripts, without their ending."""
-    return sorted(one.name.removesuffix(".js") for one in files("ordag.show").joinpath("browser").iterdir() if one.name.endswith(".js"))
+    return sorted(
+        one.name.removesuffix(".js")
+        for one in files("ordag.show").joinpath("browser").iterdir()
+        if one.name.endswith(".js")
+    )
 
 
 def source(name: str) -> str:

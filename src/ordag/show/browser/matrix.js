@@ -2,7 +2,7 @@
 // One canvas of the size of its window, with the names pinned, draws what is in sight: any number of variables stays quick.
 
 import { looks } from "./edges.js";
-import { SMALL, colour, element, named, number, refill, shortened, widthOf } from "./text.js";
+import { SMALL, colour, element, lightness, named, number, refill, shortened, widthOf } from "./text.js";
 
 const SIZES = [3, 5, 8, 12, 16, 20, 26, 40];
 const NAMED = 16;
@@ -125,15 +125,22 @@ export function drawMatrix(box, state, tip) {
       pen.setLineDash([]);
       pen.lineWidth = 1;
     } else pen.fill();
-    const strong = pen.globalAlpha > 0.6 && !(look.dashed && cell >= 12);
+    const painted = look.dashed && cell >= 12 ? 0.35 * (0.25 + 0.75 * Math.min(1, size)) : 0.25 + 0.75 * Math.min(1, size);
     pen.globalAlpha = 1;
     if (cell >= WRITTEN && doc.pairs.standardised?.[k] !== undefined && doc.pairs.standardised[k] !== null) {
-      pen.fillStyle = strong ? ink.paper : ink.text;
+      pen.fillStyle = readable(ink[look.sign], painted);
       pen.font = SMALL;
       pen.textAlign = "center";
       pen.textBaseline = "middle";
-      pen.fillText(number(doc.pairs.standardised[k], 2), x + middle, y + middle + 1);
+      pen.fillText(doc.pairs.standardised[k].toFixed(2).replace("-", "−"), x + middle, y + middle + 1);
     }
+  }
+
+  /** The colour of text, or that of the paper, whichever stands out more from another colour laid thinly over the paper. */
+  function readable(over, alpha) {
+    const paper = lightness(ink.paper), behind = alpha * lightness(over) + (1 - alpha) * paper;
+    const contrast = (one) => (Math.max(lightness(one), behind) + 0.05) / (Math.min(lightness(one), behind) + 0.05);
+    return contrast(ink.text) >= contrast(ink.paper) ? ink.text : ink.paper;
   }
 
   function paintNames(pen, left, top, first, last, upper, lower, width, height) {

@@ -91,3 +91,9 @@ export function refill(node, ...children) {
   node.replaceChildren(...children.filter((child) => child !== null && child !== undefined && child !== ""));
   return node;
 }
+
+/** How light a colour is, from 0 to 1 (the relative luminance of WCAG 2). */
+export function lightness(written) {
+  const [r, g, b] = written.match(/[\d.]+/g).map((part) => part / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
