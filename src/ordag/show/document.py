@@ -51,9 +51,9 @@ def document(
     return {
         "title": shown(origin.title) if origin.title else "Causal graph",
         "heading": heading(fit),
-        "found": headline(fit, view, verdict),
+        "found": [_said(sentence) for sentence in headline(fit, view, verdict)],
         "verdict": _verdict(fit, verdict, diagnosis),
-        "warnings": [harmless(sentence) for sentence in fit.warnings],
+        "warnings": [_said(sentence) for sentence in fit.warnings],
         "notes": [harmless(sentence) for sentence in (legend(fit), *notes(fit)) if sentence],
         "names": view.names,
         "order": view.order,
@@ -91,8 +91,8 @@ def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[st
         "kind": kind,
         "badge": badge,
         "short": " · ".join(short),
-        "sentence": harmless(verdict.sentence),
-        "help": harmless(verdict.help),
+        "sentence": _said(verdict.sentence),
+        "help": _said(verdict.help),
     }
 
 
@@ -183,7 +183,7 @@ def _findings(fit: Fit, diagnosis: Diagnosis | None) -> list[dict[str, Any]]:
             "key": finding.key,
             "title": finding.title,
             "level": finding.level,
-            "sentence": harmless(finding.sentence),
+            "sentence": _said(finding.sentence),
             "scale": finding.key in SCALES,
             "chart": _chart(pictures.get(finding.key)),
         }
@@ -235,6 +235,11 @@ def _data(fit: Fit) -> dict[str, Any]:
     if profile is not None and moments.p <= MOST_COLUMNS:
         said["histograms"] = [_chart(chart) for chart in histograms(fit)]
     return said
+
+
+def _said(sentence: str) -> str:
+    """A sentence in which nothing acts, and no number is parted from its %."""
+    return harmless(sentence).replace(" %", "\u00a0%")
 
 
 def _column(values: Array) -> list[float | None]:

@@ -57,8 +57,8 @@ export function legendOf(doc) {
   const some = (column, test) => pairs[column] && pairs[column].some((value, k) => pairs.kind[k] !== "absent" && value !== null && test(value));
   if (some("standardised", (value) => value > 0)) found.push(example({ size: 0.5 }, "raises; the wider, the stronger"));
   if (some("standardised", (value) => value < 0)) found.push(example({ size: -0.5 }, "lowers (open head)"));
-  if (pairs.tied.some((tied, k) => tied && pairs.kind[k] === "arrow")) found.push(example({ size: 0.5, tied: true }, "dashed: its direction is near a tie or open"));
-  if (some("strength", (value) => value < 0.9)) found.push(example({ size: 0.5, strength: 0 }, "faint: the edge itself is unsure"));
+  if (pairs.tied.some((tied, k) => tied && pairs.kind[k] === "arrow")) found.push(example({ size: pairs.standardised ? 0.5 : null, tied: true }, "dashed: its direction is near a tie or open"));
+  if (some("strength", (value) => value < 0.9)) found.push(example({ size: pairs.standardised ? 0.5 : null, strength: 0, kind: kinds.has("arrow") ? "arrow" : "line" }, "faint: the edge itself is unsure"));
   if (kinds.has("line")) found.push(example({ size: null, kind: "line" }, "no head: these data leave the direction open"));
   return found;
 }

@@ -38,7 +38,7 @@ export function showReport(doc) {
   }
 
   function legend() {
-    if (state.look === "matrix") return [element("p", { class: "soft" }, "A square raises, a disc lowers; the darker, the stronger. Paler with a dashed edge: the direction is near a tie or open. A dot: a pair that is not joined; the larger, the nearer to it.")];
+    if (state.look === "matrix") return [element("p", { class: "soft" }, "A square raises, a disc lowers; the fuller the colour, the stronger. Pale with a dashed edge: the direction is near a tie or open. A dot: a pair that is not joined; the larger, the nearer to it.")];
     return legendOf(state.doc).map(([picture, words]) => element("span", {}, picture, words));
   }
 
@@ -95,8 +95,11 @@ export function showReport(doc) {
     else if (changed.has("look")) draw();
     else drawing.update(changed);
   }, true);
-  addEventListener("beforeprint", () => state.tell("print"));
-  addEventListener("afterprint", () => state.tell("printed"));
+  matchMedia("print").addEventListener("change", (paper) => {
+    state.tell(paper.matches ? "print" : "printed");
+    drawing.update(new Set(["theme"]));
+    drawing.fit();
+  });
   let width = innerWidth;
   addEventListener("resize", () => {
     if (innerWidth === width) return;

@@ -42,7 +42,8 @@ export function drawMatrix(box, state, tip) {
     const width = scroller.clientWidth || 600;
     const most = (width - longest - 20) / p;
     const fitting = SIZES.filter((size) => size <= (size >= NAMED ? most : (width - 28) / p));
-    resize(fitting.length ? fitting[fitting.length - 1] : p <= 60 ? NAMED : SIZES[0]);
+    const best = fitting.length ? fitting[fitting.length - 1] : SIZES[0];
+    resize(p <= 60 ? Math.max(best, NAMED) : best);
   }
 
   function zoom(factor) {
@@ -138,7 +139,7 @@ export function drawMatrix(box, state, tip) {
 
   /** The colour of text, or that of the paper, whichever stands out more from another colour laid thinly over the paper. */
   function readable(over, alpha) {
-    const paper = lightness(ink.paper), behind = alpha * lightness(over) + (1 - alpha) * paper;
+    const behind = lightness(over, alpha, ink.paper);
     const contrast = (one) => (Math.max(lightness(one), behind) + 0.05) / (Math.min(lightness(one), behind) + 0.05);
     return contrast(ink.text) >= contrast(ink.paper) ? ink.text : ink.paper;
   }

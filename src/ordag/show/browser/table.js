@@ -38,7 +38,7 @@ export function createTable(box, state, say) {
   const filter = element("input", { type: "search", id: "arrow-filter", placeholder: "filter by name", "aria-label": "Filter arrows by name", oninput: () => { wanted = filter.value.toLowerCase(); paint(); } });
   const copy = element("button", { type: "button", id: "copy", onclick: copied }, "copy as CSV");
   const count = element("span", { class: "soft", id: "arrow-count" });
-  const note = element("p", { class: "soft" }, doc.notes.join(". "));
+  const note = element("p", { class: "soft" }, doc.notes.map((note) => `${note[0].toUpperCase()}${note.slice(1)}.`).join(" "));
   refill(box, element("div", { class: "toolbar" }, filter, copy, count), rows.element, doc.notes.length ? note : null);
 
   function chosen() {

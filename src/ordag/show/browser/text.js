@@ -18,9 +18,9 @@ export function shape(tag, attributes = {}, ...children) {
 
 function filled(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (value === null || value === undefined || value === false) continue;
+    if (value === null || value === undefined || (value === false && !name.startsWith("aria-"))) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else node.setAttribute(name, value === true ? "" : String(value));
+    else node.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : String(value));
   }
   node.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
   return node;
@@ -92,8 +92,9 @@ export function refill(node, ...children) {
   return node;
 }
 
-/** How light a colour is, from 0 to 1 (the relative luminance of WCAG 2). */
-export function lightness(written) {
-  const [r, g, b] = written.match(/[\d.]+/g).map((part) => part / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+/** How light a colour is, from 0 to 1 (the relative luminance of WCAG 2), laid over another with an opacity. */
+export function lightness(written, alpha = 1, under = written) {
+  const parts = (text) => text.match(/[\d.]+/g).map(Number), below = parts(under);
+  const [r, g, b] = parts(written).map((part, i) => (alpha * part + (1 - alpha) * below[i]) / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
