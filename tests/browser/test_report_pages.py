@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from browser.conftest import FITS, HOSTILE, fit_of, table
+from pages import FITS, HOSTILE, fit_of, table
 
 import ordag
 from ordag.words import shown
