@@ -108,7 +108,7 @@ def _equal_variances(fit: Fit, finding: Finding) -> Chart | None:
 def _sorting(fit: Fit, finding: Finding) -> Chart | None:
     if fit.places is None:
         return None
-    values = np.log10(np.asarray(fit.moments.variances)[list(fit.places)])
+    values = np.log10(fit.moments.spread[list(fit.places)] ** 2 / (fit.n - 1.0))
     return Chart("points", "variances of the columns", "place in the order", "log10 variance", values.tolist(),
                  list(range(1, len(values) + 1)), [shown(name) for name in fit.order or ()])  # fmt: skip
 

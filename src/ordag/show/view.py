@@ -231,7 +231,7 @@ def _pairs(fit: Fit) -> Pairs:
     reason = arrow_reasons(fit, source, target)
     tied = np.where(np.isnan(direction), np.array(reason) == "open", direction > NEAR_TIE)
     tied &= ~np.isin(np.array(reason), ["knowledge", "class"])
-    spread = np.sqrt(np.asarray(fit.moments.variances))
+    spread = fit.moments.spread
     return Pairs(
         source, target, kinds, weight, std_error, weight * spread[source] / spread[target], p_value, q_value, direction,
         edge_probability, probability, support, turned, low, high, reason, np.asarray(tied, dtype=bool),

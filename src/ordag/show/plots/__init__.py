@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ordag.checks import check_choice, short
@@ -77,7 +76,7 @@ def drawing(fit: Fit, kind: str | None = None, **options: Any) -> str | None:
 def picture(fit: Fit, path: str | PathLike[str], kind: str | None = None, **options: Any) -> bytes:
     """The file of this name: SVG, PDF or PNG by its ending. The same fit gives the same bytes."""
     check_picture(path)
-    ending = Path(path).suffix.lower()
+    ending = str(path).lower()[-4:]
     drawn = drawing(fit, kind, **options) if ending == ".svg" else None
     if drawn is not None:
         return f"{drawn}\n".encode()
@@ -92,7 +91,7 @@ def picture(fit: Fit, path: str | PathLike[str], kind: str | None = None, **opti
 
 def check_picture(path: str | PathLike[str]) -> None:
     """Refuse a name by which `picture` would not know what to draw."""
-    if Path(path).suffix.lower() not in ENDINGS:
+    if not str(path).lower().endswith(ENDINGS):
         raise OutputError(f"{path} has none of the endings of a picture: {', '.join(ENDINGS)}.")
 
 

@@ -63,10 +63,10 @@ def draw(one: Chart, ax: Axes) -> None:
         ax.stairs(y, one.x, fill=True, color=BLUE)
     else:
         _bars(one, y, marked, ax)
-    look: dict[str, Any] = {"fontsize": 8, "color": GREY, **PLAIN}
+    look: dict[str, Any] = {"fontsize": 9, "color": GREY, **PLAIN}
     ax.set_xlabel(one.x_label, **look)
     ax.set_ylabel(one.y_label, **look)
-    ax.tick_params(labelsize=8)
+    ax.tick_params(labelsize=9)
 
 
 def _bars(one: Chart, y: np.ndarray, marked: np.ndarray, ax: Axes) -> None:

@@ -28,12 +28,12 @@ MOST_LANES = 12
 def chart(view: View, axes: Callable[..., Axes], *, ties: bool = True) -> Axes:
     """ties: whether to draw, right of the variances, the variables that could as well have come at a step."""
     fit = view.fit
-    if fit.order is None:
+    if fit.ordering is None and fit.sem is None:
         raise SettingError(
             f"kind='order': {fit.method} finds a class of graphs, which has no order; learn with orient_by_order='class', or with "
             "another method."
         )
-    names = [label(name) for name in fit.order]
+    names = [label(fit.names[j]) for j in view.order]
     p = len(names)
     rows = np.arange(p)
     columns: dict[str, Any] = fit.step_columns
@@ -48,7 +48,7 @@ def chart(view: View, axes: Callable[..., Axes], *, ties: bool = True) -> Axes:
         ax.set_xlabel("variance given the earlier variables", **PLAIN)
     else:
         assert fit.sem is not None
-        variances = np.asarray(fit.sem.omega)[list(fit.places or ())]
+        variances = np.asarray(fit.sem.omega)[view.order]
         runner_up = variances
         ax.plot(variances, rows, "o", color=BLUE, ms=6, label="variance given its parents")
         ax.axvline(float(variances.mean()), color=GREY, linewidth=0.9, linestyle=(0, (4, 3)), label="mean")
@@ -95,7 +95,7 @@ def _label_rows(ax: Axes, names: list[str], right: np.ndarray, runners: Any) -> 
                 "xytext": (6, 0),
                 "textcoords": "offset points",
                 "va": "center",
-                "fontsize": 8,
+                "fontsize": 9,
                 "color": GREY,
             }
             ax.annotate(label(name), (float(right[row]), row), **near, **PLAIN)
