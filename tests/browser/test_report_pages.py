@@ -279,7 +279,7 @@ def test_checks_scales_methods_data_and_how_to_make_it_again(opened):
     assert page.locator("#checks-body .finding").count() + page.locator("#scales-body .finding").count() == 17
     assert page.locator("#scales-body .chart").count() == 3
     assert page.locator("#checks-body .chart svg").count() >= 5
-    assert page.locator("#methods-body tbody").first.inner_text().startswith("pc")
+    assert page.locator("#methods-body tbody").first.inner_text().startswith("this graph (cvs)")
     assert "88 rows of 5 variables" in page.locator("#data-body").inner_text()
     page.locator("#data-body summary").click()
     page.locator("#data-body .chart").first.wait_for()

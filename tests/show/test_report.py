@@ -121,7 +121,9 @@ def test_a_diagnosis_writes_its_own_report(tmp_path):
 
 def test_methods_are_compared_if_asked_for():
     content = json.loads(parts(report(fit_of("cvs"), check=False, compare=["cvs", "ges"]))[3][0])
-    assert content["comparison"]["methods"] == ["cvs", "ges"]
+    assert content["comparison"]["methods"] == ["this graph (cvs)", "cvs", "ges"]
+    assert all(row[2] == row[3] for row in content["comparison"]["pairs"])
+    assert content["comparison"]["cells"][0][-1] == "–"
     with pytest.raises(SettingError, match="none of them"):
         report(fit_of("cvs"), check=False, compare=["none of them"])
 

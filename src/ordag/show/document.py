@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.comparison import Comparison
+from ordag.comparison import Comparison, Outcome, gaussian_bic
 from ordag.diagnosis.diagnosis import Diagnosis
 from ordag.evidence.verdict import TIERS, Verdict
 from ordag.graph.cpdag import Cpdag
@@ -67,7 +67,7 @@ def document(
         "steps": _steps(fit),
         "findings": _findings(fit, diagnosis),
         "unchecked": harmless(unchecked),
-        "comparison": None if comparison is None else _comparison(comparison),
+        "comparison": None if comparison is None else _comparison(fit, comparison),
         "data": _data(fit),
         "again": {name: harmless(value) if name == "command" else value for name, value in again(fit, origin).items()},
     }
@@ -204,19 +204,21 @@ def _chart(chart: Chart | None) -> dict[str, Any] | None:
     return {name: plain(value) for name, value in said.items()}
 
 
-def _comparison(comparison: Comparison) -> dict[str, Any]:
-    """The methods in a table, and every pair that some of them join with the mark of each."""
-    index = {name: j for j, name in enumerate(comparison.names)}
-    rows = comparison.edge_rows
-    marks = [name for name in (rows[0] if rows else {}) if name not in ("first", "second")]
+def _comparison(fit: Fit, comparison: Comparison) -> dict[str, Any]:
+    """The methods in a table, this graph first, and every pair that some of them join with the mark of each."""
+    own = f"this graph ({fit.method})"
+    outcome = Outcome(own, fit, "", math.nan, math.nan, gaussian_bic(fit), None, None)
+    beside = Comparison(comparison.names, comparison.rows, (outcome, *comparison.outcomes), None)
+    index = {name: j for j, name in enumerate(beside.names)}
+    methods = [one.method for one in beside.outcomes if one.fit is not None]
     return {
-        "titles": list(comparison.titles.values()),
-        "cells": comparison.cells,
-        "problems": [
-            f"{outcome.method}: {harmless(outcome.problem)}" for outcome in comparison.outcomes if outcome.problem
+        "titles": list(beside.titles.values()),
+        "cells": [["–" if cell == "nan" else cell for cell in row] for row in beside.cells],
+        "problems": [f"{one.method}: {harmless(one.problem)}" for one in beside.outcomes if one.problem],
+        "methods": methods,
+        "pairs": [
+            [index[row["first"]], index[row["second"]], *(row[name] for name in methods)] for row in beside.edge_rows
         ],
-        "methods": marks,
-        "pairs": [[index[row["first"]], index[row["second"]], *(row[name] for name in marks)] for row in rows],
     }
 
 

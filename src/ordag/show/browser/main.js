@@ -95,8 +95,9 @@ export function showReport(doc) {
     else if (changed.has("look")) draw();
     else drawing.update(changed);
   }, true);
-  matchMedia("print").addEventListener("change", (paper) => {
-    state.tell(paper.matches ? "print" : "printed");
+  addEventListener("beforeprint", () => state.tell("print"));
+  addEventListener("afterprint", () => state.tell("printed"));
+  matchMedia("print").addEventListener("change", () => {
     drawing.update(new Set(["theme"]));
     drawing.fit();
   });

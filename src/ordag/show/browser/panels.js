@@ -25,7 +25,7 @@ export function writeVerdict(doc, at) {
 
 function finding(one) {
   return element("article", { class: `finding ${one.level}` },
-    element("div", {}, element("h3", {}, element("span", { class: `state ${one.level}` }, LEVELS[one.level]), ` ${one.title}`), element("p", {}, one.sentence)),
+    element("div", {}, element("h3", {}, one.title, " ", element("span", { class: `state ${one.level}` }, LEVELS[one.level])), element("p", {}, one.sentence)),
     one.chart ? drawChart(one.chart) : null);
 }
 
@@ -51,8 +51,8 @@ export function writeMethods(doc, at) {
   at("methods").hidden = !doc.comparison;
   if (!doc.comparison) return;
   const { titles, cells, problems, methods, pairs } = doc.comparison;
-  const table = element("table", {}, element("caption", { class: "unseen" }, "Methods side by side"), element("thead", {}, element("tr", {}, ...titles.map((title) => element("th", { scope: "col" }, title)))),
-    element("tbody", {}, ...cells.map((row) => element("tr", {}, ...row.map((cell, i) => element(i ? "td" : "th", { scope: i ? null : "row" }, cell))))));
+  const table = element("table", {}, element("caption", { class: "unseen" }, "Methods side by side"), element("thead", {}, element("tr", {}, ...titles.map((title, i) => element("th", { scope: "col", class: i ? "" : "words" }, title)))),
+    element("tbody", {}, ...cells.map((row) => element("tr", {}, ...row.map((cell, i) => element(i ? "td" : "th", { scope: i ? null : "row", class: i ? "" : "words" }, cell))))));
   const agree = (row) => new Set(row.slice(2)).size === 1;
   const marks = rowTable([
     { title: "pair", text: true, value: (row) => element("span", {}, named(doc.names[row[0]]), " , ", named(doc.names[row[1]])) },

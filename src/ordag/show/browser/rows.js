@@ -5,7 +5,7 @@ import { element, refill } from "./text.js";
 const TALL_ROW = 32;
 export const BEYOND = 12;
 
-const ALL = 400;
+const ALL = 120;
 
 /** A table in a box of its own that scrolls.
  *

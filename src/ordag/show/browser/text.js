@@ -68,6 +68,7 @@ export function chance(value) {
 export function percent(value) {
   if (value === null || value === undefined) return "";
   const rounded = Math.round(100 * value);
+  if (value < 1e-9) return "0 %";
   if (rounded === 100 && value < 1) return "> 99 %";
   if (rounded === 0 && value > 0) return "< 1 %";
   return `${rounded} %`;
