@@ -12,7 +12,7 @@ help:
 	@echo "make check   install with the test tools, and run the quick tests (a minute)"
 	@echo "make test    the same with all tests"
 	@echo "make test-versions   all tests with every Python from 3.11 on that is here, and with the lowest versions of the libraries"
-	@echo "make lint    ruff: style and format"
+	@echo "make lint    style and format: ruff, and oxfmt for the scripts of the report"
 	@echo "make types   mypy --strict on the source"
 	@echo "make settings   write docs/settings.md and the keywords of learn from the settings classes"
 	@echo "make bench   measure, and write docs/benchmarks.md"
@@ -38,6 +38,7 @@ test-versions:
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/oxfmt --check "src/ordag/show/browser/*.js"
 
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy

@@ -75,7 +75,12 @@ def document(
 
 def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[str, Any]:
     opened, count = open_directions(fit, verdict), fit.graph.edge_count
-    badge = TIERS[verdict.tier].split(", ")[1] if verdict.tier else f"{opened} of {count} open" if count else "no edges"
+    if verdict.tier is not None:
+        badge = TIERS[verdict.tier].split(", ")[1]
+    elif count:
+        badge = f"{opened} of {count} open" if opened else "no direction open"
+    else:
+        badge = "no edges"
     kind = verdict.tier or ("untested" if opened else "tested")
     short = [counted(count, "edge" if isinstance(fit.graph, Cpdag) else "arrow")]
     if verdict.expected is not None:

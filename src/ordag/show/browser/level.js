@@ -18,8 +18,11 @@ export function thresholdOf(correction, level, pairs, ranked) {
 export function joined(doc, level, correction, support) {
   const { pairs, fixed, level: rule } = doc;
   const learned = pairs.kind.map((kind) => kind !== "absent");
-  const required = new Set(fixed.required), barred = new Set(fixed.barred);
-  let present = learned, expected = rule ? rule.expected : null, cut = false;
+  const required = new Set(fixed.required),
+    barred = new Set(fixed.barred);
+  let present = learned,
+    expected = rule ? rule.expected : null,
+    cut = false;
   const evidence = rule ? pairs[rule.evidence] : null;
   if (rule && level !== null && evidence) {
     const open = (k) => !required.has(k) && !barred.has(k) && evidence[k] !== null && (learned[k] || !rule.learned_only);
@@ -53,7 +56,8 @@ export function scaleOf(rule) {
   if (rule.evidence === "edge_probability") {
     return { least: 0.01, most: 1, level: (place) => 0.01 + (0.99 * place) / 1000, place: (level) => ((level - 0.01) / 0.99) * 1000 };
   }
-  const low = -8, high = Math.log10(rule.learned_only && rule.value ? rule.value : 0.5);
+  const low = -8,
+    high = Math.log10(rule.learned_only && rule.value ? rule.value : 0.5);
   return {
     least: 10 ** low,
     most: 10 ** high,

@@ -55,7 +55,12 @@ export function widthOf(text, font = "14px system-ui, sans-serif") {
 export function number(value, digits = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return "";
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(digits - 1).replace(/\.?0+e/, "e").replace("e+", "e").replace("-", "−");
+  if (size !== 0 && (size < 1e-3 || size >= 1e6))
+    return value
+      .toExponential(digits - 1)
+      .replace(/\.?0+e/, "e")
+      .replace("e+", "e")
+      .replace("-", "−");
   const text = String(Number(value.toPrecision(digits)));
   return text.replace("-", "−");
 }
@@ -95,7 +100,10 @@ export function refill(node, ...children) {
 
 /** How light a colour is, from 0 to 1 (the relative luminance of WCAG 2), laid over another with an opacity. */
 export function lightness(written, alpha = 1, under = written) {
-  const parts = (text) => text.match(/[\d.]+/g).map(Number), below = parts(under);
-  const [r, g, b] = parts(written).map((part, i) => (alpha * part + (1 - alpha) * below[i]) / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  const parts = (text) => text.match(/[\d.]+/g).map(Number),
+    below = parts(under);
+  const [r, g, b] = parts(written)
+    .map((part, i) => (alpha * part + (1 - alpha) * below[i]) / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
