@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag.arrays import Array
+from ordag.checks import is_whole, short
 from ordag.errors import SettingError
 from ordag.picture.scene import BLUE, GREY, SMALL, VERMILION, label, text_width
 from ordag.show.plots.painter import INCH, PLAIN, legend_above
@@ -30,18 +31,23 @@ MOST_LANES = 12
 """Groups of ties that are drawn beside each other; further ones would be a thicket."""
 
 
-def chart(view: View, axes: Callable[..., Axes], *, ties: bool = True) -> Axes:
-    """ties: whether to draw, right of the variances, the variables that could as well have come at a step."""
+def chart(view: View, axes: Callable[..., Axes], *, ties: bool = True, most: int = 60) -> Axes:
+    """ties: whether to draw, right of the variances, the variables that could as well have come at a step.
+
+    most: how many variables to draw, the first of the order.
+    """
+    if not is_whole(most, 1):
+        raise SettingError(f"most={short(most)}: the number of variables to draw is a whole number from 1 on.")
     fit = view.fit
     if fit.ordering is None and fit.sem is None:
         raise SettingError(
             f"kind='order': {fit.method} finds a class of graphs, which has no order; learn with orient_by_order='class', or with "
             "another method."
         )
-    names = [label(fit.names[j]) for j in view.order]
+    names = [label(fit.names[j]) for j in view.order[:most]]
     p = len(names)
     rows = np.arange(p)
-    columns: dict[str, Any] = fit.step_columns
+    columns: dict[str, Any] = {name: values[:most] for name, values in fit.step_columns.items()}
     lanes, left_out = _lanes(columns) if ties and "tied" in columns else ([], 0)
     ax = axes(WIDE + 2.0 + 0.2 * max((lane for lane, *_ in lanes), default=-1), 0.7 + 0.2 * LEGEND + ROW * p)
     if fit.ordering is not None:
@@ -53,7 +59,7 @@ def chart(view: View, axes: Callable[..., Axes], *, ties: bool = True) -> Axes:
         ax.set_xlabel("variance given the earlier variables", **PLAIN)
     else:
         assert fit.sem is not None
-        variances = np.asarray(fit.sem.omega)[view.order]
+        variances = np.asarray(fit.sem.omega)[view.order[:most]]
         runner_up = variances
         ax.plot(variances, rows, "o", color=BLUE, ms=6, label="variance given its parents")
         ax.axvline(float(variances.mean()), color=GREY, linewidth=0.9, linestyle=(0, (4, 3)), label="mean")
@@ -78,7 +84,8 @@ def chart(view: View, axes: Callable[..., Axes], *, ties: bool = True) -> Axes:
                 "ms": 3.6,
             }
             ax.plot([], [], mfc=look["color"] if matters else "white", linewidth=1.4, label=words, **look)  # type: ignore[arg-type]
-    legend_above(ax, "order, causes first")
+    some = f" ({p} of {len(view.order)} variables)" if p < len(view.order) else ""
+    legend_above(ax, f"order, causes first{some}")
     return ax
 
 
@@ -124,9 +131,9 @@ def _lanes(columns: dict[str, Any]) -> tuple[list[tuple[int, int, list[int], boo
     """
     place = {name: k for k, name in enumerate(columns["node"])}
     groups = [
-        (step, sorted(place[name] for name in group), bool(matters))
+        (step, sorted(place[name] for name in group if name in place), bool(matters))
         for step, (group, matters) in enumerate(zip(columns["tied"], columns["tie_matters"], strict=True))
-        if len(group) > 1
+        if sum(name in place for name in group) > 1
     ]
     taken: list[set[int]] = [set() for _ in range(MOST_LANES)]
     found = []
