@@ -1,4 +1,4 @@
-"""Draw the pictures of the README and of docs/pictures.md into docs/figures: `make pictures`."""
+"""Draw the pictures of the README and of docs/pictures.md into docs/figures: `make plots`."""
 
 from __future__ import annotations
 
