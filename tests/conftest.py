@@ -17,6 +17,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 SLOW = (
     "benchmarks/",
+    "browser/",
     "diagnosis/test_diagnosis.py",
     "evidence/test_forecast.py",
     "evidence/test_verdict.py",

@@ -261,7 +261,7 @@ def _outcome(method: str, table: Table, settings: Mapping[str, Any], truth: Dag 
     if truth is not None:
         directed = hamming(fit.graph, truth)
         class_distance = hamming(_class(fit.graph), to_cpdag(truth))
-    return Outcome(method, fit, problem, seconds, cpu_seconds, _bic(fit), directed, class_distance)
+    return Outcome(method, fit, problem, seconds, cpu_seconds, gaussian_bic(fit), directed, class_distance)
 
 
 def _class(graph: Graph) -> Cpdag:
@@ -269,7 +269,7 @@ def _class(graph: Graph) -> Cpdag:
     return to_cpdag(graph) if isinstance(graph, Dag) else Cpdag(graph.nodes, graph.adjacency)
 
 
-def _bic(fit: Fit) -> float:
+def gaussian_bic(fit: Fit) -> float:
     """Gaussian BIC of the graph, nan for a class without a DAG."""
     try:
         dag = fit.graph if isinstance(fit.graph, Dag) else extend(fit.graph)

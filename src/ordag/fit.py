@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from os import PathLike
@@ -165,12 +166,26 @@ class Fit(Found):
 
         save(self, path)
 
-    def report(self, path: str | PathLike[str]) -> None:
-        """Write a page for a browser: the graph, the tables, what to be careful about. Needs no network to read."""
-        from ordag.show.files import write_whole
-        from ordag.show.page import page
+    def report(
+        self,
+        path: str | PathLike[str],
+        *,
+        check: bool | None = None,
+        compare: Sequence[str] = (),
+        data: str | PathLike[str] | None = None,
+    ) -> None:
+        """Write a page for a browser that answers the next question: graph, evidence, checks, how to make it again.
 
-        write_whole(path, page(self))
+        It is one file, and needs no network to read.
+
+        check: whether to look at the assumptions as `ordag.diagnose` does; up to 150 variables if not said.
+        compare: methods to show beside this one.
+        data: the file that the fit was learned from, for its name and its hash; without one the hash is that of the moments.
+        """
+        from ordag.show.files import write_whole
+        from ordag.show.report import report
+
+        write_whole(path, report(self, check=check, compare=compare, data=data))
 
     def _repr_html_(self) -> str:
         from ordag.show.page import fragment

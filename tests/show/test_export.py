@@ -15,7 +15,7 @@ from ordag import Cpdag, Dag, Moments, learn
 from ordag.errors import OrdagError, OutputError
 from ordag.graph.formats import FORMATS, read_text
 from ordag.show.export import check_ending, content, save
-from ordag.show.page import page
+from ordag.show.report import report
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -74,7 +74,7 @@ def test_json_is_the_whole_answer(kind):
 
 def test_pages_and_pictures_go_by_their_endings_whatever_their_case(tmp_path):
     fit = fit_of("cvs")
-    assert content(fit, "a.HTML") == content(fit, tmp_path / "b.html") == page(fit)
+    assert content(fit, "a.HTML") == content(fit, tmp_path / "b.html") == report(fit)
     assert ET.fromstring(content(fit, "A.SVG")).tag.endswith("svg")
     where = save(fit, str(tmp_path / "out.json"))
     assert where.read_text(encoding="utf-8") == content(fit, "out.json")

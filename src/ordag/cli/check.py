@@ -7,11 +7,25 @@ from typing import Any
 
 import click
 
-from ordag.cli.options import DATA, READING, Progress, setting_options, take_reading, with_options
+from ordag.cli.options import (
+    DATA,
+    READING,
+    Progress,
+    method_list,
+    origin,
+    refuse_options,
+    setting_options,
+    take_reading,
+    with_options,
+)
 from ordag.diagnosis.diagnosis import diagnose
-from ordag.learners.methods import AUTO
+from ordag.learners.methods import AUTO, METHODS
 from ordag.show.diagnosis import print_diagnosis
+from ordag.show.files import check_outputs, write_whole
+from ordag.show.report import check_page
+from ordag.show.report import report as report_of
 from ordag.show.screen import Screen
+from ordag.words import shown
 
 
 @click.command()
@@ -30,7 +44,16 @@ from ordag.show.screen import Screen
 @click.option("--seed", default=0, show_default=True, type=int, help="Of the random unit changes.")
 @with_options(READING)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.option(
+    "--report", type=click.Path(dir_okay=False), help="Also write a page for a browser, .html, with these findings."
+)
+@click.option(
+    "--compare", help=f"--report: methods to show beside, separated by commas ({', '.join(METHODS)}), or all."
+)
+@click.pass_context
 def check(
+    context: click.Context,
+    /,
     data: str,
     method: str,
     alpha: float | None,
@@ -41,6 +64,8 @@ def check(
     groups: list[list[str]] | None,
     seed: int,
     as_json: bool,
+    report: str | None,
+    compare: str | None,
     **values: Any,
 ) -> None:
     """Say how far the arrows that ordag learn finds in DATA can be trusted.
@@ -56,7 +81,14 @@ def check(
       ordag check marks --method cvs
       ordag check data.csv --same-units
       ordag check data.csv --groups "height,width;mass" --json
+      ordag check data.csv --report page.html
     """
+    if report is None:
+        refuse_options(context, ["compare"], "is of use with --report only: give both, or leave it out")
+    else:
+        check_page(report)
+        known = [("DATA", data), *([("--knowledge", knowledge)] if knowledge else [])]
+        check_outputs([("--report", report)], known)
     reading = take_reading(values)
     said = {"orient_by_order": orient_by_order, "knowledge": knowledge}
     settings: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
@@ -73,7 +105,18 @@ def check(
             **reading,
             **settings,
         )
+        if report is not None:
+            made = report_of(
+                diagnosis.fit,
+                diagnosis=diagnosis,
+                compare=method_list(compare),
+                progress=progress,
+                **origin(data, reading),
+            )
+            write_whole(report, made)
     if as_json:
         click.echo(diagnosis.to_json())
     else:
         print_diagnosis(diagnosis, Screen(), Path(data).name or data)
+        if report is not None:
+            click.echo(f"written: {shown(report)}", err=True)

@@ -14,6 +14,7 @@ from ordag.cli.options import (
     READING_NAMES,
     Progress,
     given,
+    method_list,
     refuse_options,
     refuse_unused_level,
     setting_options,
@@ -85,7 +86,7 @@ def compare(
     else:
         graph = None if truth is None else read_truth(Path(truth))
         source, description = data, Path(data or "").name
-    names = [name.strip() for name in methods.split(",") if name.strip()]
+    names = method_list(methods)
     if design is not None and not any("seed" in settings_of(name) for name in names if name in METHODS):
         settings.pop("seed", None)  # it has drawn the rows
     if "pc" not in names:

@@ -13,21 +13,23 @@ from ordag.cli.options import (
     READING,
     Progress,
     given,
+    method_list,
+    origin,
     refuse_options,
     refuse_unused_level,
     setting_options,
     take_reading,
     with_options,
 )
-from ordag.errors import OutputError, PrecisionWarning, SettingError
-from ordag.fit import Fit
+from ordag.errors import PrecisionWarning, SettingError
 from ordag.learners.methods import AUTO, METHODS
 from ordag.learning import learn as learn_graph
 from ordag.show.export import check_ending, content, endings
 from ordag.show.files import check_outputs, write_whole
-from ordag.show.page import ENDINGS, page
 from ordag.show.plots import ENDINGS as PICTURES
 from ordag.show.plots import KINDS, check_kind, check_picture, picture
+from ordag.show.report import MOST_CHECKED, check_page
+from ordag.show.report import report as report_of
 from ordag.show.screen import Screen
 from ordag.show.terminal import print_fit
 from ordag.words import harmless, shown
@@ -67,7 +69,19 @@ from ordag.words import harmless, shown
     help="--plot: what to draw; graph, matrix or neighbourhood, whichever shows this graph best, unless given.",
 )
 @click.option("--plot-variable", "variable", help="--plot: the variable whose neighbourhood to draw.")
-@click.option("--report", type=click.Path(dir_okay=False), help="Also write a page for a browser.")
+@click.option(
+    "--report",
+    type=click.Path(dir_okay=False),
+    help="Also write a page for a browser, .html: graph, evidence, checks, and how to make it again.",
+)
+@click.option(
+    "--check/--no-check",
+    default=None,
+    help=f"--report: with the checks of ordag check, or without; with them up to {MOST_CHECKED} variables unless given.",
+)
+@click.option(
+    "--compare", help=f"--report: methods to show beside, separated by commas ({', '.join(METHODS)}), or all."
+)
 @click.pass_context
 def learn(
     context: click.Context,
@@ -83,6 +97,8 @@ def learn(
     kind: str | None,
     variable: str | None,
     report: str | None,
+    check: bool | None,
+    compare: str | None,
     **values: Any,
 ) -> None:
     """Learn the causal graph behind DATA.
@@ -103,6 +119,7 @@ def learn(
       ordag learn data.csv --method ges --orient-by-order
       ordag learn data.csv --bootstrap 500 --seed 1
       ordag learn data.csv --knowledge known.txt
+      ordag learn data.csv --report page.html --compare pc,ges
       ordag learn data.csv --plot graph.svg --plot matrix.pdf
       ordag learn data.csv --plot height.png --plot-variable height
     """
@@ -113,6 +130,9 @@ def learn(
         refuse_options(context, ["workers"], "is of use with --bootstrap only: give both, or leave it out")
     if not plot:
         refuse_options(context, ["kind", "variable"], "is of use with --plot only: give both, or leave it out")
+    if report is None:
+        refuse_options(context, ["check", "compare"], "is of use with --report only: give both, or leave it out")
+    methods = method_list(compare)
     options = {} if variable is None else {"variable": variable}
     check_kind(kind, options)
     if kind == "support" and bootstrap is None:
@@ -122,16 +142,19 @@ def learn(
     with warnings.catch_warnings(), Progress() as progress:
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit says it too, in its own place
         fit = learn_graph(data, method, progress=progress, forecast=forecast, **again, **reading, **settings)
-    paths = [*out, *plot, *([report] if report else [])]
-    drawn = {path: picture(fit, path, kind, **options) for path in plot}
-    _write(fit, paths, report, drawn)
+        contents: dict[str, str | bytes] = {path: content(fit, path) for path in out}
+        contents |= {path: picture(fit, path, kind, **options) for path in plot}
+        if report is not None:
+            contents[report] = report_of(fit, check=check, compare=methods, progress=progress, **origin(data, reading))
+    for path, made in contents.items():  # all of them are made before the first is written
+        write_whole(path, made)
     if as_json:
         click.echo(fit.to_json())
         for sentence in fit.warnings:
             click.echo(f"Warning: {harmless(sentence)}", err=True)
     else:
         print_fit(fit, Screen(), Path(data).name or data)
-        for path in paths:
+        for path in contents:
             click.echo(f"written: {shown(path)}", err=True)
 
 
@@ -147,15 +170,8 @@ def _check_outputs(
         check_ending(path)
     for path in plot:
         check_picture(path)
-    if report is not None and not report.lower().endswith(ENDINGS):
-        raise OutputError(f"--report {report}: the report is a page for a browser, so end its name in .html.")
+    if report is not None:
+        check_page(report)
     outputs = [(option, path) for option, paths in (("--out", out), ("--plot", plot)) for path in paths]
     outputs += [("--report", report)] if report else []
     check_outputs(outputs, [("DATA", data), *([("--knowledge", knowledge)] if knowledge else [])])
-
-
-def _write(fit: Fit, paths: list[str], report: str | None, drawn: dict[str, bytes]) -> None:
-    """Make the content of every file before writing the first."""
-    contents = [(path, page(fit) if path == report else drawn.get(path) or content(fit, path)) for path in paths]
-    for path, text in contents:
-        write_whole(path, text)

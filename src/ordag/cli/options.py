@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 import tempfile
@@ -23,12 +24,14 @@ from ordag.words import harmless
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+STANDARD_INPUT = "standard input"
+
 
 @contextmanager
 def _standard_input() -> Iterator[str]:
     """What comes through standard input, in a file: tables are read more than once. Its name is what messages call it."""
     with tempfile.TemporaryDirectory(prefix="ordag-") as folder:
-        path = Path(folder) / "standard input"
+        path = Path(folder) / STANDARD_INPUT
         try:
             with path.open("wb") as file:
                 shutil.copyfileobj(sys.stdin.buffer, file)
@@ -163,6 +166,20 @@ def refuse_options(context: click.Context, names: Collection[str], why: str) -> 
     ]
     if found:
         raise SettingError(f"{', '.join(max(one.opts, key=len) for one in found)} {why}.")
+
+
+def method_list(text: str | None) -> list[str]:
+    """`pc,ges`, or `all`: the names of methods, those that are unknown among them."""
+    if text is None:
+        return []
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    return list(METHODS) if names == ["all"] else names
+
+
+def origin(data: str, reading: Mapping[str, Any]) -> dict[str, Any]:
+    """What a report says of where it is from: the table, how it was read, and what was typed."""
+    piped = Path(data).name == STANDARD_INPUT
+    return {"data": None if piped else data, "reading": reading, "command": shlex.join(["ordag", *sys.argv[1:]])}
 
 
 def refuse_unused_level(settings: dict[str, Any]) -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ordag.errors import OutputError
 from ordag.graph.formats import FORMATS, format_of, write_text
 from ordag.show.files import write_whole
-from ordag.show.page import page
 from ordag.show.plots import ENDINGS, picture
+from ordag.show.report import report
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -47,7 +47,7 @@ def content(fit: Fit, path: str | PathLike[str]) -> str | bytes:
     if ending == ".csv":
         return _edge_table(fit)
     if ending == ".html":
-        return page(fit)
+        return report(fit)
     if ending in ENDINGS:
         return picture(fit, path)
     return write_text(fit.graph, format_of(path), fit.weights)

@@ -1,4 +1,4 @@
-"""A Fit in, HTML out: a fragment for notebooks, and a page that stands alone."""
+"""A Fit in, a fragment of HTML for notebooks out."""
 
 from __future__ import annotations
 
@@ -8,14 +8,10 @@ from ordag.markup import MOST_ROWS, arrow, card, figure, isolated, sentence, tab
 from ordag.show.plots import drawing
 from ordag.show.text import edge_cells, heading, legend, lines_without_direction, margin, notes
 from ordag.show.view import View
-from ordag.words import counted, number
+from ordag.words import number
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
-
-MOST_ON_A_PAGE = 500
-
-ENDINGS = (".html", ".htm")
 
 
 def fragment(fit: Fit, most: int = MOST_ROWS) -> str:
@@ -31,17 +27,6 @@ def fragment(fit: Fit, most: int = MOST_ROWS) -> str:
         _edges(fit, most),
         *(sentence(note, "note") for note in notes(fit)),
         _steps(fit, most),
-    )
-
-
-def page(fit: Fit) -> str:
-    """A whole document."""
-    return (
-        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>Causal graph of {counted(len(fit.names), 'variable')}</title></head>\n"
-        f"<body>\n{fragment(fit, MOST_ON_A_PAGE)}\n</body></html>\n"
     )
 
 
