@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PEERS = .venv-peers
 LOWEST = .venv-lowest
 
-.PHONY: demo settings check test test-lowest test-versions lint types bench peers wheel clean help
+.PHONY: demo settings plots check test test-lowest test-versions lint types bench peers wheel clean help
 
 help:
 	@echo "make demo    install, and learn the graph of the exam marks"
@@ -15,6 +15,7 @@ help:
 	@echo "make lint    style and format: ruff, and oxfmt for the scripts of the report"
 	@echo "make types   mypy --strict on the source"
 	@echo "make settings   write docs/settings.md and the keywords of learn from the settings classes"
+	@echo "make plots   draw the pictures of the README and of docs/pictures.md"
 	@echo "make bench   measure, and write docs/benchmarks.md"
 	@echo "make peers   install other packages to compare with into .venv-peers (large: they bring PyTorch)"
 	@echo "make wheel   build the wheel into dist/"
@@ -48,6 +49,9 @@ bench: $(VENV)/.installed-bench
 
 settings: $(VENV)/.installed-dev
 	$(BIN)/python -m tools.settings
+
+plots: $(VENV)/.installed-dev
+	$(BIN)/python -m tools.plots
 
 peers: $(PEERS)/.installed
 

@@ -136,6 +136,20 @@ def test_both_painters_draw_the_same_scene():
     assert all(sizes[word.text] == pytest.approx(0.75 * word.size) for word in scene.words)
 
 
+def test_weights_are_written_on_the_arrows_if_asked_for_and_on_no_box():
+    view = View(fit_of("cvs"))
+    plain, scene = graph.scene(view), graph.scene(view, numbers=True)
+    written = {word.text for word in scene.words} - {word.text for word in plain.words}
+    assert written == {f"{weight:.2g}" for weight in fit_of("cvs").edges["weight"]}
+    papers = [box for box in scene.boxes if not box.radius]
+    assert len(papers) == fit_of("cvs").graph.edge_count
+    for k, one in enumerate(papers):
+        for other in [*papers[:k], *(box for box in scene.boxes if box.radius)]:
+            left, top = max(one.x, other.x), max(one.y, other.y)
+            right, low = min(one.x + one.width, other.x + other.width), min(one.y + one.height, other.y + other.height)
+            assert right <= left or low <= top
+
+
 def cells(scene):
     return {box.title: box for box in scene.boxes if box.title}
 
@@ -252,6 +266,9 @@ def test_the_order_has_the_variances_and_the_ties():
     assert len(shown_names) == len(fit.names)
     assert any("could as well" in label for label in lines) == any(map(len, fit.steps["tied"]))
     assert len(fit.plot("order", ties=False).lines) == 2
+    few = fit.plot("order", most=3)
+    assert [one.get_text() for one in few.get_yticklabels()] == shown_names[:3]
+    assert few.get_legend().get_title().get_text() == "order, causes first (3 of 6 variables)"
 
 
 def test_support_has_a_bar_for_every_learned_arrow():

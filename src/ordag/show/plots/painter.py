@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ordag.picture.scene import PAPER, Curve, Scene
+from ordag.picture.scene import INK, PAPER, Curve, Scene
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,6 +92,25 @@ def paint(scene: Scene, ax: Axes | None = None) -> Axes:
             fontweight="bold" if word.bold else "normal", **PLAIN,
         )  # fmt: skip
     return ax
+
+
+def legend_above(ax: Axes, title: str, handles: Sequence[Any] | None = None, across: int = 1) -> None:
+    """A title and what the marks mean, so many in a line, above the axes."""
+    known = ax.get_legend_handles_labels()[0] if handles is None else list(handles)
+    legend = ax.legend(
+        handles=known,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=across,
+        frameon=False,
+        fontsize=9,
+        title=title,
+        title_fontsize=10,
+        alignment="left",
+        borderaxespad=0.2,
+        borderpad=0.0,
+    )
+    legend.get_title().set(color=INK, **PLAIN)
 
 
 def _paint_curve(curve: Curve, ax: Axes, scale: float) -> None:
