@@ -432,4 +432,10 @@ def test_a_pooled_page_has_the_order(run, tmp_path):
     assert run("learn", "marks", "--report", "page.html")[0] == 0
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     document = json.loads(text.partition('id="document">')[2].partition("</script>")[0])
-    assert [document["names"][j] for j in document["order"]] == ["algebra", "vectors", "analysis", "statistics", "mechanics"]
+    assert [document["names"][j] for j in document["order"]] == [
+        "algebra",
+        "vectors",
+        "analysis",
+        "statistics",
+        "mechanics",
+    ]

@@ -30,9 +30,12 @@ def table(p, n, **more):
     return pd.DataFrame(sparse(p, n, **more), columns=[f"v{j:03d}" for j in range(p)])
 
 
+KNOWN = {"forbidden": [("algebra", "analysis")], "required": [("vectors", "statistics")]}
+
 FITS = {
     "marks": lambda: ordag.learn("marks", "cvs", alpha=0.05),
     "pooled": lambda: ordag.learn("marks", bootstrap=20, seed=1, workers=1),
+    "knowledge": lambda: ordag.learn("marks", "cvs", alpha=0.05, knowledge=KNOWN),
     "dense": lambda: ordag.learn(table(20, 2000, degree=16.0, seed=3), "cvs"),
     "large": lambda: ordag.learn(table(300, 1500), "cvs", correction="bh", alpha=0.05),
     "hostile": lambda: ordag.learn(pd.DataFrame(sparse(8, 500, 4.0, 5), columns=HOSTILE), "cvs", alpha=0.05),

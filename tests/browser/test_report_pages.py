@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from pages import FITS, HOSTILE, fit_of, table
+from pages import FITS, HOSTILE, KNOWN, fit_of, table
 
 import ordag
 from ordag.words import shown
@@ -62,6 +62,15 @@ def test_the_level_gives_what_learn_gives(opened, correction, alpha):
     assert edges_in_graph(page) == again.graph.edge_count
     expected = float(page.locator("#expected b").inner_text().replace("−", "-"))
     assert expected == pytest.approx(again.expected_false_edges, rel=0.06)
+
+
+@pytest.mark.parametrize(("correction", "alpha"), [("none", 0.4), ("bh", 0.1), ("bonferroni", 0.001)])
+def test_knowledge_holds_at_every_level(opened, correction, alpha):
+    page = opened("knowledge")
+    page.select_option("#correction", correction)
+    set_level(page, alpha)
+    again = ordag.learn("marks", "cvs", alpha=alpha, correction=correction, knowledge=KNOWN)
+    assert shown_edges(page) == set(again.graph.directed)
 
 
 def test_levels_of_a_large_table_give_what_learn_gives(opened):

@@ -39,7 +39,7 @@ export function joined(doc, level, correction, support) {
       cut = rule.complete < 1 && (threshold > rule.complete || (correction === "bh" && threshold === ranked[ranked.length - 1]));
       expected = threshold * rule.pairs;
     }
-    present = learned.map((was, k) => (required.has(k) ? was || required.has(k) : open(k) ? passes(k) : barred.has(k) ? false : was));
+    present = learned.map((was, k) => (required.has(k) ? true : open(k) ? passes(k) : barred.has(k) ? false : was));
     const found = present.filter((is, k) => is && open(k)).length;
     if (rule.evidence === "q_value" || (correction === "bh" && !rule.learned_only)) expected = level * found;
     else if (rule.learned_only) expected = null;

@@ -103,7 +103,7 @@ export function writeMethods(doc, at) {
   const agree = (row) => new Set(row.slice(2)).size === 1;
   const marks = rowTable(
     [
-      { title: "pair", text: true, value: (row) => element("span", {}, named(doc.names[row[0]]), " , ", named(doc.names[row[1]])) },
+      { title: "pair", text: true, value: (row) => element("span", {}, named(doc.names[row[0]]), ", ", named(doc.names[row[1]])) },
       ...methods.map((name, i) => ({ title: name, text: true, value: (row) => row[i + 2] || "·" })),
       { title: "", text: true, value: (row) => (agree(row) ? "all agree" : "") },
     ],
