@@ -1,7 +1,7 @@
 // The graph in layers, causes above effects: drag variables, pan, zoom, walk along edges with the arrow keys.
 
 import { createCamera } from "./camera.js";
-import { TALL, edgeShapes, headLength, looks } from "./edges.js";
+import { TALL, edgeShapes, headLength, looks, uprightPath } from "./edges.js";
 import { otherEnd, reached } from "./relations.js";
 import { element, refill, shape, shortened, widthOf } from "./text.js";
 
@@ -98,14 +98,7 @@ export function drawGraph(box, state, tip) {
         x1 = xb + (port.get(`in${k}`) ?? 0);
       const between = (route(k) ?? []).slice(1, -1);
       const points = [[x0, ya + TALL / 2], ...between, [x1, yb - TALL / 2 - long]];
-      let path = `M${points[0].map((z) => z.toFixed(1))}`;
-      for (let i = 1; i < points.length; i++) {
-        const [px, py] = points[i - 1],
-          [qx, qy] = points[i],
-          middle = (py + qy) / 2;
-        path += ` C${px.toFixed(1)},${middle.toFixed(1)} ${qx.toFixed(1)},${middle.toFixed(1)} ${qx.toFixed(1)},${qy.toFixed(1)}`;
-      }
-      parts = edgeShapes(doc, k, path, x1, yb - TALL / 2, Math.PI / 2);
+      parts = edgeShapes(doc, k, uprightPath(points), x1, yb - TALL / 2, Math.PI / 2);
     } else {
       const dx = xb - xa,
         dy = yb - ya,

@@ -48,7 +48,7 @@ export function showReport(doc) {
           "A square raises, a disc lowers; the fuller the colour, the stronger. Pale with a dashed edge: the direction is near a tie or open. A dot: a pair that is not joined; the larger, the nearer to it.",
         ),
       ];
-    const found = legendOf(state.doc).map(([picture, words]) => element("span", {}, picture, words));
+    const found = legendOf(state.doc, state.present).map(([picture, words]) => element("span", {}, picture, words));
     return state.look === "graph"
       ? [...found, element("span", { class: "hint" }, "drag to move; Ctrl and the wheel, or two fingers, to zoom")]
       : found;
@@ -130,6 +130,7 @@ export function showReport(doc) {
     if (changed.has("document")) fill();
     else if (changed.has("look")) draw();
     else drawing.update(changed);
+    if (changed.has("present")) refill(at("legend"), ...legend());
   }, true);
   addEventListener("beforeprint", () => state.tell("print"));
   addEventListener("afterprint", () => state.tell("printed"));
