@@ -25,7 +25,7 @@ class Rule:
 
     find: from a table and a partial order to keep to ([i, j] for column i before column j, or None) to the ordering.
     needs: "rows" if moments alone will not do.
-    least_rows: how many rows p columns take.
+    least_rows: how many rows p columns take. tests: whether the ordering has p-values of its own.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Rule:
     find: Callable[[Table, Mask | None], Ordering]
     needs: Literal["moments", "rows"] = "moments"
     least_rows: LeastRows = least_squares_rows
+    tests: bool = False
 
 
 class Candidates(NamedTuple):

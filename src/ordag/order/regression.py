@@ -103,7 +103,11 @@ class AnyRegressor:
         self.X, self.folds, self.regressor, self.columns = X, folds, regressor, columns
 
     def given(self, columns: Sequence[int]) -> Given:
-        return AnyRegressor(self.X, self.folds, self.regressor, tuple(columns)) if columns else NoColumns(self.X, self.folds)
+        return (
+            AnyRegressor(self.X, self.folds, self.regressor, tuple(columns))
+            if columns
+            else NoColumns(self.X, self.folds)
+        )
 
     def errors(self, targets: Sequence[int]) -> Array:
         from sklearn.base import clone
@@ -130,4 +134,5 @@ def regression_rule(regressor: Any = None) -> Rule:
         found = regression_forward(np.asarray(rows.values), regressor, before)
         return Ordering.supported(found, table.moments, name)
 
-    return Rule(name, "each given those before, by a nonlinear regression", find, needs="rows", least_rows=lambda p: 20)
+    help = "each given those before, by a nonlinear regression"
+    return Rule(name, help, find, needs="rows", least_rows=lambda p: 20, tests=True)
