@@ -100,6 +100,10 @@ class CvsSettings(MethodSettings):
         return of_rows or row_test(self.test) is not None
 
     @property
+    def linear(self) -> bool:
+        return self._rule is None or not self._rule.tests
+
+    @property
     def _rule(self) -> Rule | None:
         """That of the estimator, where it does not depend on the table."""
         return None if self.variance in (None, "auto") else rule_of(self.variance, self.direction)
@@ -231,7 +235,7 @@ def _split(table: Table, settings: CvsSettings, known: Constraints | None) -> Fo
         )
     mixed = rows.values[np.random.default_rng(0).permutation(len(rows.values))]
     half, other = mixed[::2], mixed[1::2]
-    found = _learned(Table(dict(zip(table.names, half.T, strict=True))), settings, known)
+    found = _learned(Table.of_rows(table.names, half), settings, known)
     test = ArrowTest(settings.test, other if row_test(settings.test) is not None else None)
     tested = SupportResult(math.comb(len(table.names), 2), test, Moments.from_rows(other, table.names))
     return replace(found, result=tested, selection=None)

@@ -69,6 +69,11 @@ class MethodSettings(Settings):
         """Whether moments alone will not do."""
         return False
 
+    @property
+    def linear(self) -> bool:
+        """Whether the equations are linear, so that moments tell all there is."""
+        return True
+
     def reseeded(self, random: np.random.Generator) -> Self:
         """The same settings for the moments of another sample, with other random numbers where there are any."""
         changed: dict[str, Any] = {"seed": random} if hasattr(self, "seed") else {}
