@@ -133,7 +133,7 @@ def test_rules_without_tests_take_regressions_on_all_earlier_variables():
             assert set(ordag.learn(X, "cvs", variance=variance, parents=parents).graph.directed) >= CHAIN
     few = ordag.simulate("er2", 30, 24, seed=3).X
     with pytest.raises(
-        SettingError, match="parents='bic' takes regressions on all earlier variables.* 32 rows .* there are 24"
+        SettingError, match=r"parents='bic' takes regressions on all earlier variables.* 32 rows .* there are 24"
     ):
         ordag.learn(few, "cvs", variance="sparse", parents="bic")
     with pytest.raises(SettingError, match="test='t' takes regressions on all earlier variables"):

@@ -70,15 +70,14 @@ class GivenSplines:
         return self._squared([target], lambda part, Y: part.without_each(Y[:, 0]))
 
     def _squared(self, targets: Sequence[int], predict: Any) -> Array:
-        errors = None
+        Y = self.X[:, targets]
+        found = []
         for (inside, outside), part in zip(self.folds, self.parts, strict=True):
-            Y = self.X[np.ix_(inside, targets)]
-            mean = Y.mean(axis=0)
-            predicted = mean + predict(part, Y - mean)
-            if errors is None:
-                errors = np.empty((len(self.X), predicted.shape[1]))
-            errors[outside] = (self.X[np.ix_(outside, targets)] - predicted) ** 2
-        assert errors is not None
+            mean = Y[inside].mean(axis=0)
+            found.append((Y[outside] - mean - predict(part, Y[inside] - mean)) ** 2)
+        errors = np.empty((len(Y), found[0].shape[1]))
+        for (_, outside), squares in zip(self.folds, found, strict=True):
+            errors[outside] = squares
         return errors
 
 
@@ -124,7 +123,7 @@ class _Part:
             scores.append((loss**2).mean(axis=1))
             predicted.append(self.outside @ (scale * c) - (self._left(self.outside, scaled, inverse) @ less)[:, :, 0])
         best = np.argmin(scores, axis=0)
-        return np.array(predicted)[best, np.arange(self.columns)].T
+        return np.asarray(np.array(predicted)[best, np.arange(self.columns)].T)
 
     def _left(self, Q: Array, scaled: Array, inverse: Array) -> Array:
         """$F_k L_k^{-\\top}$ for every column, one after the other."""

@@ -20,8 +20,8 @@ class Supported:
 
     order: column numbers, causes first. variances: that of each variable given its support, with the estimator's divisor.
     chosen, runner_up: at every step the criterion of the chosen variable, and the least of those that went on waiting (infinite
-    where there was none). support: for each variable the column numbers that it was regressed on, in increasing order. p_values: those of the
-    estimator's own test of every pair given all other earlier variables, at [later, earlier] and one elsewhere, if it makes one.
+    where there was none). support: for each variable the column numbers that it was regressed on, in increasing order. p_values: of
+    the estimator's own test of every pair given all other earlier variables, at [later, earlier] and one elsewhere, if it has one.
     """
 
     order: NDArray[np.intp]

@@ -23,8 +23,8 @@ class Selection:
 
     `expected` is the number of false edges to expect, or a function that works it out; `grounds` says where it comes from.
     Edges, whichever way they point: wrong directions come on top. `threshold` is the p-value up to which pairs are joined,
-    `row_p_values` are those of a test that saw the rows, `r` the partial correlations where there are any. `penalty` of an edge and `share` of pairs joined are those of the edge
-    prior; nan for rules that have none.
+    `row_p_values` are those of a test that saw the rows, `r` the partial correlations where there are any. `penalty` of an edge
+    and `share` of pairs joined are those of the edge prior; nan for rules that have none.
     """
 
     parents: Mask
