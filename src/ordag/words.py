@@ -60,7 +60,9 @@ def cut(text: str, most: int = 40) -> str:
 def collinear(name: str, others: Sequence[str]) -> str:
     """The sentence that refuses a column which others make up."""
     one = len(others) == 1
-    what = f"a copy of {shown(others[0])}, up to shift and scale" if one else f"a linear combination of {listed(others)}"
+    what = (
+        f"a copy of {shown(others[0])}, up to shift and scale" if one else f"a linear combination of {listed(others)}"
+    )
     return f"Column {shown(name)} is {what}, to the last digit that float64 holds: leave one of these columns out."
 
 

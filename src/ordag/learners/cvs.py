@@ -18,7 +18,7 @@ from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.found import Found
 from ordag.learners.settings import MethodSettings, edge_test, level_of_tests
-from ordag.learners.supports import ArrowTest, SupportResult, supported_graph
+from ordag.learners.supports import ArrowTest, SupportResult, supported_graph, what_few_rows_show
 from ordag.order import ESTIMATORS, RULES, better_order, find_order, rule_of
 from ordag.order.least_squares import with_factor
 from ordag.order.ordering import Ordering, Rule
@@ -215,13 +215,16 @@ def _by_support(ordering: Ordering, settings: CvsSettings, known: Constraints | 
         f"of those before it (variance={ordering.rule!r}, --variance {ordering.rule}). Arrows are kept at a false-discovery rate of "
         f"{settings.alpha:g} over all pairs (alpha); {tests}."
     )
+    said = [sentence] if few and settings.variance is None else []
+    if few and ordering.rule == "sparse":
+        said.append(what_few_rows_show(moments.n, moments.p, settings.alpha))
     test = ArrowTest(settings.test, rows)
     return Found(
         recipe=settings,
         moments=moments,
         graph=supported_graph(ordering, settings.alpha, known, test),
         ordering=ordering,
-        warnings=(*ordering.warnings, *((sentence,) if few and settings.variance is None else ())),
+        warnings=(*ordering.warnings, *said),
         result=SupportResult(math.comb(moments.p, 2), test),
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
+from scipy.special import stdtr, stdtrit
 
 from ordag.arrays import Array, Mask
 from ordag.data.moments import Moments
@@ -16,8 +16,10 @@ from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.model.refit import Refit, refit
 from ordag.order.ordering import Ordering
+from ordag.order.sparse import MOST, ROWS_EACH
 from ordag.parents.row_tests import RowTest, row_p_value, row_test
 from ordag.parents.tests import Test, named_test
+from ordag.words import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +88,27 @@ def supported_graph(ordering: Ordering, rate: float, known: Constraints | None, 
     rates = discovery_rates(test.p_values(fitted, source, target), math.comb(moments.p, 2))
     adjacency[source, target] = rates <= rate
     return Dag.known_acyclic(moments.names, adjacency | required)
+
+
+def least_correlation(n: int, p: int, rate: float) -> float:
+    r"""The partial correlation, given no other parent, from which a single arrow among p variables is found in n rows.
+
+    It has to lower the score of a sparse support, $r^2 > 1 - \exp(-(\log n + 2 \log p)/n)$, and its t test, with n − 2 degrees of freedom,
+    to stand at the false-discovery rate over all pairs: $p \le \text{rate} / \binom p2$.
+    """
+    d = n - 2.0
+    t = float(stdtrit(d, 1.0 - rate / (p * (p - 1.0))))
+    return max(t / math.hypot(t, math.sqrt(d)), math.sqrt(-math.expm1(-(math.log(n) + 2.0 * math.log(p)) / n)))
+
+
+def what_few_rows_show(n: int, p: int, rate: float) -> str:
+    """What can be known at all of so many variables from so few rows, in a sentence."""
+    most = min(MOST, n // ROWS_EACH)
+    return (
+        f"Of {p} variables {counted(n, 'row')} show strong effects only: a single arrow is found from a partial correlation of about "
+        f"{least_correlation(n, p, rate):.2f} on, and no variable can have more than {counted(most, 'parent')}. That an arrow is not "
+        "found, or none at all, does not say that there is none."
+    )
 
 
 def discovery_rates(p_values: Array, pairs: int) -> Array:
