@@ -52,7 +52,7 @@ TITLES = {"warning": "Warnings", "look": "Worth a look", "fine": "Fine", "unchec
 JOINT = ("kurtosis", "mardia", "influence")
 """Findings that take the inverse of the covariance of all columns."""
 
-LINEAR = ("equal_variances", "condition", "common_factor", "linearity", "residual_spread", "residual_pairs")
+LINEAR = ("condition", "common_factor", "linearity", "residual_spread", "residual_pairs")
 """Findings on linear equations."""
 
 LEAST_ROWS = 20

@@ -17,6 +17,7 @@ be rejected at level 1%, where this form rejects one in a hundred (docs/trust.md
 Where regressions on all variables are out of reach (n < p + 2), the residual variances are those given the learned parents, and missed
 parents do make some of them too large. So the fifth with the largest is left out, and M of the others is compared with that of the
 least four fifths of independent chi-squares with the same degrees of freedom, drawn 999 times (a Monte Carlo test, Barnard 1963).
+With still fewer rows more than a fifth of the variables lose parents, and nothing is tested (`untestable`).
 
 The order is learned from the same rows. That hardly matters here: $\sum\log$ of the residual sums of squares is the log
 determinant of the scatter, the same for every order, and of orders that fit equally well the choice among them changes little.
@@ -32,10 +33,11 @@ from scipy.special import chdtrc, chdtri, chndtrinc
 
 from ordag.arrays import Array
 from ordag.data.table_checks import least_squares_rows
-from ordag.evidence.finding import Finding, Level
+from ordag.evidence.finding import Finding, Level, unchecked
 from ordag.learners.found import Found
+from ordag.learners.supports import least_correlation
 from ordag.order.least_squares import with_factor
-from ordag.words import amount, chance
+from ordag.words import amount, chance, counted
 
 LEVEL = 0.01
 """Of the test that decides between the first and the second tier, whatever level the user chose for the edges."""
@@ -46,6 +48,9 @@ DOUBTFUL = 0.05
 
 LEFT_OUT = 0.2
 """The share of variables, those with the largest error variances, that may have lost a parent for want of rows."""
+
+SHOWN = 0.5
+"""Where weaker partial correlations than this one are not found, too many parents are missed for any test."""
 
 DRAWS, FEWER_DRAWS, MANY = 999, 199, 2000
 """Simulations of the trimmed test, fewer of them where there are many variables."""
@@ -116,13 +121,23 @@ def trimmed_bartlett(variances: Array, df: Array, kurtosis: float = 0.0) -> tupl
     return found, (1.0 + sum(one >= found for one in chance_alone)) / (count + 1.0)
 
 
+def untestable(found: Found) -> str:
+    """Why equal error variances cannot be tested, as part of a sentence; nothing where they can."""
+    n, p = found.n, len(found.names)
+    if not found.recipe.linear:
+        return f"not available with variance={found.settings['variance']!r}, whose equations need not be linear"
+    if n < least_squares_rows(p) and least_correlation(n, p, LEVEL) > SHOWN:
+        return f"{counted(n, 'row')} are too few for {p} variables, and the parents that they do not show make error variances unequal"
+    return ""
+
+
 def equality_test(found: Found) -> EqualVariances | None:
     """The test along the fit's order or, for a Dag without one, over its equations.
 
-    None for a Cpdag without an order, and for equations that need not be linear.
+    None for a Cpdag without an order, and where the test is not possible.
     """
     n, p, ordering = found.n, len(found.names), found.ordering
-    if not found.recipe.linear or (ordering is None and found.refit is None):
+    if untestable(found) or (ordering is None and found.refit is None):
         return None
     kurtosis = residual_kurtosis(found)
     if ordering is not None and n >= least_squares_rows(p):
@@ -162,7 +177,8 @@ def residual_kurtosis(found: Found) -> float:
 def equality_finding(found: Found) -> Finding:
     """Are the fitted error variances equal?"""
     test = equality_test(found)
-    assert test is not None
+    if test is None:
+        return unchecked("equal_variances", f"{untestable(found)}.")
     numbers = test._asdict()
     if test.rejected:
         sentence = f"Equal error variances are rejected along the learned order ({test.numbers})."

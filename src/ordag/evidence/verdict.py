@@ -7,7 +7,7 @@ tiers.
    Along a wrong order they would hardly ever come out equal, so the directions rest on a model that the data could have
    contradicted.
 2. "untested": they pass, but these data could hardly have contradicted them: too few rows or variables, arrows too weak, or
-   a hidden common cause that explains the table as well. So are all directions of equations that need not be linear.
+   a hidden common cause that explains the table as well; or they cannot be tested at all.
 3. "assumed": they are rejected. The directions rest on the condition of Park & Kim's Theorem 2.2, which no test on the
    data alone can check (docs/trust.md has the two-variable example); the verdict shows the closest arrow.
 4. "uninformative": the columns are standardised or scaled in another way. The directions carry no information.
@@ -29,7 +29,7 @@ import numpy as np
 
 from ordag.evidence.arrows import DECIDED, arrow_ends, arrow_reasons
 from ordag.evidence.cautions import Caution, cautions
-from ordag.evidence.equal_variances import EqualVariances, equality_test
+from ordag.evidence.equal_variances import EqualVariances, equality_test, untestable
 from ordag.evidence.forecast import Expected, expected
 from ordag.evidence.scale import describe, scale_of
 from ordag.evidence.turning import Turning, turning_factors
@@ -175,11 +175,8 @@ def _graded(found: Found, same_units: bool, which: str, beware: list[Caution], w
             numbers,
         )
     if test is None:
-        sentence = (
-            f"{which} rest on equal error variances, which are not tested with variance={found.settings['variance']!r}: its equations "
-            "need not be linear."
-        )
-        return Verdict("untested", sentence, None, numbers)
+        sentence = f"{which} rest on equal error variances, which are not tested: {untestable(found)}."
+        return Verdict("untested", sentence, wrong(), numbers)
     grounds = _Grounds(test, turning, wrong(), beware)
     if test.rejected and not grounds.harmless:
         return Verdict("assumed", f"{which} {_assumed(test, numbers['closest'])}", grounds.expected, numbers)

@@ -73,7 +73,8 @@ def supported_graph(ordering: Ordering, rate: float, known: Constraints | None, 
     """The arrows from the support of every variable, within what is known, that a test finds at this false-discovery rate.
 
     The rate is over all pairs of variables, not those of the supports only: among independent columns a support is no less a
-    chance find than any other pair.
+    chance find than any other pair. Leaving out one parent of a variable changes the tests of the others, so they are made again until all
+    that are left pass.
     """
     assert ordering.support is not None
     moments = ordering.moments
@@ -83,11 +84,14 @@ def supported_graph(ordering: Ordering, rate: float, known: Constraints | None, 
     required = np.zeros_like(adjacency) if known is None else known.required
     if known is not None:
         adjacency = adjacency & known.allowed | known.required
-    fitted = refit(moments, Dag.known_acyclic(moments.names, adjacency.copy()))
-    source, target = np.nonzero(adjacency)
-    rates = discovery_rates(test.p_values(fitted, source, target), math.comb(moments.p, 2))
-    adjacency[source, target] = rates <= rate
-    return Dag.known_acyclic(moments.names, adjacency | required)
+    while True:
+        graph = Dag.known_acyclic(moments.names, adjacency.copy())
+        source, target = np.nonzero(adjacency)
+        rates = discovery_rates(test.p_values(refit(moments, graph), source, target), math.comb(moments.p, 2))
+        kept = (rates <= rate) | required[source, target]
+        if kept.all():
+            return graph
+        adjacency[source, target] = kept
 
 
 def least_correlation(n: int, p: int, rate: float) -> float:
