@@ -138,13 +138,6 @@ def test_columns_that_cannot_be_told_apart_are_named():
         ordag.learn(X, columns=["nope"])
 
 
-@pytest.mark.slow
-def test_independent_columns_have_hardly_an_edge():
-    rng = np.random.default_rng(7)
-    found = [ordag.learn(rng.standard_normal((100, 100)), "cvs").graph.edge_count > 0 for _ in range(20)]
-    assert np.mean(found) <= 0.2
-
-
 def test_on_the_command_line(run, tmp_path):
     np.savetxt(
         tmp_path / "wide.csv", sparse_rows(12, 10).X, delimiter=",", header=",".join("abcdefghijkl"), comments=""
