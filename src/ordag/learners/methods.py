@@ -21,7 +21,7 @@ from ordag.learners.ges.method import ges
 from ordag.learners.ges.settings import GesSettings
 from ordag.learners.pc.method import pc
 from ordag.learners.pc.settings import PcSettings
-from ordag.learners.pooled.method import PooledSettings, pooled
+from ordag.learners.pooled.method import PooledSettings, pooled, pooled_rows
 from ordag.learners.precision import with_digits_checked
 from ordag.learners.settings import MethodSettings
 from ordag.learners.small_effects import with_notice, without_small_effects
@@ -112,7 +112,7 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
     """What a method finds in a table, without edges of small effect, and checked against what is known."""
     known = recipe.knowledge.over(table.names) if isinstance(recipe.knowledge, Knowledge) else None
     if not isinstance(recipe, CvsSettings):
-        table.needing(least_squares_rows)
+        table.needing(pooled_rows if isinstance(recipe, PooledSettings) else least_squares_rows)
     found = METHODS[recipe.name].search(table, recipe, known)
     found = replace(found, known=known, profile=table.profile)
     if recipe.min_effect:
