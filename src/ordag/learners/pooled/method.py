@@ -16,19 +16,20 @@ from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.found import Found
-from ordag.learners.pooled.all_graphs import MOST_VARIABLES
 from ordag.learners.pooled.posterior import Posterior
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
 from ordag.learners.pooled.search import pooled_search
 from ordag.learners.pooled.variances import ROWS_EACH
 from ordag.learners.settings import MethodSettings, kicks
 from ordag.order import find_order
-from ordag.order.sparse import few_rows
 from ordag.settings import choice, seed, setting, whole
 from ordag.words import counted, listed
 
 UNITS = {None: UNITS_UNKNOWN, "commensurable": COMMENSURABLE}
 """Scale of the prior on the spread of the log error variances, by what the user says of the units."""
+
+LEAST_ROWS = 30
+"""Rows that any table takes which has too few for regressions on all of its columns."""
 
 Groups = Sequence[Sequence[str]]
 
@@ -117,8 +118,8 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
 
 
 def pooled_rows(p: int) -> int:
-    """The least rows that p columns take: for all graphs of few variables as many as regressions on all of them."""
-    return least_squares_rows(p) if p <= MOST_VARIABLES else few_rows(p)
+    """The least rows that p columns take: with fewer than 30, and too few for regressions on all of them, the score is too rough."""
+    return min(least_squares_rows(p), LEAST_ROWS)
 
 
 def _few_rows_said(moments: Moments) -> str:

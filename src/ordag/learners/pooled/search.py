@@ -41,7 +41,7 @@ EQUAL, ALIKE, APART = 0.1, 0.3, 10.0
 alone. Below the second they decide against a graph in which it is more than the third times as large, whatever the scores."""
 
 DENSE = 1 / 3
-"""A graph with more than this share of all pairs joined is not kicked, for the same reason."""
+"""A graph with more than this share of all pairs joined is not kicked and makes no leaps, for the same reason."""
 
 MANY_ROWS = 10
 """Rows per variable below which the sparse order is a start as well, and leaps are tried."""
@@ -113,8 +113,9 @@ def pooled_search(
         at the least.
     groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
         variances within a group.
-    kicks: fruitless ones that end the search; if not given 3 (8 with 20 variables), or 0 where both starts come to the same
-        graph, the first stands alone, or more than a third of the pairs of ten variables or more are joined.
+    kicks: fruitless ones that end the search; if not given 3 (8 with 20 variables), without a factor so many in all, or 0 where
+        both starts come to the same graph, the first stands alone, or more than a third of the pairs of ten variables or more
+        are joined.
     seed: of the kicks.
     known: arrows that must and that may not be, and who comes before whom.
     progress: called with the name of what is searched from and the lowest score so far.
@@ -148,7 +149,7 @@ def pooled_search(
     dense = moments.p >= MANY and best.edges > DENSE * score.pairs
     limit = kicks if kicks is not None else 0 if agreed or sure or dense else max(KICKS, KICKED_VARIABLES // moments.p)
     tried = fruitless = 0
-    while fruitless < limit and moments.p > 2:
+    while fruitless < limit and moments.p > 2 and (tried < limit or kicks is not None or not scarce):
         again = search.descend(search.kicked(best.order, random), best.parents)
         tried += 1
         fruitless += 1
@@ -156,7 +157,7 @@ def pooled_search(
             best, fruitless = again, 0
         if progress is not None:
             progress("kicks", best.score)
-    if moments.n < MANY_ROWS * moments.p and not few:
+    if moments.n < MANY_ROWS * moments.p and not (few or dense):
         best = leapt(search, best)
         best = replace(best, order=_least_variance_first(search, best.parents))
     others = tuple(one for one in found.values() if one.parents != best.parents)
