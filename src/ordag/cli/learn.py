@@ -107,8 +107,8 @@ def learn(
     DATA is a CSV or Parquet file, a folder of Parquet files, - for a table on standard input, or the name of a built-in data
     set: marks (88 students, 5 exams) or sachs (853 cells, 11 proteins).
 
-    METHODS. auto takes pooled up to 100 variables and cvs with --parents adaptive beyond; a
-    setting of another method, such as --alpha, takes that.
+    METHODS. auto takes pooled up to 100 variables (200 with fewer than ten rows for each) and cvs
+    with --parents adaptive beyond; a setting of another method, such as --alpha, takes that.
 
     \b
     Examples
