@@ -295,6 +295,15 @@ def test_support_has_a_bar_for_every_learned_arrow():
     assert len(few.child_axes[0].get_yticklabels()) == 2
 
 
+def test_bootstraps_and_diagnoses_draw_themselves():
+    found = ordag.bootstrap("marks", 10, method="cvs", seed=1)
+    assert [len(ax.child_axes) for ax in (found.plot(), found.plot("support", most=1))] == [2, 2]
+    assert len(found.plot("matrix", show="support").texts) > 5
+    ax = Figure().subplots()
+    assert ordag.diagnose("marks", method="cvs", draws=2).plot(ax) is ax
+    assert len(ax.child_axes) >= 10
+
+
 def test_plotting_needs_no_screen_and_learning_no_matplotlib(tmp_path):
     code = (
         "import sys, ordag; fit = ordag.learn('marks', 'cvs'); fit._repr_html_(); fit.save('a.svg');"
