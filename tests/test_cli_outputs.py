@@ -143,7 +143,10 @@ def test_pictures_are_drawn_by_their_endings(run, tmp_path, table):
         (["--plot-kind", "order"], "--plot-kind is of use with --plot only"),
         (["--plot-variable", "a"], "--plot-variable is of use with --plot only"),
         (["--plot", "a.svg", "--plot-kind", "support"], "give --bootstrap 200, say, too"),
-        (["--plot", "a.svg", "--plot-kind", "order", "--plot-variable", "a"], "--plot-kind order has the options ties"),
+        (
+            ["--plot", "a.svg", "--plot-kind", "order", "--plot-variable", "a"],
+            "--plot-kind order has the options most, ties",
+        ),
         (["--plot", "a.svg", "--plot-kind", "grap"], "'grap' is not one of"),
     ],
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from ordag.resampling.streaming import passes, poisson_sums
 from ordag.resampling.support import Support
 from ordag.workers import worker_count
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 KINDS = ("auto", "rows", "half", "wishart", "poisson")
 
 IN_MEMORY = 2**25
@@ -49,6 +52,10 @@ class Bootstrap(Support):
     """The support of every arrow, and the fit that it is about: what was learned from the data themselves."""
 
     fit: Fit
+
+    def plot(self, kind: str = "support", ax: Axes | None = None, **options: Any) -> Axes:
+        """As `ordag.Fit.plot`, of the fit with this support; by itself, the share of resamples that have each arrow."""
+        return replace(self.fit, bootstrap=self).plot(kind, ax, **options)
 
 
 def bootstrap(

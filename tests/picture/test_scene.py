@@ -112,10 +112,10 @@ def test_a_head_ends_where_the_curve_was_to_end_and_points_the_same_way():
 @pytest.mark.parametrize(
     ("looks", "said", "unsaid"),
     [
-        ({"effect": 0.5}, ["raises"], ["lowers", "close call", "paler", "no direction"]),
-        ({"effect": -0.5, "tied": True}, ["lowers", "close call"], ["raises", "paler"]),
+        ({"effect": 0.5}, ["raises"], ["lowers", "near-tie", "paler", "no direction"]),
+        ({"effect": -0.5, "tied": True}, ["lowers", "near-tie"], ["raises", "paler"]),
         ({"strength": 0.2}, ["paler"], ["raises", "lowers"]),
-        ({"directed": False}, ["no direction"], ["raises", "close call"]),
+        ({"directed": False}, ["no direction"], ["raises", "near-tie"]),
     ],
 )
 def test_the_legend_says_what_occurs_and_nothing_else(looks, said, unsaid):

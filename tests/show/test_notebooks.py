@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 
 import numpy as np
@@ -89,3 +90,22 @@ def test_names_are_escaped_cut_and_whole_under_the_pointer():
     assert dict(document.attributes)["title"] == long
     assert "&lt;b&gt;" in sentence("<b>", "note")
     assert sentence("") == table(["a"], []) == ""
+
+
+def test_a_notebook_shows_every_picture():
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    calls = [
+        "import ordag; fit = ordag.learn('marks', 'cvs')",
+        "fit.plot()",
+        "ax = fit.plot('order')",
+        "fit.plot('matrix');",
+        "fit",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(call) for call in calls])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the client
+        nbclient.NotebookClient(notebook, timeout=120).execute()
+    shown_as = [{kind for output in cell.outputs for kind in output.get("data", {})} for cell in notebook.cells]
+    assert ["image/png" in kinds for kinds in shown_as] == [False, True, True, True, False]
+    assert "text/html" in shown_as[-1]

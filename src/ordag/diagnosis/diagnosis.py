@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,6 +44,9 @@ from ordag.markup import card, sentence, table
 from ordag.plain import to_json
 from ordag.settings import level
 from ordag.words import counted, share
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LEVEL = 0.01
 """Of a finding, where nobody says otherwise."""
@@ -111,6 +114,10 @@ class Diagnosis:
     def heading(self) -> str:
         fit, arrows = self.fit, self.fit.graph.edge_count
         return f"check · {counted(fit.n, 'row')} · {counted(len(fit.names), 'variable')} · {counted(arrows, 'arrow')}"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """A small chart for each finding, on these axes or on new ones: see `ordag.Fit.plot`."""
+        return self.fit.plot("diagnostics", ax, diagnosis=self)
 
     def _repr_html_(self) -> str:
         tier = self.verdict.tier

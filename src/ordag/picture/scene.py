@@ -242,7 +242,7 @@ def stroke_samples(strokes: Sequence[Stroke]) -> list[Sample]:
     kinds: list[tuple[bool, Stroke, str]] = [
         (any(one.effect > 0 for one in solid), Stroke(0, 1, effect=0.4), "raises its effect"),
         (any(one.effect < 0 for one in solid), Stroke(0, 1, effect=-0.4), "lowers its effect (open head)"),
-        (any(one.tied and one.directed for one in solid), Stroke(0, 1, tied=True), "which way is a close call"),
+        (any(one.tied and one.directed for one in solid), Stroke(0, 1, tied=True), "direction rests on a near-tie"),
         (any(one.strength < UNSURE for one in solid), Stroke(0, 1, strength=0.1), "the paler, the weaker the evidence"),
         (any(not one.directed for one in solid), Stroke(0, 1, directed=False), "no direction found"),
         (any(one.faded for one in strokes), Stroke(0, 1, faded=True), "an edge farther off"),

@@ -16,7 +16,7 @@ from ordag.errors import OutputError, SettingError
 from ordag.picture.scene import Scene
 from ordag.picture.svg import svg
 from ordag.show.plots import diagnostics, graph, matrix, neighbourhood, order, support
-from ordag.show.plots.painter import new_axes, paint
+from ordag.show.plots.painter import new_axes, paint, pyplot
 from ordag.show.view import View
 from ordag.words import did_you_mean
 
@@ -129,6 +129,7 @@ def _looks() -> Iterator[None]:
     """Our settings of matplotlib; letters that its font lacks are drawn as boxes, and no cause for alarm."""
     from matplotlib import rc_context
 
+    pyplot()  # before our settings, which do not last
     with rc_context(LOOK), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=re.escape("Glyph "))
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
