@@ -202,7 +202,7 @@ def test_lines_fit_the_screen(variance, width, run, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("n", "p"), [(5, 4), (5, 8), (20, 100), (30, 30), (31, 30)])
 def test_few_rows_say_what_they_can_show(n, p):
-    fit = ordag.learn(ordag.simulate("er2", p, n, seed=2).X)
+    fit = ordag.learn(ordag.simulate("er2", p, n, seed=2).X, "cvs")
     assert fit.details["variance"] == "sparse"
     said = fit.warnings[-1]
     assert f"Of {p} variables {n} rows show strong effects only" in said
