@@ -16,10 +16,11 @@ from looks import ACTING, KINDS, NAMES, fit_of, wide_fit
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from scipy.stats import chi2
 
 import ordag
 from ordag.errors import ColumnError, OutputError, SettingError
-from ordag.picture.scene import BLUE, GREY, PAPER, SMALL, VERMILION
+from ordag.picture.scene import BLUE, GREY, PAPER, SMALL, VERMILION, label
 from ordag.show.plots import CHARTS, ENDINGS, SCENES, graph, matrix, neighbourhood, picture, plot
 from ordag.show.plots import KINDS as PLOTS
 from ordag.show.view import View
@@ -280,6 +281,20 @@ def test_the_order_has_the_variances_and_the_ties():
     few = fit.plot("order", most=3)
     assert [one.get_text() for one in few.get_yticklabels()] == shown_names[:3]
     assert few.get_legend().get_title().get_text() == "order, causes first (3 of 6 variables)"
+
+
+def test_without_steps_the_order_has_error_variances_with_their_intervals():
+    fit = fit_of("searched")
+    ax = fit.plot("order")
+    names = [one.get_text() for one in ax.get_yticklabels()]
+    lines = {line.get_label(): line for line in ax.lines}
+    omega = dict(zip(map(label, fit.names), fit.sem.omega, strict=True))
+    np.testing.assert_allclose(lines["variance given its parents"].get_xdata(), [omega[name] for name in names])
+    intervals = {tuple(path.vertices[:, 0]) for path in ax.collections[0].get_paths()}
+    df = dict(zip(map(label, fit.names), fit.n - 1 - fit.graph.adjacency.sum(axis=0), strict=True))
+    wanted = [[omega[n] * df[n] / chi2.ppf(q, df[n]) for q in (0.975, 0.025)] for n in names]
+    np.testing.assert_allclose(sorted(intervals), sorted(map(tuple, wanted)), rtol=1e-6)
+    assert names.index("<b>bold</b>") < names.index(label(NAMES[2]))
 
 
 def test_support_has_a_bar_for_every_learned_arrow():

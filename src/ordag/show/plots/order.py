@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import chdtri
 
 from ordag.arrays import Array
 from ordag.checks import is_whole, short
@@ -51,21 +52,24 @@ def chart(view: View, axes: Callable[..., Axes], *, ties: bool = True, most: int
     lanes, left_out = _lanes(columns) if ties and "tied" in columns else ([], 0)
     ax = axes(WIDE + 2.0 + 0.2 * max((lane for lane, *_ in lanes), default=-1), 0.7 + 0.2 * LEGEND + ROW * p)
     if fit.ordering is not None:
-        variances = np.asarray(columns["variance"], dtype=float)
-        runner_up = variances * (1.0 + np.asarray(columns["margin"], dtype=float))
-        ax.hlines(rows, variances, runner_up, color=GREY, linewidth=1.0, zorder=1)
-        ax.plot(runner_up, rows, "o", mfc="white", mec=GREY, ms=5, label="runner-up at this step")
-        ax.plot(variances, rows, "o", color=BLUE, ms=6, label="chosen: variance given all earlier ones")
+        start = np.asarray(columns["variance"], dtype=float)
+        end = start * (1.0 + np.asarray(columns["margin"], dtype=float))
+        ax.hlines(rows, start, end, color=GREY, linewidth=1.0, zorder=1)
+        ax.plot(end, rows, "o", mfc="white", mec=GREY, ms=5, label="runner-up at this step")
+        ax.plot(start, rows, "o", color=BLUE, ms=6, label="chosen: variance given all earlier ones")
         ax.set_xlabel("variance given the earlier variables", **PLAIN)
     else:
-        assert fit.sem is not None
-        variances = np.asarray(fit.sem.omega)[view.order[:most]]
-        runner_up = variances
+        assert fit.refit is not None
+        variances = np.asarray(fit.refit.sem.omega)[view.order[:most]]
+        df = fit.refit.residual_df[view.order[:most]].astype(float)
+        start, end = (variances * df / chdtri(df, tail) for tail in (0.025, 0.975))
         ax.plot(variances, rows, "o", color=BLUE, ms=6, label="variance given its parents")
+        ax.hlines(rows, start, end, color=BLUE, linewidth=1.4, label="its 95 % interval, if errors are Gaussian")
         ax.axvline(float(variances.mean()), color=GREY, linewidth=0.9, linestyle=(0, (4, 3)), label="mean")
         ax.set_xlabel("error variance", **PLAIN)
-    ax.set_xlim(*_reach(ax, variances, runner_up, columns.get("runner_up", ())))
-    _label_rows(ax, names, runner_up, columns.get("runner_up", ()))
+    runners = columns.get("runner_up", ())
+    ax.set_xlim(*_reach(ax, start, end, runners))
+    _label_rows(ax, names, end, runners)
     for lane, step, members, matters in lanes:
         x = 1.03 + 0.035 * lane
         colour = VERMILION if matters else GREY
@@ -89,10 +93,10 @@ def chart(view: View, axes: Callable[..., Axes], *, ties: bool = True, most: int
     return ax
 
 
-def _reach(ax: Axes, variances: Array, runner_up: Array, runners: Sequence[str | None]) -> tuple[float, float]:
+def _reach(ax: Axes, left: Array, right: Array, runners: Sequence[str | None]) -> tuple[float, float]:
     """The ends of the axis, with room for names behind the marks; it is logarithmic where variances lie far apart."""
-    right = np.fmax(variances, runner_up)
-    least, greatest = float(variances.min()), float(right.max())
+    right = np.fmax(left, right)
+    least, greatest = float(np.nanmin(left)), float(np.nanmax(right))
     far = greatest > 20.0 * least > 0.0
     if far:
         ax.set_xscale("log")
