@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,13 +63,13 @@ class GivenSplines:
 
     def errors(self, targets: Sequence[int]) -> Array:
         """Squared errors of every row, a column for each target."""
-        return self._squared(targets, lambda part, Y: part.predicted(Y))
+        return self._squared(targets, _Part.predicted)
 
     def errors_without_each(self, target: int) -> Array:
         """Squared errors of every row, a column for each of the given columns left out."""
-        return self._squared([target], lambda part, Y: part.without_each(Y[:, 0]))
+        return self._squared([target], _Part.without_each)
 
-    def _squared(self, targets: Sequence[int], predict: Any) -> Array:
+    def _squared(self, targets: Sequence[int], predict: Callable[[_Part, Array], Array]) -> Array:
         Y = self.X[:, targets]
         found = []
         for (inside, outside), part in zip(self.folds, self.parts, strict=True):
@@ -103,12 +103,13 @@ class _Part:
         ]
         return np.asarray(self.outside @ (self.scales[np.argmin(scores, axis=0)].T * C))
 
-    def without_each(self, y: Array) -> Array:
-        r"""The centred y predicted outside, with each of the columns left out and a penalty of its own.
+    def without_each(self, Y: Array) -> Array:
+        r"""The one centred column y of Y predicted outside, with each of the columns left out and a penalty of its own.
 
         Without the functions k of one column, M becomes $M - M_{\cdot k} M_{kk}^{-1} M_{k \cdot}$. So with $F = BM$, ŷ falls by
         $F_k M_{kk}^{-1} w_k$ and h by the squares of the rows of $F_k L_k^{-\top}$, with $M_{kk} = L_k L_k^\top$.
         """
+        y = Y[:, 0]
         c = self.Q.T @ y
         V = self.V.reshape(self.columns, -1, len(self.V))
         scores, predicted = [], []
