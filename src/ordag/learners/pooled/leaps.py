@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
+from itertools import pairwise
 
 from ordag.bits import members
 from ordag.learners.pooled.descent import HOPELESS, WORTHWHILE, Descent, Optimum, Order
@@ -71,7 +72,7 @@ def _moved_runs(position: Order) -> Iterator[tuple[float, list[int]]]:
     """Every run, in which each variable is a child of the one before, at every other place between two runs."""
     order, parents = position.order, position.parents
     starts = [0, *(t for t in range(1, len(order)) if not parents[order[t]] >> order[t - 1] & 1), len(order)]
-    runs = [order[a:b] for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    runs = [order[a:b] for a, b in pairwise(starts)]
     for at, run in enumerate(runs):
         for others in (range(at - 1, -1, -1), range(at + 1, len(runs))):
             for change, place in _look(position, run, runs, others):
