@@ -20,7 +20,7 @@ def as_markdown(text: str) -> str:
 def _paragraph(text: str) -> str:
     lines = text.splitlines()
     if lines[0].lstrip().startswith(">>> "):
-        return f"```python\n{text}\n```"
+        return f"```pycon\n{text}\n```"
     heads = [line for line in lines if not line.startswith(" ")]
     if all(map(NAMED.match, heads)) and (len(lines) > len(heads) or len(heads) > 1):
         return "\n".join(NAMED.sub(r"- **\1**: ", line) for line in lines)

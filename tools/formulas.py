@@ -18,10 +18,13 @@ FORMULA = r"(?<![\\$])(\${1,2})(?=[^\s$])([^$]*[^\s$\\])\1(?!\$)"
 BEFORE_ESCAPES = 185
 """Backticks come at 190 and keep their dollar signs; backslashes of formulas must not be read as escapes, at 180."""
 
+WRITTEN = {"top": r"\mathsf{T}", "arg": r"\operatorname{arg}"}
+"""What the converter does not know, or takes for another sign: the transpose is no tautology."""
+
 
 def mathml(text: str, *, display: bool = False) -> Element:
-    """A formula of LaTeX as an element; the transpose is a letter of its own, and not the sign of a tautology."""
-    text = re.sub(r"\\top\b", r"\\mathsf{T}", " ".join(text.split()))
+    """A formula of LaTeX as an element."""
+    text = re.sub(r"\\(top|arg)\b", lambda found: WRITTEN[found[1]], " ".join(text.split()))
     return fromstring(re.sub(r' xmlns="[^"]*"', "", convert(text, display="block" if display else "inline")))
 
 

@@ -105,6 +105,9 @@ def write_pages() -> Path:
     made = reference()
     for name in ("CHANGELOG", "CONTRIBUTING"):
         made[f"{name.lower()}.md"] = moved((ROOT / f"{name}.md").read_text(encoding="utf-8"))
+    for page in PAGES.rglob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(re.sub(r"^( *)```python\n(?=\s*>>> )", r"\1```pycon\n", text, flags=re.MULTILINE), encoding="utf-8")
     for path, text in made.items():
         (PAGES / path).parent.mkdir(exist_ok=True)
         (PAGES / path).write_text(text, encoding="utf-8")

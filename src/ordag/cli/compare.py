@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ordag.cli.help import ManualPage
 from ordag.cli.options import (
     DATA_OR_NONE,
     READING,
@@ -31,7 +32,7 @@ from ordag.show.comparison import print_comparison
 from ordag.show.screen import Screen
 
 
-@click.command()
+@click.command(cls=ManualPage)
 @DATA_OR_NONE
 @click.option("--methods", default=",".join(METHODS), show_default=True, help="Which, separated by commas.")
 @click.option(

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ordag.bootstrapping import bootstrap
+from ordag.cli.help import ManualPage
 from ordag.cli.options import (
     DATA,
     READING,
@@ -28,7 +29,7 @@ from ordag.model.effects import Effect, check_pair
 from ordag.words import shown
 
 
-@click.command()
+@click.command(cls=ManualPage)
 @DATA
 @click.option("--from", "source", required=True, help="The cause.")
 @click.option("--to", "target", required=True, help="What it may have an effect on.")
