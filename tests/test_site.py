@@ -108,8 +108,18 @@ class TestFormulas:
         texts = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py")]
         fences = re.compile(r"^ *```.*?^ *```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
         found = [
-            formula[1] for path in texts for formula in re.findall(FORMULA, fences.sub("", path.read_text(encoding="utf-8")))
+            formula[1]
+            for path in texts
+            for formula in re.findall(FORMULA, fences.sub("", path.read_text(encoding="utf-8")))
         ]
         assert len(found) > 100
         for formula in found:
             assert "\\" not in tostring(mathml(formula), "unicode"), formula
+
+
+def test_the_citation_names_this_version_the_developers_and_the_paper():
+    said = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert said["cff-version"] == "1.2.0"
+    assert said["version"] == ordag.__version__
+    assert said["authors"] == [{"name": "The Ordag developers"}]
+    assert [one["family-names"] for one in said["references"][0]["authors"]] == ["Park", "Kim"]

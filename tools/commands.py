@@ -50,9 +50,7 @@ def _table(first: str, second: str, rows: list[tuple[str, str]]) -> str:
 def _escaped(text: str) -> str:
     """Text of a terminal as Markdown: words that begin like options are code, and signs of Markdown are themselves."""
     words = " ".join(text.split()).replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("<", "&lt;")
-    return "".join(
-        f"`{word}`" if word.startswith("--") else word for word in re.split(r"(--[a-z][a-z-]*)", words)
-    )
+    return "".join(f"`{word}`" if word.startswith("--") else word for word in re.split(r"(--[a-z][a-z-]*)", words))
 
 
 def main() -> None:

@@ -29,7 +29,7 @@ def mathml(text: str, *, display: bool = False) -> Element:
 
 
 class _Formula(InlineProcessor):
-    def handleMatch(self, match: re.Match[str], data: str) -> tuple[Any, int, int]:  # type: ignore[override] # noqa: N802
+    def handleMatch(self, match: re.Match[str], data: str) -> tuple[Any, int, int]:  # type: ignore[override]
         element = mathml(match[2], display=match[1] == "$$")
         for part in element.iter():  # what stands in a formula is no Markdown
             part.text = None if part.text is None else self.md.htmlStash.store(part.text)
@@ -37,10 +37,10 @@ class _Formula(InlineProcessor):
 
 
 class Formulas(Extension):
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+    def extendMarkdown(self, md: Markdown) -> None:
         md.inlinePatterns.register(_Formula(FORMULA, md), "formulas", BEFORE_ESCAPES)
 
 
-def makeExtension(**settings: Any) -> Formulas:  # noqa: N802
+def makeExtension(**settings: Any) -> Formulas:
     """The name by which Python-Markdown finds an extension."""
     return Formulas(**settings)

@@ -26,7 +26,13 @@ PAGES = ROOT / "build" / "pages"
 SITE = ROOT / "site"
 
 PARTS = {
-    "Learning": ["ordag.learning", "ordag.fit", "ordag.learners.found", "ordag.estimators", "ordag.knowledge.knowledge"],
+    "Learning": [
+        "ordag.learning",
+        "ordag.fit",
+        "ordag.learners.found",
+        "ordag.estimators",
+        "ordag.knowledge.knowledge",
+    ],
     "Trust": [
         "ordag.evidence.verdict",
         "ordag.evidence.forecast",
@@ -93,7 +99,11 @@ def _first_sentence(name: str) -> str:
 
 def moved(text: str) -> str:
     """A page from the root as it stands among the pages of docs/."""
-    return text.replace("](docs/", "](").replace("](CONTRIBUTING.md", "](contributing.md").replace("](CHANGELOG.md", "](changelog.md")
+    return (
+        text.replace("](docs/", "](")
+        .replace("](CONTRIBUTING.md", "](contributing.md")
+        .replace("](CHANGELOG.md", "](changelog.md")
+    )
 
 
 def write_pages() -> Path:
@@ -107,7 +117,9 @@ def write_pages() -> Path:
         made[f"{name.lower()}.md"] = moved((ROOT / f"{name}.md").read_text(encoding="utf-8"))
     for page in PAGES.rglob("*.md"):
         text = page.read_text(encoding="utf-8")
-        page.write_text(re.sub(r"^( *)```python\n(?=\s*>>> )", r"\1```pycon\n", text, flags=re.MULTILINE), encoding="utf-8")
+        page.write_text(
+            re.sub(r"^( *)```python\n(?=\s*>>> )", r"\1```pycon\n", text, flags=re.MULTILINE), encoding="utf-8"
+        )
     for path, text in made.items():
         (PAGES / path).parent.mkdir(exist_ok=True)
         (PAGES / path).write_text(text, encoding="utf-8")
@@ -117,7 +129,9 @@ def write_pages() -> Path:
     python["paths"] = [str(ROOT / "src")]
     python["options"]["extensions"] = [{f"{ROOT / 'tools' / 'docstrings.py'}": {}}]
     chapters = next(chapter["Reference"] for chapter in settings["nav"] if "Reference" in chapter)
-    chapters[1:1] = [{part: [{module: f"reference/{module}.md"} for module in modules]} for part, modules in PARTS.items()]
+    chapters[1:1] = [
+        {part: [{module: f"reference/{module}.md"} for module in modules]} for part, modules in PARTS.items()
+    ]
     written = PAGES.parent / "mkdocs.yml"
     written.write_text(yaml.safe_dump(settings, sort_keys=False, allow_unicode=True), encoding="utf-8")
     return written

@@ -24,7 +24,9 @@ PLAIN_SECONDS = 30.0
 
 
 @click.command(cls=ManualPage)
-@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=one_of(one.name for one in chosen_experiments(None)))
+@click.argument(
+    "names", nargs=-1, metavar="[NAME]...", shell_complete=one_of(one.name for one in chosen_experiments(None))
+)
 @click.option("--list", "listing", is_flag=True, help="List the names and what they are.")
 @click.option("--quick", is_flag=True, help="Few replicates at few points: all of it in two minutes on two cores.")
 @click.option(
