@@ -206,7 +206,9 @@ def main() -> None:
         sys.exit("\n".join([*found, f"{len(found)} problems in the site."]))
     shutil.rmtree(SITE, ignore_errors=True)
     shutil.copytree(PAGES.parent / "site", SITE)
-    print(f"{len(list(SITE.rglob('*.html')))} pages in {SITE.name}/: open {SITE.name}/index.html")
+    print(
+        f"{len(list(SITE.rglob('*.html')))} pages: open {SITE.name}/index.html, or python -m http.server -d {SITE.name} to search too"
+    )
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def check(
 
     The verdict says what every direction rests on and how many of the arrows to expect wrong. Then comes one finding per
     assumption: scales, error variances, straight lines, normal errors, single rows that decide much. Directions that rest on
-    variances alone (cvs, gds) have a tier.
+    variances alone (cvs, gds) have a tier. DATA is as in ordag learn.
 
     \b
     Examples

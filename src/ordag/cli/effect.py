@@ -63,7 +63,8 @@ def effect(
     """The total causal effect of one variable on another in the model learned from DATA.
 
     It is what a change of the cause by one unit adds to the target along all directed paths of the learned graph. The interval
-    allows for the graph having been learned: it is learned again from resamples, with the seed 0 unless --seed says otherwise.
+    allows for the graph having been learned: it is learned again from resamples, with the seed 0 unless --seed says otherwise. DATA is
+    as in ordag learn.
 
     \b
     Examples
