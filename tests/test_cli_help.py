@@ -92,3 +92,15 @@ def test_other_shells_are_refused_with_those_known(run):
     status, out, err = run("completion", "tcsh")
     assert (status, out) == (2, "")
     assert all(shell in err for shell in SHELLS)
+
+
+def test_what_is_nearly_a_command_or_a_design_is_answered_with_the_right_ones(run):
+    assert run("lern", "marks") == (
+        2,
+        "",
+        "Error: There is no command 'lern'. Did you mean 'learn'? See ordag --help.\n",
+    )
+    assert run("completion")[2].startswith("Error: Missing argument '{bash|zsh|fish}'. Choose from: bash, zsh, fish.")
+    status, out, err = run("simulate", "homogenous")
+    assert (status, out) == (2, "")
+    assert "homogeneous" in err

@@ -20,7 +20,7 @@ from ordag import __version__
 from ordag.cli.help import format_status
 from ordag.cli.typed import options_of, typed
 from ordag.errors import OrdagError, OrdagWarning
-from ordag.words import harmless
+from ordag.words import did_you_mean, harmless, quoted
 
 COMMANDS = {
     "learn": "Learn the causal graph behind DATA.",
@@ -46,6 +46,13 @@ class Commands(click.Group):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         format_status(formatter)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if not args[0].startswith("-") and args[0] not in COMMANDS:
+            raise click.UsageError(f"There is no command {quoted(args[:1])}.{did_you_mean(args[0], COMMANDS)}", ctx)
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in COMMANDS and cmd_name not in self.commands:
@@ -93,7 +100,7 @@ def main() -> None:
         sys.exit(2)
     except click.ClickException as error:
         command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
-        _refuse(error.format_message(), f" See {command} --help." if command else "")
+        _refuse(error.format_message().replace("\n\t", " "), f" See {command} --help." if command else "")
     except OrdagError as error:
         _refuse(typed(error, options_of(cli.commands.values())))
     except MemoryError:
