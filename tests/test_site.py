@@ -83,6 +83,16 @@ def test_a_site_with_faults_is_found_out(tmp_path):
     ]
 
 
+def test_the_script_for_pages_from_disk_is_our_own(tmp_path):
+    (tmp_path / "guides").mkdir()
+    for page in ("index.html", "guides/units.html"):
+        (tmp_path / page).write_text(f'<nav><a href="/"></a></nav><script src="{site.SHIM}"></script>')
+    site.keep_from_network(tmp_path)
+    assert 'src="worker.js"' in (tmp_path / "index.html").read_text()
+    assert 'src="../worker.js"' in (tmp_path / "guides" / "units.html").read_text()
+    assert (ROOT / "docs" / "worker.js").exists()
+
+
 class TestFormulas:
     """With the libraries of the extra `docs`, which `.ci/run` has."""
 

@@ -61,6 +61,8 @@ PARTS = {
 }
 """The modules with a page in the reference: those that hold a public name, and what those give back."""
 
+SHIM = "https://unpkg.com/iframe-worker/shim"
+
 
 def public_names() -> dict[str, str]:
     """Every name that `import ordag` brings, with the module that holds it."""
@@ -137,6 +139,14 @@ def write_pages() -> Path:
     return written
 
 
+def keep_from_network(site: Path) -> None:
+    """The script that lets the search work from disk is our own."""
+    for path in site.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        here = "../" * (len(path.relative_to(site).parts) - 1)
+        path.write_text(text.replace(SHIM, f"{here}worker.js"), encoding="utf-8")
+
+
 class _Page(HTMLParser):
     """What a page of the site has to be pointed at, what it points at, and what it loads."""
 
@@ -201,14 +211,13 @@ def main() -> None:
     )
     if built.returncode:
         sys.exit("The documentation could not be built: see above.")
+    keep_from_network((PAGES.parent / "site").resolve())
     found = sorted(problems((PAGES.parent / "site").resolve()))
     if found:
         sys.exit("\n".join([*found, f"{len(found)} problems in the site."]))
     shutil.rmtree(SITE, ignore_errors=True)
     shutil.copytree(PAGES.parent / "site", SITE)
-    print(
-        f"{len(list(SITE.rglob('*.html')))} pages: open {SITE.name}/index.html, or python -m http.server -d {SITE.name} to search too"
-    )
+    print(f"{len(list(SITE.rglob('*.html')))} pages in {SITE.name}/: open {SITE.name}/index.html")
 
 
 if __name__ == "__main__":
