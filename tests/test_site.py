@@ -62,6 +62,7 @@ def test_docstrings_become_lists_and_sessions():
     assert docstrings.as_markdown(text) == (
         "Draw rows.\n\n- **seed**: the same seed gives\n    the same rows.\n- **n**: how many.\n\n```pycon\n>>> 1 + 1\n2\n```"
     )
+    assert docstrings.as_markdown("See docs/settings.md.") == "See [settings](../settings.md)."
     assert docstrings.as_markdown("Note: one line is a sentence.") == "Note: one line is a sentence."
 
 

@@ -13,7 +13,8 @@ NAMED = re.compile(r"^([a-z_]\w*(?:, [a-z_]\w*)*): ", re.IGNORECASE)
 
 
 def as_markdown(text: str) -> str:
-    """Sessions become blocks of Python, and lines such as `seed: that of the samples` a list."""
+    """Sessions become blocks of Python, lines such as `seed: that of the samples` a list, and names of pages links to them."""
+    text = re.sub(r"\bdocs/(\w+)\.md\b", r"[\1](../\1.md)", text)
     return "\n\n".join(_paragraph(one) for one in re.split(r"\n{2,}", text.strip("\n")))
 
 
