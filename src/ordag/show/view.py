@@ -1,0 +1,273 @@
+"""`View`: what a picture, a page or a workbench shows of a fit, in plain columns. Every drawing is made from it, whatever it is drawn with.
+
+Pairs of variables are those that the graph joins, and those that another level would join: their evidence is there too, so that a
+page can move the level without learning again.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordag.arrays import Array, Mask
+from ordag.evidence.arrows import arrow_reasons
+from ordag.learners.supports import SupportResult, discovery_rates, weight_p_values
+from ordag.plain import plain
+from ordag.show.layout import Layout, layered
+from ordag.words import shown
+
+if TYPE_CHECKING:
+    from ordag.fit import Fit
+
+MOST_PAIRS = 5000
+"""Pairs that no graph joins to hold beside those of the graph: the likeliest."""
+
+MOST_PLACED = 300
+"""Variables up to which a picture of the whole graph has places for them."""
+
+NEAR_TIE = 0.05
+"""The p-value of a direction above which it rests on a near-tie."""
+
+IMPROBABLE = 0.01
+"""The probability of an edge below which a pair is not worth a place in a document."""
+
+LONGEST_NAME = 18
+"""Letters of a name that a picture has room for."""
+
+Look = Literal["graph", "matrix", "neighbourhood"]
+Kind = Literal["arrow", "line", "absent"]
+Evidence = Literal["p_value", "q_value", "edge_probability"]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """One entry per pair of variables, by column numbers; nan where something is not known.
+
+    kind: "arrow" or "line" of the graph; "absent" pairs are not joined by it, and have the direction that they would have.
+    weight, std_error: those of the fitted model; of an absent pair, of the regression on all earlier variables.
+    standardised: the weight in standard deviations of both ends.
+    p_value, q_value, edge_probability: the evidence for an edge. direction_p_value, probability: that for the arrow.
+    support, direction_support, low, high: what resamples say, and the interval of the weight (of the level of the resamples, or 95 %).
+    reason: what directs an arrow (`Fit.edges`). tied: whether its direction rests on a near-tie.
+    strength: from 0 to 1, how sure the edge is: what a drawing makes its opacity of.
+    """
+
+    source: NDArray[np.intp]
+    target: NDArray[np.intp]
+    kind: list[Kind]
+    weight: Array
+    std_error: Array
+    standardised: Array
+    p_value: Array
+    q_value: Array
+    direction_p_value: Array
+    edge_probability: Array
+    probability: Array
+    support: Array
+    direction_support: Array
+    low: Array
+    high: Array
+    reason: list[str]
+    tied: Mask
+    strength: Array
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The columns in plain values of four digits; those without any value are left out."""
+        columns: dict[str, Any] = {}
+        for name, values in vars(self).items():
+            if isinstance(values, np.ndarray) and values.dtype.kind == "f":
+                if not np.isnan(values).all():
+                    columns[name] = [None if math.isnan(value) else float(f"{value:.4g}") for value in values.tolist()]
+            else:
+                columns[name] = plain(values)
+        return columns
+
+
+@dataclass(frozen=True)
+class Level:
+    """What decides which pairs are joined, for somebody who would like to move it.
+
+    evidence: the column of `Pairs` that it is compared with. value: where it stands, None where the graph was found otherwise.
+    correction: how p-values are corrected for the number of `pairs` tested. complete: every pair whose p-value is no larger, or
+    whose probability is no smaller, is in the document. learned_only: only pairs of the graph have evidence.
+    """
+
+    evidence: Evidence
+    value: float | None
+    correction: str
+    pairs: int
+    complete: float
+    learned_only: bool
+
+
+@dataclass(frozen=True)
+class View:
+    """A fit, ready to be drawn."""
+
+    fit: Fit
+
+    @cached_property
+    def names(self) -> list[str]:
+        """As a reader may see them."""
+        return [shown(name) for name in self.fit.names]
+
+    @cached_property
+    def order(self) -> list[int]:
+        """Column numbers, causes first; those of a class in an order that fits its arrows where there is one, else as they stand."""
+        if self.fit.places is not None:
+            return list(self.fit.places)
+        places = [y for _, y in layered(self.fit.graph).places]
+        return sorted(range(len(places)), key=places.__getitem__)
+
+    @cached_property
+    def layout(self) -> Layout | None:
+        """Places in layers, causes above effects, and the points that each edge passes; None beyond `MOST_PLACED` variables."""
+        if len(self.names) > MOST_PLACED:
+            return None
+        widest = max((min(len(name), LONGEST_NAME) for name in self.names), default=0)
+        return layered(self.fit.graph, self.fit.order, across=max(90.0, 8.4 * widest + 44.0))
+
+    @property
+    def first_look(self) -> Look:
+        """The view that shows this graph best: layers, the matrix of a dense one, one variable at a time of a large one."""
+        p = len(self.names)
+        return "neighbourhood" if p > 60 else "matrix" if self.fit.graph.edge_count > max(2.5 * p, 12) else "graph"
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        return _pairs(self.fit)
+
+    @cached_property
+    def level(self) -> Level | None:
+        return _level(self.fit, self.pairs)
+
+
+def view(fit: Fit) -> View:
+    """What there is to draw of a fit."""
+    return View(fit)
+
+
+def _ends(fit: Fit) -> tuple[NDArray[np.intp], NDArray[np.intp], list[Kind]]:
+    """The pairs of the graph, arrows by their places in the order and then lines; after them the likeliest of the others."""
+    adjacency, place = fit.graph.adjacency, np.argsort(fit.places or range(len(fit.names)))
+    both = adjacency & adjacency.T
+    found: list[tuple[int, int, Kind]] = []
+    for mask, kind in ((adjacency & ~both, "arrow"), (np.triu(both), "line")):
+        ends = np.argwhere(mask)
+        ends = ends[np.lexsort((place[ends[:, 1]], place[ends[:, 0]]))]
+        found += [(int(i), int(j), kind) for i, j in ends]  # type: ignore[misc]
+    found += [(i, j, "absent") for i, j in _absent(fit)]
+    source, target, kinds = zip(*found, strict=True) if found else ((), (), ())
+    return np.array(source, np.intp), np.array(target, np.intp), list(kinds)
+
+
+def _absent(fit: Fit) -> list[tuple[int, int]]:
+    """The likeliest pairs that the graph does not join, as arrows: by p-values along the order, or by probabilities."""
+    free = ~fit.graph.skeleton
+    if fit.probabilities is not None:
+        likely = np.where(free & (fit.probabilities.joined >= IMPROBABLE), fit.probabilities.arrows, -1.0)
+        i, j = np.nonzero(
+            (likely > likely.T) | ((likely == likely.T) & (likely >= 0) & np.tri(len(likely), dtype=bool).T)
+        )
+        best = np.argsort(-likely[i, j], kind="stable")[:MOST_PAIRS]
+        return list(zip(i[best].tolist(), j[best].tolist(), strict=True))
+    if fit.selection is None or fit.ordering is None or fit.ordering.support is not None:
+        return []
+    order = fit.ordering.order
+    values = fit.selection.p_values
+    later, earlier = np.nonzero(np.tri(len(order), k=-1, dtype=bool) & free[np.ix_(order, order)])
+    best = np.argsort(values[later, earlier], kind="stable")[:MOST_PAIRS]
+    return list(zip(order[earlier[best]].tolist(), order[later[best]].tolist(), strict=True))
+
+
+def _pairs(fit: Fit) -> Pairs:
+    source, target, kinds = _ends(fit)
+    count = len(source)
+    place = np.argsort(fit.places or range(len(fit.names)))
+    ends = place[source], place[target]
+    earlier, later = np.minimum(*ends), np.maximum(*ends)
+    present = np.array([kind != "absent" for kind in kinds], dtype=bool)
+    unknown = np.full(count, math.nan)
+    weight, std_error = unknown.copy(), unknown.copy()
+    p_value, q_value, direction = unknown.copy(), unknown.copy(), unknown.copy()
+    if fit.refit is not None:
+        weight[present] = fit.refit.sem.B[source, target][present]
+        std_error[present] = fit.refit.std_error[source, target][present]
+    if isinstance(fit.result, SupportResult):
+        tested = fit.refit if fit.result.split is None else fit.result.split
+        assert tested is not None
+        p_value[present] = weight_p_values(tested, source[present], target[present])
+        q_value[present] = discovery_rates(p_value[present], fit.result.pairs)
+    elif fit.selection is not None and fit.ordering is not None:
+        p_value = fit.selection.p_values_of(later, earlier)
+    elif fit.pair_p_values is not None:
+        p_value = fit.pair_p_values[source, target]
+    elif fit.refit is not None:
+        p_value[present] = weight_p_values(fit.refit, source[present], target[present])
+    factor = None if fit.ordering is None else fit.ordering.factor
+    if fit.ordering is not None and factor is not None:
+        direction = fit.ordering.direction_p_values(earlier, later)
+        if fit.selection is not None:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                given_all = -factor.W[later, earlier] / factor.W[later, later]
+            weight = np.where(present, weight, given_all)
+    edge_probability, probability = unknown, unknown
+    if fit.probabilities is not None:
+        edge_probability, probability = (
+            fit.probabilities.joined[source, target],
+            fit.probabilities.arrows[source, target],
+        )
+    support, turned, low, high = unknown, unknown, weight - 1.96 * std_error, weight + 1.96 * std_error
+    if fit.bootstrap is not None:
+        columns = fit.bootstrap.arrow_columns(source, target)
+        support, turned = columns["support"], columns["direction_support"]
+        low, high = columns.get("weight_low", low), columns.get("weight_high", high)
+        lines = np.array([kind == "line" for kind in kinds], dtype=bool)
+        support = np.where(lines, columns["adjacency_support"], support)
+    reason = arrow_reasons(fit, source, target)
+    tied = np.where(np.isnan(direction), np.array(reason) == "open", direction > NEAR_TIE)
+    tied &= ~np.isin(np.array(reason), ["knowledge", "class"])
+    spread = np.sqrt(np.asarray(fit.moments.variances))
+    return Pairs(
+        source, target, kinds, weight, std_error, weight * spread[source] / spread[target], p_value, q_value, direction,
+        edge_probability, probability, support, turned, low, high, reason, np.asarray(tied, dtype=bool),
+        _strength(support, edge_probability, p_value),
+    )  # fmt: skip
+
+
+def _strength(support: Array, probability: Array, p_value: Array) -> Array:
+    """The support of an edge, else its probability; else 1 up to p = 1e-6, falling with log p to 0.3 at 0.05 and 0 at 1."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        by_test = np.interp(np.log10(np.maximum(p_value, 1e-300)), [-6.0, math.log10(0.05), 0.0], [1.0, 0.3, 0.0])
+    known = np.where(np.isnan(p_value), 1.0, by_test)
+    return np.where(np.isnan(support), np.where(np.isnan(probability), known, probability), support)
+
+
+def _level(fit: Fit, pairs: Pairs) -> Level | None:
+    total = math.comb(len(fit.names), 2)
+    absent = np.array([kind == "absent" for kind in pairs.kind], dtype=bool)
+    cut = int(absent.sum()) >= MOST_PAIRS
+    if fit.probabilities is not None:
+        least = float(pairs.edge_probability[absent].min()) if cut else IMPROBABLE
+        return Level("edge_probability", None, "none", total, least, False)
+    alpha = fit.settings.get("alpha")
+    if isinstance(fit.result, SupportResult):
+        return Level("q_value", alpha, "bh", total, float(alpha or 0.0), True)
+    if fit.selection is not None:
+        most = float(pairs.p_value[absent].max()) if cut else 1.0
+        by_test = fit.settings.get("parents") == "test"
+        return Level("p_value", alpha if by_test else None, str(fit.settings.get("correction", "none")) if by_test else "none",
+                     fit.selection.pairs, most, False)  # fmt: skip
+    if len(pairs) and not np.isnan(pairs.p_value).all():
+        return Level(
+            "p_value", alpha if fit.pair_p_values is not None else None, "none", total, float(alpha or 1.0), True
+        )
+    return None
