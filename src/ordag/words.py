@@ -99,6 +99,12 @@ def share(value: float) -> str:
     return "less than 1 %" if nearest == "0 %" and value > 0 else nearest
 
 
+def about(value: float) -> str:
+    """A share that is an estimate: "about 5 %", "less than 1 %"."""
+    said = share(value)
+    return said if "than" in said else f"about {said}"
+
+
 def amount(value: float) -> str:
     """A number of any size as part of a sentence: "1,234", "0.567"."""
     return f"{value:,.0f}" if 100 <= abs(value) < 1e6 else f"{value:.3g}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ordag.cli.help import ManualPage
 from ordag.cli.options import DATA, READING, Progress, setting_options, take_reading, with_options
 from ordag.diagnosis.diagnosis import diagnose
 from ordag.learners.methods import AUTO
@@ -14,7 +15,18 @@ from ordag.show.diagnosis import print_diagnosis
 from ordag.show.screen import Screen
 
 
-@click.command()
+@click.command(
+    cls=ManualPage,
+    terms=(
+        "Tiers",
+        {
+            "tested": "The error variances come out equal along the learned order, as they would hardly do along a wrong one.",
+            "untested": "They come out equal, but these data could hardly have contradicted it.",
+            "assumed": "They do not come out equal: the directions rest on a condition that no data can test.",
+            "uninformative": "The columns were scaled, and the directions carry no information.",
+        },
+    ),
+)
 @DATA
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn, as in learn.")
 @click.option(
@@ -46,10 +58,9 @@ def check(
 ) -> None:
     """Say how far the arrows that ordag learn finds in DATA can be trusted.
 
-    The verdict says what every direction rests on and how many of the arrows to expect wrong; directions that rest on variances
-    alone (cvs, gds) have a tier. Tested: the error variances come out equal along the learned order, as they would hardly do
-    along a wrong one. Untested: they do, but these data could hardly have contradicted it. Assumed: they do not, and the directions
-    rest on a condition that no data can test. Uninformative: the columns were scaled, and the directions carry no information.
+    The verdict says what every direction rests on and how many of the arrows to expect wrong. Then comes one finding per
+    assumption: scales, error variances, straight lines, normal errors, single rows that decide much. Directions that rest on
+    variances alone (cvs, gds) have a tier. DATA is as in ordag learn.
 
     \b
     Examples

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ordag.cli.help import ManualPage
 from ordag.cli.options import (
     DATA_OR_NONE,
     READING,
@@ -31,7 +32,7 @@ from ordag.show.comparison import print_comparison
 from ordag.show.screen import Screen
 
 
-@click.command()
+@click.command(cls=ManualPage)
 @DATA_OR_NONE
 @click.option("--methods", default=",".join(METHODS), show_default=True, help="Which, separated by commas.")
 @click.option(
@@ -56,10 +57,12 @@ def compare(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Learn from DATA with several methods: edges, scores, times, agreements, and distances to the truth if given.
+    """Learn from DATA with several methods, and lay their graphs side by side.
 
+    For every method its edges, its score, its time, the edges that it shares with the others, and its distances to the truth if given.
     The distance to the DAG counts the entries in which the directed adjacency matrices differ (a reversed arrow is
     two), the distance to the class does so for equivalence classes (an undirected edge is two entries).
+    DATA is as in ordag learn, or left out for --simulate.
 
     \b
     Examples

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ordag.bootstrapping import bootstrap
+from ordag.cli.help import ManualPage
 from ordag.cli.options import (
     DATA,
     READING,
@@ -28,7 +29,7 @@ from ordag.model.effects import Effect, check_pair
 from ordag.words import shown
 
 
-@click.command()
+@click.command(cls=ManualPage)
 @DATA
 @click.option("--from", "source", required=True, help="The cause.")
 @click.option("--to", "target", required=True, help="What it may have an effect on.")
@@ -62,7 +63,8 @@ def effect(
     """The total causal effect of one variable on another in the model learned from DATA.
 
     It is what a change of the cause by one unit adds to the target along all directed paths of the learned graph. The interval
-    allows for the graph having been learned: it is learned again from resamples, with the seed 0 unless --seed says otherwise.
+    allows for the graph having been learned: it is learned again from resamples, with the seed 0 unless --seed says otherwise. DATA is
+    as in ordag learn.
 
     \b
     Examples

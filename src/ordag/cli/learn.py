@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ordag.cli.help import ManualPage
 from ordag.cli.options import (
     DATA,
     READING,
@@ -31,7 +32,17 @@ from ordag.show.terminal import print_fit
 from ordag.words import harmless, shown
 
 
-@click.command()
+@click.command(
+    cls=ManualPage,
+    terms=(
+        "Methods",
+        {
+            "auto": "takes pooled up to 100 variables (200 with fewer than ten rows for each), and cvs with --parents adaptive "
+            "beyond; a setting that only another method has, such as --alpha, takes that one.",
+            **{name: f"{method.settings.about}." for name, method in METHODS.items()},
+        },
+    ),
+)
 @DATA
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn.")
 @with_options(setting_options(also={"seed": "--bootstrap: for the same samples again."}))
@@ -72,8 +83,8 @@ def learn(
     DATA is a CSV or Parquet file, a folder of Parquet files, - for a table on standard input, or the name of a built-in data
     set: marks (88 students, 5 exams) or sachs (853 cells, 11 proteins).
 
-    METHODS. auto takes pooled up to 100 variables (200 with fewer than ten rows for each) and cvs
-    with --parents adaptive beyond; a setting of another method, such as --alpha, takes that.
+    The answer is the order of causes, the graph, a table of its arrows, and a verdict on what the directions rest on and how many
+    of them to expect wrong. Warnings go to standard error with --json, and stand below the answer without it.
 
     \b
     Examples
@@ -106,10 +117,6 @@ def learn(
         print_fit(fit, Screen(), Path(data).name or data)
         for path in paths:
             click.echo(f"written: {shown(path)}", err=True)
-
-
-about = "; ".join(f"{name} {method.settings.about}" for name, method in METHODS.items())
-learn.help = (learn.help or "").replace("METHODS", f"Methods: {about}")
 
 
 def _check_outputs(data: str, knowledge: str | None, out: tuple[str, ...], report: str | None) -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import glob
 import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
+from ordag.cli.help import ABOUT_METHODS, ABOUT_READING, SectionedOption
+from ordag.data.datasets import DATASETS
 from ordag.data.reading import Reading
 from ordag.errors import OrdagError, SettingError, UnreadableError
 from ordag.learners.methods import METHODS
@@ -41,9 +45,21 @@ def _data(context: click.Context, _: click.Parameter, value: str | None) -> str 
     return context.with_resource(_standard_input()) if value == "-" else value
 
 
-DATA = click.argument("data", callback=_data)
+def one_of(names: Iterable[str]) -> Callable[..., list[CompletionItem]]:
+    """What a shell offers where one of these names is typed."""
+    return lambda _, __, begun: [CompletionItem(name) for name in names if name.startswith(begun)]
 
-DATA_OR_NONE = click.argument("data", required=False, callback=_data)
+
+def _files_or_data_sets(context: click.Context, data: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Files, or the built-in tables where no file begins like that: a shell would not show both."""
+    if glob.glob(f"{glob.escape(begun)}*"):
+        return [CompletionItem(begun, type="file")]
+    return one_of(DATASETS)(context, data, begun)
+
+
+DATA = click.argument("data", callback=_data, shell_complete=_files_or_data_sets)
+
+DATA_OR_NONE = click.argument("data", required=False, callback=_data, shell_complete=_files_or_data_sets)
 
 Option = Callable[[Command], Command]
 
@@ -72,16 +88,18 @@ def _option(
         said = [_sentence(takers[0][1].help)]
     choices = tuple(dict.fromkeys(word for _, known, _ in takers for word in known.choices))
     known, default = replace(takers[0][1], choices=choices), takers[0][2]
-    return _click_option(name, known, default, " ".join([*said, also]).strip())
+    return _click_option(name, known, default, " ".join([*said, also]).strip(), ABOUT_METHODS)
 
 
-def _click_option(name: str, known: Setting, default: Any, help: str) -> Option[Any]:
-    more: dict[str, Any] = {} if known.bare is None else {"is_flag": False, "flag_value": known.bare}
+def _click_option(name: str, known: Setting, default: Any, help: str, section: str) -> Option[Any]:
+    more: dict[str, Any] = {"help": help, "cls": SectionedOption, "section": section}
+    if known.bare is not None:
+        more |= {"is_flag": False, "flag_value": known.bare}
     if known.typed is bool:
-        return click.option(f"--{name.replace('_', '-')}", is_flag=True, help=help)
+        return click.option(f"--{name.replace('_', '-')}", is_flag=True, **more)
     if default is not None and name != "seed":
         more |= {"default": default, "show_default": True}
-    return click.option(f"--{name.replace('_', '-')}", type=_type(known), help=help, **more)
+    return click.option(f"--{name.replace('_', '-')}", type=_type(known), **more)
 
 
 def _sentence(help: str) -> str:
@@ -115,14 +133,24 @@ class _Written(click.ParamType):  # type: ignore[type-arg]
 
 READING = [
     click.option(
-        "--columns", multiple=True, help="Columns to use, separated by commas. Repeat the option for names with commas."
+        "--columns",
+        multiple=True,
+        cls=SectionedOption,
+        section=ABOUT_READING,
+        help="Columns to use, separated by commas; all unless given. Repeat the option for names with commas.",
     ),
     *(
-        _click_option(name, known, getattr(Reading(), name), _sentence(known.help))
+        _click_option(name, known, getattr(Reading(), name), _sentence(known.help), ABOUT_READING)
         for name, known in declared(Reading).items()
         if known.typed is not None
     ),
-    click.option("--no-header", is_flag=True, help="The first line of a text file is data already."),
+    click.option(
+        "--no-header",
+        is_flag=True,
+        cls=SectionedOption,
+        section=ABOUT_READING,
+        help="The first line of a text file is data already.",
+    ),
 ]
 
 READING_NAMES = (*declared(Reading), "no_header")
