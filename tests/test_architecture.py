@@ -16,7 +16,7 @@ import ordag
 ROOT = Path(ordag.__file__).parent
 
 ROOMS = """
-    errors words arrays plain checks bits linalg settings workers
+    errors files words arrays plain checks bits linalg settings workers
     data
     order
     parents

@@ -13,6 +13,7 @@ from ordag.evidence.arrows import arrow_columns
 from ordag.evidence.forecast import Expected, forecast
 from ordag.evidence.steps import step_columns
 from ordag.evidence.verdict import Verdict, quick_verdict
+from ordag.files import write_whole
 from ordag.learners.found import Found
 from ordag.learners.methods import learn_from, with_warnings
 from ordag.learners.settings import MethodSettings
@@ -150,7 +151,6 @@ class Fit(Found):
 
     def report(self, path: str | PathLike[str]) -> None:
         """Write a page for a browser: the graph, the tables, what to be careful about. Needs no network to read."""
-        from ordag.show.files import write_whole
         from ordag.show.page import page
 
         write_whole(path, page(self))

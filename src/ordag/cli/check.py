@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from ordag.cli.options import DATA, READING, Progress, setting_options, take_reading, with_options
+from ordag.cli.options import DATA, READING, Progress, setting_options, take_reading, title_of, with_options
 from ordag.diagnosis.diagnosis import diagnose
 from ordag.learners.methods import AUTO
 from ordag.show.diagnosis import print_diagnosis
@@ -31,7 +30,7 @@ from ordag.show.screen import Screen
 @with_options(READING)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 def check(
-    data: str,
+    data: str | list[str],
     method: str,
     alpha: float | None,
     orient_by_order: str | None,
@@ -76,4 +75,4 @@ def check(
     if as_json:
         click.echo(diagnosis.to_json())
     else:
-        print_diagnosis(diagnosis, Screen(), Path(data).name or data)
+        print_diagnosis(diagnosis, Screen(), title_of(data))

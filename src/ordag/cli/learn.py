@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import Any
 
 import click
@@ -17,14 +16,16 @@ from ordag.cli.options import (
     refuse_unused_level,
     setting_options,
     take_reading,
+    title_of,
     with_options,
 )
 from ordag.errors import OutputError, PrecisionWarning
+from ordag.files import write_whole
 from ordag.fit import Fit
 from ordag.learners.methods import AUTO, METHODS
 from ordag.learning import learn as learn_graph
 from ordag.show.export import check_ending, content, endings
-from ordag.show.files import check_outputs, write_whole
+from ordag.show.files import check_outputs
 from ordag.show.page import ENDINGS, page
 from ordag.show.screen import Screen
 from ordag.show.terminal import print_fit
@@ -57,7 +58,7 @@ from ordag.words import harmless, shown
 def learn(
     context: click.Context,
     /,
-    data: str,
+    data: str | list[str],
     method: str,
     bootstrap: int | None,
     workers: int | None,
@@ -103,7 +104,7 @@ def learn(
         for sentence in fit.warnings:
             click.echo(f"Warning: {harmless(sentence)}", err=True)
     else:
-        print_fit(fit, Screen(), Path(data).name or data)
+        print_fit(fit, Screen(), title_of(data))
         for path in paths:
             click.echo(f"written: {shown(path)}", err=True)
 
@@ -112,14 +113,15 @@ about = "; ".join(f"{name} {method.settings.about}" for name, method in METHODS.
 learn.help = (learn.help or "").replace("METHODS", f"Methods: {about}")
 
 
-def _check_outputs(data: str, knowledge: str | None, out: tuple[str, ...], report: str | None) -> None:
+def _check_outputs(data: str | list[str], knowledge: str | None, out: tuple[str, ...], report: str | None) -> None:
     """Everything that can be wrong with the files to write, before anything is learned."""
     for path in out:
         check_ending(path)
     if report is not None and not report.lower().endswith(ENDINGS):
         raise OutputError(f"--report {report}: the report is a page for a browser, so end its name in .html.")
     outputs = [*(("--out", path) for path in out), *([("--report", report)] if report else [])]
-    check_outputs(outputs, [("DATA", data), *([("--knowledge", knowledge)] if knowledge else [])])
+    inputs = [("DATA", one) for one in ([data] if isinstance(data, str) else data)]
+    check_outputs(outputs, [*inputs, *([("--knowledge", knowledge)] if knowledge else [])])
 
 
 def _write(fit: Fit, paths: list[str], report: str | None) -> None:

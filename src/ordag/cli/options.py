@@ -14,12 +14,13 @@ from typing import Any, TypeVar
 
 import click
 
+from ordag.data.moments_file import ENDING
 from ordag.data.reading import Reading
 from ordag.errors import OrdagError, SettingError, UnreadableError
 from ordag.learners.methods import METHODS
 from ordag.learners.settings import MethodSettings
 from ordag.settings import Setting, declared
-from ordag.words import harmless
+from ordag.words import counted, harmless, shown
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -41,9 +42,29 @@ def _data(context: click.Context, _: click.Parameter, value: str | None) -> str 
     return context.with_resource(_standard_input()) if value == "-" else value
 
 
-DATA = click.argument("data", callback=_data)
+def title_of(data: str | list[str]) -> str:
+    """What the answer calls a table."""
+    paths = [data] if isinstance(data, str) else data
+    more = f" and {counted(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
+    return f"{Path(paths[0]).name or paths[0]}{more}"
 
-DATA_OR_NONE = click.argument("data", required=False, callback=_data)
+
+def _parts(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> str | list[str] | None:
+    """One table, or the files of moments of its parts."""
+    if len(values) < 2:
+        return _data(context, parameter, values[0]) if values else None
+    other = [value for value in values if not value.lower().endswith(ENDING)]
+    if other:
+        raise SettingError(
+            f"{shown(other[0])} is one of {len(values)} tables: give one, or several files of moments ({ENDING}) which are parts of "
+            "one table. `ordag moments` makes them."
+        )
+    return list(values)
+
+
+DATA = click.argument("data", nargs=-1, required=True, metavar="DATA", callback=_parts)
+
+DATA_OR_NONE = click.argument("data", nargs=-1, metavar="[DATA]", callback=_parts)
 
 Option = Callable[[Command], Command]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ordag.errors import OutputError
+from ordag.files import write_whole
 from ordag.graph.formats import FORMATS, format_of, write_text
 from ordag.show.drawing import MOST_NODES, draw
-from ordag.show.files import write_whole
 from ordag.show.page import page
 
 if TYPE_CHECKING:
