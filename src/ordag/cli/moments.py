@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
 
 from ordag.cli.options import DATA, READING, Progress, take_reading, title_of, with_options
-from ordag.data.moments import Moments, moments_of_files
+from ordag.data.moments import moments_of_files, read_moments
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import Reading
+from ordag.data.sources import Source, open_source
 from ordag.errors import OutputError
 from ordag.show.files import check_outputs
-from ordag.words import counted, shown
+from ordag.words import News, counted, shown
 
 
 @click.command()
@@ -41,7 +43,10 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
     with Progress() as progress:
         known = moments_of_files(data)
         if known is None:
-            found = Moments.scan(data, progress=lambda rows: progress(f"{counted(rows, 'row')} read"), **reading)
+            source = open_source(data, **reading)
+            found = read_moments(
+                source, missing=reading.get("missing", "error"), progress=partial(_tell, progress, source)
+            )
         else:
             Reading(**reading).refuse_layout("A file of moments")
             found = known if reading.get("columns") is None else known.select(reading["columns"])
@@ -49,3 +54,7 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
     dropped = f", {counted(found.dropped, 'row')} with missing values left out" if found.dropped else ""
     click.echo(f"{title_of(data)}: {counted(found.n, 'row')}{dropped} · {counted(found.p, 'column')}")
     click.echo(f"written: {shown(out)}", err=True)
+
+
+def _tell(progress: Progress, source: Source, rows: int) -> None:
+    progress(News(f"{counted(rows, 'row')} read", source.share(rows)))

@@ -20,7 +20,10 @@ from ordag.errors import OrdagError, SettingError, UnreadableError
 from ordag.learners.methods import METHODS
 from ordag.learners.settings import MethodSettings
 from ordag.settings import Setting, declared
-from ordag.words import counted, harmless, shown
+from ordag.words import News, counted, harmless, shown
+
+BAR = 20
+"""Letters of a bar that shows how much is done."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -203,21 +206,41 @@ def _column_list(columns: tuple[str, ...]) -> list[str] | None:
 
 
 class Progress:
-    """Says on standard error how far things are, once they have taken a second and if someone is there to see it."""
+    """Says on standard error how far things are, once they have taken a second and if someone is there to see it.
+
+    Where the share that is done is known there is a bar, and the time that is left if it goes on at the same pace.
+    """
 
     def __enter__(self) -> Progress:
-        self.start = time.monotonic()
-        self.last = 0.0
+        self.start = self.since = time.monotonic()
+        self.last = self.share = 0.0
         self.visible = sys.stderr.isatty()
         self.shown = False
         return self
 
     def __call__(self, news: str) -> None:
-        now = time.monotonic() - self.start
-        if self.visible and now > 1.0 and now - self.last > 0.2:
-            click.echo(f"\r{f'{harmless(news)}, {now:.0f} s':<78.78}", nl=False, err=True)
+        now = time.monotonic()
+        share = news.share if isinstance(news, News) else None
+        if share is None or share < self.share:  # another step has begun
+            self.since = now
+        self.share = share or 0.0
+        if self.visible and now - self.start > 1.0 and now - self.last > 0.2:
+            width = max(20, min(shutil.get_terminal_size().columns, 120)) - 1
+            click.echo(f"\r{self.line(news, now, width)}", nl=False, err=True)
             self.last, self.shown = now, True
+
+    def line(self, news: str, now: float, width: int) -> str:
+        """What to show now: a bar if the share is known, the news, and how long it has taken or will take."""
+        words, elapsed = harmless(news), now - self.start
+        if not self.share:
+            return f"{words}, {elapsed:.0f} s"[:width].ljust(width)
+        left = (now - self.since) * (1.0 - self.share) / self.share
+        filled = round(self.share * BAR)
+        bar = f"[{'#' * filled}{'.' * (BAR - filled)}] {100 * self.share:3.0f} %  {words}"
+        more = f", about {left:.0f} s left" if now - self.since > 0.5 else ""
+        return f"{bar}{more}"[:width].ljust(width)
 
     def __exit__(self, *_: object) -> None:
         if self.shown:
-            click.echo("\r" + " " * 78 + "\r", nl=False, err=True)
+            width = max(20, min(shutil.get_terminal_size().columns, 120)) - 1
+            click.echo("\r" + " " * width + "\r", nl=False, err=True)

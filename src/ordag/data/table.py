@@ -12,7 +12,7 @@ from ordag.data.profile import Profile, Rows, Sampler
 from ordag.data.reading import Reading
 from ordag.data.sources import Source, open_source
 from ordag.data.table_checks import LeastRows, RowCheck, check_moments, check_size, least_squares_rows
-from ordag.words import counted
+from ordag.words import News, counted
 
 
 class Table:
@@ -47,7 +47,8 @@ class Table:
 
     def tell_rows(self, rows: int) -> None:
         """Pass on how many rows have been read."""
-        self.tell(f"{counted(rows, 'row')} read")
+        share = None if self.source is None else self.source.share(rows)
+        self.tell(News(f"{counted(rows, 'row')} read", share))
 
     def needing(self, least_rows: LeastRows) -> Table:
         """This table, from now on refused with fewer rows than this; unless said, than regressions on all columns need."""
