@@ -10,7 +10,8 @@ import pytest
 
 import ordag.model
 from ordag.errors import OutputError
-from ordag.show.files import check_outputs, write_whole
+from ordag.files import write_whole
+from ordag.show.files import check_outputs
 
 
 @pytest.fixture

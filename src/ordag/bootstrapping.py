@@ -26,6 +26,7 @@ from ordag.resampling.replicates import Job, Replicate, run
 from ordag.resampling.resamplers import PlainRowResampler, Resampler, RowResampler, WishartResampler, seed_root
 from ordag.resampling.streaming import passes, poisson_sums
 from ordag.resampling.support import Support
+from ordag.words import News
 from ordag.workers import worker_count
 
 KINDS = ("auto", "rows", "wishart", "poisson")
@@ -95,7 +96,7 @@ def bootstrap(
     keep_effects = 12 * count * fit.moments.p * (fit.moments.p - 1) // 2 <= EFFECTS
 
     def tell(done: int) -> None:
-        table.tell(f"bootstrap: {done:,} of {count:,} replicates")
+        table.tell(News(f"bootstrap: {done:,} of {count:,} replicates", done / count))
 
     def learned(resampler: Resampler, numbers: range) -> list[Replicate]:
         job = Job(resampler, root, recipe, "effects" if keep_effects else "weights")

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from looks import ACTING, KINDS, NAMES, fit_of, wide_fit
 from oracles.model import covariance
+from ordag.show.drawing import HALF_HEIGHT, MOST_NODES, draw, svg
+from ordag.show.layout import layered
 
 from ordag import Dag, learn
 from ordag.graph import to_cpdag
-from ordag.show.drawing import HALF_HEIGHT, MOST_NODES, draw, svg
-from ordag.show.layout import layered
 from ordag.words import shown
 
 SPACE = "{http://www.w3.org/2000/svg}"

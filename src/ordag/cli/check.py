@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,17 +10,20 @@ from ordag.cli.options import (
     DATA,
     READING,
     Progress,
+    inputs,
     method_list,
     origin,
     refuse_options,
     setting_options,
     take_reading,
+    title_of,
     with_options,
 )
 from ordag.diagnosis.diagnosis import diagnose
+from ordag.files import write_whole
 from ordag.learners.methods import AUTO, METHODS
 from ordag.show.diagnosis import print_diagnosis
-from ordag.show.files import check_outputs, write_whole
+from ordag.show.files import check_outputs
 from ordag.show.report import check_page
 from ordag.show.report import report as report_of
 from ordag.show.screen import Screen
@@ -54,7 +56,7 @@ from ordag.words import shown
 def check(
     context: click.Context,
     /,
-    data: str,
+    data: str | list[str],
     method: str,
     alpha: float | None,
     orient_by_order: str | None,
@@ -87,8 +89,7 @@ def check(
         refuse_options(context, ["compare"], "is of use with --report only: give both, or leave it out")
     else:
         check_page(report)
-        known = [("DATA", data), *([("--knowledge", knowledge)] if knowledge else [])]
-        check_outputs([("--report", report)], known)
+        check_outputs([("--report", report)], inputs(data, knowledge))
     reading = take_reading(values)
     said = {"orient_by_order": orient_by_order, "knowledge": knowledge}
     settings: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
@@ -117,6 +118,6 @@ def check(
     if as_json:
         click.echo(diagnosis.to_json())
     else:
-        print_diagnosis(diagnosis, Screen(), Path(data).name or data)
+        print_diagnosis(diagnosis, Screen(), title_of(data))
         if report is not None:
             click.echo(f"written: {shown(report)}", err=True)

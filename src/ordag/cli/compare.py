@@ -19,6 +19,7 @@ from ordag.cli.options import (
     refuse_unused_level,
     setting_options,
     take_reading,
+    title_of,
     with_options,
 )
 from ordag.comparison import compare as compare_methods
@@ -48,7 +49,7 @@ from ordag.show.screen import Screen
 def compare(
     context: click.Context,
     /,
-    data: str | None,
+    data: str | list[str] | None,
     methods: str,
     truth: str | None,
     design: str | None,
@@ -85,7 +86,7 @@ def compare(
         source, description = drawn.X, f"{design} design"
     else:
         graph = None if truth is None else read_truth(Path(truth))
-        source, description = data, Path(data or "").name
+        source, description = data, "" if data is None else title_of(data)
     names = method_list(methods)
     if design is not None and not any("seed" in settings_of(name) for name in names if name in METHODS):
         settings.pop("seed", None)  # it has drawn the rows

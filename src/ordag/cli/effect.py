@@ -49,7 +49,7 @@ from ordag.words import shown
 def effect(
     context: click.Context,
     /,
-    data: str,
+    data: str | list[str],
     source: str,
     target: str,
     level: float,

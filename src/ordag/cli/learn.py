@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,19 +12,22 @@ from ordag.cli.options import (
     READING,
     Progress,
     given,
+    inputs,
     method_list,
     origin,
     refuse_options,
     refuse_unused_level,
     setting_options,
     take_reading,
+    title_of,
     with_options,
 )
 from ordag.errors import PrecisionWarning, SettingError
+from ordag.files import write_whole
 from ordag.learners.methods import AUTO, METHODS
 from ordag.learning import learn as learn_graph
 from ordag.show.export import check_ending, content, endings
-from ordag.show.files import check_outputs, write_whole
+from ordag.show.files import check_outputs
 from ordag.show.plots import ENDINGS as PICTURES
 from ordag.show.plots import KINDS, check_kind, check_picture, picture
 from ordag.show.report import MOST_CHECKED, check_page
@@ -86,7 +88,7 @@ from ordag.words import harmless, shown
 def learn(
     context: click.Context,
     /,
-    data: str,
+    data: str | list[str],
     method: str,
     bootstrap: int | None,
     workers: int | None,
@@ -153,7 +155,7 @@ def learn(
         for sentence in fit.warnings:
             click.echo(f"Warning: {harmless(sentence)}", err=True)
     else:
-        print_fit(fit, Screen(), Path(data).name or data)
+        print_fit(fit, Screen(), title_of(data))
         for path in contents:
             click.echo(f"written: {shown(path)}", err=True)
 
@@ -163,7 +165,7 @@ learn.help = (learn.help or "").replace("METHODS", f"Methods: {about}")
 
 
 def _check_outputs(
-    data: str, knowledge: str | None, out: tuple[str, ...], plot: tuple[str, ...], report: str | None
+    data: str | list[str], knowledge: str | None, out: tuple[str, ...], plot: tuple[str, ...], report: str | None
 ) -> None:
     """Everything that can be wrong with the files to write, before anything is learned."""
     for path in out:
@@ -174,4 +176,4 @@ def _check_outputs(
         check_page(report)
     outputs = [(option, path) for option, paths in (("--out", out), ("--plot", plot)) for path in paths]
     outputs += [("--report", report)] if report else []
-    check_outputs(outputs, [("DATA", data), *([("--knowledge", knowledge)] if knowledge else [])])
+    check_outputs(outputs, inputs(data, knowledge))

@@ -9,9 +9,10 @@ from typing import Any
 import click
 
 from ordag.errors import SettingError
+from ordag.files import write_whole
 from ordag.graph.formats import format_of, write_text
 from ordag.model import simulate as draw
-from ordag.show.files import check_outputs, write_whole
+from ordag.show.files import check_outputs
 from ordag.words import shown
 
 
