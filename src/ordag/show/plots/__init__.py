@@ -127,10 +127,18 @@ def _options(kind: str) -> list[str]:
 
 @contextmanager
 def _looks() -> Iterator[None]:
-    """Our settings of matplotlib; letters that its font lacks are drawn as boxes, and no cause for alarm."""
-    from matplotlib import rc_context
+    """Our settings of matplotlib, and no others: the first picture in a notebook changes some that are to stay.
 
-    with rc_context(LOOK), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=re.escape("Glyph "))
-        warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
-        yield
+    Letters that its font lacks are drawn as boxes, and no cause for alarm.
+    """
+    from matplotlib import rcParams
+
+    before = {key: rcParams[key] for key in LOOK}
+    rcParams.update(LOOK)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=re.escape("Glyph "))
+            warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
+            yield
+    finally:
+        rcParams.update(before)
