@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PEERS = .venv-peers
 LOWEST = .venv-lowest
 
-.PHONY: demo settings check test test-lowest test-versions lint types bench peers wheel clean help
+.PHONY: demo settings examples check test test-lowest test-versions lint types bench peers wheel clean help
 
 help:
 	@echo "make demo    install, and learn the graph of the exam marks"
@@ -15,6 +15,7 @@ help:
 	@echo "make lint    ruff: style and format"
 	@echo "make types   mypy --strict on the source"
 	@echo "make settings   write docs/settings.md and the keywords of learn from the settings classes"
+	@echo "make examples   run the notebooks in examples/ and keep what they show"
 	@echo "make bench   measure, and write docs/benchmarks.md"
 	@echo "make peers   install other packages to compare with into .venv-peers (large: they bring PyTorch)"
 	@echo "make wheel   build the wheel into dist/"
@@ -47,6 +48,9 @@ bench: $(VENV)/.installed-bench
 
 settings: $(VENV)/.installed-dev
 	$(BIN)/python -m tools.settings
+
+examples: $(VENV)/.installed-dev
+	$(BIN)/python -m tools.notebooks
 
 peers: $(PEERS)/.installed
 
