@@ -1,6 +1,6 @@
 """`make bench`: run every measurement (or those named) and write docs/benchmarks.md.
 
-`python -m benchmarks accuracy`, `… honesty` and `… high_dimension` have pages and options of their own (see --help there).
+`python -m benchmarks accuracy`, `… honesty`, `… high_dimension` and `… estimators` have pages and options of their own (see --help there).
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ PAGES = {
     "accuracy": "benchmarks.accuracy.run",
     "honesty": "benchmarks.honesty.run",
     "high_dimension": "benchmarks.high_dimension",
+    "estimators": "benchmarks.estimators",
 }
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 

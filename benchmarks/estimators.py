@@ -1,30 +1,35 @@
-"""Conditional variances estimated otherwise than by least squares: what robust, shrunk, lasso and nonlinear ones give, beside it."""
+"""`python -m benchmarks estimators`: conditional variances estimated otherwise than by least squares, into docs/estimators/."""
 
 from __future__ import annotations
 
+import argparse
+import re
 import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.covariance import MinCovDet
-from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
 import ordag
-from benchmarks.timing import table
+from benchmarks.curved import Curved
+from benchmarks.high_dimension import tau
+from benchmarks.timing import machine, table
 from ordag import Moments, hamming, simulate
 from ordag.arrays import Array, Mask
 from ordag.data.robust import robust_moments
 from ordag.data.shrinkage import shrinkage_moments
 from ordag.order.lasso import lasso_forward
 from ordag.order.least_squares import forward
-from ordag.order.regression import regression_forward
+from ordag.order.sparse import sparse_forward, usual_width
 from ordag.order.supported import Supported
-from ordag.parents.row_tests import distance_correlation
+from ordag.parents.row_tests import distance_correlation, row_p_values
 
 FIRST = 1000
 """Seeds from here on were used for nothing but these tables."""
@@ -32,21 +37,17 @@ FIRST = 1000
 FIRST_ROBUST = 2000
 """Those from 1000 on decided where MinCovDet is a start."""
 
-Draw = Callable[[int, int, np.random.Generator], tuple[Array, Mask]]
+FIRST_CURVED = 3000
+"""Those below chose the designs."""
+
+LINEAR = ("chain", "hub", "hub5", "er2", "er4", "er2w3")
+"""Designs of `simulate`; rs40 has a size of its own."""
+
+PAGES = Path(__file__).parents[1] / "docs" / "estimators"
 
 
-def tau(order: Sequence[int], adjacency: Mask) -> float:
-    """1 − 2 · (share of ancestor pairs in the wrong order)."""
-    reach = adjacency.astype(float)
-    for _ in range(max(1, int(np.ceil(np.log2(len(reach)))))):
-        reach = np.minimum(reach + reach @ reach, 1.0)
-    place = np.argsort(order)
-    causes, effects = np.nonzero(reach)
-    return 1.0 - 2.0 * float((place[causes] > place[effects]).mean()) if len(causes) else 1.0
-
-
-def f1(found: Mask, adjacency: Mask) -> float:
-    return 2.0 * float((found & adjacency).sum()) / max(int(found.sum() + adjacency.sum()), 1)
+def f1(found: Mask, truth: Mask) -> float:
+    return 2.0 * float((found & truth).sum()) / max(int(found.sum() + truth.sum()), 1)
 
 
 def arrows(found: Supported) -> Mask:
@@ -56,80 +57,10 @@ def arrows(found: Supported) -> Mask:
     return mask
 
 
-# ------------------------------------------------------------------------------------------------------------ designs
-
-
-def linear(parents: Callable[[int, int, np.random.Generator], Sequence[int]], low: float) -> Draw:
-    """Rows of equal error variances 1; weights of size `low` to 1, columns in any order."""
-
-    def draw(p: int, n: int, random: np.random.Generator) -> tuple[Array, Mask]:
-        B = np.zeros((p, p))
-        X = random.standard_normal((n, p))
-        for j in range(p):
-            chosen = np.array(parents(j, p, random), dtype=np.intp)
-            B[chosen, j] = random.uniform(low, 1.0, len(chosen)) * random.choice([-1.0, 1.0], len(chosen))
-            X[:, j] += X @ B[:, j]
-        mixed = random.permutation(p)
-        return X[:, mixed], (B != 0.0)[np.ix_(mixed, mixed)]
-
-    return draw
-
-
-def any_earlier(j: int, p: int, random: np.random.Generator, *, degree: float) -> Sequence[int]:
-    return [int(i) for i in np.flatnonzero(random.random(j) < degree / (p - 1))]
-
-
-def of_a_hub(j: int, p: int, random: np.random.Generator) -> Sequence[int]:
-    return sorted({j - 1, *random.choice(min(j, 10), min(j, 2), replace=False).tolist()} - {-1})
-
-
-def of_a_chain(j: int, p: int, random: np.random.Generator) -> Sequence[int]:
-    return sorted({j - 1, *random.choice(j, min(j, 2), replace=False).tolist()} - {-1}) if j else []
-
-
-LINEAR = {
-    "er2": linear(partial(any_earlier, degree=2.0), 0.5),
-    "er4": linear(partial(any_earlier, degree=4.0), 0.5),
-    "er2w3": linear(partial(any_earlier, degree=2.0), 0.3),
-    "chain": linear(of_a_chain, 0.7),
-    "hub": linear(of_a_hub, 0.7),
-}
-"""Erdős–Rényi of expected degree 2 and 4, with weaker arrows; predecessor and two earlier ones, or two of the first ten."""
-
-
-def sine(z: Array, random: np.random.Generator) -> Array:
-    return np.asarray(np.sin(2.0 * z))
-
-
-def quadratic(z: Array, random: np.random.Generator) -> Array:
-    return np.asarray(z**2)
-
-
-def gaussian_process(z: Array, random: np.random.Generator) -> Array:
-    """Smooth, with the kernel exp(−(z − z')²/2), from 200 random waves."""
-    waves, phases, heights = (
-        random.standard_normal(200),
-        random.uniform(0.0, 2.0 * np.pi, 200),
-        random.standard_normal(200),
-    )
-    return np.asarray(np.cos(np.outer(z, waves) + phases) @ heights)
-
-
-def nonlinear(
-    f: Callable[[Array, np.random.Generator], Array], p: int, n: int, random: np.random.Generator
-) -> tuple[Array, Mask]:
-    """Sums of f of the parents, each brought to a standard deviation of 0.7 to 1.3; errors N(0, 1); expected degree 2."""
-    A = np.triu(random.random((p, p)) < 2.0 / (p - 1), 1)
-    X = random.standard_normal((n, p))
-    for j in range(p):
-        for i in np.flatnonzero(A[:, j]):
-            effect = f((X[:, i] - X[:, i].mean()) / X[:, i].std(), random)
-            X[:, j] += random.uniform(0.7, 1.3) * (effect - effect.mean()) / effect.std()
-    mixed = random.permutation(p)
-    return X[:, mixed], A[np.ix_(mixed, mixed)]
-
-
-NONLINEAR = {"sine": sine, "quadratic": quadratic, "Gaussian process": gaussian_process}
+def timed(function: Callable[..., Any], *given: Any, **settings: Any) -> tuple[Any, float]:
+    """What a call gives, and the processor time that it took."""
+    start = time.process_time()
+    return function(*given, **settings), time.process_time() - start
 
 
 def outliers(X: Array, kind: str, random: np.random.Generator, share: float = 0.05) -> Array:
@@ -187,91 +118,104 @@ def robust(seeds: int = 20) -> str:
                 )
             means = np.array(cells, dtype=float).mean(axis=0)
             rows.append([f"{design} {p}/{n}", kind, *(f"{t:.3f}, {h:.1f}" for t, h in means)])
-    return "### Outliers: τ of the order, Hamming distance of the CVS graph\n\n" + table(
-        ["design, p/n", "5 % outliers", *estimators], rows
-    )
+    return table(["design, p/n", "5 % outliers", *estimators], rows)
 
 
 def shrinkage(seeds: int = 40) -> str:
     rows = []
-    for name, draw in LINEAR.items():
+    for design in LINEAR:
         for p, n in [(50, 60), (100, 120), (200, 220)]:
             values = []
             for seed in range(FIRST, FIRST + seeds):
-                X, truth = draw(p, n, np.random.default_rng([seed, p]))
-                names = [f"X{j}" for j in range(p)]
-                plain, shrunk = Moments.from_rows(X, names), shrinkage_moments(X, names)
-                values.append(
-                    [tau(forward(m).order, truth) for m in (plain, shrunk)] + [tau(np.argsort(X.var(axis=0)), truth)]
-                )  # type: ignore[arg-type]
-            means = np.mean(values, axis=0)
+                drawn = simulate(design, p, n, seed)
+                plain, shrunk = Moments.from_rows(drawn.X, drawn.names), shrinkage_moments(drawn.X, drawn.names)
+                orders = (forward(plain).order, forward(shrunk).order, np.argsort(drawn.X.var(axis=0)))
+                values.append([tau(order, drawn.dag.adjacency) for order in orders])
             gain = np.diff(np.array(values)[:, :2], axis=1)
-            rows.append(
-                [
-                    f"{name} {p}/{n}",
-                    *(f"{t:.3f}" for t in means),
-                    f"{gain.mean():+.3f} ± {gain.std(ddof=1) / np.sqrt(seeds):.3f}",
-                ]
-            )
-    return "### Few more rows than columns: τ\n\n" + table(
-        ["design, p/n", "least squares", "shrinkage", "sorting by variance", "gain by shrinkage"], rows
-    )
+            error = gain.std(ddof=1) / np.sqrt(seeds)
+            means = [f"{t:.3f}" for t in np.mean(values, axis=0)]
+            rows.append([f"{design} {p}/{n}", *means, f"{gain.mean():+.3f} ± {error:.3f}"])
+    return table(["design, p/n", "least squares", "shrinkage", "sorting by variance", "gain by shrinkage"], rows)
 
 
-def lasso(seeds: int = 10) -> str:
-    rows = []
-    for name, draw in LINEAR.items():
-        for p, n in [(100, 100), (100, 50)]:
-            values = []
-            for seed in range(FIRST, FIRST + seeds):
-                X, truth = draw(p, n, np.random.default_rng([seed, p]))
-                start = time.perf_counter()
-                found = lasso_forward(np.cov(X, rowvar=False), n)
-                seconds = time.perf_counter() - start
-                values.append(
-                    [tau(found.order, truth), f1(arrows(found), truth), tau(np.argsort(X.var(axis=0)), truth), seconds]
-                )  # type: ignore[arg-type]
-            means = np.mean(values, axis=0)
-            rows.append([f"{name} {p}/{n}", *(f"{value:.3f}" for value in means[:3]), f"{means[3]:.1f}"])
-    return "### Lasso\n\n" + table(["design, p/n", "τ", "F1 of supports", "τ of sorting by variance", "seconds"], rows)
-
-
-BOOSTING = GradientBoostingRegressor(n_estimators=60, max_depth=2, random_state=0)
-SIZES = [(10, 500, None), (20, 500, None), (30, 500, None), (6, 500, BOOSTING)]
-
-
-def regression(seeds: int = 12, sizes: Sequence[Any] = SIZES, designs: Sequence[str] = tuple(NONLINEAR)) -> str:
-    rows = []
-    for p, n, regressor in sizes:
-        count = seeds if p == 10 else seeds // 4
-        for name in designs:
-            f = NONLINEAR[name]
-            values = []
-            for seed in range(FIRST, FIRST + count):
-                X, truth = nonlinear(f, p, n, np.random.default_rng([seed, p]))
-                start = time.perf_counter()
-                found = regression_forward(X, regressor)
-                seconds = time.perf_counter() - start
-                fit = ordag.learn(X, "cvs")
-                by_variance = tau(np.argsort(X.var(axis=0)), truth)  # type: ignore[arg-type]
-                linear_order = forward(Moments.from_rows(X)).order
-                values.append(
-                    [
-                        tau(found.order, truth),
-                        f1(arrows(found), truth),
-                        tau(linear_order, truth),
-                        f1(fit.graph.adjacency, truth),
-                        by_variance,
-                        seconds,
-                    ]  # type: ignore[arg-type]
-                )
-            means = np.mean(values, axis=0)
-            kind = "splines" if regressor is None else "boosting"
-            rows.append([f"{name} {p}/{n}", kind, count, *(f"{value:.3f}" for value in means[:5]), f"{means[5]:.1f}"])
+def lasso(seeds: int = 6) -> str:
+    """The lasso beside sparse, on the same tables."""
+    rows: list[list[object]] = []
+    for cases in ([(one, 60, 60) for one in LINEAR], [(one, 60, 30) for one in LINEAR], [("rs40", 40, 100)]):
+        means = []
+        for case in cases:
+            jobs = (delayed(linear_scores)(*case, seed) for seed in range(FIRST, FIRST + seeds))
+            means.append(np.mean(Parallel(2)(jobs), axis=0))
+            rows.append([f"{case[0]} {case[1]}/{case[2]}", *_written(means[-1])])
             print(rows[-1], file=sys.stderr, flush=True)
-    return "### Nonlinear equations\n\n" + table(
-        ["design, p/n", "regressor", "tables", "τ", "F1", "τ linear", "F1 linear", "τ by variance", "seconds"], rows
-    )
+        if len(means) > 1:
+            rows.append([f"mean of these {len(means)}", *_written(np.mean(means, axis=0))])
+    head = ["design, p/n", "τ lasso", "F1 lasso", "τ sparse", "F1 sparse", "τ by variance", "seconds lasso", "sparse"]
+    return table(head, rows)
+
+
+def linear_scores(design: str, p: int, n: int, seed: int) -> list[float]:
+    """As in the head of the table."""
+    with threadpool_limits(1):
+        drawn = simulate(design, p, n, seed)
+        S, truth = np.cov(drawn.X, rowvar=False), drawn.dag.adjacency
+        by_lasso, seconds = timed(lasso_forward, S, n)
+        sparse, fewer = timed(sparse_forward, S, n, width=usual_width(p))
+        taus = [tau(order, truth) for order in (by_lasso.order, sparse.order, np.argsort(S.diagonal()))]
+        found = [f1(arrows(one), truth) for one in (by_lasso, sparse)]
+        return [taus[0], found[0], taus[1], found[1], taus[2], seconds, fewer]
+
+
+def _written(means: Array) -> list[str]:
+    return [*(f"{value:.3f}" for value in means[:5]), *(f"{value:.1f}" for value in means[5:])]
+
+
+BOOSTING = HistGradientBoostingRegressor(max_iter=60, max_depth=3, min_samples_leaf=10)
+SPLINED = ("sine", "quadratic", "Gaussian process")
+SIZES = ((10, 500), (20, 500), (30, 1000))
+DESIGNS = [
+    *(Curved(kind, graph, p, n) for graph in ("chain", "sparse") for kind in SPLINED for p, n in SIZES),
+    *(Curved(kind, "chain", 8, 500, BOOSTING) for kind in SPLINED),
+    Curved("interaction", "chain", 8, 1000),
+    Curved("interaction", "chain", 8, 1000, BOOSTING),
+]
+
+
+def regression(designs: Sequence[Curved] = DESIGNS) -> str:
+    rows = []
+    for design in designs:
+        count = 10 if design.regressor is None and design.p <= 10 else 5 if design.p <= 20 else 4
+        seeds = range(FIRST_CURVED, FIRST_CURVED + count)
+        scores = np.array(Parallel(2)(delayed(curved_scores)(design, seed) for seed in seeds))
+        means = scores.mean(axis=0)
+        kind = "splines" if design.regressor is None else "boosting"
+        written = [f"{value:.3f}" if np.isfinite(value) else "–" for value in means[:-1]]
+        rows.append([f"{design.kind}, {design.graph} {design.p}/{design.n}", kind, count, *written, f"{means[-1]:.1f}"])
+        print(rows[-1], file=sys.stderr, flush=True)
+    scores_of = ["τ", "F1", "F1 distance correlation", "τ linear", "F1 linear", "τ by variance"]
+    return table(["design, p/n", "regressor", "tables", *scores_of, "seconds"], rows)
+
+
+def curved_scores(design: Curved, seed: int) -> list[float]:
+    """As in the head of the table."""
+    with threadpool_limits(1):
+        X, truth = design.draw(np.random.default_rng([seed, design.p]))
+        variance = "regression" if design.regressor is None else design.regressor
+        fit, seconds = timed(ordag.learn, X, "cvs", variance=variance)
+        tested = design.p <= 10 and design.graph == "chain" and design.regressor is None
+        of_rows = f1(by_distance_correlation(X, fit.places), truth) if tested else np.nan
+        linear = ordag.learn(X, "cvs")
+        taus = [tau(np.array(order), truth) for order in (fit.places, linear.places, np.argsort(X.var(axis=0)))]
+        found = [f1(one.graph.adjacency, truth) for one in (fit, linear)]
+        return [taus[0], found[0], of_rows, taus[1], found[1], taus[2], seconds]
+
+
+def by_distance_correlation(X: Array, order: Sequence[int], alpha: float = 0.01) -> Mask:
+    """The arrows of `learn(…, test="distance-correlation")` along an order."""
+    later, earlier = np.nonzero(row_p_values(X, order, distance_correlation) <= alpha)
+    mask = np.zeros((len(order),) * 2, dtype=bool)
+    mask[np.array(order)[earlier], np.array(order)[later]] = True
+    return mask
 
 
 def row_tests(tables: int = 500) -> str:
@@ -291,21 +235,42 @@ def row_tests(tables: int = 500) -> str:
                         rejected += distance_correlation(x, y, Z) <= 0.05
                     cells.append(f"{rejected / tables:.3f}")
             rows.append(cells)
-    return "### Distance correlation of residuals: share rejected at 5 %\n\n" + table(
+    return table(
         ["n", "columns of Z", "sine: independent", "sine: dependent", "quadratic: independent", "quadratic: dependent"],
         rows,
     )
 
 
-PARTS = {part.__name__: part for part in (robust, shrinkage, lasso, regression, row_tests)}
+PARTS: dict[str, tuple[Callable[[], str], str]] = {
+    "robust": (robust, "robust.md"),
+    "shrinkage": (shrinkage, "shrinkage.md"),
+    "lasso": (lasso, "lasso.md"),
+    "regression": (regression, "regression.md"),
+    "row_tests": (row_tests, "regression.md"),
+}
+"""Each table, and the page that it is written into."""
 
 
-def run(names: Sequence[str] = ()) -> str:
-    with threadpool_limits(1):
-        return "## Other estimators of conditional variances\n\n" + "\n\n".join(
-            PARTS[name]() for name in names or PARTS
-        )
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks estimators", description=__doc__)
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"of {', '.join(PARTS)}; all unless named")
+    chosen = parser.parse_args(arguments).tables or list(PARTS)
+    unknown = [name for name in chosen if name not in PARTS]
+    if unknown:
+        parser.error(f"no table {', '.join(unknown)}: there are {', '.join(PARTS)}")
+    for name in chosen:
+        print(f"measuring: {name} …", file=sys.stderr)
+        measure, page = PARTS[name]
+        with threadpool_limits(1):
+            text = f"{measure()}\n\n*{machine()}*"
+        print(text)
+        write(PAGES / page, name, text)
 
 
-if __name__ == "__main__":
-    print(run(sys.argv[1:]))
+def write(page: Path, name: str, text: str) -> None:
+    """Put a table between the marks of its name on a page."""
+    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    before = page.read_text(encoding="utf-8")
+    after, count = re.subn(f"{begin}.*{end}", lambda _: f"{begin}\n\n{text}\n\n{end}", before, flags=re.DOTALL)
+    assert count == 1, f"{page.name} has no place for {name}"
+    page.write_text(after, encoding="utf-8")

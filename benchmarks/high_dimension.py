@@ -56,11 +56,21 @@ CASES = [
 LARGE = [("hub", 400, 200), ("chain", 400, 200), ("hub", 1000, 400), ("er2", 5000, 500)]
 
 
+POOLED = 200
+"""Variables up to which the pooled search is measured too: those up to which `auto` takes it."""
+
+UNITS = (("er2", 100, 80), ("er4", 100, 80), ("hub5", 100, 80))
+FEW_SEEDS = range(10)
+
+
 class Score(NamedTuple):
     tau: float
     f1: float
     least_squares: float
     by_variance: float
+    pooled_tau: float
+    pooled_f1: float
+    pooled_seconds: float
 
 
 def tau(order: Array, truth: Mask) -> float:
@@ -97,9 +107,24 @@ def measured(case: Case, seed: int) -> Score:
     arrows = np.zeros_like(truth)
     for j, members in zip(found.order, found.support, strict=True):
         arrows[members, j] = True
-    f1 = 2.0 * (arrows & truth).sum() / max(arrows.sum() + truth.sum(), 1)
     rivals = least_squares(S), np.argsort(S.diagonal())
-    return Score(tau(found.order, truth), float(f1), *(tau(order, truth) for order in rivals))
+    pooled = by_pooled_search(X, truth) if case.p <= POOLED else (np.nan,) * 3
+    return Score(tau(found.order, truth), f1(arrows, truth), *(tau(order, truth) for order in rivals), *pooled)
+
+
+def f1(arrows: Mask, truth: Mask) -> float:
+    return float(2.0 * (arrows & truth).sum() / max(arrows.sum() + truth.sum(), 1))
+
+
+def by_pooled_search(X: Array, truth: Mask) -> tuple[float, float, float]:
+    """τ and F1 of the pooled search, and its processor time."""
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        start = time.process_time()
+        fit = learn(X, "pooled", draws=0)
+        seconds = time.process_time() - start
+    order = np.array([fit.names.index(name) for name in fit.order])
+    return tau(order, truth), f1(fit.graph.adjacency, truth), seconds
 
 
 def accuracy(workers: int, seeds: range = SEEDS) -> str:
@@ -110,19 +135,40 @@ def accuracy(workers: int, seeds: range = SEEDS) -> str:
         error = scores[:, 0].std(ddof=1) / np.sqrt(len(scores))
         asked = f"≥ {case.tau:g}" + (f", F1 ≥ {case.f1:g}" if case.f1 else "")
         shown = [f"{mean[0]:.3f} ({error:.3f})", f"{scores[:, 0].min():.3f}", f"{mean[1]:.3f}", asked]
-        rows.append([case.name, *shown, f"{mean[2]:.3f}", f"{mean[3]:.3f}"])
+        pooled = [f"{mean[4]:.3f} ({scores[:, 4].std(ddof=1) / np.sqrt(len(scores)):.3f})"]
+        pooled += [f"{scores[:, 4].min():.3f}", f"{mean[5]:.3f}", duration(float(np.median(scores[:, 6])))]
+        pooled = pooled if case.p <= POOLED else ["–"] * 4
+        rows.append([case.name, *shown, *pooled, f"{mean[2]:.3f}", f"{mean[3]:.3f}"])
         print(" | ".join(map(str, rows[-1])), flush=True)
-    head = [
-        "design, p/n",
-        "τ (its error)",
-        "least τ",
-        "F1",
-        "asked for",
-        "τ least squares",
-        "τ by variance",
-        "median time",
-    ]
+    head = ["design, p/n", "sparse: τ (its error)", "least τ", "F1", "asked for"]
+    head += ["pooled: τ (its error)", "least τ", "F1", "processor time", "τ least squares", "τ by variance"]
     return table(head, rows)
+
+
+def units(workers: int, seeds: range = FEW_SEEDS) -> str:
+    """The same with every column in a unit of its own: F1 of the arrows, and of the pairs that they join."""
+    rows: list[list[object]] = []
+    for design, p, n in UNITS:
+        scores = np.array(Parallel(n_jobs=workers)(delayed(_in_random_units)(design, p, n, seed) for seed in seeds))
+        shown = [f"{one:.3f}" for one in scores.mean(axis=0)]
+        rows.append([f"{design} {p}/{n}", *shown[:4], duration(float(np.median(scores[:, 4])))])
+        print(" | ".join(map(str, rows[-1])), flush=True)
+    head = ["design, p/n, random units", "sparse: F1 of arrows", "of edges", "pooled: F1 of arrows", "of edges"]
+    return table([*head, "processor time"], rows)
+
+
+def _in_random_units(design: str, p: int, n: int, seed: int) -> list[float]:
+    drawn = simulate(design, p, n, seed=np.random.SeedSequence([3, seed]))
+    X = drawn.X / drawn.X.std(axis=0) * np.exp(np.random.default_rng(seed).normal(size=p))
+    answers: list[float] = []
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for method in ("cvs", "pooled"):
+            start = time.process_time()
+            graph = learn(X, method, **({"draws": 0} if method == "pooled" else {})).graph
+            seconds = time.process_time() - start
+            answers += [f1(graph.adjacency, drawn.sem.B != 0), f1(graph.skeleton, drawn.dag.skeleton)]
+    return [*answers, seconds]
 
 
 EVIDENCE = (("er2", 100, 100), ("chain", 100, 100), ("er2w3", 100, 100))
@@ -182,10 +228,13 @@ def main(arguments: list[str]) -> None:
     parser.add_argument(
         "--workers", type=int, default=-1, help="processes for the table of accuracy; all cores unless given"
     )
-    parser.add_argument("--only", choices=["accuracy", "times", "evidence"], help="print one table and write nothing")
+    parser.add_argument(
+        "--only", choices=["accuracy", "units", "times", "evidence"], help="print one table and write nothing"
+    )
     given = parser.parse_args(arguments)
     parts: dict[str, Callable[[], str]] = {
         "accuracy": lambda: accuracy(given.workers),
+        "units": lambda: units(given.workers),
         "times": times,
         "evidence": lambda: evidence(given.workers),
     }

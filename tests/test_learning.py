@@ -157,7 +157,7 @@ def test_json_is_the_whole_answer_in_plain_values():
     assert document["settings"] == {
         "method": "cvs",
         "alpha": 0.05,
-        "test": "fisher-z",
+        "test": None,
         "parents": "test",
         "correction": "none",
         "direction": "forward",

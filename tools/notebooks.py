@@ -44,7 +44,11 @@ def printed(book: nbformat.NotebookNode) -> list[str]:
 
 
 if __name__ == "__main__":
-    chosen = [path for path in sorted(EXAMPLES.glob("*.ipynb")) if not sys.argv[1:] or any(n in path.name for n in sys.argv[1:])]
+    chosen = [
+        path
+        for path in sorted(EXAMPLES.glob("*.ipynb"))
+        if not sys.argv[1:] or any(n in path.name for n in sys.argv[1:])
+    ]
     for path in chosen:
         nbformat.write(run(path), path)
         print(path.name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,13 +23,23 @@ from ordag.learners.methods import check_settings, recipe_for
 from ordag.learners.settings import MethodSettings
 from ordag.resampling.intervals import check_interval_level, intervals
 from ordag.resampling.replicates import Job, Replicate, run
-from ordag.resampling.resamplers import PlainRowResampler, Resampler, RowResampler, WishartResampler, seed_root
+from ordag.resampling.resamplers import (
+    HalfResampler,
+    PlainRowResampler,
+    Resampler,
+    RowResampler,
+    gaussian_resampler,
+    seed_root,
+)
 from ordag.resampling.streaming import passes, poisson_sums
 from ordag.resampling.support import Support
 from ordag.words import News
 from ordag.workers import worker_count
 
-KINDS = ("auto", "rows", "wishart", "poisson")
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+KINDS = ("auto", "rows", "half", "wishart", "poisson")
 
 IN_MEMORY = 2**25
 """Numbers (rows times columns) up to which a file is read into memory, to draw its rows: a quarter of a gigabyte."""
@@ -43,6 +53,10 @@ class Bootstrap(Support):
     """The support of every arrow, and the fit that it is about: what was learned from the data themselves."""
 
     fit: Fit
+
+    def plot(self, kind: str = "support", ax: Axes | None = None, **options: Any) -> Axes:
+        """As `ordag.Fit.plot`, of the fit with this support; by itself, the share of resamples that have each arrow."""
+        return replace(self.fit, bootstrap=self).plot(kind, ax, **options)
 
 
 def bootstrap(
@@ -65,9 +79,9 @@ def bootstrap(
     seed: the same seed gives the same answer, with any number of workers. Without one the samples are others every time, and
         a method that draws lots itself has its own seed, as in `ordag.learn`.
     workers: processes to use; one for every core unless said otherwise.
-    kind: "rows" draws rows with replacement; "wishart" draws from the Gaussian distribution with the data's moments, and is
-        all that can be done where only `Moments` exist; "poisson" weights the rows of a file in one pass. "auto" draws rows
-        where they fit in memory.
+    kind: "rows" draws rows with replacement; "half" takes half of the rows each time, none twice (intervals are then those of half as
+        many rows); "wishart" draws from the Gaussian distribution with the data's moments, and is all that can be done where
+        only `Moments` exist; "poisson" weights the rows of a file in one pass. "auto" draws rows where they fit in memory.
     level: that of the percentile intervals.
     progress: called now and then with a few words on how far things are.
 
@@ -83,7 +97,7 @@ def bootstrap(
     root = seed_root(seed)
     reading, asked = split_reading(settings)
     check_settings(method, asked)
-    keep = {"auto": IN_MEMORY, "rows": sys.maxsize}.get(kind, 0)
+    keep = {"auto": IN_MEMORY, "rows": sys.maxsize, "half": sys.maxsize}.get(kind, 0)
     table = Table(data, columns=columns, missing=missing, progress=progress, keep=keep, **reading)
     recipe = recipe_for(table, method, asked)
     if seed is not None:
@@ -92,7 +106,7 @@ def bootstrap(
     source = table.source
     rows = table.rows if keep else None
     X = rows.values if rows is not None and rows.stride == 1 and rows.values.size <= keep else None
-    kind = _settled(kind, source, X)
+    kind = _settled(kind, source, X, fit)
     keep_effects = 12 * count * fit.moments.p * (fit.moments.p - 1) // 2 <= EFFECTS
 
     def tell(done: int) -> None:
@@ -113,13 +127,15 @@ def bootstrap(
     else:
         # Any root whitens, but a root of squares and products has half the digits, and Wishart samples would inherit that.
         exact = table.qr_moments if X is None and fit.moments.squared else fit.moments
-        found = learned(_resampler(X, exact, recipe), range(count))
+        found = learned(_resampler(kind, X, exact, recipe), range(count))
     return _counted(fit, found, kind=kind, seed=root, level=level)
 
 
-def _resampler(X: Array | None, base: Moments, recipe: MethodSettings) -> Resampler:
-    if X is None:
-        return WishartResampler(base)
+def _resampler(kind: str, X: Array | None, base: Moments, recipe: MethodSettings) -> Resampler:
+    if X is None or kind == "wishart":
+        return gaussian_resampler(base, rows=recipe.needs_rows)
+    if kind == "half":
+        return HalfResampler(base, X)
     if recipe.needs_rows or base.n < least_squares_rows(base.p):
         return PlainRowResampler(base, X)
     return RowResampler.of(X, base)
@@ -138,7 +154,9 @@ def bootstrap_fit(
     count = _checked_count(replicates)
     check_interval_level(level)
     root = seed_root(seed)
-    found = run(Job(WishartResampler(fit.moments), root, recipe or fit.recipe), range(count), workers)
+    recipe = recipe or fit.recipe
+    _check_linear(recipe)
+    found = run(Job(gaussian_resampler(fit.moments, rows=recipe.needs_rows), root, recipe), range(count), workers)
     return _counted(fit, found, kind="wishart", seed=root, level=level)
 
 
@@ -150,13 +168,31 @@ def _checked_count(replicates: int) -> int:
     return int(replicates)
 
 
-def _settled(kind: str, source: Source | None, X: Array | None) -> str:
+def _check_linear(recipe: MethodSettings) -> None:
+    if not recipe.linear:
+        raise SettingError(
+            "The equations that were learned need not be linear, and samples with the moments of the data have no others: "
+            "resample the rows with ordag.bootstrap(data, …), or take the graph for granted with interval='given-graph'."
+        )
+
+
+def _settled(kind: str, source: Source | None, X: Array | None, fit: Fit) -> str:
     if source is None:
-        if kind in ("rows", "poisson"):
+        if kind in ("rows", "half", "poisson"):
             raise SettingError(f"kind={kind!r} needs the rows, and only moments were given: use kind='wishart'.")
         return "wishart"
+    if kind == "wishart":
+        _check_linear(fit.recipe)
+    few = fit.n < least_squares_rows(fit.moments.p)
+    if kind == "auto" and X is None and few and not fit.recipe.needs_rows:
+        return "wishart"
     if kind == "auto":
-        return "poisson" if X is None else "rows"
+        kind = "poisson" if X is None else "rows"
+    if kind == "poisson" and (few or fit.recipe.needs_rows):
+        why = "takes more rows than variables" if few else "keeps no rows, and this learner takes them"
+        raise SettingError(
+            f"kind='poisson', for files beyond memory, {why}: use kind='rows', which reads all rows into memory."
+        )
     return kind
 
 

@@ -227,7 +227,7 @@ def compare(
     outcomes = []
     for name in methods:
         given = {key: value for key, value in common.items() if name in takers[key]} | own.get(name, {})
-        outcomes.append(_outcome(name, Table(table.moments, progress=progress), given, graph))
+        outcomes.append(_outcome(name, table, given, graph))
     return Comparison(table.moments.names, table.moments.n, tuple(outcomes), graph)
 
 
@@ -248,7 +248,8 @@ def _outcome(method: str, table: Table, settings: Mapping[str, Any], truth: Dag 
     start, cpu = time.perf_counter(), time.process_time()
     try:
         check_settings(method, settings)
-        found = learn_from(table, recipe_for(table, method, settings))
+        recipe = recipe_for(table, method, settings)
+        found = learn_from(table if recipe.needs_rows else Table(table.moments, progress=table.tell), recipe)
         fit = Fit.of(with_notice(found))
     except SettingError:
         raise
@@ -261,7 +262,7 @@ def _outcome(method: str, table: Table, settings: Mapping[str, Any], truth: Dag 
     if truth is not None:
         directed = hamming(fit.graph, truth)
         class_distance = hamming(_class(fit.graph), to_cpdag(truth))
-    return Outcome(method, fit, problem, seconds, cpu_seconds, _bic(fit), directed, class_distance)
+    return Outcome(method, fit, problem, seconds, cpu_seconds, gaussian_bic(fit), directed, class_distance)
 
 
 def _class(graph: Graph) -> Cpdag:
@@ -269,7 +270,7 @@ def _class(graph: Graph) -> Cpdag:
     return to_cpdag(graph) if isinstance(graph, Dag) else Cpdag(graph.nodes, graph.adjacency)
 
 
-def _bic(fit: Fit) -> float:
+def gaussian_bic(fit: Fit) -> float:
     """Gaussian BIC of the graph, nan for a class without a DAG."""
     try:
         dag = fit.graph if isinstance(fit.graph, Dag) else extend(fit.graph)

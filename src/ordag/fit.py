@@ -152,8 +152,8 @@ class Fit(Found):
             variable with what acts on it and what it acts on; "order" the variances that the order rests on, with runners-up and ties;
             "support" what resamples say of every arrow; "diagnostics" a chart for each finding of a check. Without a kind, that of
             the first three which shows this graph best.
-        options: legend= (graph, neighbourhood), show="weight", "p_value", "support" or "probability" (matrix), variable=
-            (neighbourhood), ties= (order), most= (support), diagnosis= (diagnostics).
+        options: legend= (graph, neighbourhood), numbers= (graph), show="weight", "p_value", "support" or "probability" (matrix),
+            variable= (neighbourhood), ties= (order), most= (order, support), diagnosis= (diagnostics).
 
         `ax.figure.savefig` writes it; so does `save`, which takes the kind by itself.
         """

@@ -35,8 +35,8 @@ def learn(
     data: a file (CSV, Parquet) or a folder of Parquet files, a data frame, an array, `Moments`, or the name of a
         built-in data set ("marks", "sachs").
     method: "pooled" (pooled error variances, searched over orders), "cvs" (conditional variance scoring, Park & Kim), "pc",
-        "ges" or "gds". "auto" takes pooled up to 100 variables and cvs with parents="adaptive" beyond, unless a setting says
-        otherwise: alpha, test, parents, correction and direction are those of cvs.
+        "ges" or "gds". "auto" takes pooled up to 100 variables (200 with fewer than ten rows for each) and cvs with
+        parents="adaptive" beyond, unless a setting says otherwise: alpha, test, parents, correction and direction are those of cvs.
     columns: names of the columns to use, all by default.
     missing: "error" refuses rows with missing values, "drop" leaves them out.
     progress: called now and then with a few words on how far things are.

@@ -73,6 +73,15 @@ def shortened(text: str, most: int = 40) -> str:
     return text if len(text) <= most else f"{text[: most // 2]}…{text[len(text) - (most - 1) // 2 :]}"
 
 
+def collinear(name: str, others: Sequence[str]) -> str:
+    """The sentence that refuses a column which others make up."""
+    one = len(others) == 1
+    what = (
+        f"a copy of {shown(others[0])}, up to shift and scale" if one else f"a linear combination of {listed(others)}"
+    )
+    return f"Column {shown(name)} is {what}, to the last digit that float64 holds: leave one of these columns out."
+
+
 def counted(count: int, noun: str, nouns: str = "") -> str:
     """'1 row', '2,000 rows': the number and the noun that goes with it; `nouns` where the plural is no plain s."""
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"

@@ -190,3 +190,16 @@ def test_the_ratio_tells_equal_variances_from_unequal_ones():
     unequal = np.linspace(-1.0, 1.0, 20)
     assert PooledScore(n, 20).ratio(unequal) == pytest.approx(math.exp(2.0), rel=0.05)
     assert PooledScore(n, 20).ratio(np.linspace(0.0, 5000.0, 20)) < math.inf
+
+
+@pytest.mark.parametrize("p", [2, 3, 10, 40])
+def test_extended_prices_never_fall_below_those_of_the_extended_bic(p):
+    n, pairs = 50, p * (p - 1) // 2
+    usual, extended = PooledScore(n, p), PooledScore(n, p, extended=True)
+    steps = [math.log(n) / 2 + max(math.log((pairs - k) / (k + 1)), math.log(p)) for k in range(pairs)]
+    for k in range(pairs + 1):
+        assert extended.edge_prior(k) == pytest.approx(sum(steps[:k]), abs=1e-8)
+        assert extended.edge_prior(k) >= usual.edge_prior(k) - 1e-8
+        price = extended.local(np.zeros(p), k).price
+        for other in range(pairs + 1):  # the price bounds the prior from above, as far as the usual one does
+            assert extended.edge_prior(other) <= extended.edge_prior(k) + price * (other - k) + 1.0

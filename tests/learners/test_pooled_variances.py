@@ -169,3 +169,47 @@ def test_the_root_serves_where_the_gram_matrix_cannot():
         assert isinstance(variances, kind)
         assert variances.log_variance(3, 0b1) == pytest.approx(oracles.exact_v(X, 3, [0]), abs=1e-8)
         assert variances.log_variance(3, 0b111) == pytest.approx(oracles.exact_v(X, 3, [0, 1, 2]), abs=1e-8)
+
+
+@given(seed=seeds)
+@settings(max_examples=15, deadline=None)
+def test_with_few_rows_small_sets_are_those_of_least_squares(seed):
+    rng = np.random.default_rng(seed)
+    n, p = 24, 40
+    X = rng.standard_normal((n, 6)) @ rng.standard_normal((6, p)) + rng.standard_normal((n, p))
+    few = log_variances(Moments.from_rows(X), None)
+    assert few.most == 6
+    node, *parents = rng.permutation(p)[: int(rng.integers(2, 7))].tolist()
+    centred = X - X.mean(axis=0)
+
+    def literal(members):
+        A = centred[:, members]
+        rest = (
+            centred[:, node] - A @ np.linalg.lstsq(A, centred[:, node], rcond=None)[0] if members else centred[:, node]
+        )
+        return np.log(rest @ rest / n)
+
+    assert few.log_variance(node, mask(parents)) == pytest.approx(literal(parents), abs=1e-9)
+    joining, values = few.candidates(node, mask(parents), np.inf)
+    assert len(joining) == p - 1 - len(parents)
+    for k, value in list(zip(joining, values, strict=True))[:3]:
+        assert value == pytest.approx(literal([*parents, k]), abs=1e-8)
+    leaving, without = few.log_dropping(node, mask(parents))
+    for k, value in zip(leaving, without, strict=True):
+        assert value == pytest.approx(literal([j for j in parents if j != k]), abs=1e-8)
+    full = mask(rng.permutation(p)[:6])
+    assert few.candidates(node, full & ~(1 << node), np.inf)[0] or full.bit_count() == (full & ~(1 << node)).bit_count()
+    assert few.candidates(next(j for j in range(p) if not full >> j & 1), full, np.inf) == ([], [])
+
+
+def test_with_few_rows_a_twin_adds_nothing():
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((20, 30))
+    X[:, 1] = X[:, 0] + 1e-9 * rng.standard_normal(20)
+    few = log_variances(Moments.from_rows(X), None)
+    alone, both_of_them = few.log_variance(5, mask([0, 3])), few.log_variance(5, mask([0, 1, 3]))
+    assert both_of_them == alone
+    nodes, values = few.log_dropping(5, mask([0, 1, 3]))
+    assert values[nodes.tolist().index(1)] == pytest.approx(alone)
+    assert 1 not in few.candidates(5, mask([0, 3]), np.inf)[0]
+    assert np.isfinite(few.log_variance(1, mask([0])))

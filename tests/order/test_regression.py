@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from oracles import estimators as oracles
+from scipy.stats import norm
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
@@ -12,6 +13,7 @@ from sklearn.model_selection import KFold
 from ordag import Moments
 from ordag.order.least_squares import forward
 from ordag.order.regression import regression_forward
+from ordag.order.splines import spline_ridge
 
 
 def waves(n, seed, p=6):
@@ -45,14 +47,51 @@ def test_equals_one_prediction_at_a_time():
         order.append(errors[0][1])
 
 
-def test_all_targets_in_one_go_are_the_same_as_one_by_one():
-    from ordag.order.regression import spline_ridge
+def whole_numbers(n, seed, p):
+    """Waves with a column of two values and one of few."""
+    X, truth = waves(n, seed, p)
+    X[:, 1], X[:, 2] = X[:, 1] > 0.3, np.round(2.0 * X[:, 2])
+    return X, truth
 
-    X, _ = waves(150, 1, 4)
-    together, alone = regression_forward(X), regression_forward(X, spline_ridge())
-    assert together.order.tolist() == alone.order.tolist()
-    assert together.variances == pytest.approx(alone.variances)
-    assert together.runner_up == pytest.approx(alone.runner_up)
+
+@pytest.mark.parametrize(("n", "p", "draw"), [(150, 4, waves), (40, 7, waves), (120, 5, whole_numbers)])
+def test_the_quick_way_for_splines_is_the_same_as_one_fit_after_the_other(n, p, draw):
+    X, _ = draw(n, 1, p)
+    quick, slow = regression_forward(X), regression_forward(X, spline_ridge())
+    assert quick.order.tolist() == slow.order.tolist()
+    np.testing.assert_allclose(quick.variances, slow.variances, rtol=1e-9)
+    np.testing.assert_allclose(quick.runner_up, slow.runner_up, rtol=1e-9)
+    np.testing.assert_allclose(quick.p_values, slow.p_values, rtol=1e-6, atol=1e-12)
+    assert [one.tolist() for one in quick.support] == [one.tolist() for one in slow.support]
+
+
+def test_p_values_are_of_the_rise_without_a_variable():
+    X, _ = waves(80, 2, 4)
+    parts = list(KFold(5, shuffle=True, random_state=0).split(X))
+    found = regression_forward(X, LinearRegression())
+
+    def errors(given, target):
+        one = np.empty(len(X))
+        for inside, outside in parts:
+            predict = by_least_squares(X[inside][:, given], X[inside, target])
+            one[outside] = [(X[i, target] - predict(X[i, given])) ** 2 for i in outside]
+        return one
+
+    order = found.order.tolist()
+    for m, target in enumerate(order):
+        for j, k in enumerate(order[:m]):
+            rise = errors([c for c in order[:m] if c != k], target) - errors(order[:m], target)
+            z = rise.mean() / (rise.std(ddof=1) / np.sqrt(80))
+            assert found.p_values[m, j] == pytest.approx(norm.sf(z), rel=1e-6)
+        assert (found.p_values[m, m:] == 1.0).all()
+
+
+def test_other_labels_give_the_same_answer():
+    X, _ = waves(150, 3, 5)
+    mixed = np.array([3, 0, 4, 1, 2])
+    plain, other = regression_forward(X), regression_forward(X[:, mixed])
+    assert mixed[other.order].tolist() == plain.order.tolist()
+    np.testing.assert_allclose(other.p_values, plain.p_values, rtol=1e-6, atol=1e-12)
 
 
 @pytest.mark.slow

@@ -38,7 +38,7 @@ from ordag.words import shown
     type=float,
     help="Level of each finding, 0.01 unless given, and of the tests for edges: auto then takes cvs.",
 )
-@with_options(setting_options("orient_by_order", "knowledge"))
+@with_options(setting_options("orient_by_order", "variance", "knowledge"))
 @click.option(
     "--same-units", is_flag=True, help="All columns are in comparable units: what depends on units is a note."
 )
@@ -60,6 +60,7 @@ def check(
     method: str,
     alpha: float | None,
     orient_by_order: str | None,
+    variance: str | None,
     knowledge: str | None,
     same_units: bool,
     units: str | None,
@@ -91,7 +92,7 @@ def check(
         check_page(report)
         check_outputs([("--report", report)], inputs(data, knowledge))
     reading = take_reading(values)
-    said = {"orient_by_order": orient_by_order, "knowledge": knowledge}
+    said = {"orient_by_order": orient_by_order, "variance": variance, "knowledge": knowledge}
     settings: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
     with Progress() as progress:
         diagnosis = diagnose(

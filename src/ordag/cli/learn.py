@@ -30,6 +30,7 @@ from ordag.show.export import check_ending, content, endings
 from ordag.show.files import check_outputs
 from ordag.show.plots import ENDINGS as PICTURES
 from ordag.show.plots import KINDS, check_kind, check_picture, picture
+from ordag.show.report import ENDINGS as PAGES
 from ordag.show.report import MOST_CHECKED, check_page
 from ordag.show.report import report as report_of
 from ordag.show.screen import Screen
@@ -108,8 +109,8 @@ def learn(
     DATA is a CSV or Parquet file, a folder of Parquet files, - for a table on standard input, or the name of a built-in data
     set: marks (88 students, 5 exams) or sachs (853 cells, 11 proteins).
 
-    METHODS. auto takes pooled up to 100 variables and cvs with --parents adaptive beyond; a
-    setting of another method, such as --alpha, takes that.
+    METHODS. auto takes pooled up to 100 variables (200 with fewer than ten rows for each) and cvs
+    with --parents adaptive beyond; a setting of another method, such as --alpha, takes that.
 
     \b
     Examples
@@ -144,10 +145,12 @@ def learn(
     with warnings.catch_warnings(), Progress() as progress:
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit says it too, in its own place
         fit = learn_graph(data, method, progress=progress, forecast=forecast, **again, **reading, **settings)
-        contents: dict[str, str | bytes] = {path: content(fit, path) for path in out}
+        pages = [path for path in (*out, *([report] if report else [])) if path.lower().endswith(PAGES)]
+        contents: dict[str, str | bytes] = {path: content(fit, path) for path in out if path not in pages}
         contents |= {path: picture(fit, path, kind, **options) for path in plot}
-        if report is not None:
-            contents[report] = report_of(fit, check=check, compare=methods, progress=progress, **origin(data, reading))
+        if pages:
+            page = report_of(fit, check=check, compare=methods, progress=progress, **origin(data, reading))
+            contents |= dict.fromkeys(pages, page)
     for path, made in contents.items():  # all of them are made before the first is written
         write_whole(path, made)
     if as_json:

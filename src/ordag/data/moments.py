@@ -240,7 +240,7 @@ class Moments:
         self.__dict__.update({key: _frozen(v) if isinstance(v, np.ndarray) else v for key, v in state.items()})
 
     def _repr_html_(self) -> str:
-        sd = np.sqrt(np.asarray(self.variances))
+        sd = self.spread / np.sqrt(max(self.n - 1.0, 1.0))
         rows = ([isolated(one), number(float(self.mean[j])), number(float(sd[j]))] for j, one in enumerate(self.names))
         return card(repr(self), table(["column", "mean", "standard deviation"], rows))
 

@@ -22,7 +22,10 @@ def shrinkage_moments(X: Array, names: Sequence[str]) -> Moments:
 
     n, p = X.shape
     mean = X.mean(axis=0)
-    share = float(ledoit_wolf_shrinkage(X))
+    centred = X - mean
+    share = float(
+        ledoit_wolf_shrinkage(centred / np.abs(centred).max(), assume_centered=True)
+    )  # it takes fourth powers
     ridge = math.sqrt(share * n * float(X.var(axis=0).mean()))
-    R = triangle(np.concatenate([math.sqrt(1.0 - share) * (X - mean), ridge * np.eye(p)]))
+    R = triangle(np.concatenate([math.sqrt(1.0 - share) * centred, ridge * np.eye(p)]))
     return Moments(n, mean, names, R=R)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
+from ordag.arrays import Array
 from ordag.checks import check_function
 from ordag.data.moments import Moments, gram_moments, moments_of_files, moments_of_gram, read_moments
 from ordag.data.profile import Profile, Rows, Sampler
@@ -39,6 +40,11 @@ class Table:
         else:
             self.source = open_source(data, **reading)
             self.names = self.source.names
+
+    @classmethod
+    def of_rows(cls, names: Sequence[str], X: Array) -> Table:
+        """A table of rows in memory under given names."""
+        return cls(dict(zip(names, X.T, strict=True)))
 
     def tell(self, news: str) -> None:
         """Pass on how far things are."""

@@ -25,6 +25,9 @@ from ordag.words import counted, joined, listed, shown
 LeastRows: TypeAlias = Callable[[int], int]
 """How many rows p columns take, for those who cannot do with fewer."""
 
+FEW_ROWS = 5
+"""What a regression on one variable takes, to leave something to test."""
+
 SMALLEST, LARGEST = 1e-135, 1e145
 """Lengths of centred columns between which squares, and quotients of squares, stay within float64."""
 
@@ -68,6 +71,11 @@ class RowCheck:
             raise NonFiniteError(
                 f"Infinite values in {self._counts(self.infinite)}: remove those rows or columns, or correct the values."
             )
+        if self.dropped and self.dropped == self.rows:
+            raise MissingValuesError(
+                f"Every row has missing values, in {self._counts(self.absent)}: fill them in, or leave those columns out "
+                "(columns=…, --columns)."
+            )
         if self.dropped and self.missing == "error":
             raise MissingValuesError(
                 f"{counted(self.dropped, 'row')} of {self.rows:,} {'has' if self.dropped == 1 else 'have'} missing values, in "
@@ -96,8 +104,11 @@ def check_size(n: int, names: Sequence[str], least_rows: LeastRows = least_squar
     if n < least_rows(p):
         most = max((q for q in range(2, p) if least_rows(q) <= n), default=0)
         fewer = f" or at most {most} of the columns (columns=…, --columns)" if most else ""
+        sparse = ", or regress on few of them: method='cvs', variance='sparse' (--method cvs --variance sparse)"
+        able = n >= FEW_ROWS and least_rows is least_squares_rows
         raise TooFewRowsError(
-            f"{counted(n, 'row')} and {p} variables: the tests need at least {least_rows(p)} rows. Use more rows{fewer}."
+            f"{counted(n, 'row')} and {p} variables: the tests need at least {least_rows(p)} rows. Use more rows{fewer}"
+            f"{sparse if able else ''}."
         )
 
 

@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 from ordag.arrays import Array, Mask
 from ordag.data.moments import Moments
 from ordag.data.table import Table
-from ordag.errors import PrecisionWarning
+from ordag.errors import PrecisionWarning, SettingError
 from ordag.evidence.finding import Level
 from ordag.fit import Fit
 from ordag.graph.acyclic import topological_order
 from ordag.learners.found import Found
 from ordag.learners.methods import learn_from
 from ordag.linalg import triangle
+
+QUICK = ("robust", "shrinkage")
+"""Estimators that take rows, and little time for them."""
 
 
 class Survival(NamedTuple):
@@ -46,33 +49,50 @@ class Baseline:
     order: NDArray[np.intp]
     moments: Moments
     arrows: Mask
+    rows: Array | None = None
+    """Those of the table, its columns in the learned order, where there are any."""
 
     @classmethod
-    def of(cls, fit: Fit) -> Baseline:
-        """A fit with its columns in line."""
+    def of(cls, fit: Fit, rows: Array | None = None) -> Baseline:
+        """A fit, and the rows that it was learned from, with the columns in line."""
         order = np.array(fit.places or topological_order(fit.graph.adjacency))
         given = fit.moments
         factor = None if fit.ordering is None else fit.ordering.factor
         R = triangle(given.R[:, order]) if factor is None else factor.L.T
         names = [fit.names[j] for j in order]
         moments = Moments(given.n, given.mean[order], names, R=np.asfortranarray(R), squared=given.squared)
-        return cls(fit, order, moments, fit.graph.adjacency[np.ix_(order, order)])
+        in_line = None if rows is None else rows[:, order]
+        return cls(fit, order, moments, fit.graph.adjacency[np.ix_(order, order)], in_line)
 
     @property
     def count(self) -> int:
         return int(self.arrows.sum())
 
-    def scaled(self, factors: Array) -> Moments:
-        """The moments with every column multiplied by its factor."""
+    def scaled(self, factors: Array) -> Table:
+        """The table with every column multiplied by its factor."""
         given = self.moments
+        if self.fit.recipe.needs_rows:
+            variance = self.fit.settings.get("variance")
+            if variance not in QUICK or self.rows is None:
+                raise SettingError(
+                    f"not available with {f'variance={variance!r}' if variance else 'this test'}: it learns from the rows dozens of times."
+                )
+            return self.table_of(self.rows * factors)
         R = np.asfortranarray(given.R * factors)
-        return Moments(given.n, given.mean * factors, given.names, R=R, squared=given.squared)
+        return Table(Moments(given.n, given.mean * factors, given.names, R=R, squared=given.squared))
 
-    def again(self, moments: Moments, **changed: Any) -> Found:
-        """What the same settings make of other moments of the same columns."""
+    def table_of(self, rows: Array) -> Table:
+        """A table of other rows of the same columns."""
+        names = self.moments.names
+        if self.fit.recipe.needs_rows:
+            return Table.of_rows(names, rows)
+        return Table(Moments.from_rows(rows, names))
+
+    def again(self, table: Table, **changed: Any) -> Found:
+        """What the same settings make of another table of the same columns."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrecisionWarning)
-            return learn_from(Table(moments), replace(self.fit.recipe, **changed))
+            return learn_from(table, replace(self.fit.recipe, **changed))
 
     def compare(self, other: Mask) -> Survival:
         """How many of the arrows another graph of the same columns keeps; all, if there are none."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,6 +46,9 @@ from ordag.plain import to_json
 from ordag.settings import level
 from ordag.words import counted, share
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 LEVEL = 0.01
 """Of a finding, where nobody says otherwise."""
 
@@ -56,6 +59,9 @@ TITLES = {"warning": "Warnings", "look": "Worth a look", "fine": "Fine", "unchec
 
 JOINT = ("kurtosis", "mardia", "influence")
 """Findings that take the inverse of the covariance of all columns."""
+
+LINEAR = ("condition", "common_factor", "linearity", "residual_spread", "residual_pairs")
+"""Findings on linear equations."""
 
 LEAST_ROWS = 20
 """Below this the tests on rows have no meaning."""
@@ -108,6 +114,10 @@ class Diagnosis:
     def heading(self) -> str:
         fit, arrows = self.fit, self.fit.graph.edge_count
         return f"check · {counted(fit.n, 'row')} · {counted(len(fit.names), 'variable')} · {counted(arrows, 'arrow')}"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """A small chart for each finding, on these axes or on new ones: see `ordag.Fit.plot`."""
+        return self.fit.plot("diagnostics", ax, diagnosis=self)
 
     def _repr_html_(self) -> str:
         tier = self.verdict.tier
@@ -228,7 +238,7 @@ def check_fit(
         rows = Rows(fit.profile.rows, fit.profile.stride)
     count = usual_draws(fit) if draws is None else draws
     verdict = quick_verdict(fit, same_units=True, tables=fit.forecast_tables) if same_units else fit.verdict
-    baseline = Baseline.of(fit)
+    baseline = Baseline.of(fit, None if rows is None else rows.values)
     tested = verdict.tier == "tested"
     findings: list[Finding] = []
     checks = {
@@ -247,7 +257,7 @@ def check_fit(
     }
     for key, check in checks.items():
         tell(f"checking {key.replace('_', ' ')}")
-        findings.append(_guarded(key, check))
+        findings.append(_guarded(key, check, fit))
     findings += _row_findings(baseline, rows, LEVEL if alpha is None else alpha, tested, tell)
     return Diagnosis(full_verdict(verdict, findings), tuple(findings), fit)
 
@@ -304,15 +314,19 @@ def _row_findings(
         elif key in JOINT and len(X) < least_squares_rows(X.shape[1]):
             yield unchecked(key, "takes more rows than variables.")
         else:
-            finding = _guarded(key, check)
+            finding = _guarded(key, check, baseline.fit)
             if rows.stride > 1:
                 sampled = f"{finding.sentence} (From every {rows.stride}th row.)"
                 finding = Finding(key, finding.level, sampled, {**finding.numbers, "stride": rows.stride})
             yield finding
 
 
-def _guarded(key: str, check: Callable[[], Finding]) -> Finding:
+def _guarded(key: str, check: Callable[[], Finding], fit: Fit) -> Finding:
     """A check that the data do not allow is a finding too: the rest of the answer stands."""
+    if key in LINEAR and not fit.recipe.linear:
+        return unchecked(
+            key, f"not available with variance={fit.settings['variance']!r}, whose equations need not be linear."
+        )
     try:
         return check()
     except OrdagError as error:

@@ -9,7 +9,6 @@ from scipy.linalg import qr
 from scipy.special import betainc
 
 from ordag.arrays import Array
-from ordag.data.moments import Moments
 from ordag.diagnosis.baseline import Baseline
 from ordag.evidence.finding import Finding, Level
 from ordag.words import chance, counted, share
@@ -38,7 +37,7 @@ def influence_finding(baseline: Baseline, rows: Array, alpha: float) -> Finding:
     p_value = min(1.0, float(tail(d2.max(), n, p)) * n)
     left_out = math.ceil(n / 100)
     stay = np.sort(np.argsort(d2, kind="stable")[: n - left_out])
-    kept = baseline.compare(baseline.again(Moments.from_rows(rows[stay], baseline.moments.names)).graph.adjacency)
+    kept = baseline.compare(baseline.again(baseline.table_of(rows[stay])).graph.adjacency)
     total = float(d2[d2 >= np.partition(d2, n - left_out)[n - left_out]].sum() / d2.sum())
     numbers = {
         "outside": outside,

@@ -16,7 +16,7 @@ from ordag.graph.distances import hamming
 from ordag.learners.cvs import CvsSettings
 from ordag.linalg import inverse, lengths, triangle
 from ordag.order.ordering import Factor, Ordering
-from ordag.parents import select
+from ordag.parents import row_test, select
 from ordag.words import counted
 
 CLOSE = 0.8
@@ -63,7 +63,8 @@ def sort_and_regress(baseline: Baseline) -> Mask:
     L = np.asfortranarray(triangle(moments.R[:, order]).T)
     factor = Factor(L, inverse(L), np.zeros(len(order)))
     sorted_ = Ordering.along(order, moments, factor, np.full(len(order), np.inf))
-    selection = select(sorted_, rule=cvs.parents, alpha=cvs.alpha, test=cvs.test, correction=cvs.correction)
+    test = None if row_test(cvs.test) is not None else cvs.test
+    selection = select(sorted_, rule=cvs.parents, alpha=cvs.alpha, test=test, correction=cvs.correction)
     later, earlier = np.nonzero(selection.parents)
     adjacency = np.zeros(baseline.arrows.shape, dtype=bool)
     adjacency[order[earlier], order[later]] = True
@@ -74,6 +75,9 @@ def sorting_finding(baseline: Baseline) -> Finding:
     """How far the order agrees with sorting by variance and by R², and whether sort-and-regress gives the same graph."""
     if baseline.moments.n < least_squares_rows(baseline.moments.p):
         return unchecked("sorting", "takes more rows than variables.")
+    chosen = baseline.fit.selection
+    if chosen is not None and chosen.row_p_values is not None:
+        return unchecked("sorting", "takes parents by partial correlations, and these were found by the rows.")
     variances = np.asarray(baseline.moments.variances)
     explained = r_squared(baseline.moments.R)
     place = np.arange(len(variances), dtype=np.float64)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array
-from ordag.data.moments import Moments
+from ordag.data.table_checks import least_squares_rows
 from ordag.diagnosis.baseline import Baseline, Survival, agreement, average
 from ordag.evidence.finding import Finding, Level, at_most_look, unchecked
 from ordag.learners.cvs import CvsSettings
@@ -68,7 +68,7 @@ def logarithms_finding(baseline: Baseline, rows: Array, *, tested: bool) -> Find
         return Finding("logarithms", "fine", sentence, {**Survival(1.0, 0.0, 0.0)._asdict(), **numbers})
     changed = rows.copy()
     changed[:, positive] = np.log(changed[:, positive])
-    kept = baseline.compare(baseline.again(Moments.from_rows(changed, baseline.moments.names)).graph.adjacency)
+    kept = baseline.compare(baseline.again(baseline.table_of(changed)).graph.adjacency)
     which = "of all columns" if positive.all() else f"of the {counted(int(positive.sum()), 'positive column')}"
     return _survival("logarithms", baseline, kept, f"taking logarithms {which}", False, tested, numbers)
 
@@ -78,8 +78,15 @@ def backward_finding(baseline: Baseline) -> Finding:
     recipe = baseline.fit.recipe
     if not isinstance(recipe, CvsSettings):
         return unchecked("backward", f"{recipe.name} does not choose an order step by step.")
+    if recipe.variance not in (None, "auto", "least-squares"):
+        variance = baseline.fit.settings["variance"]
+        return unchecked("backward", f"not available with variance={variance!r}, which chooses causes first only.")
+    if baseline.moments.n < least_squares_rows(baseline.moments.p):
+        return unchecked("backward", "takes more rows than variables.")
     forward = recipe.direction == "forward"
-    other = baseline.again(baseline.moments, direction="backward" if forward else "forward")
+    other = baseline.again(
+        baseline.scaled(np.ones(len(baseline.order))), direction="backward" if forward else "forward"
+    )
     assert other.ordering is not None
     places = np.argsort(other.ordering.order).astype(np.float64)
     tau = agreement(np.arange(len(places), dtype=np.float64), places)

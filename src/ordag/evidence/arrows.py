@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.learners.found import Found
-from ordag.learners.supports import SupportResult, discovery_rates, weight_p_values
+from ordag.learners.supports import ArrowTest, SupportResult, discovery_rates
 from ordag.resampling.support import Support
 
 DECIDED = 0.9
@@ -41,14 +41,14 @@ def arrow_columns(found: Found, support: Support | None = None) -> dict[str, Any
     if found.refit is not None:
         columns["weight"] = found.refit.sem.B[source, target]
         columns["std_error"] = found.refit.std_error[source, target]
-    if isinstance(found.result, SupportResult) and found.result.split is not None:
-        columns["p_value"] = weight_p_values(found.result.split, source, target)
+    if isinstance(found.result, SupportResult) and found.refit is not None:
+        columns["p_value"] = found.result.p_values(found.refit, source, target)
     elif found.selection is not None and found.ordering is not None:
         columns["p_value"] = found.selection.p_values_of(place[target], place[source])
     elif found.pair_p_values is not None:
         columns["p_value"] = found.pair_p_values[source, target]
     elif found.refit is not None:
-        columns["p_value"] = weight_p_values(found.refit, source, target)
+        columns["p_value"] = ArrowTest().p_values(found.refit, source, target)
     if found.ordering is not None and found.ordering.factor is not None:
         ends = place[source], place[target]
         columns["direction_p_value"] = found.ordering.direction_p_values(np.minimum(*ends), np.maximum(*ends))

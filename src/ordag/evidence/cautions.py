@@ -27,7 +27,7 @@ class Caution(NamedTuple):
 def cautions(found: Found) -> list[Caution]:
     """What a reader of the graph should know beside what its directions rest on."""
     beware = []
-    factor = common_factor(found) if found.graph.edge_count else None
+    factor = common_factor(found) if found.graph.edge_count and found.recipe.linear else None
     if factor is not None and factor.explains:
         beware.append(Caution(factor.sentence, "hidden common causes explain the table better than the arrows do"))
     elif factor is not None and factor.nearly:

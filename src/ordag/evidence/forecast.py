@@ -3,7 +3,7 @@ r"""`forecast`: what would be wrong if the learned graph were the truth? The fit
 Tables of the same size are drawn from the fitted model and learned from with the same settings, and the graphs that come out are
 compared with the one that was drawn from. No rows are needed: the scatter of n Gaussian rows is $R^{*\top} R^*$ with
 $R^* = A\,\Omega^{1/2} (I - B)^{-1}$, variables in causal order, and A the Bartlett factor of a standard Wishart matrix
-(`WishartResampler`).
+(`WishartResampler`). Learners that take rows are given Gaussian ones.
 
 It is what chance does to a graph like this one, and says nothing of assumptions that do not hold: the tier of the verdict says
 whether the data support them. docs/trust.md has forecasts beside what there was.
@@ -24,8 +24,9 @@ from ordag.graph.acyclic import topological_order
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import Found
 from ordag.linalg import inverse
+from ordag.parents.row_tests import row_test
 from ordag.resampling.replicates import Indices, Job, Replicate, run
-from ordag.resampling.resamplers import WishartResampler, seed_root
+from ordag.resampling.resamplers import gaussian_resampler, seed_root
 from ordag.words import share
 
 MOST, LEAST = 200, 4
@@ -35,8 +36,11 @@ BY_TESTS = 3e-7
 """What cvs with parents by tests takes for a table of p columns, over (p + 10)²: many of them are learned from in step."""
 
 
-BY_SUPPORTS = 4e-5
-"""What a sparse order takes for a table of p columns, over p²."""
+BY_SUPPORTS, BY_LASSO = 4e-5, 5e-4
+"""What a sparse order takes for a table of p columns, over p², and one by the lasso."""
+
+QUICK_ROWS = {"shrinkage": 2e-3, "robust": 0.05}
+"""What learners that take rows take for a small table; the others too long for any forecast that nobody has asked for."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,8 @@ class Expected:
 
 def expected(found: Found, tables: int | None = None) -> Expected | None:
     """What the fit says of its own errors: by the probabilities of its arrows, or else, or if asked for, by a forecast."""
+    if not found.recipe.linear:
+        return None
     if found.probabilities is None or tables is not None:
         return forecast(found, tables)
     return _by_probabilities(found)
@@ -101,6 +107,10 @@ def forecast(
     """
     if replicates is not None:
         _check_count(replicates)
+    if replicates is not None and not found.recipe.linear:
+        raise SettingError(
+            "No table can be drawn from these equations, which need not be linear: there is no forecast of them."
+        )
     if not found.graph.edge_count:
         return None
     count = usual_count(found) if replicates is None else replicates
@@ -115,7 +125,8 @@ def forecast(
     spread = inverse(np.asfortranarray(np.eye(len(order)) - sem.B[in_order].T)).T
     root = np.sqrt((found.n - 1.0) * sem.omega[order])[:, None] * spread
     base = Moments(found.n, found.moments.mean[order], [found.names[j] for j in order], R=np.triu(root))
-    job = Job(WishartResampler(base), seed_root(seed), found.recipe, "graph")
+    resampler = gaussian_resampler(base, rows=found.recipe.needs_rows)
+    job = Job(resampler, seed_root(seed), found.recipe, "graph")
     learned = [one for one in run(job, range(count), workers) if one.failure is None]
     if not learned:
         return None
@@ -125,7 +136,12 @@ def forecast(
 def usual_count(found: Found) -> int:
     """Tables that can be learned from in about a second; none where that is fewer than four."""
     p, cvs = found.moments.p, found.recipe if isinstance(found.recipe, CvsSettings) else None
-    if cvs is not None and cvs.variance == "auto":
+    if cvs is not None and cvs.needs_rows:
+        quick = isinstance(cvs.variance, str) and row_test(cvs.test) is None
+        each = QUICK_ROWS.get(cvs.variance, np.inf) * max(1.0, p / 30.0) ** 2 if quick else np.inf
+    elif cvs is not None and cvs.variance == "lasso":
+        each = BY_LASSO * p**2
+    elif cvs is not None and cvs.variance == "auto":
         each = 3.0 * BY_SUPPORTS * p**2  # a sparse order, and supports along the other one
     elif found.ordering is not None and found.ordering.support is not None:
         each = BY_SUPPORTS * p**2

@@ -7,7 +7,7 @@ tiers.
    Along a wrong order they would hardly ever come out equal, so the directions rest on a model that the data could have
    contradicted.
 2. "untested": they pass, but these data could hardly have contradicted them: too few rows or variables, arrows too weak, or
-   a hidden common cause that explains the table as well.
+   a hidden common cause that explains the table as well; or they cannot be tested at all.
 3. "assumed": they are rejected. The directions rest on the condition of Park & Kim's Theorem 2.2, which no test on the
    data alone can check (docs/trust.md has the two-variable example); the verdict shows the closest arrow.
 4. "uninformative": the columns are standardised or scaled in another way. The directions carry no information.
@@ -29,7 +29,7 @@ import numpy as np
 
 from ordag.evidence.arrows import DECIDED, arrow_ends, arrow_reasons
 from ordag.evidence.cautions import Caution, cautions
-from ordag.evidence.equal_variances import EqualVariances, equality_test
+from ordag.evidence.equal_variances import EqualVariances, equality_test, untestable
 from ordag.evidence.forecast import Expected, expected
 from ordag.evidence.scale import describe, scale_of
 from ordag.evidence.turning import Turning, turning_factors
@@ -37,7 +37,7 @@ from ordag.graph.cpdag import Cpdag
 from ordag.graph.graph import arrow
 from ordag.learners.found import Found
 from ordag.learners.pooled.search import PooledResult
-from ordag.words import amount, chance, share
+from ordag.words import amount, share
 
 Forecast = Callable[[], Expected | None]
 
@@ -149,10 +149,10 @@ class _Grounds(NamedTuple):
 def _graded(found: Found, same_units: bool, which: str, beware: list[Caution], wrong: Forecast) -> Verdict:
     """The tier of directions that rest on variances alone; `which` begins the sentence."""
     test = equality_test(found)
-    assert test is not None
     scale = scale_of(found.moments, found.profile, same_units=same_units)
     turning = turning_factors(found)
-    numbers: dict[str, Any] = {**test._asdict(), "variance_spread": scale.spread, "closest": None, "turning": None}
+    numbers: dict[str, Any] = {} if test is None else test._asdict()
+    numbers |= {"variance_spread": scale.spread, "closest": None, "turning": None}
     if turning is not None:
         least = int(np.argmin(turning.margin))
         source, target = found.names[turning.source[least]], found.names[turning.target[least]]
@@ -160,7 +160,7 @@ def _graded(found: Found, same_units: bool, which: str, beware: list[Caution], w
         numbers["turning"] = float(turning.factor.min())
     if not found.graph.edge_count:
         return Verdict("untested", "There are no arrows, and so no directions to test.", None, numbers)
-    if scale.kind or (scale.near and test.rejected):
+    if scale.kind or (scale.near and test is not None and test.rejected):
         why = (
             f"the variances of the columns cannot be told apart (largest over smallest {amount(scale.spread)}), and the "
             "error variances are not equal, as after standardising"
@@ -174,6 +174,9 @@ def _graded(found: Found, same_units: bool, which: str, beware: list[Caution], w
             None,
             numbers,
         )
+    if test is None:
+        sentence = f"{which} rest on equal error variances, which are not tested: {untestable(found)}."
+        return Verdict("untested", sentence, wrong(), numbers)
     grounds = _Grounds(test, turning, wrong(), beware)
     if test.rejected and not grounds.harmless:
         return Verdict("assumed", f"{which} {_assumed(test, numbers['closest'])}", grounds.expected, numbers)
@@ -181,7 +184,7 @@ def _graded(found: Found, same_units: bool, which: str, beware: list[Caution], w
     if doubts:
         sentence = (
             f"{which} rest on equal error variances, which pass, but which these data can hardly test "
-            f"({chance(test.p_value)}, largest over smallest {amount(test.spread)}): {'; '.join(doubts)}."
+            f"({test.numbers}): {'; '.join(doubts)}."
         )
         return Verdict("untested", sentence, grounds.expected, numbers)
     return Verdict("tested", f"{which} {_tested(found, grounds)}", grounds.expected, numbers)
@@ -193,7 +196,12 @@ def _doubts(found: Found, grounds: _Grounds) -> list[str]:
     doubts = []
     if p <= FEW_VARIABLES:
         doubts.append(f"that {'two' if p == 2 else 'three'} of them agree may be a coincidence")
-    if detectable > COARSE:
+    if grounds.test.left_out:
+        doubts.append(
+            f"with {n} rows for {p} variables a missed parent looks like a larger error variance, and hidden common causes are "
+            "not looked for"
+        )
+    elif detectable > COARSE:
         doubts.append(f"with {n} rows, a factor of {amount(detectable)} between two of them would often pass")
     elif grounds.turning is not None and np.sqrt(detectable) > np.median(grounds.turning.factor):
         doubts.append(f"the arrows are so weak that half of them could be turned by a spread that {n} rows do not show")
@@ -215,7 +223,7 @@ def _tested(found: Found, grounds: _Grounds) -> str:
         )
     sentence = (
         f"rest on a tested model: equal error variances are {'only just ' if test.doubtful else ''}"
-        f"not rejected along the learned order ({chance(test.p_value)}, largest over smallest {amount(test.spread)})"
+        f"not rejected along the learned order ({test.numbers})"
     )
     if test.detectable > 2.0:
         sentence += f"; with {found.n} rows the test would often miss a factor below {test.detectable:.2g}"
@@ -225,7 +233,7 @@ def _tested(found: Found, grounds: _Grounds) -> str:
 def _assumed(test: EqualVariances, closest: Mapping[str, Any] | None) -> str:
     sentence = (
         "rest on an assumption that no data can test: equal error variances are rejected "
-        f"({chance(test.p_value)}, largest over smallest {amount(test.spread)}), so believe an arrow only if you know that its "
+        f"({test.numbers}), so believe an arrow only if you know that its "
         "target varies more than its source once all earlier variables are held fixed"
     )
     if closest is not None:

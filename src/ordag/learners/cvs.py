@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ordag.arrays import Mask
+from ordag.arrays import Array, Mask
 from ordag.checks import check_choice, short
 from ordag.data.moments import Moments
 from ordag.data.table import Table
@@ -18,10 +18,10 @@ from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.found import Found
 from ordag.learners.settings import MethodSettings, edge_test, level_of_tests
-from ordag.learners.supports import SupportResult, supported_graph
-from ordag.model.refit import refit
+from ordag.learners.supports import ArrowTest, SupportResult, supported_graph, what_few_rows_show
 from ordag.order import ESTIMATORS, RULES, better_order, find_order, rule_of
-from ordag.order.ordering import Ordering
+from ordag.order.least_squares import with_factor
+from ordag.order.ordering import Ordering, Rule
 from ordag.order.own import VarianceEstimator
 from ordag.order.sparse import few_rows
 from ordag.parents import CORRECTIONS, PARENT_RULES, row_test, select
@@ -50,8 +50,8 @@ def _variance(name: str, value: Any) -> Any:
 MANY_ROWS = 10
 """Rows per variable from which least squares is left alone."""
 
-BOTH_UP_TO = 300
-"""Variables up to which "auto" looks for a sparse order as well: seconds."""
+BOTH_UP_TO = 500
+"""Variables up to which "auto" looks for a sparse order as well: a quarter of a minute."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class CvsSettings(MethodSettings):
 
     alpha: float = level_of_tests()
     _: KW_ONLY
-    test: str | Test | RowTest = edge_test(rows=True)
+    test: str | Test | RowTest | None = edge_test(rows=True)
     parents: str = choice(
         "test",
         PARENT_RULES,
@@ -96,8 +96,17 @@ class CvsSettings(MethodSettings):
 
     @property
     def needs_rows(self) -> bool:
-        of_rows = self.variance not in (None, "auto") and rule_of(self.variance, self.direction).needs == "rows"
+        of_rows = self._rule is not None and self._rule.needs == "rows"
         return of_rows or row_test(self.test) is not None
+
+    @property
+    def linear(self) -> bool:
+        return self._rule is None or not self._rule.tests
+
+    @property
+    def _rule(self) -> Rule | None:
+        """That of the estimator, where it does not depend on the table."""
+        return None if self.variance in (None, "auto") else rule_of(self.variance, self.direction)
 
     def reseeded(self, random: np.random.Generator) -> Self:
         return replace(self, split=False)  # a sample has no rows of its own
@@ -107,6 +116,11 @@ class CvsSettings(MethodSettings):
         if self.correction != "none" and self.parents != "test":
             raise SettingError(
                 f"correction={self.correction!r} is one of tests, and parents={self.parents!r} makes none: leave one out."
+            )
+        if self.split and self.test is None and self._rule is not None and self._rule.tests:
+            raise SettingError(
+                f"split=True tests weights on the other rows, and variance={short(self.variance)} finds arrows that have none: give "
+                "a test of rows as well, such as test='distance-correlation'."
             )
 
 
@@ -118,16 +132,14 @@ def cvs(table: Table, settings: CvsSettings, known: Constraints | None = None) -
 def _learned(table: Table, settings: CvsSettings, known: Constraints | None) -> Found:
     """What is learned from all rows of a table."""
     ordering = _ordering(table, settings, None if known is None else known.before)
-    if ordering.factor is None:
-        return _by_support(ordering, settings, known)
-    rows = table.rows if row_test(settings.test) is not None else None
-    if row_test(settings.test) is not None and (rows is None or settings.parents != "test"):
-        raise SettingError(
-            f"test={short(settings.test)} takes the rows of a table, and parents='test': give both, or another test."
-        )
+    rows = _rows_to_test(table, settings)
+    if ordering.factor is None and ordering.p_values is None and settings.parents == "test":
+        return _by_support(ordering, settings, known, rows)
+    if ordering.factor is None and (settings.parents != "test" or (settings.test is not None and rows is None)):
+        ordering = _given_all_before(ordering, settings)
     selection = select(
         ordering,
-        rows=None if rows is None else rows.values,
+        rows=rows,
         rule=settings.parents,
         alpha=settings.alpha,
         test=settings.test,
@@ -145,7 +157,7 @@ def _learned(table: Table, settings: CvsSettings, known: Constraints | None) -> 
         graph=Dag.known_acyclic(moments.names, adjacency),
         ordering=ordering,
         selection=selection,
-        warnings=ordering.warnings,
+        warnings=(*ordering.warnings, *_not_compared(ordering, settings)),
         result=selection,
     )
 
@@ -162,12 +174,48 @@ def _ordering(table: Table, settings: CvsSettings, before: Mask | None) -> Order
     return find_order(table, settings.direction, before, variance)
 
 
-def _by_support(ordering: Ordering, settings: CvsSettings, known: Constraints | None) -> Found:
-    """Where regressions on all earlier variables are out of reach, parents are those that the order was found with."""
-    if settings.parents != "test":
+def _not_compared(ordering: Ordering, settings: CvsSettings) -> list[str]:
+    """What to say where "auto" would have compared the order with a sparse one, had there been fewer variables."""
+    n, p = ordering.n, ordering.moments.p
+    if settings.variance != "auto" or settings.direction != "forward" or n >= MANY_ROWS * p or p <= BOTH_UP_TO:
+        return []
+    return [
+        f"With {counted(n, 'row')} for {p} variables an order by few parents each may be better than this one by least squares on all "
+        f"earlier variables. It was not looked for, because that takes minutes beyond {BOTH_UP_TO} variables: variance='sparse' "
+        "(--variance sparse) does it."
+    ]
+
+
+def _rows_to_test(table: Table, settings: CvsSettings) -> Array | None:
+    """The rows for a test that sees them; None for other tests."""
+    if row_test(settings.test) is None:
+        return None
+    rows = table.rows
+    if rows is None or settings.parents != "test":
         raise SettingError(
-            f"parents={settings.parents!r} takes regressions on all earlier variables, which variance={ordering.rule!r} does not "
-            "make: leave it out."
+            f"test={short(settings.test)} takes the rows of a table, and parents='test': give both, or another test."
+        )
+    return rows.values
+
+
+def _given_all_before(ordering: Ordering, settings: CvsSettings) -> Ordering:
+    """The order with regressions on all earlier variables along it, for choices of parents that take them."""
+    n, least = ordering.n, least_squares_rows(ordering.moments.p)
+    if n < least:
+        what = f"parents={settings.parents!r}" if settings.parents != "test" else f"test={short(settings.test)}"
+        raise SettingError(
+            f"{what} takes regressions on all earlier variables, which variance={ordering.rule!r} does not make, and {least} rows "
+            f"for them; there are {n}: leave it out."
+        )
+    return with_factor(ordering)
+
+
+def _by_support(ordering: Ordering, settings: CvsSettings, known: Constraints | None, rows: Array | None) -> Found:
+    """Where each variable was regressed on few of the earlier ones, parents are those of them that a test finds."""
+    if settings.correction == "bonferroni":
+        raise SettingError(
+            f"correction='bonferroni' is for tests of all pairs, and variance={ordering.rule!r} tests those that it was found with, at a "
+            "false-discovery rate over all pairs: leave it out."
         )
     moments = ordering.moments
     few = moments.n < least_squares_rows(moments.p)
@@ -179,13 +227,17 @@ def _by_support(ordering: Ordering, settings: CvsSettings, known: Constraints | 
         f"of those before it (variance={ordering.rule!r}, --variance {ordering.rule}). Arrows are kept at a false-discovery rate of "
         f"{settings.alpha:g} over all pairs (alpha); {tests}."
     )
+    said = [sentence] if few and settings.variance is None else []
+    if few and ordering.rule == "sparse":
+        said.append(what_few_rows_show(moments.n, moments.p, settings.alpha))
+    test = ArrowTest(settings.test, rows)
     return Found(
         recipe=settings,
         moments=moments,
-        graph=supported_graph(ordering, settings.alpha, known),
+        graph=supported_graph(ordering, settings.alpha, known, test),
         ordering=ordering,
-        warnings=(*ordering.warnings, *((sentence,) if few and settings.variance is None else ())),
-        result=SupportResult(math.comb(moments.p, 2)),
+        warnings=(*ordering.warnings, *said),
+        result=SupportResult(math.comb(moments.p, 2), test),
     )
 
 
@@ -197,10 +249,10 @@ def _split(table: Table, settings: CvsSettings, known: Constraints | None) -> Fo
             "split=True takes all rows in memory: give a table, not moments, and not a file of this size."
         )
     mixed = rows.values[np.random.default_rng(0).permutation(len(rows.values))]
-    half, other = (Moments.from_rows(part, table.names) for part in (mixed[::2], mixed[1::2]))
-    found = _learned(Table(half), settings, known)
-    assert isinstance(found.graph, Dag)
-    tested = SupportResult(math.comb(half.p, 2), refit(other, found.graph))
+    half, other = mixed[::2], mixed[1::2]
+    found = _learned(Table.of_rows(table.names, half), settings, known)
+    test = ArrowTest(settings.test, other if row_test(settings.test) is not None else None)
+    tested = SupportResult(math.comb(len(table.names), 2), test, Moments.from_rows(other, table.names))
     return replace(found, result=tested, selection=None)
 
 

@@ -54,7 +54,7 @@ def cvs_stack(roots: Array, n: int, settings: CvsSettings) -> Graphs:
     """What `cvs` with parents="test" learns from each of the scatters `roots[b].T @ roots[b]` of n rows."""
     found = forward_stack(roots)
     r = partial_correlations(found.W)
-    parents = _parents(r, n, named_test(settings.test), settings.alpha, settings.correction)
+    parents = _parents(r, n, named_test(settings.test or "fisher-z"), settings.alpha, settings.correction)
     adjacency = np.zeros(parents.shape, dtype=bool)
     every = np.arange(len(roots))[:, None, None]
     adjacency[every, found.order[:, None, :], found.order[:, :, None]] = parents

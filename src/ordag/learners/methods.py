@@ -13,7 +13,7 @@ from ordag.data.table_checks import least_squares_rows
 from ordag.errors import SettingError
 from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.masks import verify
-from ordag.learners.cvs import CvsSettings, cvs, with_false_edges_said
+from ordag.learners.cvs import MANY_ROWS, CvsSettings, cvs, with_false_edges_said
 from ordag.learners.found import Found
 from ordag.learners.gds.method import gds
 from ordag.learners.gds.settings import GdsSettings
@@ -21,7 +21,7 @@ from ordag.learners.ges.method import ges
 from ordag.learners.ges.settings import GesSettings
 from ordag.learners.pc.method import pc
 from ordag.learners.pc.settings import PcSettings
-from ordag.learners.pooled.method import PooledSettings, pooled
+from ordag.learners.pooled.method import PooledSettings, pooled, pooled_rows
 from ordag.learners.precision import with_digits_checked
 from ordag.learners.settings import MethodSettings
 from ordag.learners.small_effects import with_notice, without_small_effects
@@ -49,8 +49,8 @@ METHODS = {
 
 AUTO = ("auto", *METHODS)
 
-POOLED_UP_TO = 100
-"""Variables up to which `auto` takes the pooled search: a second or two where the graph is sparse."""
+POOLED_UP_TO, POOLED_WITH_FEW_ROWS = 100, 200
+"""Variables up to which `auto` takes the pooled search, and with fewer than ten rows for each: seconds where the graph is sparse."""
 
 
 @cache
@@ -76,18 +76,17 @@ def check_settings(method: str, settings: Mapping[str, Any]) -> None:
         which = "is not a setting" if len(unknown) == 1 else "are not settings"
         sentence = f"{', '.join(unknown)} {which} of {method!r}: it takes {', '.join(known)}."
         raise SettingError(sentence, (*unknown, *known))
-    _settled(method, 0, settings, few=False)
+    _settled(method, 0, pooled_rows(0), settings)
 
 
 def recipe_for(table: Table, method: str, settings: Mapping[str, Any]) -> MethodSettings:
     """The settings of a method that was named, or of the one that "auto" stands for with this table and these settings."""
-    few = method == "auto" and table.needing(few_rows).n < least_squares_rows(len(table.names))
-    name, given = _settled(method, len(table.names), settings, few=few)
+    n = table.needing(few_rows).n if method == "auto" else 0
+    name, given = _settled(method, len(table.names), n, settings)
     return METHODS[name].settings(**given)
 
 
-def _settled(method: str, p: int, given: Mapping[str, Any], *, few: bool) -> tuple[str, Mapping[str, Any]]:
-    """`few` says that there are too few rows for regressions on all variables."""
+def _settled(method: str, p: int, n: int, given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     if method != "auto":
         return method, given
     able = [name for name in METHODS if set(given) <= set(settings_of(name))]
@@ -95,12 +94,11 @@ def _settled(method: str, p: int, given: Mapping[str, Any], *, few: bool) -> tup
         raise SettingError(
             f"No method has all of {', '.join(given)}: name the method and leave out what it does not have.", given
         )
-    if able[0] == "pooled" and "cvs" in able and few:
-        return "cvs", given
-    if able[0] == "pooled" and p <= POOLED_UP_TO:
-        return "pooled", given
     if able[0] == "pooled" and "cvs" in able:
-        return "cvs", {"parents": "adaptive", "variance": "auto", **given}
+        if n >= pooled_rows(p) and p <= (POOLED_WITH_FEW_ROWS if n < MANY_ROWS * p else POOLED_UP_TO):
+            return "pooled", given
+        enough = n >= least_squares_rows(p)
+        return "cvs", {"parents": "adaptive", "variance": "auto", **given} if enough else given
     if able[0] in ("pooled", "cvs") or len(able) == 1:
         return able[0], given
     raise SettingError(
@@ -112,7 +110,7 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
     """What a method finds in a table, without edges of small effect, and checked against what is known."""
     known = recipe.knowledge.over(table.names) if isinstance(recipe.knowledge, Knowledge) else None
     if not isinstance(recipe, CvsSettings):
-        table.needing(least_squares_rows)
+        table.needing(pooled_rows if isinstance(recipe, PooledSettings) else least_squares_rows)
     found = METHODS[recipe.name].search(table, recipe, known)
     found = replace(found, known=known, profile=table.profile)
     if recipe.min_effect:

@@ -62,6 +62,7 @@ def few_digits(found: Found) -> str | None:
 
 def doubtful_pairs(ordering: Ordering, selection: Selection) -> str | None:
     """A sentence on the pairs whose test would decide otherwise within the rounding of their partial correlation."""
+    assert selection.r is not None
     c = condition(ordering.W, column_lengths(ordering.moments)[ordering.order])
     rounding = correlation_noise(ordering.W, c, squared=ordering.moments.squared)
     nearest, furthest = np.abs(selection.r) - rounding, np.abs(selection.r) + rounding

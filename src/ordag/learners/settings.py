@@ -69,6 +69,11 @@ class MethodSettings(Settings):
         """Whether moments alone will not do."""
         return False
 
+    @property
+    def linear(self) -> bool:
+        """Whether the equations are linear, so that moments tell all there is."""
+        return True
+
     def reseeded(self, random: np.random.Generator) -> Self:
         """The same settings for the moments of another sample, with other random numbers where there are any."""
         changed: dict[str, Any] = {"seed": random} if hasattr(self, "seed") else {}
@@ -91,20 +96,23 @@ def level_of_tests() -> Any:
 
 
 def edge_test(*, rows: bool = False) -> Any:
-    """The setting `test`: a name, or a function (r, n, k) → p-values; with `rows` also one (x, y, Z) → p-value."""
+    """The setting `test`: a name, or a function (r, n, k) → p-values; with `rows` also one (x, y, Z) → p-value, or None."""
 
     def check(_: str, value: Any) -> Any:
-        if rows and row_test(value) is not None:
+        if rows and (value is None or row_test(value) is not None):
             return value
         named_test(value)
         return value
 
     return choice(
-        "fisher-z",
+        None if rows else "fisher-z",
         (*TESTS, *ROW_TESTS) if rows else TESTS,
-        "test of zero partial correlation" + (", or of independence by the rows themselves" if rows else ""),
+        "test of zero partial correlation"
+        + (
+            ", or of independence by the rows themselves; if not given fisher-z, or the estimator's own" if rows else ""
+        ),
         check=check,
-        plain=lambda value: value if isinstance(value, str) else getattr(value, "__name__", "custom"),
+        plain=lambda value: value if value is None or isinstance(value, str) else getattr(value, "__name__", "custom"),
     )
 
 

@@ -96,6 +96,8 @@ def _doubtful(found: Found) -> list[int]:
     """The variables that may have a trifle among their parents, as far as the tests along the order tell at no cost."""
     if found.selection is None or found.ordering is None:
         return list(range(found.moments.p))
+    if found.selection.row_p_values is not None or found.selection.r is None:
+        return []  # the effect of a curve is not its weight
     r_squared = np.square(found.selection.r)
     weak = found.selection.parents & (r_squared < 2 * EXPLAINED) & (r_squared > 0.75 * BEYOND_CHANCE / found.n)
     doubtful: list[int] = found.ordering.order[weak.any(axis=1)].tolist()

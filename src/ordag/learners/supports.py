@@ -1,4 +1,4 @@
-"""Parents where regressions on all earlier variables are out of reach: the few that the order itself was found with."""
+"""Parents among few: those of the earlier variables that the order itself was found with."""
 
 from __future__ import annotations
 
@@ -8,36 +8,73 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
+from scipy.special import stdtr, stdtrit
 
-from ordag.arrays import Array
+from ordag.arrays import Array, Mask
+from ordag.data.moments import Moments
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.model.refit import Refit, refit
 from ordag.order.ordering import Ordering
+from ordag.order.sparse import MOST, ROWS_EACH
+from ordag.parents.row_tests import RowTest, row_p_value, row_test
+from ordag.parents.tests import Test, named_test
+from ordag.words import counted
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowTest:
+    """The test of an arrow given the other parents of its target: a t test, or another; `rows` are for one that sees them."""
+
+    test: str | Test | RowTest | None = None
+    rows: Array | None = None
+
+    def p_values(self, fitted: Refit, source: NDArray[np.intp], target: NDArray[np.intp]) -> Array:
+        """That of every arrow source[k] → target[k] of the graph that was fitted."""
+        arrows, of_rows = np.isfinite(fitted.std_error), row_test(self.test)
+        if of_rows is not None and self.rows is not None:
+            ends = zip(source.tolist(), target.tolist(), strict=True)
+            return np.array([row_p_value(of_rows, self.rows, j, i, _parents(arrows, j, i)) for i, j in ends])
+        t = np.abs(fitted.sem.B[source, target] / fitted.std_error[source, target])
+        d = fitted.residual_df[target].astype(float)
+        if self.test is None:
+            return np.asarray(2.0 * stdtr(d, -t))
+        parents = arrows.sum(axis=0)
+        n = int(fitted.residual_df[0] + parents[0] + 1)
+        return named_test(self.test)(t / np.hypot(t, np.sqrt(d)), n, parents[target] - 1.0)
+
+
+def _parents(arrows: Mask, target: int, without: int) -> list[int]:
+    return [k for k in np.flatnonzero(arrows[:, target]).tolist() if k != without]
 
 
 @dataclass(frozen=True, eq=False)
 class SupportResult:
     """What there is to tell of a graph whose parents are the supports of its order.
 
-    pairs: how many pairs of variables there are. split: the model of the graph fitted to rows that it
-    was not learned from, where that was asked for: its tests are honest, those of the learned rows come after selection.
+    pairs: how many pairs of variables there are. test: that of the arrows. split: rows that the graph was not learned from, where
+    that was asked for: tests on them are honest, those of the learned rows come after selection.
     """
 
     pairs: int
-    split: Refit | None = None
+    test: ArrowTest = ArrowTest()
+    split: Moments | None = None
+
+    def p_values(self, fitted: Refit, source: NDArray[np.intp], target: NDArray[np.intp]) -> Array:
+        """Those of arrows of a graph that was fitted to the rows it was learned from."""
+        return self.test.p_values(fitted if self.split is None else refit(self.split, fitted.sem.dag), source, target)
 
     def details(self) -> dict[str, Any]:
         tests = "of other rows than the graph" if self.split is not None else "after selection"
         return {"p_values": tests}
 
 
-def supported_graph(ordering: Ordering, rate: float, known: Constraints | None) -> Dag:
-    """The arrows from the support of every variable, within what is known, that a t test finds at this false-discovery rate.
+def supported_graph(ordering: Ordering, rate: float, known: Constraints | None, test: ArrowTest) -> Dag:
+    """The arrows from the support of every variable, within what is known, that a test finds at this false-discovery rate.
 
     The rate is over all pairs of variables, not those of the supports only: among independent columns a support is no less a
-    chance find than any other pair.
+    chance find than any other pair. Leaving out one parent of a variable changes the tests of the others, so they are made again until all
+    that are left pass.
     """
     assert ordering.support is not None
     moments = ordering.moments
@@ -47,17 +84,35 @@ def supported_graph(ordering: Ordering, rate: float, known: Constraints | None) 
     required = np.zeros_like(adjacency) if known is None else known.required
     if known is not None:
         adjacency = adjacency & known.allowed | known.required
-    fitted = refit(moments, Dag.known_acyclic(moments.names, adjacency.copy()))
-    source, target = np.nonzero(adjacency)
-    rates = discovery_rates(weight_p_values(fitted, source, target), math.comb(moments.p, 2))
-    adjacency[source, target] = rates <= rate
-    return Dag.known_acyclic(moments.names, adjacency | required)
+    while True:
+        graph = Dag.known_acyclic(moments.names, adjacency.copy())
+        source, target = np.nonzero(adjacency)
+        rates = discovery_rates(test.p_values(refit(moments, graph), source, target), math.comb(moments.p, 2))
+        kept = (rates <= rate) | required[source, target]
+        if kept.all():
+            return graph
+        adjacency[source, target] = kept
 
 
-def weight_p_values(fitted: Refit, source: NDArray[np.intp], target: NDArray[np.intp]) -> Array:
-    """Those of t tests that the weights are zero."""
-    t = np.abs(fitted.sem.B[source, target] / fitted.std_error[source, target])
-    return np.asarray(2.0 * stdtr(fitted.residual_df[target].astype(float), -t))
+def least_correlation(n: int, p: int, rate: float) -> float:
+    r"""The partial correlation, given no other parent, from which a single arrow among p variables is found in n rows.
+
+    It has to lower the score of a sparse support, $r^2 > 1 - \exp(-(\log n + 2 \log p)/n)$, and its t test, with n − 2 degrees of freedom,
+    to stand at the false-discovery rate over all pairs: $p \le \text{rate} / \binom p2$.
+    """
+    d = n - 2.0
+    t = float(stdtrit(d, 1.0 - rate / (p * (p - 1.0))))
+    return max(t / math.hypot(t, math.sqrt(d)), math.sqrt(-math.expm1(-(math.log(n) + 2.0 * math.log(p)) / n)))
+
+
+def what_few_rows_show(n: int, p: int, rate: float) -> str:
+    """What can be known at all of so many variables from so few rows, in a sentence."""
+    most = min(MOST, n // ROWS_EACH)
+    return (
+        f"Of {p} variables {counted(n, 'row')} show strong effects only: a single arrow is found from a partial correlation of about "
+        f"{least_correlation(n, p, rate):.2f} on, and no variable can have more than {counted(most, 'parent')}. That an arrow is not "
+        "found, or none at all, does not say that there is none."
+    )
 
 
 def discovery_rates(p_values: Array, pairs: int) -> Array:

@@ -63,7 +63,9 @@ class Effect:
         level = f"{100 * self.level:g}% interval"
         if self.interval == "given-graph":
             if not self.path_found:
-                return f"{pair}: no directed path was found in the learned graph, which does not show that there is none."
+                return (
+                    f"{pair}: no directed path was found in the learned graph, which does not show that there is none."
+                )
             return (
                 f"{pair}: {self.estimate:.4g} per unit, standard error {self.std_error:.2g}, {level} {self.low:.4g} to "
                 f"{self.high:.4g}, if the learned graph is right"

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
 from ordag.checks import short
-from ordag.errors import CollinearError, GraphError, TooFewRowsError
+from ordag.errors import CollinearError, ConstantColumnError, GraphError, TooFewRowsError
 from ordag.graph.dag import Dag
 from ordag.linalg import EPSILON, lengths, triangle
 from ordag.model.sem import LinearSEM, MomentsLike
-from ordag.words import counted, listed, shown
+from ordag.words import collinear, counted, listed, shown
 
 CHOLESKY_DOWN_TO = 1e-4  # share of a column's variance that must remain for squares to hold enough digits
 
@@ -111,10 +111,11 @@ def _factor(moments: MomentsLike, columns: NDArray[np.intp]) -> Array:
     if not remains.all():
         i = int(np.argmin(remains))
         names = [moments.names[column] for column in columns[: i + 1]]
-        of_whom = f"a linear combination of {listed(names[:i])}" if i else "constant"
-        raise CollinearError(
-            f"{shown(names[i])} is, as far as float64 can tell, {of_whom}. Take one of the columns out."
-        )
+        if not i:
+            raise ConstantColumnError(f"Column {shown(names[0])} never changes: leave it out.")
+        shares = np.linalg.solve(U[:i, :i], U[:i, i]) * lengths(R)[:i] / lengths(R)[i]
+        others = [name for name, share in zip(names, shares, strict=False) if abs(share) > 1e-8]
+        raise CollinearError(collinear(names[i], others))
     return U
 
 

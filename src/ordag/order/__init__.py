@@ -6,8 +6,8 @@ import warnings
 from typing import Any
 
 from ordag.arrays import Mask
-from ordag.checks import short
 from ordag.data.table import Table
+from ordag.data.table_checks import check_size
 from ordag.errors import PrecisionWarning, SettingError
 from ordag.order.lasso import LASSO
 from ordag.order.least_squares import BACKWARD, FORWARD, with_factor
@@ -47,7 +47,7 @@ def rule_of(variance: Any, direction: str) -> Rule:
         rules = {"forward": own_rule(variance) if own else regression_rule(variance)}
     if direction not in rules:
         raise SettingError(
-            f"direction={direction!r} goes with variance='least-squares' only, and not with {short(variance)}: leave one out."
+            f"direction={direction!r} goes with variance='least-squares' only, and not with {rules['forward'].name}: leave one out."
         )
     return rules[direction]
 
@@ -58,8 +58,9 @@ def find_order(
     """The variables of a table, causes first; `before` is a partial order to keep to, with [i, j] for column i before j."""
     chosen = rule_of(variance, direction)
     if chosen.needs == "rows" and table.source is None:
-        raise SettingError(f"variance={short(variance)} takes the rows, and moments were given.")
-    ordering = chosen.find(table.needing(chosen.least_rows), before)
+        raise SettingError(f"variance={chosen.name!r} takes the rows, and moments were given.")
+    check_size(table.needing(chosen.least_rows).n, table.names, chosen.least_rows)
+    ordering = chosen.find(table, before)
     for sentence in ordering.warnings:
         warnings.warn(sentence, PrecisionWarning, stacklevel=5)
     return ordering

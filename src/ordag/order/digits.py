@@ -19,7 +19,7 @@ from ordag.data.moments import Moments
 from ordag.errors import CollinearError, PrecisionError
 from ordag.linalg import EPSILON, inverse, lengths
 from ordag.order.ordering import Candidates, Factor
-from ordag.words import counted, listed, shown
+from ordag.words import collinear, counted, shown
 
 NEGLIGIBLE = 1e-9
 """Where every variance is known better than this, no choice is in doubt."""
@@ -78,14 +78,7 @@ def _refuse(moments: Moments, names: list[str], m: int, share: Array, uncertaint
     """Raise for variable m, of which nothing is left but rounding; `share` says what the others make up of it."""
     involved = [names[j] for j in np.flatnonzero(np.abs(share) > 1e-8)]
     if len(involved) <= 8:
-        what = (
-            f"is a copy of {involved[0]}, up to shift and scale"
-            if len(involved) == 1
-            else f"is a linear combination of {listed(involved)}"
-        )
-        raise CollinearError(
-            f"Column {shown(names[m])} {what}, to the last digit that float64 holds: leave one of these columns out."
-        )
+        raise CollinearError(collinear(names[m], involved))
     if moments.squared:
         remedy = "A covariance matrix keeps half the digits of its rows: give the rows instead, or fewer columns."
     else:

@@ -25,7 +25,7 @@ class Rule:
 
     find: from a table and a partial order to keep to ([i, j] for column i before column j, or None) to the ordering.
     needs: "rows" if moments alone will not do.
-    least_rows: how many rows p columns take.
+    least_rows: how many rows p columns take. tests: whether the ordering has p-values of its own.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Rule:
     find: Callable[[Table, Mask | None], Ordering]
     needs: Literal["moments", "rows"] = "moments"
     least_rows: LeastRows = least_squares_rows
+    tests: bool = False
 
 
 class Candidates(NamedTuple):
@@ -110,7 +111,7 @@ class Ordering:
 
     `variances` are those of each variable given its predecessors, in order. At step m the rule compared `chosen[m]` with
     `runner_up[m]`, the second least (infinite where there was none). `support[m]` are the columns that variable m was regressed on,
-    where the rule chose some of its predecessors.
+    where the rule chose some of its predecessors; `p_values` those of its own test of every pair, at [later, earlier], if it makes one.
     """
 
     order: NDArray[np.intp]
@@ -121,6 +122,7 @@ class Ordering:
     rule: str = "forward"
     factor: Factor | None = None
     support: tuple[NDArray[np.intp], ...] | None = None
+    p_values: Array | None = None
 
     @classmethod
     def along(
@@ -134,7 +136,8 @@ class Ordering:
     @classmethod
     def supported(cls, found: Supported, moments: Moments, rule: str) -> Ordering:
         """The ordering of a rule without a factor."""
-        return cls(found.order, moments, found.variances, found.chosen, found.runner_up, rule, support=found.support)
+        values = (found.variances, found.chosen, found.runner_up)
+        return cls(found.order, moments, *values, rule, support=found.support, p_values=found.p_values)
 
     @property
     def n(self) -> int:

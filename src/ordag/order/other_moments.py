@@ -11,6 +11,7 @@ from ordag.data.moments import Moments
 from ordag.data.robust import robust_moments
 from ordag.data.shrinkage import shrinkage_moments
 from ordag.data.table import Table
+from ordag.data.table_checks import check_size
 from ordag.order.least_squares import forward
 from ordag.order.ordering import Ordering, Rule
 
@@ -19,7 +20,9 @@ def _rule(name: str, help: str, moments_of: Callable[[Array, Sequence[str]], Mom
     def find(table: Table, before: Mask | None) -> Ordering:
         rows = table.rows
         assert rows is not None
-        return forward(moments_of(np.asarray(rows.values), table.names), before)
+        moments = moments_of(np.asarray(rows.values), table.names)
+        check_size(moments.n, table.names)  # outliers are left out
+        return forward(moments, before)
 
     return Rule(name, help, find, needs="rows")
 

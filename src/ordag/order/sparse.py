@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
 from ordag.data.table import Table
+from ordag.data.table_checks import FEW_ROWS
 from ordag.order.exchange import ALONE, LEAST, TIE, Chosen, Positions, Price, Small, exchanged, regression
 from ordag.order.ordering import Ordering, Rule
 from ordag.order.supported import Supported
@@ -17,8 +18,8 @@ from ordag.order.triples import best_triples, partial_table
 MOST, ROWS_EACH = 10, 4
 """Variables in a support at most, and rows that each of them takes at least."""
 
-LEAST_ROWS, MOST_COLUMNS = 5, 20_000
-"""With fewer rows a regression on one variable leaves next to nothing; more columns take more than a dozen gigabytes."""
+MOST_COLUMNS = 20_000
+"""More of them take more than a dozen gigabytes."""
 
 CHUNK = 1 << 17
 """Numbers worked on at once, so that they stay in the cache."""
@@ -46,7 +47,7 @@ def sparse_forward(
 
 def few_rows(p: int) -> int:
     """The least rows that p columns take; as many as least squares where there are very few of them, or too many."""
-    return p + 2 if p > MOST_COLUMNS else min(p + 2, LEAST_ROWS)
+    return p + 2 if p > MOST_COLUMNS else min(p + 2, FEW_ROWS)
 
 
 def usual_width(p: int) -> int | None:

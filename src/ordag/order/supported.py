@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array
+
+Fold: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
+"""The numbers of the rows to learn from, and of those to predict."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,7 +20,8 @@ class Supported:
 
     order: column numbers, causes first. variances: that of each variable given its support, with the estimator's divisor.
     chosen, runner_up: at every step the criterion of the chosen variable, and the least of those that went on waiting (infinite
-    where there was none). support: for each variable the column numbers that it was regressed on, in increasing order.
+    where there was none). support: for each variable the column numbers that it was regressed on, in increasing order. p_values: of
+    the estimator's own test of every pair given all other earlier variables, at [later, earlier] and one elsewhere, if it has one.
     """
 
     order: NDArray[np.intp]
@@ -24,3 +29,4 @@ class Supported:
     chosen: Array
     runner_up: Array
     support: tuple[NDArray[np.intp], ...]
+    p_values: Array | None = None

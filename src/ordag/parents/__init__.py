@@ -23,7 +23,7 @@ def select(
     *,
     rule: str = "test",
     alpha: float = 0.01,
-    test: str | Test | RowTest = "fisher-z",
+    test: str | Test | RowTest | None = None,
     correction: str = "none",
     allowed: Mask | None = None,
     required: Mask | None = None,
@@ -33,14 +33,14 @@ def select(
 
     What is known beforehand comes as masks at [cause, effect] of the columns: `allowed` where an arrow can be, `required` where
     one is. Only pairs that these leave open are tested and counted, each given all other predecessors as ever. A
-    test of rows takes the `rows`.
+    test of rows takes the `rows`. Without a test it is that of the rule that found the order, and Fisher's z if that has none.
     """
     placed = (_placed(allowed, ordering), _placed(required, ordering))
-    of_rows, values = row_test(test), None
+    of_rows, values = row_test(test), ordering.p_values if test is None else None
     if of_rows is not None:
         assert rows is not None
         values = row_p_values(rows, ordering.order.tolist(), of_rows)
-    plain = fisher_z if of_rows is not None else named_test(test)
+    plain = fisher_z if test is None or of_rows is not None else named_test(test)
     return PARENT_RULES[rule].choose(Question(ordering, alpha, plain, correction, *placed, values))
 
 

@@ -51,18 +51,18 @@ CORRECTIONS = {
 
 
 def choose(question: Question) -> Selection:
-    """Every predecessor whose partial correlation given all others is significant (Park & Kim, Algorithm 1, Step 2)."""
-    r, n, test, alpha, pairs = question.r, question.ordering.n, question.test, question.alpha, question.pairs
+    """Every predecessor whose test given all others is significant (Park & Kim, Algorithm 1, Step 2)."""
+    n, test, alpha, pairs = question.ordering.n, question.test, question.alpha, question.pairs
     correction = CORRECTIONS[question.correction]
     if correction.rate or question.row_p_values is not None:
-        values = p_values(r, n, test) if question.row_p_values is None else question.row_p_values
-        tested = np.tri(len(r), k=-1, dtype=bool) if question.open is None else question.open
+        values = p_values(question.r, n, test) if question.row_p_values is None else question.row_p_values
+        tested = np.tri(len(values), k=-1, dtype=bool) if question.open is None else question.open
         threshold = correction.threshold(alpha, pairs, np.sort(values[tested]))
         found = values <= threshold
         expected = alpha * int((found & tested).sum()) if correction.rate else threshold * pairs
     else:
         threshold = correction.threshold(alpha, pairs, np.empty(0))
-        found = rejected(r, n, test, threshold)
+        found = rejected(question.r, n, test, threshold)
         expected = threshold * pairs
     if question.allowed is not None and question.required is not None:
         found = found & question.allowed | question.required

@@ -57,8 +57,20 @@ def row_p_values(X: Array, order: Sequence[int], test: RowTest) -> Array:
     for m, later in enumerate(order):
         for j, earlier in enumerate(order[:m]):
             others = [*order[:j], *order[j + 1 : m]]
-            values[m, j] = _checked(test(X[:, later], X[:, earlier], X[:, others]))
+            values[m, j] = row_p_value(test, X, later, earlier, others)
     return values
+
+
+def row_p_value(test: RowTest, X: Array, later: int, earlier: int, others: Sequence[int]) -> float:
+    """That of two columns of X given others, or a refusal if the test gives none."""
+    value = test(X[:, later], X[:, earlier], X[:, others])
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise SettingError(f"The test of rows gave no p-value: {error}.") from error
+    if not 0.0 <= number <= 1.0:
+        raise SettingError(f"The test of rows gave {number:g}, and a p-value lies between 0 and 1.")
+    return number
 
 
 def spline_residuals(Y: Array, Z: Array) -> tuple[Array, int]:
@@ -120,13 +132,3 @@ def _sums_of_distances(x: Array) -> Array:
     sums = np.empty(n)
     sums[order] = ranked * (2.0 * np.arange(n) - n + 1.0) + (ranked.sum() - ranked) - 2.0 * below
     return sums
-
-
-def _checked(value: float) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError) as error:
-        raise SettingError(f"The test of rows gave no p-value: {error}.") from error
-    if not 0.0 <= number <= 1.0:
-        raise SettingError(f"The test of rows gave {number:g}, and a p-value lies between 0 and 1.")
-    return number

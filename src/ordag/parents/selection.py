@@ -23,12 +23,12 @@ class Selection:
 
     `expected` is the number of false edges to expect, or a function that works it out; `grounds` says where it comes from.
     Edges, whichever way they point: wrong directions come on top. `threshold` is the p-value up to which pairs are joined,
-    `row_p_values` are those of a test that saw the rows. `penalty` of an edge and `share` of pairs joined are those of the edge
-    prior; nan for rules that have none.
+    `row_p_values` are those of a test that saw the rows, `r` the partial correlations where there are any. `penalty` of an edge
+    and `share` of pairs joined are those of the edge prior; nan for rules that have none.
     """
 
     parents: Mask
-    r: Array
+    r: Array | None
     n: int
     test: Test
     pairs: int
@@ -44,12 +44,14 @@ class Selection:
         """The p-value of every pair; one on and above the diagonal."""
         if self.row_p_values is not None:
             return self.row_p_values
+        assert self.r is not None
         return p_values(self.r, self.n, self.test)
 
     def p_values_of(self, later: NDArray[np.intp], earlier: NDArray[np.intp]) -> Array:
         """Those of some pairs of positions only."""
         if self.row_p_values is not None:
             return self.row_p_values[later, earlier]
+        assert self.r is not None
         return self.test(self.r[later, earlier], self.n, conditioned_on(later))
 
     @cached_property
@@ -110,8 +112,9 @@ class Question:
         return math.comb(len(self.ordering.order), 2) if self.open is None else int(self.open.sum())
 
     def answer(self, parents: Mask, expected: float | Callable[[], float], grounds: str, **more: float) -> Selection:
+        r = None if self.ordering.factor is None else self.r
         known = self.row_p_values
-        return Selection(parents, self.r, self.ordering.n, self.test, self.pairs, expected, grounds, known, **more)
+        return Selection(parents, r, self.ordering.n, self.test, self.pairs, expected, grounds, known, **more)
 
 
 @dataclass(frozen=True)

@@ -145,8 +145,14 @@ def place(names: Sequence[str], adjacency: Mask, order: Sequence[int] | None = N
     return layered(adjacency, order, [box_width(name) for name in names])
 
 
-def graph_scene(names: Sequence[str], layout: Layout, strokes: Sequence[Stroke], legend: bool = True) -> Scene:
-    """Boxes with names, and an arrow or line per stroke."""
+def graph_scene(
+    names: Sequence[str],
+    layout: Layout,
+    strokes: Sequence[Stroke],
+    legend: bool = True,
+    numbers: Sequence[str] = (),
+) -> Scene:
+    """Boxes with names, and an arrow or line per stroke; `numbers` are written on the strokes, where there are any."""
     curves = [stroke_curve(stroke, layout.curves[stroke.source, stroke.target]) for stroke in strokes]
     boxes, words = [], []
     for name, (x, y), (width, height) in zip(names, layout.places, layout.sizes, strict=True):
@@ -155,8 +161,44 @@ def graph_scene(names: Sequence[str], layout: Layout, strokes: Sequence[Stroke],
         words.append(word)
     edges = "1 edge" if len(strokes) == 1 else f"{len(strokes)} edges"
     about = f"Causal graph of {counted(len(names), 'variable')} with {edges}, causes above effects"
+    for box, word in written_on(curves, numbers, boxes):
+        boxes.append(box)
+        words.append(word)
     scene = Scene(layout.width, layout.height, about, (), curves, boxes, words)
     return with_legend(scene, stroke_samples(strokes)) if legend else scene
+
+
+def written_on(curves: Sequence[Curve], texts: Sequence[str], boxes: Sequence[Box]) -> list[tuple[Box, Word]]:
+    """Texts on paper of their own on curves, as near to the middle as they meet no box and no other text."""
+    found: list[tuple[Box, Word]] = []
+    for curve, text in zip(curves, texts, strict=False):
+        if not text:
+            continue
+        wide, high = text_width(text, SMALL) + 4.0, SMALL + 3.0
+        spots = []
+        for share in (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8):
+            x, y = _point(curve.points, share)
+            spots.append(Box(x - wide / 2, y - high / 2, wide, high, PAPER, thickness=0.0))
+        others = [*boxes, *(box for box, _ in found)]
+        free = [spot for spot in spots if not any(_overlap(spot, other) for other in others)]
+        spot = (free or spots)[0]
+        found.append((spot, Word(spot.x + wide / 2, spot.y + high / 2, text, SMALL, curve.colour)))
+    return found
+
+
+def _point(points: Sequence[Point], share: float) -> Point:
+    """Where so much of a curve's pieces is behind."""
+    pieces = (len(points) - 1) // 3
+    k = min(int(share * pieces), pieces - 1)
+    t = share * pieces - k
+    weights = ((1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t * t, t**3)
+    four = points[3 * k : 3 * k + 4]
+    return tuple(sum(w * one[i] for w, one in zip(weights, four, strict=True)) for i in (0, 1))  # type: ignore[return-value]
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    apart = a.x + a.width <= b.x or b.x + b.width <= a.x or a.y + a.height <= b.y or b.y + b.height <= a.y
+    return not apart
 
 
 def name_box(name: str, x: float, y: float, width: float, height: float, faded: bool = False) -> tuple[Box, Word]:
@@ -200,7 +242,7 @@ def stroke_samples(strokes: Sequence[Stroke]) -> list[Sample]:
     kinds: list[tuple[bool, Stroke, str]] = [
         (any(one.effect > 0 for one in solid), Stroke(0, 1, effect=0.4), "raises its effect"),
         (any(one.effect < 0 for one in solid), Stroke(0, 1, effect=-0.4), "lowers its effect (open head)"),
-        (any(one.tied and one.directed for one in solid), Stroke(0, 1, tied=True), "which way is a close call"),
+        (any(one.tied and one.directed for one in solid), Stroke(0, 1, tied=True), "direction rests on a near-tie"),
         (any(one.strength < UNSURE for one in solid), Stroke(0, 1, strength=0.1), "the paler, the weaker the evidence"),
         (any(not one.directed for one in solid), Stroke(0, 1, directed=False), "no direction found"),
         (any(one.faded for one in strokes), Stroke(0, 1, faded=True), "an edge farther off"),

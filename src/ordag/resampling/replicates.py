@@ -22,7 +22,7 @@ from ordag.learners.methods import learn_from
 from ordag.learners.settings import MethodSettings
 from ordag.model.refit import refit
 from ordag.model.sem import LinearSEM
-from ordag.resampling.resamplers import PlainRowResampler, Resampler, child
+from ordag.resampling.resamplers import GaussianRowResampler, PlainRowResampler, Resampler, child
 from ordag.workers import as_worker, in_parallel, stopped_after, worker_count
 
 PATIENCE = 2.0
@@ -95,9 +95,9 @@ class Job:
             return failed(error)
 
     def _table(self, moments: Moments, seed: np.random.SeedSequence) -> Table:
-        if not (self.recipe.needs_rows and isinstance(self.resampler, PlainRowResampler)):
+        if not (self.recipe.needs_rows and isinstance(self.resampler, PlainRowResampler | GaussianRowResampler)):
             return Table(moments)
-        return Table(dict(zip(moments.names, self.resampler.rows(seed).T, strict=True)))
+        return Table.of_rows(moments.names, self.resampler.rows(seed))
 
     def _kept(self, moments: Moments, order: NDArray[np.intp], adjacency: Mask) -> Replicate:
         try:

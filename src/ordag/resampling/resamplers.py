@@ -90,6 +90,33 @@ class PlainRowResampler:
 
 
 @dataclass(frozen=True, eq=False)
+class HalfResampler(PlainRowResampler):
+    """Half of the rows, drawn without replacement (Meinshausen & Bühlmann 2010): no row counts twice, which matters where they are few."""
+
+    same_rows: ClassVar[bool] = False
+
+    def rows(self, seed: np.random.SeedSequence) -> Array:
+        n = len(self.X)
+        return self.X[np.random.default_rng(seed).permutation(n)[: n // 2]]
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianRowResampler:
+    """Rows from the Gaussian distribution with the moments of the data, for methods that take the rows themselves."""
+
+    base: Moments
+    same_rows: ClassVar[bool] = True
+
+    def rows(self, seed: np.random.SeedSequence) -> Array:
+        n, R = self.base.n, self.base.R
+        errors = np.random.default_rng(seed).standard_normal((n, len(R)))
+        return np.asarray(self.base.mean + errors @ (R / np.sqrt(n - 1.0)))
+
+    def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
+        return Moments.from_rows(self.rows(seed), self.base.names)
+
+
+@dataclass(frozen=True, eq=False)
 class WishartResampler:
     r"""Samples from the Gaussian distribution with the moments of the data, for when there are no rows.
 
@@ -133,6 +160,11 @@ class GramResampler:
         if root is None:
             raise CollinearError("The columns of the sample are collinear.")
         return _moments(n, mean, root[0], self.base, squared=root[1] < WELL_CONDITIONED)
+
+
+def gaussian_resampler(base: Moments, *, rows: bool) -> WishartResampler | GaussianRowResampler:
+    """Samples from the Gaussian distribution with these moments; with `rows` for methods that take rows."""
+    return GaussianRowResampler(base) if rows else WishartResampler(base)
 
 
 def whiten(X: Array, mean: Array, R: Array) -> Array:

@@ -46,7 +46,7 @@ def again(fit: Fit, origin: Origin) -> dict[str, Any]:
         "version": __version__,
         "python": python_call(fit, origin),
         "command": origin.command or command_line(fit, origin),
-        "settings": [[name, json.dumps(value, ensure_ascii=False)] for name, value in _settings(fit).items()],
+        "settings": [[name, _written(value)] for name, value in _settings(fit).items()],
         "digest": digest,
         "digest_of": of,
     }
@@ -87,6 +87,8 @@ def command_line(fit: Fit, origin: Origin) -> str:
     known = declared(type(fit.recipe))
     for name, value in _changed(fit).items():
         option = f"--{name.replace('_', '-')}"
+        if value is None:  # a seed that was drawn
+            continue
         if name == "knowledge":
             words += [option, "knowledge.json"]
         elif known[name].typed is bool:
@@ -105,6 +107,10 @@ def _settings(fit: Fit) -> dict[str, Any]:
     resampled = {} if fit.bootstrap is None else {"bootstrap": fit.bootstrap.replicates, "bootstrap_kind": fit.bootstrap.kind,
                                                   "bootstrap_seed": fit.bootstrap.entropy}  # fmt: skip
     return {"method": fit.method, **fit.settings, **resampled}
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _changed(fit: Fit) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ordag.diagnosis.equations import Equation, equations
 from ordag.diagnosis.influence import distances, tail
 from ordag.evidence.common_factor import WORDS
 from ordag.evidence.finding import Finding
-from ordag.words import shown
+from ordag.words import shortened, shown
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -108,7 +108,7 @@ def _equal_variances(fit: Fit, finding: Finding) -> Chart | None:
 def _sorting(fit: Fit, finding: Finding) -> Chart | None:
     if fit.places is None:
         return None
-    values = np.log10(np.asarray(fit.moments.variances)[list(fit.places)])
+    values = np.log10(fit.moments.spread[list(fit.places)] ** 2 / (fit.n - 1.0))
     return Chart("points", "variances of the columns", "place in the order", "log10 variance", values.tolist(),
                  list(range(1, len(values) + 1)), [shown(name) for name in fit.order or ()])  # fmt: skip
 
@@ -145,7 +145,7 @@ def _columns(fit: Fit, finding: Finding, rows: Array) -> Chart:
     values = (column - column.mean()) / (spread or 1.0)
     expected = ndtri((np.arange(len(values)) + 0.5) / len(values))
     few = _some(len(values))
-    return Chart("points", f"{shown(name)} against a normal distribution", "normal quantile", "standardised value",
+    return Chart("points", f"{_short(name)} by normal quantiles", "normal quantile", "standardised value",
                  values[few].tolist(), expected[few].tolist(), slope=1.0, intercept=0.0)  # fmt: skip
 
 
@@ -160,7 +160,7 @@ def _equation(fit: Fit, finding: Finding, rows: Array) -> Chart | None:
     few = _some(len(rows))
     size = finding.key == "residual_spread"
     values = np.abs(one.residual) if size else one.residual
-    return Chart("points", f"equation of {shown(name)}", "fitted value (from the mean)", "size of residual" if size else "residual",
+    return Chart("points", f"equation of {_short(name)}", "fitted value (from the mean)", "size of residual" if size else "residual",
                  values[few].tolist(), one.fitted[few].tolist(), guide=float(values.mean()) if size else 0.0)  # fmt: skip
 
 
@@ -169,7 +169,7 @@ def _residual_pairs(fit: Fit, finding: Finding, rows: Array) -> Chart:
     x, y = _residual(fit, rows, first), _residual(fit, rows, second)
     few = _some(len(rows))
     slope = float(x @ y / (x @ x))
-    return Chart("points", f"residuals of {shown(first)} and {shown(second)}", shown(first), shown(second),
+    return Chart("points", "residuals of two equations", _short(first), _short(second),
                  y[few].tolist(), x[few].tolist(), slope=slope, intercept=0.0)  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def _row_order(fit: Fit, finding: Finding, rows: Array) -> Chart:
     residual = _residual(fit, rows, name)
     x, y = residual[:-1], residual[1:]
     few = _some(len(x))
-    return Chart("points", f"residuals of {shown(name)}", "that of the row before", "residual", y[few].tolist(), x[few].tolist(),
+    return Chart("points", f"residuals of {_short(name)}", "that of the row before", "residual", y[few].tolist(), x[few].tolist(),
                  slope=float(x @ y / (x @ x)), intercept=0.0)  # fmt: skip
 
 
@@ -228,6 +228,11 @@ def _residual(fit: Fit, rows: Array, name: str) -> Array:
     one = _of(fit, rows, name)
     column = rows[:, fit.names.index(name)]
     return np.asarray(column - column.mean()) if one is None else one.residual
+
+
+def _short(name: str) -> str:
+    """A name as a chart has room for it."""
+    return shortened(shown(name), 18)
 
 
 def _some(count: int) -> NDArray[np.intp]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.comparison import Comparison
+from ordag.comparison import Comparison, Outcome, gaussian_bic
 from ordag.diagnosis.diagnosis import Diagnosis
 from ordag.evidence.verdict import TIERS, Verdict
 from ordag.graph.cpdag import Cpdag
@@ -51,9 +51,9 @@ def document(
     return {
         "title": shown(origin.title) if origin.title else "Causal graph",
         "heading": heading(fit),
-        "found": headline(fit, view, verdict),
+        "found": [_said(sentence) for sentence in headline(fit, view, verdict)],
         "verdict": _verdict(fit, verdict, diagnosis),
-        "warnings": [harmless(sentence) for sentence in fit.warnings],
+        "warnings": [_said(sentence) for sentence in fit.warnings],
         "notes": [harmless(sentence) for sentence in (legend(fit), *notes(fit)) if sentence],
         "names": view.names,
         "order": view.order,
@@ -67,7 +67,7 @@ def document(
         "steps": _steps(fit),
         "findings": _findings(fit, diagnosis),
         "unchecked": harmless(unchecked),
-        "comparison": None if comparison is None else _comparison(comparison),
+        "comparison": None if comparison is None else _comparison(fit, comparison),
         "data": _data(fit),
         "again": {name: harmless(value) if name == "command" else value for name, value in again(fit, origin).items()},
     }
@@ -75,7 +75,12 @@ def document(
 
 def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[str, Any]:
     opened, count = open_directions(fit, verdict), fit.graph.edge_count
-    badge = TIERS[verdict.tier].split(", ")[1] if verdict.tier else f"{opened} of {count} open" if count else "no edges"
+    if verdict.tier is not None:
+        badge = TIERS[verdict.tier].split(", ")[1]
+    elif count:
+        badge = f"{opened} of {count} open" if opened else "no direction open"
+    else:
+        badge = "no edges"
     kind = verdict.tier or ("untested" if opened else "tested")
     short = [counted(count, "edge" if isinstance(fit.graph, Cpdag) else "arrow")]
     if verdict.expected is not None:
@@ -91,8 +96,8 @@ def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[st
         "kind": kind,
         "badge": badge,
         "short": " · ".join(short),
-        "sentence": harmless(verdict.sentence),
-        "help": harmless(verdict.help),
+        "sentence": _said(verdict.sentence),
+        "help": _said(verdict.help),
     }
 
 
@@ -183,7 +188,7 @@ def _findings(fit: Fit, diagnosis: Diagnosis | None) -> list[dict[str, Any]]:
             "key": finding.key,
             "title": finding.title,
             "level": finding.level,
-            "sentence": harmless(finding.sentence),
+            "sentence": _said(finding.sentence),
             "scale": finding.key in SCALES,
             "chart": _chart(pictures.get(finding.key)),
         }
@@ -204,19 +209,21 @@ def _chart(chart: Chart | None) -> dict[str, Any] | None:
     return {name: plain(value) for name, value in said.items()}
 
 
-def _comparison(comparison: Comparison) -> dict[str, Any]:
-    """The methods in a table, and every pair that some of them join with the mark of each."""
-    index = {name: j for j, name in enumerate(comparison.names)}
-    rows = comparison.edge_rows
-    marks = [name for name in (rows[0] if rows else {}) if name not in ("first", "second")]
+def _comparison(fit: Fit, comparison: Comparison) -> dict[str, Any]:
+    """The methods in a table, this graph first, and every pair that some of them join with the mark of each."""
+    own = f"this graph ({fit.method})"
+    outcome = Outcome(own, fit, "", math.nan, math.nan, gaussian_bic(fit), None, None)
+    beside = Comparison(comparison.names, comparison.rows, (outcome, *comparison.outcomes), None)
+    index = {name: j for j, name in enumerate(beside.names)}
+    methods = [one.method for one in beside.outcomes if one.fit is not None]
     return {
-        "titles": list(comparison.titles.values()),
-        "cells": comparison.cells,
-        "problems": [
-            f"{outcome.method}: {harmless(outcome.problem)}" for outcome in comparison.outcomes if outcome.problem
+        "titles": list(beside.titles.values()),
+        "cells": [["–" if cell == "nan" else cell for cell in row] for row in beside.cells],
+        "problems": [f"{one.method}: {harmless(one.problem)}" for one in beside.outcomes if one.problem],
+        "methods": methods,
+        "pairs": [
+            [index[row["first"]], index[row["second"]], *(row[name] for name in methods)] for row in beside.edge_rows
         ],
-        "methods": marks,
-        "pairs": [[index[row["first"]], index[row["second"]], *(row[name] for name in marks)] for row in rows],
     }
 
 
@@ -235,6 +242,11 @@ def _data(fit: Fit) -> dict[str, Any]:
     if profile is not None and moments.p <= MOST_COLUMNS:
         said["histograms"] = [_chart(chart) for chart in histograms(fit)]
     return said
+
+
+def _said(sentence: str) -> str:
+    """A sentence in which nothing acts, and no number is parted from its %."""
+    return harmless(sentence).replace(" %", "\u00a0%")
 
 
 def _column(values: Array) -> list[float | None]:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ordag.comparison import Comparison
 from ordag.comparison import compare as compare_methods
+from ordag.diagnosis.baseline import QUICK
 from ordag.diagnosis.diagnosis import Diagnosis, check_fit
 from ordag.errors import OutputError
 from ordag.graph.cpdag import Cpdag
@@ -125,11 +126,10 @@ def _why_unchecked(fit: Fit, check: bool | None) -> str:
     p = len(fit.names)
     if isinstance(fit.graph, Cpdag):
         return f"{fit.method} gives a class of graphs, which has no equations to check."
-    if check is None and p > MOST_CHECKED:
-        return (
-            f"The checks were left out, because {counted(p, 'variable')} take long: ask for them with check=True, or with --check on "
-            "the command line."
-        )
+    slow = fit.recipe.needs_rows and fit.settings.get("variance") not in QUICK
+    if check is None and (slow or p > MOST_CHECKED):
+        what = "this way of learning takes" if slow else f"{counted(p, 'variable')} take"
+        return f"The checks were left out, because {what} long: ask for them with check=True, or with --check on the command line."
     return "The checks were left out, as asked for." if check is False else ""
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
 from ordag.evidence.arrows import arrow_reasons
-from ordag.learners.supports import SupportResult, discovery_rates, weight_p_values
+from ordag.learners.supports import ArrowTest, SupportResult, discovery_rates
 from ordag.picture.layout import Layout, sequence
 from ordag.picture.scene import place
 from ordag.plain import plain
@@ -198,16 +198,15 @@ def _pairs(fit: Fit) -> Pairs:
         weight[present] = fit.refit.sem.B[source, target][present]
         std_error[present] = fit.refit.std_error[source, target][present]
     if isinstance(fit.result, SupportResult):
-        tested = fit.refit if fit.result.split is None else fit.result.split
-        assert tested is not None
-        p_value[present] = weight_p_values(tested, source[present], target[present])
+        assert fit.refit is not None
+        p_value[present] = fit.result.p_values(fit.refit, source[present], target[present])
         q_value[present] = discovery_rates(p_value[present], fit.result.pairs)
     elif fit.selection is not None and fit.ordering is not None:
         p_value = fit.selection.p_values_of(later, earlier)
     elif fit.pair_p_values is not None:
         p_value = fit.pair_p_values[source, target]
     elif fit.refit is not None:
-        p_value[present] = weight_p_values(fit.refit, source[present], target[present])
+        p_value[present] = ArrowTest().p_values(fit.refit, source[present], target[present])
     factor = None if fit.ordering is None else fit.ordering.factor
     if fit.ordering is not None and factor is not None:
         direction = fit.ordering.direction_p_values(earlier, later)
@@ -231,7 +230,7 @@ def _pairs(fit: Fit) -> Pairs:
     reason = arrow_reasons(fit, source, target)
     tied = np.where(np.isnan(direction), np.array(reason) == "open", direction > NEAR_TIE)
     tied &= ~np.isin(np.array(reason), ["knowledge", "class"])
-    spread = np.sqrt(np.asarray(fit.moments.variances))
+    spread = fit.moments.spread
     return Pairs(
         source, target, kinds, weight, std_error, weight * spread[source] / spread[target], p_value, q_value, direction,
         edge_probability, probability, support, turned, low, high, reason, np.asarray(tied, dtype=bool),

@@ -160,8 +160,7 @@ class Descent:
         before = _predecessors(now.order)
         best = None if any(own & ~before[j] for j, own in enumerate(now.parents)) else now
         for _ in range(SWEEPS):
-            self.trees.use(self.score.local(now.v, now.edges))
-            self.trees.start_from(now.parents)
+            self.begin(now)
             position = Order(self.trees, now.order, self.first, self.last)
             for _ in range(SWEEPS):
                 if not position.sweep():
@@ -172,6 +171,11 @@ class Descent:
             best = now
         assert best is not None
         return best
+
+    def begin(self, at: Optimum) -> None:
+        """Take the terms at a graph, and its parents to grow from."""
+        self.trees.use(self.score.local(at.v, at.edges))
+        self.trees.start_from(at.parents)
 
     def scored(self, order: Sequence[int], parents: Sequence[int]) -> Optimum:
         """A graph as it is."""

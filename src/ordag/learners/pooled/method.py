@@ -9,7 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ordag.checks import Seed, as_list
+from ordag.data.moments import Moments
 from ordag.data.table import Table
+from ordag.data.table_checks import least_squares_rows
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
@@ -17,13 +19,17 @@ from ordag.learners.found import Found
 from ordag.learners.pooled.posterior import Posterior
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
 from ordag.learners.pooled.search import pooled_search
+from ordag.learners.pooled.variances import ROWS_EACH
 from ordag.learners.settings import MethodSettings, kicks
 from ordag.order import find_order
 from ordag.settings import choice, seed, setting, whole
-from ordag.words import listed
+from ordag.words import counted, listed
 
 UNITS = {None: UNITS_UNKNOWN, "commensurable": COMMENSURABLE}
 """Scale of the prior on the spread of the log error variances, by what the user says of the units."""
+
+LEAST_ROWS = 30
+"""Rows that any table takes which has too few for regressions on all of its columns."""
 
 Groups = Sequence[Sequence[str]]
 
@@ -83,7 +89,9 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
     """The Dag of the lowest pooled score that the search comes to."""
     moments = table.moments
     grouped = None if settings.groups is None else placed_groups(settings.groups, moments.names)
-    ordering = find_order(Table(moments), before=None if known is None else known.before)
+    few = moments.n < least_squares_rows(moments.p)
+    before = None if known is None else known.before
+    ordering = find_order(Table(moments), before=before, variance="sparse" if few else "least-squares")
     search_seed, draw_seed = np.random.SeedSequence(_entropy(settings.seed)).spawn(2)
     result = pooled_search(
         ordering,
@@ -104,8 +112,21 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
         sequence=tuple(int(order[j]) for j in best.order),
         score=best.score,
         posterior=Posterior(result, order, settings.draws, draw_seed),
-        warnings=ordering.warnings,
+        warnings=(*ordering.warnings, *([_few_rows_said(moments)] if few else [])),
         result=result,
+    )
+
+
+def pooled_rows(p: int) -> int:
+    """The least rows that p columns take: with fewer than 30, and too few for regressions on all of them, the score is too rough."""
+    return min(least_squares_rows(p), LEAST_ROWS)
+
+
+def _few_rows_said(moments: Moments) -> str:
+    return (
+        f"{counted(moments.n, 'row')} are too few for regressions on all of {moments.p} variables, so each has few parents, "
+        f"{max(moments.n // ROWS_EACH, 1)} at the most, and arrows cost more (method='pooled', --method pooled). For arrows by tests at "
+        "a false-discovery rate take method='cvs' (--method cvs)."
     )
 
 

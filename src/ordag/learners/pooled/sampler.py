@@ -177,7 +177,7 @@ class _State:
         i, j = self.edges[int(random.integers(len(self.edges)))]
         if not sampler.allowed[i] >> j & 1 or sampler.required[j] >> i & 1:
             return
-        if self._descendants(i, without=j) >> j & 1:
+        if self.parents[i].bit_count() >= sampler.variances.most or self._descendants(i, without=j) >> j & 1:
             return
         new = {i: self.parents[i] | 1 << j, j: self.parents[j] & ~(1 << i)}
         log_variance = sampler.variances.log_variance

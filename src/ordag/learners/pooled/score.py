@@ -5,6 +5,9 @@ With $v_j = \log(\mathrm{RSS}_j / n)$ on j's parents, k edges among N pairs, low
     $\text{score}(G) = \tfrac n2 \sum_j v_j + \sum_g M\bigl(\mathrm{SS}_g\bigr) + k \tfrac{\log n}2 + \log \tbinom Nk$,
     $\mathrm{SS}_g = \sum_{j \in g} (v_j - \bar v_g)^2$.
 
+With `extended` the last term goes on as a line of slope log p from where it would be flatter: no edge is cheaper than under the
+extended BIC (Foygel & Drton 2010).
+
 M is minus the logarithm of the density of the $v_j$ of a group of q variables that share a unit, with
 $\omega^2 = \tau^2 + 2/n$ and τ the standard deviation of the log error variances (docs/pooled.md):
 
@@ -81,10 +84,19 @@ class PooledScore:
     """The score of graphs over p variables of n rows; `groups` are the sets of variables that share a unit."""
 
     def __init__(
-        self, n: int, p: int, groups: Sequence[Sequence[int]] | None = None, spread: float = UNITS_UNKNOWN
+        self,
+        n: int,
+        p: int,
+        groups: Sequence[Sequence[int]] | None = None,
+        spread: float = UNITS_UNKNOWN,
+        *,
+        extended: bool = False,
     ) -> None:
         self.n, self.p = n, p
         self.pairs = p * (p - 1) // 2
+        self._least_price = math.log(n) / 2.0 + math.log(p) if extended else -math.inf
+        # (N − i)/(i + 1) ≥ p up to here
+        self._dear_edges = max((self.pairs - p) // (p + 1) + 1, 0) if extended else self.pairs
         self.groups = [np.asarray(g, np.intp) for g in ([range(p)] if groups is None else groups) if len(g) > 1]
         # from well below the errors of the v_j, where the integrand is level, to where the prior has nothing left
         low, high = min(1e-4 * spread, 0.01 * math.sqrt(2.0 / (n * p))), 20.0 * spread
@@ -109,10 +121,10 @@ class PooledScore:
         return np.asarray(totals)
 
     def edge_prior(self, edges: int) -> float:
-        pairs = self.pairs
-        return edges * math.log(self.n) / 2.0 + float(
-            gammaln(pairs + 1) - gammaln(edges + 1) - gammaln(pairs - edges + 1)
-        )
+        pairs, dear = self.pairs, min(edges, self._dear_edges)
+        beyond = (edges - dear) * self._least_price if edges > dear else 0.0
+        prior = float(gammaln(pairs + 1) - gammaln(dear + 1) - gammaln(pairs - dear + 1))
+        return dear * math.log(self.n) / 2.0 + prior + beyond
 
     def pooling(self, size: int, squares: float) -> float:
         """M(SS) for a group of this size."""
@@ -135,7 +147,7 @@ class PooledScore:
         for g in self.groups:
             mean[g] = v[g].mean()
             weight[g] = self._mean(v[g], self._precision) / 2.0
-        price = edge_price(self.n, self.pairs - edges + 0.5, edges + 1.0)
+        price = max(edge_price(self.n, self.pairs - edges + 0.5, edges + 1.0), self._least_price)
         return Local(self.n / 2.0, mean.tolist(), weight.tolist(), price)
 
     def spread(self, v: Array) -> float:

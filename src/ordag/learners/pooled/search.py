@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,10 +19,13 @@ from ordag.graph.acyclic import topological_order
 from ordag.graph.partly_directed import extension
 from ordag.knowledge.masks import Constraints
 from ordag.learners.ges import ges_search
+from ordag.learners.ges.settings import GesSettings
 from ordag.learners.pooled.all_graphs import MOST_VARIABLES
 from ordag.learners.pooled.descent import WORTHWHILE, Descent, Optimum
+from ordag.learners.pooled.leaps import leapt
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.variances import LogVariances, log_variances
+from ordag.linalg import triangle
 from ordag.order.ordering import Ordering
 from ordag.order.sparse import sparse_forward
 from ordag.parents import select
@@ -37,10 +41,10 @@ EQUAL, ALIKE, APART = 0.1, 0.3, 10.0
 alone. Below the second they decide against a graph in which it is more than the third times as large, whatever the scores."""
 
 DENSE = 1 / 3
-"""A graph with more than this share of all pairs joined is not kicked, for the same reason."""
+"""A graph with more than this share of all pairs joined is not kicked and makes no leaps, for the same reason."""
 
 MANY_ROWS = 10
-"""Rows per variable below which the sparse order is a start as well."""
+"""Rows per variable below which the sparse order is a start as well, and leaps are tried."""
 
 MANY = 10
 """Variables from which that holds."""
@@ -99,27 +103,32 @@ def pooled_search(
     From the order by conditional variance, with parents by the same edge prior, from a member of the class that GES finds
     and, with fewer than ten rows per variable, from the sparse order, variables are moved to better places until the score
     stays. Where these come to different graphs, the best is kicked: some variables are moved to random places, and the
-    search goes on from there. Where many variables that share a unit have equal error variances along the first order, it
-    stands alone; where these are alike, it is preferred to a graph in which they are not. A dense graph that stands alone
-    is that of the start as it is. With up to five variables all graphs are looked at (docs/pooled.md has the reasons).
-    All of it works in the order by conditional variance, so that it does not depend on how the columns stand.
+    search goes on from there. With fewer than ten rows per variable leaps follow (`leapt`). Where many variables that share
+    a unit have equal error variances along the first order, it stands alone; where these are alike, it is preferred to a
+    graph in which they are not. A dense graph that stands alone is that of the start as it is. With up to five variables
+    all graphs are looked at (docs/pooled.md has the reasons). All of it works in the order by conditional variance, so that
+    it does not depend on how the columns stand.
 
-    ordering: the variables by conditional variance; its moments are what is searched.
+    ordering: the variables by conditional variance; its moments are what is searched. Without a factor, that is with too few rows
+        for regressions on all variables, it is a start itself, parents are few, and edges have the price of the extended BIC
+        at the least.
     groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
         variances within a group.
-    kicks: fruitless ones that end the search; if not given 3 (8 with 20 variables), or 0 where both starts come to the same
-        graph, the first stands alone, or more than a third of the pairs of ten variables or more are joined.
+    kicks: fruitless ones that end the search; if not given 3 (8 with 20 variables), without a factor so many in all, or 0 where
+        both starts come to the same graph, the first stands alone, or more than a third of the pairs of ten variables or more
+        are joined.
     seed: of the kicks.
     known: arrows that must and that may not be, and who comes before whom.
     progress: called with the name of what is searched from and the lowest score so far.
     """
     moments, known, groups = _by_position(ordering, known, groups)
-    score = PooledScore(moments.n, moments.p, groups, spread)
-    variances = log_variances(moments, ordering.W)
+    scarce = ordering.factor is None
+    score = PooledScore(moments.n, moments.p, groups, spread, extended=scarce)
+    variances = log_variances(moments, None if scarce else ordering.W)
     search = Descent(variances, score, known)
     found: dict[str, Optimum] = {}
     sure = False
-    free = FreeClass(moments, known)
+    free = FreeClass(moments, known, extended=scarce)
     for name, adjacency in _starts(ordering, moments, known, free):
         order, parents = topological_order(adjacency), packed_columns(adjacency)
         found[name] = search.descend(order, parents)
@@ -141,7 +150,7 @@ def pooled_search(
     dense = moments.p >= MANY and best.edges > DENSE * score.pairs
     limit = kicks if kicks is not None else 0 if agreed or sure or dense else max(KICKS, KICKED_VARIABLES // moments.p)
     tried = fruitless = 0
-    while fruitless < limit and moments.p > 2:
+    while fruitless < limit and moments.p > 2 and (tried < limit or kicks is not None or not scarce):
         again = search.descend(search.kicked(best.order, random), best.parents)
         tried += 1
         fruitless += 1
@@ -149,6 +158,9 @@ def pooled_search(
             best, fruitless = again, 0
         if progress is not None:
             progress("kicks", best.score)
+    if moments.n < MANY_ROWS * moments.p and not (few or dense):
+        best = leapt(search, best)
+        best = replace(best, order=_least_variance_first(search, best.parents))
     others = tuple(one for one in found.values() if one.parents != best.parents)
     return PooledResult(
         moments,
@@ -161,6 +173,21 @@ def pooled_search(
         (best, *others),
         free,
     )
+
+
+def _least_variance_first(search: Descent, parents: Sequence[int]) -> tuple[int, ...]:
+    """An order of the graph that takes the variable of the least variance of its own where the arrows leave a choice."""
+    needed = [own | first for own, first in zip(parents, search.first, strict=True)]
+    own = [search.variances.log_variance(j, 0) for j in range(len(parents))]
+    order: list[int] = []
+    seen = 0
+    waiting = sorted(range(len(parents)), key=lambda j: own[j])
+    while waiting:
+        j = next(j for j in waiting if not needed[j] & ~seen)
+        waiting.remove(j)
+        order.append(j)
+        seen |= 1 << j
+    return tuple(order)
 
 
 def _equality_would_tell(score: PooledScore) -> bool:
@@ -183,7 +210,8 @@ def _by_position(
     """The same with the columns in the order by conditional variance."""
     given, order = ordering.moments, ordering.order
     names = tuple(given.names[j] for j in order)
-    moments = Moments(given.n, given.mean[order], names, R=np.asfortranarray(ordering.L.T), squared=given.squared)
+    R = triangle(given.R[:, order]) if ordering.factor is None else np.asfortranarray(ordering.L.T)
+    moments = Moments(given.n, given.mean[order], names, R=R, squared=given.squared)
     if groups is not None:
         place = np.argsort(order)
         groups = [[int(place[j]) for j in group] for group in groups]
@@ -196,8 +224,10 @@ def _by_position(
 class FreeClass:
     """The equivalence class that GES finds in these moments, worked out when first asked for."""
 
-    def __init__(self, moments: Moments, known: Constraints | None) -> None:
+    def __init__(self, moments: Moments, known: Constraints | None, *, extended: bool = False) -> None:
         self._moments, self._known = moments, known
+        price = 1.0 + 2.0 * math.log(moments.p) / math.log(moments.n) if extended else 1.0
+        self._settings = GesSettings(penalty=price)
 
     @cached_property
     def adjacency(self) -> Mask | None:
@@ -205,7 +235,7 @@ class FreeClass:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", OrdagWarning)
-                return ges_search(self._moments, known=self._known).graph.adjacency
+                return ges_search(self._moments, self._settings, known=self._known).graph.adjacency
         except SettingError:
             raise
         except OrdagError:
@@ -216,14 +246,20 @@ def _starts(
     ordering: Ordering, moments: Moments, known: Constraints | None, free: FreeClass
 ) -> Iterator[tuple[str, Mask]]:
     """The graphs to begin with, by name, over the positions of the order."""
-    along = replace(ordering, order=np.arange(moments.p), moments=moments)
-    allowed, required = (None, None) if known is None else (known.allowed, known.required)
-    yield "cvs", select(along, rule="adaptive", allowed=allowed, required=required).parents.T
+    if ordering.support is None:
+        along = replace(ordering, order=np.arange(moments.p), moments=moments)
+        allowed, required = (None, None) if known is None else (known.allowed, known.required)
+        yield "cvs", select(along, rule="adaptive", allowed=allowed, required=required).parents.T
     if moments.n < MANY_ROWS * moments.p:
-        found = sparse_forward(moments.covariance(), moments.n, None if known is None else known.before)
         adjacency = np.zeros((moments.p, moments.p), dtype=bool)
-        for j, support in zip(found.order, found.support, strict=True):
-            adjacency[support, j] = True
+        if ordering.support is None:
+            found = sparse_forward(moments.covariance(), moments.n, None if known is None else known.before)
+            for j, support in zip(found.order, found.support, strict=True):
+                adjacency[support, j] = True
+        else:
+            place = np.argsort(ordering.order)
+            for j, support in enumerate(ordering.support):
+                adjacency[place[support], j] = True
         yield "sparse", adjacency if known is None else adjacency & known.allowed | known.required
     if free.adjacency is not None:
         dag, left = extension(free.adjacency)

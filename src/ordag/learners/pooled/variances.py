@@ -18,6 +18,12 @@ from ordag.linalg import lengths
 WELL_CONDITIONED = 1e-6
 """The least eigenvalue of a correlation matrix from which every residual variance keeps eight digits and more."""
 
+ROWS_EACH = 4
+"""Rows that each parent takes at least, where there are too few for regressions on all variables."""
+
+LEAST = 1e-14
+"""A residual variance below this share of the variable's own has no digits."""
+
 MEMORY = 2**26
 """Bytes of factors that are kept, the least recently used given up first."""
 
@@ -27,27 +33,29 @@ class LogVariances(Protocol):
 
     n: int
     p: int
+    most: int
 
     def log_variance(self, node: int, parents: int) -> float:
         """log(RSS / n) of `node` on `parents`."""
 
     def candidates(self, node: int, parents: int, limit: float) -> tuple[list[int], list[float]]:
-        """Who would bring log(RSS / n) below `limit` as one more parent, from the best on, and to what."""
+        """Who would bring log(RSS / n) below `limit` as one more parent, from the best on, and to what; no one beside `most`."""
 
     def log_dropping(self, node: int, parents: int) -> tuple[NDArray[np.intp], Array]:
         """The parents, and log(RSS / n) of `node` without each of them."""
 
 
-def log_variances(moments: Moments, W: Array) -> LogVariances:
+def log_variances(moments: Moments, W: Array | None) -> LogVariances:
     """Fast where every residual variance keeps eight digits, from the root of the scatter where not. W is the inverse of
-    Rᵀ, which is a lower triangle here."""
+    Rᵀ, which is a lower triangle here. None says that there are too few rows for it: sets of parents are small then, and made
+    of variables that stand alone."""
     scale = lengths(moments.R)
-    if least_eigenvalue(W, scale) < WELL_CONDITIONED:
+    if W is not None and least_eigenvalue(W, scale) < WELL_CONDITIONED:
         return RootRegressions(moments)
     columns = moments.R / scale
     C = np.ascontiguousarray(columns.T @ columns)
     np.fill_diagonal(C, 1.0)
-    return GramRegressions(C, scale**2, moments.n)
+    return GramRegressions(C, scale**2, moments.n, None if W is not None else max(moments.n // ROWS_EACH, 1))
 
 
 def least_eigenvalue(W: Array, scale: Array) -> float:
@@ -66,36 +74,45 @@ class GramRegressions(Factors["_Residuals"]):
     $C - Z^\top Z$: m × p numbers serve all variables, where `Regressions` keeps p × p. Only the logarithms of RSS / n
     are given out. Sets are made one variable at a time, by a few small products: a factorisation by LAPACK may wait for
     threads longer than it works.
+
+    most: parents at most, where there are too few rows for more. A variable that keeps less than `WELL_CONDITIONED` of its
+    variance beside the parents then explains nothing more.
     """
 
-    def __init__(self, C: Array, squares: Array, n: int) -> None:
+    def __init__(self, C: Array, squares: Array, n: int, most: int | None = None) -> None:
         self.n = n
         self.p = len(C)
+        self.most = self.p if most is None else most
+        self._alone = 0.0 if most is None else WELL_CONDITIONED
         self._C = C
         self._scale: list[float] = np.log(squares / n).tolist()
-        bare = _Residuals((), np.zeros((0, self.p)), np.ones(self.p))
+        bare = _Residuals((), (), np.zeros((0, self.p)), np.ones(self.p))
         super().__init__(bare, max(64, MEMORY // (40 * self.p + 512)))
 
     def log_variance(self, node: int, parents: int) -> float:
         return math.log(self._factor(parents).left[node]) + self._scale[node]
 
     def candidates(self, node: int, parents: int, limit: float) -> tuple[list[int], list[float]]:
+        if parents.bit_count() >= self.most:
+            return [], []
         residuals = self._factor(parents)
         partial = self._C[node] - residuals.Z[:, node] @ residuals.Z if parents else self._C[node].copy()
         own = float(residuals.left[node])
         partial[node] = 0.0
         partial *= partial
         partial /= residuals.left
+        if self._alone:
+            partial[residuals.left < self._alone] = 0.0
         now = math.log(own) + self._scale[node]
         if limit > now:  # who explains nothing is able too, but for the parents and the node itself
-            free = residuals.left < math.inf
+            free = (residuals.left < math.inf) & (residuals.left >= self._alone)
             free[node] = False
             able = free.nonzero()[0]
         else:
             able = (partial > -own * math.expm1(limit - now)).nonzero()[0]
         if not len(able):
             return [], []
-        left = own - partial[able]
+        left = np.maximum(own - partial[able], LEAST)
         rank = left.argsort(kind="stable")
         return able[rank].tolist(), (np.log(left[rank]) + self._scale[node]).tolist()
 
@@ -104,27 +121,35 @@ class GramRegressions(Factors["_Residuals"]):
         T, _ = lapack.dtrtri(residuals.root, lower=1)
         beta = residuals.Z[:, node] @ T
         rise = beta * beta / np.einsum("ij,ij->j", T, T)
-        return np.asarray(residuals.nodes), np.log(residuals.left[node] + rise) + self._scale[node]
+        without = residuals.left[node] + np.concatenate([rise, np.zeros(len(residuals.idle))])
+        return np.asarray(residuals.nodes + residuals.idle), np.log(without) + self._scale[node]
 
     def _extend(self, residuals: _Residuals, k: int) -> _Residuals:
+        if residuals.left[k] < self._alone:
+            left = residuals.left.copy()
+            left[k] = math.inf
+            return _Residuals(residuals.nodes, (*residuals.idle, k), residuals.Z, left)
         row = self._C[k] - residuals.Z[:, k] @ residuals.Z
         row /= math.sqrt(residuals.left[k])
-        left = residuals.left - row * row
+        left = np.maximum(residuals.left - row * row, LEAST)
         left[k] = math.inf
         m = len(residuals.nodes)
         Z = np.empty((m + 1, self.p))
         Z[:m] = residuals.Z
         Z[m] = row
-        return _Residuals((*residuals.nodes, k), Z, left)
+        return _Residuals((*residuals.nodes, k), residuals.idle, Z, left)
 
 
 class _Residuals:
-    """What is left of every variable beside a set of parents (infinite at the parents themselves, who explain nothing more)."""
+    """What is left of every variable beside a set of parents (infinite at the parents themselves, who explain nothing more).
 
-    __slots__ = ("Z", "left", "nodes")
+    idle: parents that explain nothing beside the others.
+    """
 
-    def __init__(self, nodes: tuple[int, ...], Z: Array, left: Array) -> None:
-        self.nodes = nodes
+    __slots__ = ("Z", "idle", "left", "nodes")
+
+    def __init__(self, nodes: tuple[int, ...], idle: tuple[int, ...], Z: Array, left: Array) -> None:
+        self.nodes, self.idle = nodes, idle
         self.Z = Z
         self.left = left
 
@@ -138,6 +163,7 @@ class RootRegressions(Regressions):
 
     def __init__(self, moments: Moments) -> None:
         super().__init__(moments.R, moments.n)
+        self.most = self.p
 
     def log_variance(self, node: int, parents: int) -> float:
         return math.log(self.rss(node, parents) / self.n)

@@ -26,39 +26,71 @@ export function looks(doc, k) {
  * The path itself should end `HEAD` before that point where there is a head. */
 export function edgeShapes(doc, k, path, x, y, angle) {
   const look = looks(doc, k);
-  const parts = [shape("path", { d: path, class: "hit" }), shape("path", {
-    d: path, class: `line ${look.sign}`, "stroke-width": look.width.toFixed(2), "stroke-opacity": look.opacity.toFixed(2),
-    "stroke-dasharray": look.dashed ? `${(2.2 * look.width + 3).toFixed(1)} ${(1.2 * look.width + 3).toFixed(1)}` : null,
-  })];
+  const parts = [
+    shape("path", { d: path, class: "hit" }),
+    shape("path", {
+      d: path,
+      class: `line ${look.sign}`,
+      "stroke-width": look.width.toFixed(2),
+      "stroke-opacity": look.opacity.toFixed(2),
+      "stroke-dasharray": look.dashed ? `${(2.2 * look.width + 3).toFixed(1)} ${(1.2 * look.width + 3).toFixed(1)}` : null,
+    }),
+  ];
   if (look.head) {
-    const wide = 3.6 + 0.7 * look.width, long = headLength(look.width);
-    const at = (along, across) => `${(x - along * Math.cos(angle) - across * Math.sin(angle)).toFixed(1)},${(y - along * Math.sin(angle) + across * Math.cos(angle)).toFixed(1)}`;
-    parts.push(shape("polygon", {
-      points: [at(0, 0), at(long, wide), at(long, -wide)].join(" "), class: `head ${look.sign}`, "stroke-opacity": look.opacity.toFixed(2),
-      "fill-opacity": look.sign === "minus" ? null : look.opacity.toFixed(2),
-    }));
+    const wide = 3.6 + 0.7 * look.width,
+      long = headLength(look.width);
+    const at = (along, across) =>
+      `${(x - along * Math.cos(angle) - across * Math.sin(angle)).toFixed(1)},${(y - along * Math.sin(angle) + across * Math.cos(angle)).toFixed(1)}`;
+    parts.push(
+      shape("polygon", {
+        points: [at(0, 0), at(long, wide), at(long, -wide)].join(" "),
+        class: `head ${look.sign}`,
+        "stroke-opacity": look.opacity.toFixed(2),
+        "fill-opacity": look.sign === "minus" ? null : look.opacity.toFixed(2),
+      }),
+    );
   }
   return parts;
+}
+
+/** A path through points that is upright at each of them. */
+export function uprightPath(points) {
+  const written = (...numbers) => numbers.map((one) => one.toFixed(1)).join(",");
+  return points.reduce((path, [x, y], i) => {
+    if (!i) return `M${written(x, y)}`;
+    const [px, py] = points[i - 1];
+    const middle = (py + y) / 2;
+    return `${path} C${written(px, middle)} ${written(x, middle)} ${written(x, y)}`;
+  }, "");
 }
 
 export function headLength(width) {
   return HEAD + 0.6 * width;
 }
 
-/** A few edges with what they mean, in words. */
-export function legendOf(doc) {
-  const example = (pair, words) => {
-    const one = { pairs: { standardised: [pair.size], strength: [pair.strength ?? 1], kind: [pair.kind ?? "arrow"], tied: [pair.tied ?? false] } };
-    const end = pair.kind === "line" ? 46 : 46 - headLength(looks(one, 0).width);
-    const picture = shape("svg", { width: 50, height: 16, viewBox: "0 0 50 16", "aria-hidden": "true" }, ...edgeShapes(one, 0, `M3,8 L${end},8`, 46, 8, 0));
-    return [picture, words];
+/** What the edges that are present look like, each with its meaning: [picture, words]. */
+export function legendOf(doc, present) {
+  const { pairs } = doc;
+  const some = (column, test) => pairs[column]?.some((value, k) => present[k] && value !== null && test(value, k));
+  const usual = {
+    size: pairs.standardised ? 0.5 : null,
+    strength: 1,
+    kind: some("kind", (kind) => kind !== "line") ? "arrow" : "line",
+    tied: false,
   };
-  const { pairs } = doc, kinds = new Set(pairs.kind), found = [];
-  const some = (column, test) => pairs[column] && pairs[column].some((value, k) => pairs.kind[k] !== "absent" && value !== null && test(value));
-  if (some("standardised", (value) => value > 0)) found.push(example({ size: 0.5 }, "raises; the wider, the stronger"));
-  if (some("standardised", (value) => value < 0)) found.push(example({ size: -0.5 }, "lowers (open head)"));
-  if (pairs.tied.some((tied, k) => tied && pairs.kind[k] === "arrow")) found.push(example({ size: 0.5, tied: true }, "dashed: its direction is near a tie or open"));
-  if (some("strength", (value) => value < 0.9)) found.push(example({ size: 0.5, strength: 0 }, "faint: the edge itself is unsure"));
-  if (kinds.has("line")) found.push(example({ size: null, kind: "line" }, "no head: these data leave the direction open"));
-  return found;
+  const kinds = [
+    [some("standardised", (size) => size > 0), {}, "raises; the wider, the stronger"],
+    [some("standardised", (size) => size < 0), { size: -0.5 }, "lowers (open head)"],
+    [some("tied", (tied, k) => tied && pairs.kind[k] !== "line"), { tied: true }, "dashed: its direction is near a tie or open"],
+    [some("strength", (strength) => strength < 0.9), { strength: 0 }, "faint: the edge itself is unsure"],
+    [some("kind", (kind) => kind === "line"), { size: null, kind: "line" }, "no head: these data leave the direction open"],
+  ];
+  return kinds.filter(([is]) => is).map(([, changed, words]) => [example({ ...usual, ...changed }), words]);
+}
+
+function example({ size, strength, kind, tied }) {
+  const one = { pairs: { standardised: [size], strength: [strength], kind: [kind], tied: [tied] } };
+  const end = kind === "line" ? 46 : 46 - headLength(looks(one, 0).width);
+  const line = edgeShapes(one, 0, `M3,8 L${end},8`, 46, 8, 0);
+  return shape("svg", { width: 50, height: 16, viewBox: "0 0 50 16", "aria-hidden": "true" }, ...line);
 }

@@ -1,6 +1,7 @@
 // The graph in layers, causes above effects: drag variables, pan, zoom, walk along edges with the arrow keys.
 
-import { TALL, edgeShapes, headLength, looks } from "./edges.js";
+import { createCamera } from "./camera.js";
+import { TALL, edgeShapes, headLength, looks, uprightPath } from "./edges.js";
 import { otherEnd, reached } from "./relations.js";
 import { element, refill, shape, shortened, widthOf } from "./text.js";
 
@@ -11,53 +12,57 @@ const TEXT = 14;
 export function drawGraph(box, state, tip) {
   const { doc } = state;
   if (!doc.layout) {
-    refill(box, element("p", { class: "empty" }, `A picture of ${doc.names.length.toLocaleString("en")} variables at once shows nothing. The neighbourhood shows one of them with all that is joined to it, the matrix shows all pairs.`));
+    refill(
+      box,
+      element(
+        "p",
+        { class: "empty" },
+        `A picture of ${doc.names.length.toLocaleString("en")} variables at once shows nothing. The neighbourhood shows one of them with all that is joined to it, the matrix shows all pairs.`,
+      ),
+    );
     return { zoom() {}, fit() {}, focus() {}, update() {} };
   }
   const labels = doc.names.map((name) => shortened(name, 18));
   const half = labels.map((label) => Math.max(widthOf(label) / 2 + 12, 28));
   const place = doc.names.map((name, j) => state.places.get(name) ?? doc.layout.places[j]);
   const moved = doc.names.map((name) => state.places.has(name));
-  const routes = new Map(doc.layout.routes.map(([a, b, ...flat]) => [`${a},${b}`, flat.flatMap((x, i) => (i % 2 ? [] : [[x, flat[i + 1]]]))]));
-  const view = { x: 0, y: 0, k: 1 };
-  const edgeLayer = shape("g", { class: "edges" }), nodeLayer = shape("g", { class: "nodes" });
+  const routes = new Map(
+    doc.layout.routes.map(([a, b, ...flat]) => [`${a},${b}`, flat.flatMap((x, i) => (i % 2 ? [] : [[x, flat[i + 1]]]))]),
+  );
+  const edgeLayer = shape("g", { class: "edges" }),
+    nodeLayer = shape("g", { class: "nodes" });
   const world = shape("g", {}, edgeLayer, nodeLayer);
-  const svg = shape("svg", { class: "graph", role: "group", "aria-label": "Graph, causes above effects. Arrow keys walk along its edges." }, world);
+  const svg = shape(
+    "svg",
+    { class: "graph", role: "group", "aria-label": "Graph, causes above effects. Arrow keys walk along its edges." },
+    world,
+  );
   refill(box, svg);
-  let nodes = [], current = doc.order[0];
+  let nodes = [],
+    current = doc.order[0];
 
   const rank = new Map(doc.order.map((j, at) => [j, at]));
-  const size = () => ({ width: svg.clientWidth || 600, height: svg.clientHeight || 400 });
-
-  function apply() {
-    world.setAttribute("transform", `translate(${view.x.toFixed(1)} ${view.y.toFixed(1)}) scale(${view.k.toFixed(4)})`);
-    nodeLayer.setAttribute("font-size", (Math.max(TEXT, SMALLEST / view.k)).toFixed(2));
-  }
+  const camera = createCamera(svg, world, (scale) => nodeLayer.setAttribute("font-size", Math.max(TEXT, SMALLEST / scale).toFixed(2)));
 
   function fit() {
-    const { width, height } = size();
-    const xs = place.map((spot) => spot[0]), ys = place.map((spot) => spot[1]);
-    const left = Math.min(...xs.map((x, j) => x - half[j])), right = Math.max(...xs.map((x, j) => x + half[j]));
-    const top = Math.min(...ys) - TALL, bottom = Math.max(...ys) + TALL;
-    view.k = Math.min(1.1, Math.max(SMALLEST / TEXT, Math.min((width - 16) / (right - left), (height - 16) / (bottom - top))));
-    const wide = (right - left) * view.k;
-    view.x = wide <= width ? (width - (left + right) * view.k) / 2 : width / 2 - place[doc.order[0]][0] * view.k;
-    view.y = (bottom - top) * view.k <= height ? (height - (top + bottom) * view.k) / 2 : 8 - top * view.k;
-    apply();
-  }
-
-  function zoom(factor, x = size().width / 2, y = size().height / 2) {
-    const k = Math.min(4, Math.max(0.15, view.k * factor));
-    view.x = x - ((x - view.x) * k) / view.k;
-    view.y = y - ((y - view.y) * k) / view.k;
-    view.k = k;
-    apply();
+    const xs = place.map((spot) => spot[0]),
+      ys = place.map((spot) => spot[1]);
+    const sides = {
+      left: Math.min(...xs.map((x, j) => x - half[j])),
+      right: Math.max(...xs.map((x, j) => x + half[j])),
+      top: Math.min(...ys) - TALL,
+      bottom: Math.max(...ys) + TALL,
+    };
+    camera.fit(sides, place[doc.order[0]][0], SMALLEST / TEXT, 1.1);
   }
 
   /** Where the edges of every variable meet its box: side by side, in the order of their other ends. */
   function ports() {
     const found = new Map();
-    for (const [side, lists] of [["in", state.relations.into], ["out", state.relations.out]]) {
+    for (const [side, lists] of [
+      ["in", state.relations.into],
+      ["out", state.relations.out],
+    ]) {
       lists.forEach((list, j) => {
         const sorted = [...list].sort((a, b) => nextPoint(a, j)[0] - nextPoint(b, j)[0]);
         const step = Math.min(15, (2 * half[j] - 20) / Math.max(sorted.length - 1, 1));
@@ -68,8 +73,9 @@ export function drawGraph(box, state, tip) {
   }
 
   function route(k) {
-    const a = doc.pairs.source[k], b = doc.pairs.target[k];
-    return moved[a] || moved[b] ? null : routes.get(`${a},${b}`) ?? null;
+    const a = doc.pairs.source[k],
+      b = doc.pairs.target[k];
+    return moved[a] || moved[b] ? null : (routes.get(`${a},${b}`) ?? null);
   }
 
   function nextPoint(k, j) {
@@ -80,47 +86,65 @@ export function drawGraph(box, state, tip) {
 
   function edge(k, port, extra = "") {
     const { source, target, kind } = doc.pairs;
-    const a = source[k], b = target[k], look = looks(doc, k), long = look.head ? headLength(look.width) : 0;
-    const [xa, ya] = place[a], [xb, yb] = place[b];
+    const a = source[k],
+      b = target[k],
+      look = looks(doc, k),
+      long = look.head ? headLength(look.width) : 0;
+    const [xa, ya] = place[a],
+      [xb, yb] = place[b];
     let parts;
     if (yb - ya > TALL + 24) {
-      const x0 = xa + (port.get(`out${k}`) ?? 0), x1 = xb + (port.get(`in${k}`) ?? 0);
+      const x0 = xa + (port.get(`out${k}`) ?? 0),
+        x1 = xb + (port.get(`in${k}`) ?? 0);
       const between = (route(k) ?? []).slice(1, -1);
       const points = [[x0, ya + TALL / 2], ...between, [x1, yb - TALL / 2 - long]];
-      let path = `M${points[0].map((z) => z.toFixed(1))}`;
-      for (let i = 1; i < points.length; i++) {
-        const [px, py] = points[i - 1], [qx, qy] = points[i], middle = (py + qy) / 2;
-        path += ` C${px.toFixed(1)},${middle.toFixed(1)} ${qx.toFixed(1)},${middle.toFixed(1)} ${qx.toFixed(1)},${qy.toFixed(1)}`;
-      }
-      parts = edgeShapes(doc, k, path, x1, yb - TALL / 2, Math.PI / 2);
+      parts = edgeShapes(doc, k, uprightPath(points), x1, yb - TALL / 2, Math.PI / 2);
     } else {
-      const dx = xb - xa, dy = yb - ya, length = Math.hypot(dx, dy) || 1;
+      const dx = xb - xa,
+        dy = yb - ya,
+        length = Math.hypot(dx, dy) || 1;
       const bow = Math.min(60, 0.25 * length) * (yb < ya ? -1 : 1);
-      const cx = (xa + xb) / 2 - (dy / length) * bow, cy = (ya + yb) / 2 + (dx / length) * bow;
-      const [x0, y0] = border(a, cx, cy), [x1, y1] = border(b, cx, cy);
+      const cx = (xa + xb) / 2 - (dy / length) * bow,
+        cy = (ya + yb) / 2 + (dx / length) * bow;
+      const [x0, y0] = border(a, cx, cy),
+        [x1, y1] = border(b, cx, cy);
       const angle = Math.atan2(y1 - cy, x1 - cx);
       const end = [x1 - long * Math.cos(angle), y1 - long * Math.sin(angle)];
       const path = `M${x0.toFixed(1)},${y0.toFixed(1)} Q${cx.toFixed(1)},${cy.toFixed(1)} ${end.map((z) => z.toFixed(1))}`;
       parts = edgeShapes(doc, k, path, x1, y1, angle);
     }
-    return shape("g", {
-      class: `edge ${kind[k]} ${extra}`, "data-pair": k,
-      onpointerenter: (event) => { state.set({ hovered: { pair: k } }); tip.show(event, { pair: k }); },
-      onpointermove: (event) => tip.move(event),
-      onpointerleave: () => { state.set({ hovered: null }); tip.hide(); },
-      onclick: () => state.set({ chosen: { pair: k } }),
-    }, ...parts);
+    return shape(
+      "g",
+      {
+        class: `edge ${kind[k]} ${extra}`,
+        "data-pair": k,
+        onpointerenter: (event) => {
+          state.set({ hovered: { pair: k } });
+          tip.show(event, { pair: k });
+        },
+        onpointermove: (event) => tip.move(event),
+        onpointerleave: () => {
+          state.set({ hovered: null });
+          tip.hide();
+        },
+        onclick: () => state.set({ chosen: { pair: k } }),
+      },
+      ...parts,
+    );
   }
 
   /** Where a line from the middle of a variable's box to a point leaves the box. */
   function border(j, x, y) {
-    const [px, py] = place[j], dx = x - px, dy = y - py;
+    const [px, py] = place[j],
+      dx = x - px,
+      dy = y - py;
     const share = 1 / Math.max(Math.abs(dx) / (half[j] + 2), Math.abs(dy) / (TALL / 2 + 2), 1e-9);
     return share >= 1 ? [x, y] : [px + dx * share, py + dy * share];
   }
 
   function drawEdges() {
-    const port = ports(), appeared = new Set(state.appeared);
+    const port = ports(),
+      appeared = new Set(state.appeared);
     const gone = state.vanished.map((k) => edge(k, port, "gone"));
     const there = state.present.flatMap((is, k) => (is ? [edge(k, port, appeared.has(k) ? "appeared" : "")] : []));
     for (const one of gone) one.addEventListener("animationend", () => one.remove());
@@ -130,14 +154,30 @@ export function drawGraph(box, state, tip) {
 
   function drawNodes() {
     nodes = doc.names.map((name, j) => {
-      const node = shape("g", {
-        class: "node", tabindex: j === current ? 0 : -1, role: "button", "data-variable": j, "aria-label": name,
-        onpointerenter: (event) => { state.set({ hovered: { variable: j } }); tip.show(event, { variable: j }); },
-        onpointermove: (event) => tip.move(event),
-        onpointerleave: () => { state.set({ hovered: null }); tip.hide(); },
-        onfocus: () => { current = j; },
-      }, shape("rect", { x: -half[j], y: -TALL / 2, width: 2 * half[j], height: TALL, rx: 8 }),
-      shape("text", { "text-anchor": "middle", "dominant-baseline": "central", y: 1 }, labels[j]));
+      const node = shape(
+        "g",
+        {
+          class: "node",
+          tabindex: j === current ? 0 : -1,
+          role: "button",
+          "data-variable": j,
+          "aria-label": name,
+          onpointerenter: (event) => {
+            state.set({ hovered: { variable: j } });
+            tip.show(event, { variable: j });
+          },
+          onpointermove: (event) => tip.move(event),
+          onpointerleave: () => {
+            state.set({ hovered: null });
+            tip.hide();
+          },
+          onfocus: () => {
+            current = j;
+          },
+        },
+        shape("rect", { x: -half[j], y: -TALL / 2, width: 2 * half[j], height: TALL, rx: 8 }),
+        shape("text", { "text-anchor": "middle", "dominant-baseline": "central", y: 1 }, labels[j]),
+      );
       node.setAttribute("transform", `translate(${place[j][0]} ${place[j][1]})`);
       drag(node, j);
       return node;
@@ -155,11 +195,12 @@ export function drawGraph(box, state, tip) {
     });
     node.addEventListener("pointermove", (event) => {
       if (!from) return;
-      const dx = event.clientX - from.x, dy = event.clientY - from.y;
+      const dx = event.clientX - from.x,
+        dy = event.clientY - from.y;
       if (!from.far && Math.hypot(dx, dy) < 5) return;
       from.far = true;
       tip.hide();
-      place[j] = [from.place[0] + dx / view.k, from.place[1] + dy / view.k];
+      place[j] = [from.place[0] + dx / camera.view.k, from.place[1] + dy / camera.view.k];
       moved[j] = true;
       state.places.set(doc.names[j], place[j]);
       node.setAttribute("transform", `translate(${place[j][0]} ${place[j][1]})`);
@@ -169,7 +210,9 @@ export function drawGraph(box, state, tip) {
       if (from && !from.far) choose(j);
       from = null;
     });
-    node.addEventListener("pointercancel", () => { from = null; });
+    node.addEventListener("pointercancel", () => {
+      from = null;
+    });
   }
 
   function choose(j) {
@@ -205,19 +248,17 @@ export function drawGraph(box, state, tip) {
   }
 
   function focus(j) {
-    const { width, height } = size(), [x, y] = place[j];
-    const sx = x * view.k + view.x, sy = y * view.k + view.y;
-    if (sx < 40 || sx > width - 40 || sy < 30 || sy > height - 30) {
-      view.x = width / 2 - x * view.k;
-      view.y = height / 2 - y * view.k;
-      apply();
-    }
     current = j;
+    camera.show(...place[j]);
   }
 
   svg.addEventListener("keydown", (event) => {
     const steps = { ArrowDown: "down", ArrowUp: "up", ArrowLeft: -1, ArrowRight: 1 };
-    if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(current); return; }
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      choose(current);
+      return;
+    }
     if (!(event.key in steps)) return;
     event.preventDefault();
     const next = walk(steps[event.key]);
@@ -232,64 +273,29 @@ export function drawGraph(box, state, tip) {
     const by = (k) => Math.abs(doc.pairs.standardised?.[k] ?? 1);
     if (step === "down" || step === "up") {
       const edges = [...(step === "down" ? state.relations.out : state.relations.into)[current]].sort((a, b) => by(b) - by(a));
-      const lines = state.relations.lines[current].filter((k) => (rank.get(otherEnd(doc, k, current)) > rank.get(current)) === (step === "down"));
+      const lines = state.relations.lines[current].filter(
+        (k) => rank.get(otherEnd(doc, k, current)) > rank.get(current) === (step === "down"),
+      );
       const k = edges[0] ?? lines[0];
       return k === undefined ? undefined : otherEnd(doc, k, current);
     }
-    const row = doc.names.map((_, j) => j).filter((j) => Math.abs(place[j][1] - place[current][1]) < TALL).sort((a, b) => place[a][0] - place[b][0]);
+    const row = doc.names
+      .map((_, j) => j)
+      .filter((j) => Math.abs(place[j][1] - place[current][1]) < TALL)
+      .sort((a, b) => place[a][0] - place[b][0]);
     return row[row.indexOf(current) + step];
   }
 
-  const pointers = new Map();
-  let pinch = 0;
-  svg.addEventListener("pointerdown", (event) => {
-    if (event.button) return;
-    pointers.set(event.pointerId, [event.clientX, event.clientY]);
-    if (pointers.size === 2) pinch = spread();
+  svg.addEventListener("click", (event) => {
+    if (event.target === svg) state.set({ chosen: null });
   });
-  svg.addEventListener("pointermove", (event) => {
-    const last = pointers.get(event.pointerId);
-    if (!last) return;
-    pointers.set(event.pointerId, [event.clientX, event.clientY]);
-    if (pointers.size === 1) {
-      view.x += event.clientX - last[0];
-      view.y += event.clientY - last[1];
-      svg.classList.add("grabbed");
-      apply();
-    } else if (pinch) {
-      const now = spread();
-      zoom(now / pinch);
-      pinch = now;
-    }
-  });
-  const release = (event) => {
-    pointers.delete(event.pointerId);
-    svg.classList.remove("grabbed");
-  };
-  for (const name of ["pointerup", "pointercancel", "pointerleave"]) svg.addEventListener(name, release);
-  const spread = () => {
-    const [a, b] = [...pointers.values()];
-    return Math.hypot(a[0] - b[0], a[1] - b[1]);
-  };
-  svg.addEventListener("wheel", (event) => {
-    const corner = svg.getBoundingClientRect();
-    if (event.ctrlKey || event.metaKey) {
-      event.preventDefault();
-      zoom(Math.exp(-event.deltaY / 300), event.clientX - corner.left, event.clientY - corner.top);
-    } else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-      event.preventDefault();
-      view.x -= event.deltaX;
-      apply();
-    }
-  }, { passive: false });
-  svg.addEventListener("click", (event) => { if (event.target === svg) state.set({ chosen: null }); });
 
   svg.style.height = `${Math.round(Math.min(Math.max(doc.layout.height * 1.1 + 24, 300), Math.max(0.68 * innerHeight, 360)))}px`;
   drawNodes();
   drawEdges();
   fit();
   return {
-    zoom,
+    zoom: (factor) => camera.zoom(factor),
     fit,
     focus,
     update(changed) {

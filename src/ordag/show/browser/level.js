@@ -18,8 +18,11 @@ export function thresholdOf(correction, level, pairs, ranked) {
 export function joined(doc, level, correction, support) {
   const { pairs, fixed, level: rule } = doc;
   const learned = pairs.kind.map((kind) => kind !== "absent");
-  const required = new Set(fixed.required), barred = new Set(fixed.barred);
-  let present = learned, expected = rule ? rule.expected : null, cut = false;
+  const required = new Set(fixed.required),
+    barred = new Set(fixed.barred);
+  let present = learned,
+    expected = rule ? rule.expected : null,
+    cut = false;
   const evidence = rule ? pairs[rule.evidence] : null;
   if (rule && level !== null && evidence) {
     const open = (k) => !required.has(k) && !barred.has(k) && evidence[k] !== null && (learned[k] || !rule.learned_only);
@@ -36,7 +39,7 @@ export function joined(doc, level, correction, support) {
       cut = rule.complete < 1 && (threshold > rule.complete || (correction === "bh" && threshold === ranked[ranked.length - 1]));
       expected = threshold * rule.pairs;
     }
-    present = learned.map((was, k) => (required.has(k) ? was || required.has(k) : open(k) ? passes(k) : barred.has(k) ? false : was));
+    present = learned.map((was, k) => (required.has(k) ? true : open(k) ? passes(k) : barred.has(k) ? false : was));
     const found = present.filter((is, k) => is && open(k)).length;
     if (rule.evidence === "q_value" || (correction === "bh" && !rule.learned_only)) expected = level * found;
     else if (rule.learned_only) expected = null;
@@ -53,7 +56,8 @@ export function scaleOf(rule) {
   if (rule.evidence === "edge_probability") {
     return { least: 0.01, most: 1, level: (place) => 0.01 + (0.99 * place) / 1000, place: (level) => ((level - 0.01) / 0.99) * 1000 };
   }
-  const low = -8, high = Math.log10(rule.learned_only && rule.value ? rule.value : 0.5);
+  const low = -8,
+    high = Math.log10(rule.learned_only && rule.value ? rule.value : 0.5);
   return {
     least: 10 ** low,
     most: 10 ** high,

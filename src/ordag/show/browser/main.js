@@ -21,7 +21,9 @@ const LOOKS = { graph: drawGraph, matrix: drawMatrix, neighbourhood: drawNeighbo
 export function showReport(doc) {
   const at = (id) => document.getElementById(id);
   const state = createState(doc);
-  const say = (words) => { at("live").textContent = words; };
+  const say = (words) => {
+    at("live").textContent = words;
+  };
   const tip = createTip(at("tip"), state);
   let drawing = null;
 
@@ -38,21 +40,53 @@ export function showReport(doc) {
   }
 
   function legend() {
-    if (state.look === "matrix") return [element("p", { class: "soft" }, "A square raises, a disc lowers; the darker, the stronger. Paler with a dashed edge: the direction is near a tie or open. A dot: a pair that is not joined; the larger, the nearer to it.")];
-    return legendOf(state.doc).map(([picture, words]) => element("span", {}, picture, words));
+    if (state.look === "matrix")
+      return [
+        element(
+          "p",
+          { class: "soft" },
+          "A square raises, a disc lowers; the fuller the colour, the stronger. Pale with a dashed edge: the direction is near a tie or open. A dot: a pair that is not joined; the larger, the nearer to it.",
+        ),
+      ];
+    const found = legendOf(state.doc, state.present).map(([picture, words]) => element("span", {}, picture, words));
+    return state.look === "graph"
+      ? [...found, element("span", { class: "hint" }, "drag to move; Ctrl and the wheel, or two fingers, to zoom")]
+      : found;
   }
 
-  refill(at("looks"), ...Object.keys(LOOKS).map((look) => element("button", {
-    type: "button", role: "tab", "data-look": look, "aria-controls": "drawing", title: `${look} (${look[0]})`, onclick: () => state.set({ look }),
-    onkeydown: (event) => {
-      const names = Object.keys(LOOKS), step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      if (!step) return;
-      state.set({ look: names[(names.indexOf(state.look) + step + names.length) % names.length] });
-      at("looks").querySelector('[aria-selected="true"]').focus();
-    },
-  }, look)));
+  refill(
+    at("looks"),
+    ...Object.keys(LOOKS).map((look) =>
+      element(
+        "button",
+        {
+          type: "button",
+          role: "tab",
+          "data-look": look,
+          "aria-controls": "drawing",
+          title: `${look} (${look[0]})`,
+          onclick: () => state.set({ look }),
+          onkeydown: (event) => {
+            const names = Object.keys(LOOKS),
+              step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+            if (!step) return;
+            state.set({ look: names[(names.indexOf(state.look) + step + names.length) % names.length] });
+            at("looks").querySelector('[aria-selected="true"]').focus();
+          },
+        },
+        look,
+      ),
+    ),
+  );
   const zoom = { zoom: (factor) => drawing.zoom(factor), fit: () => drawing.fit() };
-  refill(at("zoom"), ...[["−", "Farther", () => zoom.zoom(0.8)], ["+", "Nearer", () => zoom.zoom(1.25)], ["all", "All in sight", () => zoom.fit()]].map(([text, label, onclick]) => element("button", { type: "button", "aria-label": label, title: label, onclick }, text)));
+  refill(
+    at("zoom"),
+    ...[
+      ["−", "Farther", () => zoom.zoom(0.8)],
+      ["+", "Nearer", () => zoom.zoom(1.25)],
+      ["all", "All in sight", () => zoom.fit()],
+    ].map(([text, label, onclick]) => element("button", { type: "button", "aria-label": label, title: label, onclick }, text)),
+  );
 
   function fill() {
     const { doc } = state;
@@ -67,7 +101,9 @@ export function showReport(doc) {
     writeMethods(doc, at);
     writeData(doc, at);
     writeAgain(doc, at, say);
-    const sections = [...document.querySelectorAll("main section")].filter((one) => !one.hidden && one.id !== "found" && one.id !== "verdict");
+    const sections = [...document.querySelectorAll("main section")].filter(
+      (one) => !one.hidden && one.id !== "found" && one.id !== "verdict",
+    );
     refill(at("contents"), ...sections.map((one) => element("a", { href: `#${one.id}` }, one.querySelector("h2").textContent)));
     draw();
   }
@@ -94,9 +130,14 @@ export function showReport(doc) {
     if (changed.has("document")) fill();
     else if (changed.has("look")) draw();
     else drawing.update(changed);
+    if (changed.has("present")) refill(at("legend"), ...legend());
   }, true);
   addEventListener("beforeprint", () => state.tell("print"));
   addEventListener("afterprint", () => state.tell("printed"));
+  matchMedia("print").addEventListener("change", () => {
+    drawing.update(new Set(["theme"]));
+    drawing.fit();
+  });
   let width = innerWidth;
   addEventListener("resize", () => {
     if (innerWidth === width) return;

@@ -10,14 +10,21 @@ const WRITTEN = 40;
 
 /** Draw into a box; gives { zoom(factor), fit(), update(changed) }. */
 export function drawMatrix(box, state, tip) {
-  const { doc } = state, p = doc.names.length;
-  const canvas = element("canvas", { tabindex: 0, role: "img", "aria-label": `Matrix of ${p} variables in causal order: a row per cause, a column per effect. The table of arrows has the same. Arrow keys move from cell to cell.` });
+  const { doc } = state,
+    p = doc.names.length;
+  const canvas = element("canvas", {
+    tabindex: 0,
+    role: "img",
+    "aria-label": `Matrix of ${p} variables in causal order: a row per cause, a column per effect. The table of arrows has the same. Arrow keys move from cell to cell.`,
+  });
   const sizer = element("div", { class: "sizer" });
   const scroller = element("div", { class: "scroller" }, canvas, sizer);
   const readout = element("p", { class: "readout soft" }, "Rows are causes, columns are effects, both in causal order. Point at a cell.");
   refill(box, scroller, readout);
   const rank = new Array(p);
-  doc.order.forEach((j, at) => { rank[j] = at; });
+  doc.order.forEach((j, at) => {
+    rank[j] = at;
+  });
   const cells = new Map();
   doc.pairs.source.forEach((a, k) => {
     cells.set(rank[a] * p + rank[doc.pairs.target[k]], k);
@@ -25,7 +32,10 @@ export function drawMatrix(box, state, tip) {
   });
   const labels = doc.order.map((j) => shortened(doc.names[j], 16));
   const longest = Math.ceil(Math.max(...labels.map((label) => widthOf(label, SMALL)))) + 14;
-  let cell, margin, cursor = null, ink = null;
+  let cell,
+    margin,
+    cursor = null,
+    ink = null;
 
   const room = () => ({ width: scroller.clientWidth, height: scroller.clientHeight });
 
@@ -42,17 +52,29 @@ export function drawMatrix(box, state, tip) {
     const width = scroller.clientWidth || 600;
     const most = (width - longest - 20) / p;
     const fitting = SIZES.filter((size) => size <= (size >= NAMED ? most : (width - 28) / p));
-    resize(fitting.length ? fitting[fitting.length - 1] : p <= 60 ? NAMED : SIZES[0]);
+    const best = fitting.length ? fitting[fitting.length - 1] : SIZES[0];
+    resize(p <= 60 ? Math.max(best, NAMED) : best);
   }
 
   function zoom(factor) {
-    const at = SIZES.indexOf(cell), next = SIZES[Math.min(SIZES.length - 1, Math.max(0, at + (factor > 1 ? 1 : -1)))];
+    const at = SIZES.indexOf(cell),
+      next = SIZES[Math.min(SIZES.length - 1, Math.max(0, at + (factor > 1 ? 1 : -1)))];
     if (next !== cell) resize(next);
   }
 
   function paint() {
-    ink = { plus: colour("plus"), minus: colour("minus"), none: colour("soft"), text: colour("text"), line: colour("line"), paper: colour("paper"), soft: colour("soft"), mark: colour("mark") };
-    const { width, height } = room(), dense = Math.min(devicePixelRatio || 1, 2);
+    ink = {
+      plus: colour("plus"),
+      minus: colour("minus"),
+      none: colour("soft"),
+      text: colour("text"),
+      line: colour("line"),
+      paper: colour("paper"),
+      soft: colour("soft"),
+      mark: colour("mark"),
+    };
+    const { width, height } = room(),
+      dense = Math.min(devicePixelRatio || 1, 2);
     canvas.width = Math.round(width * dense);
     canvas.height = Math.round(height * dense);
     canvas.style.width = `${width}px`;
@@ -61,9 +83,12 @@ export function drawMatrix(box, state, tip) {
     pen.setTransform(dense, 0, 0, dense, 0, 0);
     pen.fillStyle = ink.paper;
     pen.fillRect(0, 0, width, height);
-    const left = scroller.scrollLeft, top = scroller.scrollTop;
-    const first = Math.max(0, Math.floor(left / cell)), last = Math.min(p - 1, Math.ceil((left + width) / cell));
-    const upper = Math.max(0, Math.floor(top / cell)), lower = Math.min(p - 1, Math.ceil((top + height) / cell));
+    const left = scroller.scrollLeft,
+      top = scroller.scrollTop;
+    const first = Math.max(0, Math.floor(left / cell)),
+      last = Math.min(p - 1, Math.ceil((left + width) / cell));
+    const upper = Math.max(0, Math.floor(top / cell)),
+      lower = Math.min(p - 1, Math.ceil((top + height) / cell));
     pen.save();
     pen.beginPath();
     pen.rect(margin, margin, width - margin, height - margin);
@@ -73,8 +98,14 @@ export function drawMatrix(box, state, tip) {
     pen.lineWidth = 1;
     if (cell >= 8) {
       pen.beginPath();
-      for (let i = first; i <= last + 1; i++) { pen.moveTo(i * cell + 0.5, upper * cell); pen.lineTo(i * cell + 0.5, (lower + 1) * cell); }
-      for (let i = upper; i <= lower + 1; i++) { pen.moveTo(first * cell, i * cell + 0.5); pen.lineTo((last + 1) * cell, i * cell + 0.5); }
+      for (let i = first; i <= last + 1; i++) {
+        pen.moveTo(i * cell + 0.5, upper * cell);
+        pen.lineTo(i * cell + 0.5, (lower + 1) * cell);
+      }
+      for (let i = upper; i <= lower + 1; i++) {
+        pen.moveTo(first * cell, i * cell + 0.5);
+        pen.lineTo((last + 1) * cell, i * cell + 0.5);
+      }
       pen.stroke();
     }
     pen.fillStyle = ink.line;
@@ -98,7 +129,9 @@ export function drawMatrix(box, state, tip) {
 
   /** A full square raises, a disc lowers, an open outline has its direction near a tie, a dot is a pair that is not joined. */
   function paintCell(pen, k, x, y) {
-    const look = looks(doc, k), size = Math.abs(doc.pairs.standardised?.[k] ?? 0.6), middle = cell / 2;
+    const look = looks(doc, k),
+      size = Math.abs(doc.pairs.standardised?.[k] ?? 0.6),
+      middle = cell / 2;
     pen.fillStyle = pen.strokeStyle = ink[look.sign];
     if (!state.present[k]) {
       if (cell < 8) return;
@@ -138,7 +171,7 @@ export function drawMatrix(box, state, tip) {
 
   /** The colour of text, or that of the paper, whichever stands out more from another colour laid thinly over the paper. */
   function readable(over, alpha) {
-    const paper = lightness(ink.paper), behind = alpha * lightness(over) + (1 - alpha) * paper;
+    const behind = lightness(over, alpha, ink.paper);
     const contrast = (one) => (Math.max(lightness(one), behind) + 0.05) / (Math.min(lightness(one), behind) + 0.05);
     return contrast(ink.text) >= contrast(ink.paper) ? ink.text : ink.paper;
   }
@@ -184,18 +217,38 @@ export function drawMatrix(box, state, tip) {
 
   function at(event) {
     const corner = canvas.getBoundingClientRect();
-    const x = event.clientX - corner.left - margin, y = event.clientY - corner.top - margin;
+    const x = event.clientX - corner.left - margin,
+      y = event.clientY - corner.top - margin;
     if (x < 0 || y < 0) return null;
-    const column = Math.floor((x + scroller.scrollLeft) / cell), row = Math.floor((y + scroller.scrollTop) / cell);
+    const column = Math.floor((x + scroller.scrollLeft) / cell),
+      row = Math.floor((y + scroller.scrollTop) / cell);
     return row < p && column < p ? [row, column] : null;
   }
 
   function read(where) {
     if (!where) return;
-    const [row, column] = where, k = cells.get(row * p + column);
-    const a = named(doc.names[doc.order[row]]), b = named(doc.names[doc.order[column]]);
+    const [row, column] = where,
+      k = cells.get(row * p + column);
+    const a = named(doc.names[doc.order[row]]),
+      b = named(doc.names[doc.order[column]]);
     const back = cells.get(column * p + row);
-    const said = row === column ? [a] : k === undefined && back === undefined ? [a, " and ", b, " are not joined."] : k === undefined ? [a, " does not point to ", b, "; it is the other way round."] : state.present[k] ? [a, doc.pairs.kind[k] === "line" ? " — " : " → ", b, doc.pairs.standardised?.[k] !== undefined && doc.pairs.standardised[k] !== null ? `, standardised weight ${number(doc.pairs.standardised[k])}` : ""] : [a, " → ", b, " is not an arrow at this level."];
+    const said =
+      row === column
+        ? [a]
+        : k === undefined && back === undefined
+          ? [a, " and ", b, " are not joined."]
+          : k === undefined
+            ? [a, " does not point to ", b, "; it is the other way round."]
+            : state.present[k]
+              ? [
+                  a,
+                  doc.pairs.kind[k] === "line" ? " — " : " → ",
+                  b,
+                  doc.pairs.standardised?.[k] !== undefined && doc.pairs.standardised[k] !== null
+                    ? `, standardised weight ${number(doc.pairs.standardised[k])}`
+                    : "",
+                ]
+              : [a, " → ", b, " is not an arrow at this level."];
     refill(readout, ...said);
   }
 
@@ -207,7 +260,11 @@ export function drawMatrix(box, state, tip) {
     else tip.hide();
     paint();
   });
-  canvas.addEventListener("pointerleave", () => { cursor = null; tip.hide(); paint(); });
+  canvas.addEventListener("pointerleave", () => {
+    cursor = null;
+    tip.hide();
+    paint();
+  });
   canvas.addEventListener("click", (event) => choose(at(event)));
   function choose(where) {
     if (!where) return;

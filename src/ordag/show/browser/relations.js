@@ -2,7 +2,9 @@
 
 /** The neighbours of every variable among the pairs that are present: lists of the numbers of pairs. */
 export function relations(doc, present) {
-  const into = doc.names.map(() => []), out = doc.names.map(() => []), lines = doc.names.map(() => []);
+  const into = doc.names.map(() => []),
+    out = doc.names.map(() => []),
+    lines = doc.names.map(() => []);
   const { source, target, kind } = doc.pairs;
   present.forEach((is, k) => {
     if (!is) return;
@@ -21,8 +23,10 @@ export function relations(doc, present) {
 
 /** Everything that arrows lead to from a variable, or with `back` everything from which they lead to it. */
 export function reached(doc, related, start, back = false) {
-  const links = back ? related.into : related.out, ends = back ? doc.pairs.source : doc.pairs.target;
-  const seen = new Set(), waiting = [start];
+  const links = back ? related.into : related.out,
+    ends = back ? doc.pairs.source : doc.pairs.target;
+  const seen = new Set(),
+    waiting = [start];
   while (waiting.length) {
     for (const k of links[waiting.pop()]) {
       const other = ends[k];
@@ -53,7 +57,8 @@ export function totalEffects(doc, start) {
   const total = new Map([[start, 1]]);
   for (const j of doc.order) {
     if (j === start) continue;
-    let sum = 0, found = false;
+    let sum = 0,
+      found = false;
     for (const k of into[j]) {
       if (!total.has(source[k])) continue;
       sum += total.get(source[k]) * weight[k];

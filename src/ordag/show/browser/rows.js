@@ -5,7 +5,7 @@ import { element, refill } from "./text.js";
 const TALL_ROW = 32;
 export const BEYOND = 12;
 
-const ALL = 400;
+const ALL = 120;
 
 /** A table in a box of its own that scrolls.
  *
@@ -15,15 +15,26 @@ const ALL = 400;
 export function rowTable(columns, { caption, onsort, onrow, className = "" }) {
   const body = element("tbody");
   const heads = columns.map((column, at) => {
-    const title = onsort && column.sort !== false ? element("button", { type: "button", onclick: () => onsort(at) }, column.title) : column.title;
+    const title =
+      onsort && column.sort !== false ? element("button", { type: "button", onclick: () => onsort(at) }, column.title) : column.title;
     return element("th", { scope: "col", class: column.text ? "words" : "", title: column.explained ?? null }, title);
   });
-  const table = element("table", { class: className }, element("caption", { class: "unseen" }, caption), element("thead", {}, element("tr", {}, ...heads)), body);
+  const table = element(
+    "table",
+    { class: className },
+    element("caption", { class: "unseen" }, caption),
+    element("thead", {}, element("tr", {}, ...heads)),
+    body,
+  );
   const box = element("div", { class: "rows", tabindex: 0, role: "region", "aria-label": caption }, table);
-  let rows = [], from = -1, to = -1;
+  let rows = [],
+    from = -1,
+    to = -1;
 
   function made(row, at) {
-    const cells = columns.map((column, c) => element(c === 0 ? "th" : "td", { scope: c === 0 ? "row" : null, class: column.text ? "words" : "" }, column.value(row, at)));
+    const cells = columns.map((column, c) =>
+      element(c === 0 ? "th" : "td", { scope: c === 0 ? "row" : null, class: column.text ? "words" : "" }, column.value(row, at)),
+    );
     return element("tr", { "aria-rowindex": at + 2, class: onrow ? "chooses" : "", onclick: onrow ? () => onrow(row) : null }, ...cells);
   }
 

@@ -18,9 +18,9 @@ export function shape(tag, attributes = {}, ...children) {
 
 function filled(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (value === null || value === undefined || value === false) continue;
+    if (value === null || value === undefined || (value === false && !name.startsWith("aria-"))) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else node.setAttribute(name, value === true ? "" : String(value));
+    else node.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : String(value));
   }
   node.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
   return node;
@@ -55,7 +55,12 @@ export function widthOf(text, font = "14px system-ui, sans-serif") {
 export function number(value, digits = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return "";
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(digits - 1).replace(/\.?0+e/, "e").replace("e+", "e").replace("-", "−");
+  if (size !== 0 && (size < 1e-3 || size >= 1e6))
+    return value
+      .toExponential(digits - 1)
+      .replace(/\.?0+e/, "e")
+      .replace("e+", "e")
+      .replace("-", "−");
   const text = String(Number(value.toPrecision(digits)));
   return text.replace("-", "−");
 }
@@ -68,6 +73,7 @@ export function chance(value) {
 export function percent(value) {
   if (value === null || value === undefined) return "";
   const rounded = Math.round(100 * value);
+  if (value < 1e-9) return "0 %";
   if (rounded === 100 && value < 1) return "> 99 %";
   if (rounded === 0 && value > 0) return "< 1 %";
   return `${rounded} %`;
@@ -92,8 +98,12 @@ export function refill(node, ...children) {
   return node;
 }
 
-/** How light a colour is, from 0 to 1 (the relative luminance of WCAG 2). */
-export function lightness(written) {
-  const [r, g, b] = written.match(/[\d.]+/g).map((part) => part / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+/** How light a colour is, from 0 to 1 (the relative luminance of WCAG 2), laid over another with an opacity. */
+export function lightness(written, alpha = 1, under = written) {
+  const parts = (text) => text.match(/[\d.]+/g).map(Number),
+    below = parts(under);
+  const [r, g, b] = parts(written)
+    .map((part, i) => (alpha * part + (1 - alpha) * below[i]) / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }

@@ -9,13 +9,24 @@ export function createTip(node, state) {
       if (event.pointerType === "touch") return;
       const { doc } = state;
       if (what.pair !== undefined) {
-        const figures = figuresOf(doc, what.pair).map(([name, value]) => `${name} ${value}`).join(" · ");
-        refill(node, element("p", { class: "strong" }, ...titleOf(doc, what.pair)), element("p", {}, ...meaningOf(doc, what.pair, state.relations)),
-          element("p", { class: "soft" }, figures), element("p", { class: "soft" }, ...sureness(doc, what.pair)),
-          equationOf(doc, doc.pairs.target[what.pair], state.relations));
+        const figures = figuresOf(doc, what.pair)
+          .map(([name, value]) => `${name} ${value}`)
+          .join(" · ");
+        refill(
+          node,
+          element("p", { class: "strong" }, ...titleOf(doc, what.pair)),
+          element("p", {}, ...meaningOf(doc, what.pair, state.relations)),
+          element("p", { class: "soft" }, figures),
+          element("p", { class: "soft" }, ...sureness(doc, what.pair)),
+          equationOf(doc, doc.pairs.target[what.pair], state.relations),
+        );
       } else {
-        refill(node, element("p", { class: "strong" }, named(doc.names[what.variable], 80)), equationOf(doc, what.variable, state.relations),
-          element("p", { class: "soft" }, neighboursOf(what.variable, state.relations)));
+        refill(
+          node,
+          element("p", { class: "strong" }, named(doc.names[what.variable], 80)),
+          equationOf(doc, what.variable, state.relations),
+          element("p", { class: "soft" }, neighboursOf(what.variable, state.relations)),
+        );
       }
       node.hidden = false;
       this.move(event);
@@ -28,6 +39,8 @@ export function createTip(node, state) {
       node.style.left = `${Math.max(4, left)}px`;
       node.style.top = `${Math.max(4, top)}px`;
     },
-    hide() { node.hidden = true; },
+    hide() {
+      node.hidden = true;
+    },
   };
 }

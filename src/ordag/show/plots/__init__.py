@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ordag.checks import check_choice, short
@@ -17,7 +16,7 @@ from ordag.errors import OutputError, SettingError
 from ordag.picture.scene import Scene
 from ordag.picture.svg import svg
 from ordag.show.plots import diagnostics, graph, matrix, neighbourhood, order, support
-from ordag.show.plots.painter import new_axes, paint
+from ordag.show.plots.painter import new_axes, paint, pyplot
 from ordag.show.view import View
 from ordag.words import did_you_mean
 
@@ -77,7 +76,7 @@ def drawing(fit: Fit, kind: str | None = None, **options: Any) -> str | None:
 def picture(fit: Fit, path: str | PathLike[str], kind: str | None = None, **options: Any) -> bytes:
     """The file of this name: SVG, PDF or PNG by its ending. The same fit gives the same bytes."""
     check_picture(path)
-    ending = Path(path).suffix.lower()
+    ending = str(path).lower()[-4:]
     drawn = drawing(fit, kind, **options) if ending == ".svg" else None
     if drawn is not None:
         return f"{drawn}\n".encode()
@@ -92,7 +91,7 @@ def picture(fit: Fit, path: str | PathLike[str], kind: str | None = None, **opti
 
 def check_picture(path: str | PathLike[str]) -> None:
     """Refuse a name by which `picture` would not know what to draw."""
-    if Path(path).suffix.lower() not in ENDINGS:
+    if not str(path).lower().endswith(ENDINGS):
         raise OutputError(f"{path} has none of the endings of a picture: {', '.join(ENDINGS)}.")
 
 
@@ -127,18 +126,11 @@ def _options(kind: str) -> list[str]:
 
 @contextmanager
 def _looks() -> Iterator[None]:
-    """Our settings of matplotlib, and no others: the first picture in a notebook changes some that are to stay.
+    """Our settings of matplotlib; letters that its font lacks are drawn as boxes, and no cause for alarm."""
+    from matplotlib import rc_context
 
-    Letters that its font lacks are drawn as boxes, and no cause for alarm.
-    """
-    from matplotlib import rcParams
-
-    before = {key: rcParams[key] for key in LOOK}
-    rcParams.update(LOOK)
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=re.escape("Glyph "))
-            warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
-            yield
-    finally:
-        rcParams.update(before)
+    pyplot()  # before our settings, which do not last
+    with rc_context(LOOK), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=re.escape("Glyph "))
+        warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
+        yield

@@ -10,16 +10,20 @@ import numpy as np
 from ordag.checks import short
 from ordag.diagnosis.diagnosis import Diagnosis, check_fit
 from ordag.errors import SettingError
-from ordag.picture.scene import BLUE, GREY, INK, VERMILION, label
+from ordag.picture.scene import BLUE, GREY, INK, VERMILION
 from ordag.show.charts import Chart, charts
 from ordag.show.plots.painter import PLAIN
 from ordag.show.view import View
+from ordag.words import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ACROSS, WIDE, HIGH = 3, 3.1, 2.5
+ACROSS, WIDE, HIGH = 3, 3.2, 2.8
 """Charts in a row, and inches of each."""
+
+LONGEST = 12
+"""Letters of a label under a bar."""
 
 
 def chart(view: View, axes: Callable[..., Axes], *, diagnosis: Diagnosis | None = None) -> Axes:
@@ -34,14 +38,13 @@ def chart(view: View, axes: Callable[..., Axes], *, diagnosis: Diagnosis | None 
     ax.axis("off")
     for k, (key, one) in enumerate(found.items()):
         row, column = divmod(k, ACROSS)
-        left, bottom = (column + 0.2) / ACROSS, (down - 1 - row + 0.22) / down
-        panel = ax.inset_axes((left, bottom, 0.72 / ACROSS, 0.62 / down))
+        left, bottom = (column + 0.2) / ACROSS, (down - 1 - row + 0.24) / down
+        panel = ax.inset_axes((left, bottom, 0.72 / ACROSS, 0.56 / down))
         draw(one, panel)
         level = diagnosis[key].level
-        mark = {"warning": "warning: ", "look": "worth a look: "}.get(level, "")
-        panel.set_title(
-            f"{mark}{one.title}", loc="left", fontsize=9, color=VERMILION if level == "warning" else INK, **PLAIN
-        )
+        mark = {"warning": ": warning", "look": ": worth a look"}.get(level, "")
+        head = f"{diagnosis[key].title}{mark}\n{one.title}"
+        panel.set_title(head, loc="left", fontsize=9, color=VERMILION if level == "warning" else INK, **PLAIN)
     return ax
 
 
@@ -61,18 +64,18 @@ def draw(one: Chart, ax: Axes) -> None:
             ax.axhline(one.guide, color=GREY, linewidth=1.0, linestyle=(0, (4, 3)))
     elif one.kind == "histogram":
         ax.stairs(y, one.x, fill=True, color=BLUE)
-    else:
-        _bars(one, y, marked, ax)
-    look: dict[str, Any] = {"fontsize": 8, "color": GREY, **PLAIN}
+    look: dict[str, Any] = {"fontsize": 9, "color": GREY, **PLAIN}
     ax.set_xlabel(one.x_label, **look)
     ax.set_ylabel(one.y_label, **look)
-    ax.tick_params(labelsize=8)
+    ax.tick_params(labelsize=9)
+    if one.kind in ("bars", "shares"):
+        _bars(one, y, marked, ax)
 
 
 def _bars(one: Chart, y: np.ndarray, marked: np.ndarray, ax: Axes) -> None:
     """Bars upright, their labels below where there is room; shares lie one under the other."""
     place = np.arange(len(y))
-    labels = [label(text) for text in one.labels]
+    labels = [shortened(text, LONGEST) for text in one.labels]
     if one.kind == "shares":
         ax.barh(place, y, color=[BLUE, VERMILION, "#b7c1cb"][: len(y)] if len(y) <= 3 else BLUE, height=0.6)
         ax.set_yticks(place, labels, **PLAIN)
@@ -82,13 +85,14 @@ def _bars(one: Chart, y: np.ndarray, marked: np.ndarray, ax: Axes) -> None:
     ax.bar(place, y, color=np.where(marked, VERMILION, BLUE), width=0.7)
     if one.guide is not None:
         ax.axhline(one.guide, color=INK, linewidth=1.0, linestyle=(0, (4, 3)))
-    room = len(y) <= 12
-    if not room:
+    if len(y) > 12:
         ax.set_xticks([])
         return
-    short_labels = max(map(len, labels), default=0) * len(labels) <= 24
-    ax.set_xticks(place, labels, rotation=0 if short_labels else 40, ha="center" if short_labels else "right",
-                  rotation_mode="anchor", **PLAIN)  # fmt: skip
+    flat = sum(map(len, labels)) <= 24
+    turned: dict[str, Any] = {} if flat else {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+    ax.set_xticks(place, labels, **turned, **PLAIN)
+    if not flat:
+        ax.set_xlabel("")  # there is no room for it
 
 
 def _padded(values: np.ndarray) -> tuple[float, float]:

@@ -8,14 +8,16 @@ from ordag.show.view import MOST_PLACED, View
 from ordag.words import number, probability
 
 
-def scene(view: View, *, legend: bool = True) -> Scene:
-    """legend: whether to say below what the arrows look like, and why."""
+def scene(view: View, *, legend: bool = True, numbers: bool = False) -> Scene:
+    """legend: whether to say below what the arrows look like, and why. numbers: whether to write the weights on the arrows."""
     if view.layout is None:
         raise SettingError(
             f"kind='graph' draws up to {MOST_PLACED} variables, and there are {len(view.names)}: take 'matrix', or "
             "'neighbourhood' with variable=…."
         )
-    return graph_scene(view.fit.names, view.layout, strokes(view), legend)
+    edges = strokes(view)
+    weights = view.pairs.weight[: len(edges)].tolist() if numbers else []
+    return graph_scene(view.fit.names, view.layout, edges, legend, [number(weight, 2) for weight in weights])
 
 
 def strokes(view: View) -> list[Stroke]:

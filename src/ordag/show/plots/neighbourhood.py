@@ -49,7 +49,8 @@ def scene(view: View, *, variable: str | None = None, legend: bool = True) -> Sc
     seen = []
     for stroke in strokes(view):
         a, b = stroke.source, stroke.target
-        if a in number and b in number and (centre in (a, b) or a in shown_far or b in shown_far):
+        on_the_way = (a in shown_far or b in shown_far) and (min(up[a], up[b]) > 0 or min(down[a], down[b]) > 0)
+        if a in number and b in number and (centre in (a, b) or on_the_way):
             seen.append(replace(stroke, source=number[a], target=number[b], faded=centre not in (a, b)))
     return _drawn(view, kept, number[centre], seen, _heading(view, centre, up, down, len(far) - len(shown_far)), legend)
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import chdtri
 
+from ordag.arrays import Array
+from ordag.checks import is_whole, short
 from ordag.errors import SettingError
-from ordag.picture.scene import BLUE, GREY, INK, VERMILION, label
-from ordag.show.plots.painter import PLAIN
+from ordag.picture.scene import BLUE, GREY, SMALL, VERMILION, label, text_width
+from ordag.show.plots.painter import INCH, PLAIN, legend_above
 from ordag.show.view import View
 
 if TYPE_CHECKING:
@@ -18,47 +22,54 @@ if TYPE_CHECKING:
 ROW = 0.24
 """Inches of a variable's line."""
 
+WIDE = 4.4
+"""Inches of the axis, about."""
+
 LEGEND = 4
-"""Lines of the legend, at most."""
+"""Lines of the legend with its title, about."""
 
 MOST_LANES = 12
 """Groups of ties that are drawn beside each other; further ones would be a thicket."""
 
 
-def chart(view: View, axes: Callable[..., Axes], *, ties: bool = True) -> Axes:
-    """ties: whether to draw, right of the variances, the variables that could as well have come at a step."""
+def chart(view: View, axes: Callable[..., Axes], *, ties: bool = True, most: int = 60) -> Axes:
+    """ties: whether to draw, right of the variances, the variables that could as well have come at a step.
+
+    most: how many variables to draw, the first of the order.
+    """
+    if not is_whole(most, 1):
+        raise SettingError(f"most={short(most)}: the number of variables to draw is a whole number from 1 on.")
     fit = view.fit
-    if fit.order is None:
+    if fit.ordering is None and fit.sem is None:
         raise SettingError(
             f"kind='order': {fit.method} finds a class of graphs, which has no order; learn with orient_by_order='class', or with "
             "another method."
         )
-    names = [label(name) for name in fit.order]
+    names = [label(fit.names[j]) for j in view.order[:most]]
     p = len(names)
     rows = np.arange(p)
-    columns: dict[str, Any] = fit.step_columns
-    lanes = _lanes(columns) if ties and "tied" in columns else []
-    ax = axes(6.4 + 0.2 * max((lane for lane, *_ in lanes), default=-1), 0.85 + 0.2 * LEGEND + ROW * p)
+    columns: dict[str, Any] = {name: values[:most] for name, values in fit.step_columns.items()}
+    lanes, left_out = _lanes(columns) if ties and "tied" in columns else ([], 0)
+    ax = axes(WIDE + 2.0 + 0.2 * max((lane for lane, *_ in lanes), default=-1), 0.7 + 0.2 * LEGEND + ROW * p)
     if fit.ordering is not None:
-        variances = np.asarray(columns["variance"], dtype=float)
-        runner_up = variances * (1.0 + np.asarray(columns["margin"], dtype=float))
-        ax.hlines(rows, variances, runner_up, color=GREY, linewidth=1.0, zorder=1)
-        ax.plot(runner_up, rows, "o", mfc="white", mec=GREY, ms=5, label="runner-up at this step")
-        ax.plot(variances, rows, "o", color=BLUE, ms=6, label="chosen: variance given all earlier ones")
+        start = np.asarray(columns["variance"], dtype=float)
+        end = start * (1.0 + np.asarray(columns["margin"], dtype=float))
+        ax.hlines(rows, start, end, color=GREY, linewidth=1.0, zorder=1)
+        ax.plot(end, rows, "o", mfc="white", mec=GREY, ms=5, label="runner-up at this step")
+        ax.plot(start, rows, "o", color=BLUE, ms=6, label="chosen: variance given all earlier ones")
         ax.set_xlabel("variance given the earlier variables", **PLAIN)
     else:
-        assert fit.sem is not None
-        variances = np.asarray(fit.sem.omega)[list(fit.places or ())]
-        runner_up = variances
+        assert fit.refit is not None
+        variances = np.asarray(fit.refit.sem.omega)[view.order[:most]]
+        df = fit.refit.residual_df[view.order[:most]].astype(float)
+        start, end = (variances * df / chdtri(df, tail) for tail in (0.025, 0.975))
         ax.plot(variances, rows, "o", color=BLUE, ms=6, label="variance given its parents")
+        ax.hlines(rows, start, end, color=BLUE, linewidth=1.4, label="its 95 % interval, if errors are Gaussian")
         ax.axvline(float(variances.mean()), color=GREY, linewidth=0.9, linestyle=(0, (4, 3)), label="mean")
         ax.set_xlabel("error variance", **PLAIN)
-    finite = np.concatenate([variances, runner_up[np.isfinite(runner_up)]])
-    if finite.max() > 20.0 * finite.min() > 0.0:
-        ax.set_xscale("log")
-    else:
-        ax.set_xlim(0.0, 1.12 * float(finite.max()))
-    _label_rows(ax, names, runner_up, columns.get("runner_up", ()))
+    runners = columns.get("runner_up", ())
+    ax.set_xlim(*_reach(ax, start, end, runners))
+    _label_rows(ax, names, end, runners)
     for lane, step, members, matters in lanes:
         x = 1.03 + 0.035 * lane
         colour = VERMILION if matters else GREY
@@ -67,7 +78,7 @@ def chart(view: View, axes: Callable[..., Axes], *, ties: bool = True) -> Axes:
         ax.plot([x] * len(members), members, "o", ms=3.6, mfc=colour if matters else "white", **beside)
     for matters, words in (
         (True, "could as well come here, and an arrow hangs on it"),
-        (False, "could as well come here"),
+        (False, f"could as well come here{f' ({left_out} more groups)' if left_out else ''}"),
     ):
         if any(lane[3] is matters for lane in lanes):
             look = {
@@ -77,9 +88,25 @@ def chart(view: View, axes: Callable[..., Axes], *, ties: bool = True) -> Axes:
                 "ms": 3.6,
             }
             ax.plot([], [], mfc=look["color"] if matters else "white", linewidth=1.4, label=words, **look)  # type: ignore[arg-type]
-    ax.legend(loc="upper left", bbox_to_anchor=(0.0, -0.5 / (ROW * p)), frameon=False, fontsize=9, borderpad=0.0)
-    ax.set_title("order, causes first", loc="left", color=INK, **PLAIN)
+    some = f" ({p} of {len(view.order)} variables)" if p < len(view.order) else ""
+    legend_above(ax, f"order, causes first{some}")
     return ax
+
+
+def _reach(ax: Axes, left: Array, right: Array, runners: Sequence[str | None]) -> tuple[float, float]:
+    """The ends of the axis, with room for names behind the marks; it is logarithmic where variances lie far apart."""
+    right = np.fmax(left, right)
+    least, greatest = float(np.nanmin(left)), float(np.nanmax(right))
+    far = greatest > 20.0 * least > 0.0
+    if far:
+        ax.set_xscale("log")
+    scaled: Callable[[float], float] = math.log if far else float
+    start = scaled(least / 1.5) if far else 0.0
+    end = start + 1.05 * (scaled(greatest) - start)
+    for value, name in zip(right.tolist(), runners, strict=False):
+        taken = 0.0 if name is None else min(0.6, (text_width(label(name), SMALL) + 12.0) / (INCH * WIDE))
+        end = max(end, start + (scaled(value) - start) / (1.0 - taken))
+    return (math.exp(start), math.exp(end)) if far else (start, end)
 
 
 def _label_rows(ax: Axes, names: list[str], right: np.ndarray, runners: Any) -> None:
@@ -95,23 +122,29 @@ def _label_rows(ax: Axes, names: list[str], right: np.ndarray, runners: Any) -> 
                 "xytext": (6, 0),
                 "textcoords": "offset points",
                 "va": "center",
-                "fontsize": 8,
+                "fontsize": 9,
                 "color": GREY,
             }
             ax.annotate(label(name), (float(right[row]), row), **near, **PLAIN)
 
 
-def _lanes(columns: dict[str, Any]) -> list[tuple[int, int, list[int], bool]]:
-    """(lane, step, rows of the group, whether an edge hangs on it): groups one beside the other where they would overlap."""
+def _lanes(columns: dict[str, Any]) -> tuple[list[tuple[int, int, list[int], bool]], int]:
+    """(lane, step, rows of the group, whether an edge hangs on it), those with an edge first, and how many found no lane.
+
+    Groups stand one beside the other where they would overlap.
+    """
     place = {name: k for k, name in enumerate(columns["node"])}
-    free: list[int] = []
+    groups = [
+        (step, sorted(place[name] for name in group if name in place), bool(matters))
+        for step, (group, matters) in enumerate(zip(columns["tied"], columns["tie_matters"], strict=True))
+        if sum(name in place for name in group) > 1
+    ]
+    taken: list[set[int]] = [set() for _ in range(MOST_LANES)]
     found = []
-    for step, (group, matters) in enumerate(zip(columns["tied"], columns["tie_matters"], strict=True)):
-        members = sorted(place[name] for name in group)
-        if len(members) > 1:
-            lane = next((k for k, end in enumerate(free) if end < members[0]), len(free))
-            if lane >= MOST_LANES:
-                continue
-            free[lane : lane + 1] = [members[-1]]
-            found.append((lane, step, members, bool(matters)))
-    return found
+    for step, members, matters in sorted(groups, key=lambda group: not group[2]):
+        rows = set(range(members[0], members[-1] + 1))
+        lane = next((k for k, used in enumerate(taken) if not used & rows), None)
+        if lane is not None:
+            taken[lane] |= rows
+            found.append((lane, step, members, matters))
+    return found, len(groups) - len(found)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ordag.picture.scene import PAPER, Curve, Scene
+from ordag.picture.scene import INK, PAPER, Curve, Scene
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,26 +18,25 @@ PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 """How every text is drawn: `$` and `_` are letters."""
 
 
-def new_axes(width: float, height: float, *, whole: bool = False) -> Axes:
-    """Axes of a new figure of so many inches; `whole` ones reach to its edges.
-
-    Where pyplot is in use, or somebody types, it is one of pyplot's, so that it is shown; else nobody keeps it but the caller.
-    """
-    size: dict[str, Any] = {"figsize": (width, height), "layout": None if whole else "constrained"}
-    if "matplotlib.pyplot" in sys.modules or hasattr(sys, "ps1") or _in_notebook():
+def pyplot() -> Any:
+    """The module, where it is in use already or somebody types, so that figures are shown; else None."""
+    shell = sys.modules.get("IPython")
+    typing = hasattr(sys, "ps1") or (shell is not None and shell.get_ipython() is not None)
+    if typing or "matplotlib.pyplot" in sys.modules:
         from matplotlib import pyplot
 
-        figure = pyplot.figure(**size)
-    else:
-        from matplotlib.figure import Figure
+        pyplot.draw_if_interactive()  # type: ignore[no-untyped-call]  # loads the backend, which turns on settings that are to last
+        return pyplot
+    return None
 
-        figure = Figure(**size)
+
+def new_axes(width: float, height: float, *, whole: bool = False) -> Axes:
+    """Axes of a new figure of so many inches; `whole` ones reach to its edges. Without pyplot nobody keeps it but the caller."""
+    from matplotlib.figure import Figure
+
+    kept = pyplot()
+    figure: Figure = (kept.figure if kept else Figure)(figsize=(width, height), layout=None if whole else "constrained")
     return figure.add_axes((0.0, 0.0, 1.0, 1.0)) if whole else figure.add_subplot()
-
-
-def _in_notebook() -> bool:
-    shell = sys.modules.get("IPython")
-    return shell is not None and shell.get_ipython() is not None
 
 
 def paint(scene: Scene, ax: Axes | None = None) -> Axes:
@@ -91,6 +91,25 @@ def paint(scene: Scene, ax: Axes | None = None) -> Axes:
             fontweight="bold" if word.bold else "normal", **PLAIN,
         )  # fmt: skip
     return ax
+
+
+def legend_above(ax: Axes, title: str, handles: Sequence[Any] | None = None, across: int = 1) -> None:
+    """A title and what the marks mean, so many in a line, above the axes."""
+    known = ax.get_legend_handles_labels()[0] if handles is None else list(handles)
+    legend = ax.legend(
+        handles=known,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=across,
+        frameon=False,
+        fontsize=9,
+        title=title,
+        title_fontsize=10,
+        alignment="left",
+        borderaxespad=0.2,
+        borderpad=0.0,
+    )
+    legend.get_title().set(color=INK, **PLAIN)
 
 
 def _paint_curve(curve: Curve, ax: Axes, scale: float) -> None:

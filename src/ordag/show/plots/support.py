@@ -9,10 +9,10 @@ import numpy as np
 
 from ordag.checks import is_whole, short
 from ordag.errors import SettingError
-from ordag.picture.scene import BLUE, GREY, INK, VERMILION, label
-from ordag.show.plots.painter import PLAIN
+from ordag.picture.scene import BLUE, GREY, SMALL, VERMILION, label, text_width
+from ordag.show.plots.painter import INCH, PLAIN, legend_above
 from ordag.show.view import View
-from ordag.words import counted
+from ordag.words import LEFT_TO_RIGHT, counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,15 +33,19 @@ def chart(view: View, axes: Callable[..., Axes], *, most: int = 40) -> Axes:
     columns = {str(name): list(values) for name, values in found.edges_above(0.1).items()}
     total = len(columns["source"])
     rows = sorted(range(total), key=lambda k: (not columns["learned"][k], -columns["support"][k]))[:most]
-    ax = axes(8.2, 1.2 + ROW * max(len(rows), 1))
+    names = [_arrow(columns["source"][k], columns["target"][k]) for k in rows]
+    wide = max((text_width(name, SMALL) / INCH for name in names), default=0.0) + 0.15
+    total_wide = wide + 6.0
+    ax = axes(total_wide, 1.2 + ROW * max(len(rows), 1))
     ax.axis("off")
-    title = f"{counted(found.completed, 'resample')}: how often every arrow is found, and its weight"
-    ax.set_title(title, loc="left", color=INK, **PLAIN)
+    some = f" ({len(rows)} of {total})" if total > len(rows) else ""
+    title = f"{counted(found.completed, 'resample')}: how often every arrow is found, and its weight{some}"
     if not rows:
         ax.text(0.0, 0.5, "no resample has an arrow", transform=ax.transAxes, color=GREY, **PLAIN)
         return ax
     weights = "weight_low" in columns
-    bars = ax.inset_axes((0.26, 0.0, 0.34 if weights else 0.72, 1.0))
+    left = wide / total_wide
+    bars = ax.inset_axes((left, 0.0, (1.0 - left) * (0.47 if weights else 0.97), 1.0))
     place = np.arange(len(rows))
     picked = {name: np.array([values[k] for k in rows]) for name, values in columns.items()}
     learned = picked["learned"].astype(bool)
@@ -55,11 +59,10 @@ def chart(view: View, axes: Callable[..., Axes], *, most: int = 40) -> Axes:
     )  # fmt: skip
     bars.set_xlim(0.0, 1.0)
     bars.set_xlabel("share of resamples", **PLAIN)
-    names = [f"{label(picked['source'][k])} → {label(picked['target'][k])}" for k in range(len(rows))]
     bars.set_yticks(place, names, **PLAIN)
     panels = [bars]
     if weights:
-        panels.append(ax.inset_axes((0.64, 0.0, 0.36, 1.0)))
+        panels.append(ax.inset_axes((left + 0.53 * (1.0 - left), 0.0, 0.46 * (1.0 - left), 1.0)))
         _intervals(panels[1], place, picked)
         panels[1].set_xlabel(f"weight, with {found.level:.0%} interval", **PLAIN)
     for panel in panels:
@@ -67,10 +70,14 @@ def chart(view: View, axes: Callable[..., Axes], *, most: int = 40) -> Axes:
         panel.tick_params(axis="y", length=0)
         panel.grid(axis="x", color="#e3e8ed", linewidth=0.6)
         panel.set_axisbelow(True)
-    bars.legend(loc="upper left", bbox_to_anchor=(-0.7, -0.5 / (ROW * len(rows))), ncols=3, frameon=False, fontsize=9)
-    if total > len(rows):
-        ax.set_title(f"{title} ({len(rows)} of {total})", loc="left", color=INK, **PLAIN)
+    legend_above(ax, title, [one for one in bars.containers if len(one)], across=3)
     return ax
+
+
+def _arrow(source: str, target: str) -> str:
+    """Two names and an arrow, from left to right whatever the names are written in."""
+    text = f"{label(source)} → {label(target)}"
+    return LEFT_TO_RIGHT + text if LEFT_TO_RIGHT in text else text
 
 
 def _intervals(panel: Axes, place: np.ndarray, picked: dict[str, Any]) -> None:
