@@ -5,16 +5,18 @@ BIN = $(VENV)/bin
 PEERS = .venv-peers
 LOWEST = .venv-lowest
 
-.PHONY: demo settings check test test-lowest test-versions lint types bench peers docs dist clean help
+.PHONY: demo settings examples plots check test test-lowest test-versions lint types bench peers docs dist clean help
 
 help:
 	@echo "make demo    install, and learn the graph of the exam marks"
 	@echo "make check   install with the test tools, and run the quick tests (a minute)"
 	@echo "make test    the same with all tests"
 	@echo "make test-versions   all tests with every Python from 3.11 on that is here, and with the lowest versions of the libraries"
-	@echo "make lint    ruff: style and format"
+	@echo "make lint    style and format: ruff, and oxfmt for the scripts of the report"
 	@echo "make types   mypy --strict on the source"
 	@echo "make settings   write docs/settings.md, docs/commands.md and the keywords of learn from the source"
+	@echo "make examples   run the notebooks in examples/ and keep what they show"
+	@echo "make plots   draw the pictures of the README and of docs/pictures.md"
 	@echo "make bench   measure, and write docs/benchmarks.md"
 	@echo "make peers   install other packages to compare with into .venv-peers (large: they bring PyTorch)"
 	@echo "make docs    build the site of the documentation into site/, and check it"
@@ -39,6 +41,7 @@ test-versions:
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/oxfmt --check "src/ordag/show/browser/*.js"
 
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
@@ -49,6 +52,12 @@ bench: $(VENV)/.installed-bench
 settings: $(VENV)/.installed-dev
 	$(BIN)/python -m tools.settings
 	$(BIN)/python -m tools.commands
+
+examples: $(VENV)/.installed-dev
+	$(BIN)/python -m tools.notebooks
+
+plots: $(VENV)/.installed-dev
+	$(BIN)/python -m tools.plots
 
 peers: $(PEERS)/.installed
 

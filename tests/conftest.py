@@ -17,6 +17,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 SLOW = (
     "benchmarks/",
+    "browser/",
     "diagnosis/test_diagnosis.py",
     "evidence/test_forecast.py",
     "evidence/test_verdict.py",
@@ -36,6 +37,14 @@ SLOW = (
     "paper/",
     "parents/test_adaptive.py",
     "parents/test_parents.py::test_bic_announces",
+    "picture/test_layout.py::test_any_graph",
+    "show/test_charts.py",
+    "show/test_notebooks.py",
+    "show/test_plots.py::test_charts_too",
+    "show/test_plots.py::test_every_kind",
+    "show/test_plots.py::test_names_that",
+    "show/test_plots.py::test_plotting_needs",
+    "show/test_plots.py::test_the_same_fit",
     "show/test_screen.py::test_a_pipe",
     "show/test_screen.py::test_lines",
     "show/test_screen.py::test_odd_names",

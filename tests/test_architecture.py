@@ -16,7 +16,8 @@ import ordag
 ROOT = Path(ordag.__file__).parent
 
 ROOMS = """
-    errors words arrays plain checks bits linalg settings workers
+    errors files words markup arrays plain checks bits linalg settings workers
+    picture
     data
     order
     parents
@@ -36,8 +37,8 @@ ROOMS = """
 """
 """From the first to the last: a room knows those above its line, and the files of the base and of a line know each other."""
 
-EXCEPTIONS = {("fit", "show")}
-"""A fit shows itself."""
+EXCEPTIONS = {("fit", "show"), ("diagnosis", "show")}
+"""A fit shows itself, and so does a diagnosis."""
 
 PLACE = {room: place for place, line in enumerate(ROOMS.strip().splitlines()) for room in line.split()}
 

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import ordag.model
 from ordag.errors import OutputError
-from ordag.show.files import check_outputs, write_whole
+from ordag.files import write_whole
+from ordag.show.files import check_outputs
 
 
 @pytest.fixture
@@ -20,8 +20,8 @@ def idle(monkeypatch):
     def never(*_, **__):
         raise AssertionError("work was begun")
 
-    monkeypatch.setattr("ordag.learning.learn", never)
-    monkeypatch.setattr(ordag.model, "simulate", never)
+    monkeypatch.setattr("ordag.cli.learn.learn_graph", never)
+    monkeypatch.setattr("ordag.cli.simulate.draw", never)
 
 
 @pytest.fixture
@@ -117,3 +117,42 @@ def test_places_that_hold_no_file(tmp_path):
     os.symlink(tmp_path / "two", tmp_path / "one")
     with pytest.raises(OutputError, match="one"):
         check_outputs([("--out", tmp_path / "one" / "g.dot")])
+
+
+def test_pictures_are_drawn_by_their_endings(run, tmp_path, table):
+    status, _, err = run("learn", "data.csv", "--plot", "a.svg", "--plot", "b.PDF", "--plot", "c.png", "--out", "d.svg")
+    assert status == 0
+    assert [line for line in err.splitlines() if line.startswith("written")] == [
+        f"written: {name}" for name in ("d.svg", "a.svg", "b.PDF", "c.png")
+    ]
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "d.svg").read_bytes()
+    assert (tmp_path / "b.PDF").read_bytes().startswith(b"%PDF")
+    assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+    run("learn", "data.csv", "--plot", "e.svg", "--plot-kind", "matrix")
+    assert b"Matrix of" in (tmp_path / "e.svg").read_bytes()
+    run("learn", "data.csv", "--plot", "f.svg", "--plot-variable", "b")
+    assert b"Neighbourhood of b" in (tmp_path / "f.svg").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--plot", "a.jpg"], "a.jpg has none of the endings of a picture: .svg, .pdf, .png."),
+        (["--plot", "no/a.svg"], "There is no folder"),
+        (["--plot", "./data.csv"], "none of the endings"),
+        (["--plot", "a.svg", "--out", "a.svg"], "--plot a.svg is the file of --out as well"),
+        (["--plot-kind", "order"], "--plot-kind is of use with --plot only"),
+        (["--plot-variable", "a"], "--plot-variable is of use with --plot only"),
+        (["--plot", "a.svg", "--plot-kind", "support"], "give --bootstrap 200, say, too"),
+        (
+            ["--plot", "a.svg", "--plot-kind", "order", "--plot-variable", "a"],
+            "--plot-kind order has the options most, ties",
+        ),
+        (["--plot", "a.svg", "--plot-kind", "grap"], "'grap' is not one of"),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn_is_refused_before_the_work(run, tmp_path, table, idle, words, says):
+    status, out, err = run("learn", "data.csv", *words)
+    assert (status, out) == (2, "")
+    assert says in err
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]

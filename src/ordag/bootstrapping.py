@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,7 +33,11 @@ from ordag.resampling.resamplers import (
 )
 from ordag.resampling.streaming import passes, poisson_sums
 from ordag.resampling.support import Support
+from ordag.words import News
 from ordag.workers import worker_count
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 KINDS = ("auto", "rows", "half", "wishart", "poisson")
 
@@ -49,6 +53,10 @@ class Bootstrap(Support):
     """The support of every arrow, and the fit that it is about: what was learned from the data themselves."""
 
     fit: Fit
+
+    def plot(self, kind: str = "support", ax: Axes | None = None, **options: Any) -> Axes:
+        """As `ordag.Fit.plot`, of the fit with this support; by itself, the share of resamples that have each arrow."""
+        return replace(self.fit, bootstrap=self).plot(kind, ax, **options)
 
 
 def bootstrap(
@@ -102,7 +110,7 @@ def bootstrap(
     keep_effects = 12 * count * fit.moments.p * (fit.moments.p - 1) // 2 <= EFFECTS
 
     def tell(done: int) -> None:
-        table.tell(f"bootstrap: {done:,} of {count:,} replicates")
+        table.tell(News(f"bootstrap: {done:,} of {count:,} replicates", done / count))
 
     def learned(resampler: Resampler, numbers: range) -> list[Replicate]:
         job = Job(resampler, root, recipe, "effects" if keep_effects else "weights")

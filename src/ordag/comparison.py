@@ -22,10 +22,11 @@ from ordag.graph.graph import Graph
 from ordag.learners.methods import METHODS, check_settings, learn_from, recipe_for, settings_of
 from ordag.learners.regressions import Regressions
 from ordag.learners.small_effects import with_notice
+from ordag.markup import card, isolated, sentence, table
 from ordag.model.sem import LinearSEM
 from ordag.order.sparse import few_rows
 from ordag.plain import to_json
-from ordag.words import number
+from ordag.words import counted, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,6 +169,19 @@ class Comparison:
         """The table of methods as text, one list per method."""
         return [[_cell(key, row.get(key)) for key in self.titles] for row in self.rows_of_methods]
 
+    def _repr_html_(self) -> str:
+        sizes = f"{counted(self.rows, 'row')}, {counted(len(self.names), 'variable')}"
+        pairs = self.edge_rows
+        agreed = sum(len(set(list(row.values())[2:])) == 1 for row in pairs)
+        shared = (
+            f"{counted(len(pairs), 'pair')} joined by some method, {agreed} of them by all in the same way: see .edges"
+        )
+        problems = [f"{one.method}: {one.problem}" for one in self.outcomes if one.problem]
+        methods = table(list(self.titles.values()), ([isolated(first), *cells] for first, *cells in self.cells))
+        return card(
+            f"Comparison: {sizes}", methods, sentence(shared, "note"), *(sentence(one, "warning") for one in problems)
+        )
+
     def __repr__(self) -> str:
         rows = [list(self.titles.values()), *self.cells]
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
@@ -248,7 +262,7 @@ def _outcome(method: str, table: Table, settings: Mapping[str, Any], truth: Dag 
     if truth is not None:
         directed = hamming(fit.graph, truth)
         class_distance = hamming(_class(fit.graph), to_cpdag(truth))
-    return Outcome(method, fit, problem, seconds, cpu_seconds, _bic(fit), directed, class_distance)
+    return Outcome(method, fit, problem, seconds, cpu_seconds, gaussian_bic(fit), directed, class_distance)
 
 
 def _class(graph: Graph) -> Cpdag:
@@ -256,7 +270,7 @@ def _class(graph: Graph) -> Cpdag:
     return to_cpdag(graph) if isinstance(graph, Dag) else Cpdag(graph.nodes, graph.adjacency)
 
 
-def _bic(fit: Fit) -> float:
+def gaussian_bic(fit: Fit) -> float:
     """Gaussian BIC of the graph, nan for a class without a DAG."""
     try:
         dag = fit.graph if isinstance(fit.graph, Dag) else extend(fit.graph)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from os import PathLike
@@ -13,6 +14,7 @@ from ordag.evidence.arrows import arrow_columns
 from ordag.evidence.forecast import Expected, forecast
 from ordag.evidence.steps import step_columns
 from ordag.evidence.verdict import Verdict, quick_verdict
+from ordag.files import write_whole
 from ordag.learners.found import Found
 from ordag.learners.methods import learn_from, with_warnings
 from ordag.learners.settings import MethodSettings
@@ -21,6 +23,7 @@ from ordag.resampling.support import Support
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,18 +145,47 @@ class Fit(Found):
         """The document that the command line prints with --json."""
         return to_json(self.to_dict(), indent)
 
+    def plot(self, kind: str | None = None, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the answer on these axes of matplotlib, or on new ones of a fitting size, and give the axes back.
+
+        kind: "graph" is boxes and arrows, causes above effects; "matrix" a cell for every pair, for dense graphs; "neighbourhood" one
+            variable with what acts on it and what it acts on; "order" the variances that the order rests on, with runners-up and ties;
+            "support" what resamples say of every arrow; "diagnostics" a chart for each finding of a check. Without a kind, that of
+            the first three which shows this graph best.
+        options: legend= (graph, neighbourhood), numbers= (graph), show="weight", "p_value", "support" or "probability" (matrix),
+            variable= (neighbourhood), ties= (order), most= (order, support), diagnosis= (diagnostics).
+
+        `ax.figure.savefig` writes it; so does `save`, which takes the kind by itself.
+        """
+        from ordag.show.plots import plot
+
+        return plot(self, kind, ax, **options)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the graph or the whole answer to a file, in the form that the ending of its name stands for."""
         from ordag.show.export import save
 
         save(self, path)
 
-    def report(self, path: str | PathLike[str]) -> None:
-        """Write a page for a browser: the graph, the tables, what to be careful about. Needs no network to read."""
-        from ordag.show.files import write_whole
-        from ordag.show.page import page
+    def report(
+        self,
+        path: str | PathLike[str],
+        *,
+        check: bool | None = None,
+        compare: Sequence[str] = (),
+        data: str | PathLike[str] | None = None,
+    ) -> None:
+        """Write a page for a browser that answers the next question: graph, evidence, checks, how to make it again.
 
-        write_whole(path, page(self))
+        It is one file, and needs no network to read.
+
+        check: whether to look at the assumptions as `ordag.diagnose` does; up to 150 variables if not said.
+        compare: methods to show beside this one.
+        data: the file that the fit was learned from, for its name and its hash; without one the hash is that of the moments.
+        """
+        from ordag.show.report import report
+
+        write_whole(path, report(self, check=check, compare=compare, data=data))
 
     def _repr_html_(self) -> str:
         from ordag.show.page import fragment

@@ -12,6 +12,17 @@ LEFT_TO_RIGHT = "\u200e"
 _JOINERS = ("\u200c", "\u200d")  # between letters of many scripts
 
 
+class News(str):
+    """A few words on how far things are; `share` is how much of this step is done, from 0 to 1, or None where nobody knows."""
+
+    share: float | None
+
+    def __new__(cls, words: str, share: float | None = None) -> News:
+        news = super().__new__(cls, words)
+        news.share = share
+        return news
+
+
 def harmless(text: str) -> str:
     r"""The text with an escape such as \x1b for every character that would act on a terminal or turn the direction."""
     if text.isprintable():
@@ -55,6 +66,11 @@ def did_you_mean(name: str | Sequence[str], names: Iterable[str], each: int = 1)
 def cut(text: str, most: int = 40) -> str:
     """The text, of which a long one ends in …"""
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def shortened(text: str, most: int = 40) -> str:
+    """The text, of which a long one has … for its middle: names often differ at both ends."""
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[len(text) - (most - 1) // 2 :]}"
 
 
 def collinear(name: str, others: Sequence[str]) -> str:

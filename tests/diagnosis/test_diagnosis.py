@@ -15,6 +15,7 @@ import ordag
 from ordag.cli.check import check
 from ordag.data.moments import Moments
 from ordag.data.table import Table
+from ordag.diagnosis.diagnosis import check_fit, usual_draws
 from ordag.diagnosis.diagnosis import diagnose as diagnose_any
 from ordag.diagnosis.equations import independence_finding
 from ordag.errors import MissingValuesError, SettingError
@@ -415,3 +416,32 @@ def test_a_class_has_no_equations_to_check():
     with pytest.raises(SettingError, match="method='ges' gives a class of graphs, which has no equations to check"):
         diagnose_any("marks", method="ges")
     assert diagnose_any("marks", method="ges", orient_by_order="class").fit.method == "ges"
+
+
+def test_a_given_fit_is_checked_as_one_that_is_learned():
+    whole = diagnose("marks", alpha=0.05)
+    given = check_fit(ordag.learn("marks", "cvs", alpha=0.05), alpha=0.05, draws=20)
+    assert [finding.to_dict() for finding in given.findings] == [finding.to_dict() for finding in whole.findings]
+    assert given.verdict == whole.verdict
+
+
+def test_a_given_fit_is_checked_by_the_rows_that_it_keeps_and_in_the_units_that_it_was_told():
+    rows = np.random.default_rng(0).standard_normal((60_000, 3)) @ np.array([[1.0, 1, 0], [0, 1, 1], [0, 0, 1]])
+    fit = ordag.learn(rows, "cvs")
+    stride = fit.profile.stride
+    assert stride > 1
+    assert f"(From every {stride}th row.)" in check_fit(fit, draws=1)["columns"].sentence
+    told = ordag.learn("marks", "pooled", units="commensurable")
+    assert (
+        check_fit(told, draws=1)["units"].level
+        == diagnose_any("marks", units="commensurable", draws=1)["units"].level
+        == "fine"
+    )
+
+
+def test_a_slow_method_learns_again_a_few_times_and_says_how_often():
+    quick, slow = ordag.learn("marks", "cvs"), ordag.learn("marks", "pooled", kicks=0)
+    assert usual_draws(quick) == 20
+    wide = ordag.learn(np.random.default_rng(0).standard_normal((400, 60)), "pooled", kicks=0, draws=4)
+    assert 3 <= usual_draws(wide) < usual_draws(slow) <= 20
+    assert check_fit(quick)["units"].numbers["draws"] == 20

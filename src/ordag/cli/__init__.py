@@ -27,6 +27,7 @@ COMMANDS = {
     "check": "Say how far the arrows that ordag learn finds in DATA can be trusted.",
     "effect": "The total causal effect of one variable on another in the model learned from DATA.",
     "compare": "Learn from DATA with several methods, and lay their graphs side by side.",
+    "moments": "Keep what learning needs of a table, or of a part of one, in a small file.",
     "simulate": "Draw a random model of the given DESIGN, and rows from it.",
     "reproduce": "Run the numerical results of Park & Kim again: all of them, or those named.",
     "completion": "Print the script that lets a shell complete ordag's commands, options, files and names.",
@@ -75,6 +76,7 @@ def cli() -> None:
     ordag check data.csv                     do the data fit what the method assumes?
     ordag effect data.csv --from a --to b    a total causal effect
     ordag compare data.csv                   methods side by side
+    ordag moments part.csv --out p.moments   a part of a table; then: ordag learn *.moments
     ordag simulate homogeneous --out d.csv   a random model and data from it
     ordag reproduce --quick                  the paper's figures and tables again
     ordag completion bash                    completion with the Tab key

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from ordag.cli.help import ManualPage
-from ordag.cli.options import DATA, READING, Progress, setting_options, take_reading, with_options
+from ordag.cli.options import (
+    DATA,
+    READING,
+    Progress,
+    inputs,
+    method_list,
+    origin,
+    refuse_options,
+    setting_options,
+    take_reading,
+    title_of,
+    with_options,
+)
 from ordag.diagnosis.diagnosis import diagnose
-from ordag.learners.methods import AUTO
+from ordag.files import write_whole
+from ordag.learners.methods import AUTO, METHODS
 from ordag.show.diagnosis import print_diagnosis
+from ordag.show.files import check_outputs
+from ordag.show.report import check_page
+from ordag.show.report import report as report_of
 from ordag.show.screen import Screen
+from ordag.words import shown
 
 
 @click.command(
@@ -42,8 +58,17 @@ from ordag.show.screen import Screen
 @click.option("--seed", default=0, show_default=True, type=int, help="Of the random unit changes.")
 @with_options(READING)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.option(
+    "--report", type=click.Path(dir_okay=False), help="Also write a page for a browser, .html, with these findings."
+)
+@click.option(
+    "--compare", help=f"--report: methods to show beside, separated by commas ({', '.join(METHODS)}), or all."
+)
+@click.pass_context
 def check(
-    data: str,
+    context: click.Context,
+    /,
+    data: str | list[str],
     method: str,
     alpha: float | None,
     orient_by_order: str | None,
@@ -54,6 +79,8 @@ def check(
     groups: list[list[str]] | None,
     seed: int,
     as_json: bool,
+    report: str | None,
+    compare: str | None,
     **values: Any,
 ) -> None:
     """Say how far the arrows that ordag learn finds in DATA can be trusted.
@@ -68,7 +95,13 @@ def check(
       ordag check marks --method cvs
       ordag check data.csv --same-units
       ordag check data.csv --groups "height,width;mass" --json
+      ordag check data.csv --report page.html
     """
+    if report is None:
+        refuse_options(context, ["compare"], "is of use with --report only: give both, or leave it out")
+    else:
+        check_page(report)
+        check_outputs([("--report", report)], inputs(data, knowledge))
     reading = take_reading(values)
     said = {"orient_by_order": orient_by_order, "variance": variance, "knowledge": knowledge}
     settings: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
@@ -85,7 +118,18 @@ def check(
             **reading,
             **settings,
         )
+        if report is not None:
+            made = report_of(
+                diagnosis.fit,
+                diagnosis=diagnosis,
+                compare=method_list(compare),
+                progress=progress,
+                **origin(data, reading),
+            )
+            write_whole(report, made)
     if as_json:
         click.echo(diagnosis.to_json())
     else:
-        print_diagnosis(diagnosis, Screen(), Path(data).name or data)
+        print_diagnosis(diagnosis, Screen(), title_of(data))
+        if report is not None:
+            click.echo(f"written: {shown(report)}", err=True)

@@ -15,10 +15,12 @@ from ordag.cli.options import (
     READING_NAMES,
     Progress,
     given,
+    method_list,
     refuse_options,
     refuse_unused_level,
     setting_options,
     take_reading,
+    title_of,
     with_options,
 )
 from ordag.comparison import compare as compare_methods
@@ -48,7 +50,7 @@ from ordag.show.screen import Screen
 def compare(
     context: click.Context,
     /,
-    data: str | None,
+    data: str | list[str] | None,
     methods: str,
     truth: str | None,
     design: str | None,
@@ -87,8 +89,8 @@ def compare(
         source, description = drawn.X, f"{design} design"
     else:
         graph = None if truth is None else read_truth(Path(truth))
-        source, description = data, Path(data or "").name
-    names = [name.strip() for name in methods.split(",") if name.strip()]
+        source, description = data, "" if data is None else title_of(data)
+    names = method_list(methods)
     if design is not None and not any("seed" in settings_of(name) for name in names if name in METHODS):
         settings.pop("seed", None)  # it has drawn the rows
     if "pc" not in names:

@@ -25,8 +25,7 @@ from ordag.errors import SettingError
 from ordag.learners.methods import AUTO, settings_of
 from ordag.learners.pooled.method import PooledSettings
 from ordag.learning import learn
-from ordag.model.effects import Effect, check_pair
-from ordag.words import shown
+from ordag.model.effects import check_pair
 
 
 @click.command(cls=ManualPage)
@@ -50,7 +49,7 @@ from ordag.words import shown
 def effect(
     context: click.Context,
     /,
-    data: str,
+    data: str | list[str],
     source: str,
     target: str,
     level: float,
@@ -89,24 +88,4 @@ def effect(
             resampled = bootstrap(data, count, method=fit.method, level=level, progress=progress, **reading, **again)
             fit = replace(fit, bootstrap=resampled)
     found = total_effect(fit, source, target, level, interval=interval)
-    click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False) if as_json else sentence(found))
-
-
-def sentence(effect: Effect) -> str:
-    """What was found, in one or two lines."""
-    pair = f"{shown(effect.source)} → {shown(effect.target)}"
-    level = f"{100 * effect.level:g}% interval"
-    if effect.interval == "given-graph":
-        if not effect.path_found:
-            return f"{pair}: no directed path was found in the learned graph, which does not show that there is none."
-        return (
-            f"{pair}: {effect.estimate:.4g} per unit, standard error {effect.std_error:.2g}, {level} {effect.low:.4g} to "
-            f"{effect.high:.4g}, if the learned graph is right"
-        )
-    support = f"{100 * effect.path_support:.0f} % of {effect.replicates} resamples have such a path"
-    if not effect.path_found:
-        return f"{pair}: no directed path was found; {level} {effect.low:.4g} to {effect.high:.4g} ({support})"
-    return (
-        f"{pair}: {effect.estimate:.4g} per unit, standard error {effect.std_error:.2g}, {level} {effect.low:.4g} to "
-        f"{effect.high:.4g}\nThe graph was learned again each time: {support}."
-    )
+    click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False) if as_json else str(found))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import Any
 
 import click
@@ -14,19 +13,27 @@ from ordag.cli.options import (
     READING,
     Progress,
     given,
+    inputs,
+    method_list,
+    origin,
     refuse_options,
     refuse_unused_level,
     setting_options,
     take_reading,
+    title_of,
     with_options,
 )
-from ordag.errors import OutputError, PrecisionWarning
-from ordag.fit import Fit
+from ordag.errors import PrecisionWarning, SettingError
+from ordag.files import write_whole
 from ordag.learners.methods import AUTO, METHODS
 from ordag.learning import learn as learn_graph
 from ordag.show.export import check_ending, content, endings
-from ordag.show.files import check_outputs, write_whole
-from ordag.show.page import ENDINGS, page
+from ordag.show.files import check_outputs
+from ordag.show.plots import ENDINGS as PICTURES
+from ordag.show.plots import KINDS, check_kind, check_picture, picture
+from ordag.show.report import ENDINGS as PAGES
+from ordag.show.report import MOST_CHECKED, check_page
+from ordag.show.report import report as report_of
 from ordag.show.screen import Screen
 from ordag.show.terminal import print_fit
 from ordag.words import harmless, shown
@@ -63,19 +70,49 @@ from ordag.words import harmless, shown
     type=click.Path(dir_okay=False),
     help=f"Also write a file, by its ending: {' '.join(endings())}. May be repeated.",
 )
-@click.option("--report", type=click.Path(dir_okay=False), help="Also write a page for a browser.")
+@click.option(
+    "--plot",
+    multiple=True,
+    type=click.Path(dir_okay=False),
+    help=f"Also draw a picture, by its ending: {' '.join(PICTURES)}. May be repeated.",
+)
+@click.option(
+    "--plot-kind",
+    "kind",
+    type=click.Choice(KINDS),
+    help="--plot: what to draw; graph, matrix or neighbourhood, whichever shows this graph best, unless given.",
+)
+@click.option("--plot-variable", "variable", help="--plot: the variable whose neighbourhood to draw.")
+@click.option(
+    "--report",
+    type=click.Path(dir_okay=False),
+    help="Also write a page for a browser, .html: graph, evidence, checks, and how to make it again.",
+)
+@click.option(
+    "--check/--no-check",
+    default=None,
+    help=f"--report: with the checks of ordag check, or without; with them up to {MOST_CHECKED} variables unless given.",
+)
+@click.option(
+    "--compare", help=f"--report: methods to show beside, separated by commas ({', '.join(METHODS)}), or all."
+)
 @click.pass_context
 def learn(
     context: click.Context,
     /,
-    data: str,
+    data: str | list[str],
     method: str,
     bootstrap: int | None,
     workers: int | None,
     forecast: int | None,
     as_json: bool,
     out: tuple[str, ...],
+    plot: tuple[str, ...],
+    kind: str | None,
+    variable: str | None,
     report: str | None,
+    check: bool | None,
+    compare: str | None,
     **values: Any,
 ) -> None:
     """Learn the causal graph behind DATA.
@@ -96,41 +133,57 @@ def learn(
       ordag learn data.csv --method ges --orient-by-order
       ordag learn data.csv --bootstrap 500 --seed 1
       ordag learn data.csv --knowledge known.txt
+      ordag learn data.csv --report page.html --compare pc,ges
+      ordag learn data.csv --plot graph.svg --plot matrix.pdf
+      ordag learn data.csv --plot height.png --plot-variable height
     """
     reading = take_reading(values)
     settings = given(context, values)
     refuse_unused_level(settings)
     if bootstrap is None:
         refuse_options(context, ["workers"], "is of use with --bootstrap only: give both, or leave it out")
-    _check_outputs(data, settings.get("knowledge"), out, report)
+    if not plot:
+        refuse_options(context, ["kind", "variable"], "is of use with --plot only: give both, or leave it out")
+    if report is None:
+        refuse_options(context, ["check", "compare"], "is of use with --report only: give both, or leave it out")
+    methods = method_list(compare)
+    options = {} if variable is None else {"variable": variable}
+    check_kind(kind, options)
+    if kind == "support" and bootstrap is None:
+        raise SettingError("--plot-kind support draws what resamples say: give --bootstrap 200, say, too.")
+    _check_outputs(data, settings.get("knowledge"), out, plot, report)
     again: dict[str, Any] = {} if bootstrap is None else {"bootstrap": bootstrap, "workers": workers}
     with warnings.catch_warnings(), Progress() as progress:
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit says it too, in its own place
         fit = learn_graph(data, method, progress=progress, forecast=forecast, **again, **reading, **settings)
-    paths = [*out, *([report] if report else [])]
-    _write(fit, paths, report)
+        pages = [path for path in (*out, *([report] if report else [])) if path.lower().endswith(PAGES)]
+        contents: dict[str, str | bytes] = {path: content(fit, path) for path in out if path not in pages}
+        contents |= {path: picture(fit, path, kind, **options) for path in plot}
+        if pages:
+            page = report_of(fit, check=check, compare=methods, progress=progress, **origin(data, reading))
+            contents |= dict.fromkeys(pages, page)
+    for path, made in contents.items():  # all of them are made before the first is written
+        write_whole(path, made)
     if as_json:
         click.echo(fit.to_json())
         for sentence in fit.warnings:
             click.echo(f"Warning: {harmless(sentence)}", err=True)
     else:
-        print_fit(fit, Screen(), Path(data).name or data)
-        for path in paths:
+        print_fit(fit, Screen(), title_of(data))
+        for path in contents:
             click.echo(f"written: {shown(path)}", err=True)
 
 
-def _check_outputs(data: str, knowledge: str | None, out: tuple[str, ...], report: str | None) -> None:
+def _check_outputs(
+    data: str | list[str], knowledge: str | None, out: tuple[str, ...], plot: tuple[str, ...], report: str | None
+) -> None:
     """Everything that can be wrong with the files to write, before anything is learned."""
     for path in out:
         check_ending(path)
-    if report is not None and not report.lower().endswith(ENDINGS):
-        raise OutputError(f"--report {report}: the report is a page for a browser, so end its name in .html.")
-    outputs = [*(("--out", path) for path in out), *([("--report", report)] if report else [])]
-    check_outputs(outputs, [("DATA", data), *([("--knowledge", knowledge)] if knowledge else [])])
-
-
-def _write(fit: Fit, paths: list[str], report: str | None) -> None:
-    """Make the content of every file before writing the first."""
-    contents = [(path, page(fit) if path == report else content(fit, path)) for path in paths]
-    for path, text in contents:
-        write_whole(path, text)
+    for path in plot:
+        check_picture(path)
+    if report is not None:
+        check_page(report)
+    outputs = [(option, path) for option, paths in (("--out", out), ("--plot", plot)) for path in paths]
+    outputs += [("--report", report)] if report else []
+    check_outputs(outputs, inputs(data, knowledge))

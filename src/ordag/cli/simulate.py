@@ -11,10 +11,11 @@ import click
 from ordag.cli.help import ABOUT_OUTPUT, ManualPage, SectionedOption
 from ordag.cli.options import one_of
 from ordag.errors import SettingError
+from ordag.files import write_whole
 from ordag.graph.formats import format_of, write_text
 from ordag.model import simulate as draw
 from ordag.model.designs import DESIGNS, Design
-from ordag.show.files import check_outputs, write_whole
+from ordag.show.files import check_outputs
 from ordag.words import shown
 
 

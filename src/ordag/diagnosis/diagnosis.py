@@ -6,7 +6,9 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from html import escape
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +24,7 @@ from ordag.diagnosis.gaussian import columns_finding, kurtosis_finding, mardia_f
 from ordag.diagnosis.influence import influence_finding
 from ordag.diagnosis.sorting import sorting_finding
 from ordag.diagnosis.survival import (
+    STARTS,
     backward_finding,
     logarithms_finding,
     standardising_finding,
@@ -33,19 +36,24 @@ from ordag.evidence.equal_variances import equality_finding
 from ordag.evidence.finding import LEVELS, Finding, unchecked
 from ordag.evidence.scale import scale_finding, scale_of
 from ordag.evidence.verdict import TIERS, Verdict, quick_verdict
+from ordag.files import write_whole
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.learners.methods import check_settings, recipe_for
 from ordag.learners.pooled.method import PooledSettings, placed_groups
+from ordag.markup import card, sentence, table
 from ordag.plain import to_json
 from ordag.settings import level
 from ordag.words import counted, share
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 LEVEL = 0.01
 """Of a finding, where nobody says otherwise."""
 
-NUMBERS = 20_000_000
-"""Rows times columns to hold at once, about 160 MB; of larger tables every second, fourth, … row is looked at."""
+NUMBERS = 4_000_000
+"""Rows times columns to look at; of larger tables every second, fourth, … row: enough to notice what matters."""
 
 TITLES = {"warning": "Warnings", "look": "Worth a look", "fine": "Fine", "unchecked": "Not checked"}
 
@@ -94,10 +102,30 @@ class Diagnosis:
         """The document that `ordag check --json` prints."""
         return to_json(self.to_dict(), indent)
 
+    def report(
+        self, path: str | PathLike[str], *, compare: Sequence[str] = (), data: str | PathLike[str] | None = None
+    ) -> None:
+        """Write a page for a browser, with these findings: see `Fit.report`."""
+        from ordag.show.report import report
+
+        write_whole(path, report(self.fit, diagnosis=self, compare=compare, data=data))
+
     @property
     def heading(self) -> str:
         fit, arrows = self.fit, self.fit.graph.edge_count
         return f"check · {counted(fit.n, 'row')} · {counted(len(fit.names), 'variable')} · {counted(arrows, 'arrow')}"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """A small chart for each finding, on these axes or on new ones: see `ordag.Fit.plot`."""
+        return self.fit.plot("diagnostics", ax, diagnosis=self)
+
+    def _repr_html_(self) -> str:
+        tier = self.verdict.tier
+        parts = [sentence(f"{f'{TIERS[tier]}. ' if tier else ''}{self.verdict.sentence} {self.verdict.help}")]
+        for urgency, findings in self.by_level().items():
+            rows = ([escape(finding.title), finding.sentence] for finding in findings)
+            parts.append(table([TITLES[urgency], ""], rows, prose=True))
+        return card(f"Diagnosis: {self.heading}", *parts)
 
     def __repr__(self) -> str:
         tier = self.verdict.tier
@@ -159,7 +187,6 @@ def diagnose(
     check_function("progress", progress)
     if not is_whole(draws, 1):
         raise SettingError(f"draws={short(draws)}: the number of random unit changes is a whole number from 1 on.")
-    tell = progress or (lambda _: None)
     reading, settings = split_reading(settings)
     if alpha is not None:
         settings["alpha"] = level("alpha", alpha)
@@ -171,16 +198,46 @@ def diagnose(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit's own warnings say it
         fit = Fit.learned(table, recipe)
+    kept = table.rows
+    rows = None if kept is None else kept.thinned(max(NUMBERS // len(table.names), 1000))
+    alpha = settings.get("alpha")
+    return check_fit(
+        fit, rows, alpha=alpha, seed=seed, same_units=same_units, groups=groups, draws=draws, progress=progress
+    )
+
+
+def check_fit(
+    fit: Fit,
+    rows: Rows | None = None,
+    *,
+    alpha: float | None = None,
+    seed: int = 0,
+    same_units: bool | None = None,
+    groups: Sequence[Sequence[str]] | None = None,
+    draws: int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Diagnosis:
+    """Check what the directions of a fit rest on.
+
+    rows: what it was learned from; the sample of them that the fit keeps if not given.
+    draws: random unit changes, and columns to go first after standardising; as many as take a few seconds if not given.
+    same_units, groups: as the fit was told if not given. alpha, seed, progress: as for `diagnose`.
+    """
     if isinstance(fit.graph, Cpdag):
         raise SettingError(
             f"method={fit.method!r} gives a class of graphs, which has no equations to check: add orient_by_order='class' "
             "(--orient-by-order), or choose another method."
         )
+    if isinstance(fit.recipe, PooledSettings):
+        same_units = fit.recipe.units == "commensurable" if same_units is None else same_units
+        groups = fit.recipe.groups if groups is None else groups
+    same_units, tell = bool(same_units), progress or (lambda _: None)
     if groups is not None:
         groups = [[fit.names[j] for j in group] for group in placed_groups(groups, fit.names)]
-    kept = table.rows
-    rows = None if kept is None else kept.thinned(max(NUMBERS // len(table.names), 1000))
-    verdict = quick_verdict(fit, same_units=same_units)
+    if rows is None and fit.profile is not None:
+        rows = Rows(fit.profile.rows, fit.profile.stride)
+    count = usual_draws(fit) if draws is None else draws
+    verdict = quick_verdict(fit, same_units=True, tables=fit.forecast_tables) if same_units else fit.verdict
     baseline = Baseline.of(fit, None if rows is None else rows.values)
     tested = verdict.tier == "tested"
     findings: list[Finding] = []
@@ -189,9 +246,11 @@ def diagnose(
         "equal_variances": lambda: equality_finding(fit),
         "condition": lambda: condition_finding(fit),
         "sorting": lambda: sorting_finding(baseline),
-        "standardising": lambda: standardising_finding(baseline, same_units=same_units, tested=tested),
+        "standardising": lambda: standardising_finding(
+            baseline, starts=STARTS if draws is not None else count, same_units=same_units, tested=tested
+        ),
         "units": lambda: units_finding(
-            baseline, seed=seed, draws=draws, groups=groups, same_units=same_units, tested=tested
+            baseline, seed=seed, draws=count, groups=groups, same_units=same_units, tested=tested
         ),
         "backward": lambda: backward_finding(baseline),
         "common_factor": lambda: common_factor_finding(fit),
@@ -199,8 +258,14 @@ def diagnose(
     for key, check in checks.items():
         tell(f"checking {key.replace('_', ' ')}")
         findings.append(_guarded(key, check, fit))
-    findings += _row_findings(baseline, rows, settings.get("alpha", LEVEL), tested, tell)
+    findings += _row_findings(baseline, rows, LEVEL if alpha is None else alpha, tested, tell)
     return Diagnosis(full_verdict(verdict, findings), tuple(findings), fit)
+
+
+def usual_draws(fit: Fit) -> int:
+    """Graphs that can be learned again in a second or two, from 3 to 20: changed data take a search longer than those it was timed on."""
+    each = 3.0 * fit.recipe.seconds * (len(fit.names) + 10.0) ** 2
+    return max(3, min(STARTS, int(1.5 / each)))
 
 
 def full_verdict(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:

@@ -20,16 +20,16 @@ STARTS = 20
 NO_ARROWS = "There are no arrows that could change."
 
 
-def standardising_finding(baseline: Baseline, *, same_units: bool, tested: bool) -> Finding:
+def standardising_finding(baseline: Baseline, *, same_units: bool, tested: bool, starts: int = STARTS) -> Finding:
     """What is left, on average, after dividing every column by its standard deviation.
 
-    All columns then tie for the first place, so each of them in turn goes first (of many columns, 20 spread evenly over the
-    learned order): without scales, nothing says which one it should be.
+    All columns then tie for the first place, so each of them in turn goes first (of many columns, so many `starts` spread evenly
+    over the learned order): without scales, nothing says which one it should be.
     """
     factors = np.sqrt(baseline.moments.n - 1.0) / lengths(baseline.moments.R)
     p = len(factors)
     changes = []
-    for first in np.unique(np.linspace(0, p - 1, min(p, STARTS)).round().astype(int)).tolist():
+    for first in np.unique(np.linspace(0, p - 1, min(p, starts)).round().astype(int)).tolist():
         nudged = factors.copy()
         nudged[first] *= 1.0 - 1e-6
         changes.append(baseline.compare(baseline.again(baseline.scaled(nudged)).graph.adjacency))

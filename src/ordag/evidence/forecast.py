@@ -114,6 +114,8 @@ def forecast(
     if not found.graph.edge_count:
         return None
     count = usual_count(found) if replicates is None else replicates
+    if not count:
+        return None
     try:
         sem = found.any_sem
     except OrdagError:  # what PC gives need not be a class, and then there is no model to draw from

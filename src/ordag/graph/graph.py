@@ -15,6 +15,8 @@ from ordag.errors import GraphError
 from ordag.graph.acyclic import reachable
 from ordag.graph.checks import checked_adjacency, checked_nodes, checked_pairs, read_only
 from ordag.graph.formats import Edge
+from ordag.markup import card, figure, sentence
+from ordag.picture.svg import graph_svg
 from ordag.words import counted, listed, shown
 
 
@@ -142,6 +144,11 @@ class Graph:
     def __reduce__(self) -> tuple[Any, ...]:
         # A pickled array forgets that it is read-only: make the graph anew instead.
         return type(self), (self.nodes, self.adjacency)
+
+    def _repr_html_(self) -> str:
+        counts = f"{counted(len(self.nodes), 'node')}, {counted(self.edge_count, 'edge')}"
+        drawn = graph_svg(self.nodes, self.adjacency)
+        return card(f"{type(self).__name__}: {counts}", figure(drawn) or sentence(repr(self), "note"))
 
     def __repr__(self) -> str:
         edges = [arrow(edge) for edge in self.directed[:4]]

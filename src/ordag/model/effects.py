@@ -18,8 +18,9 @@ from ordag.arrays import Array, Mask
 from ordag.checks import short
 from ordag.errors import ColumnError, SettingError
 from ordag.linalg import triangle
+from ordag.markup import MOST_ROWS, arrow, card, sentence, table
 from ordag.model.sem import LinearSEM
-from ordag.words import did_you_mean, listed, shown
+from ordag.words import counted, did_you_mean, listed, number, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,6 +57,27 @@ class Effect:
         """Plain values; None for what is not known."""
         return {key: None if value != value else value for key, value in vars(self).items()}
 
+    def __str__(self) -> str:
+        """What was found, in one or two lines."""
+        pair = f"{shown(self.source)} → {shown(self.target)}"
+        level = f"{100 * self.level:g}% interval"
+        if self.interval == "given-graph":
+            if not self.path_found:
+                return (
+                    f"{pair}: no directed path was found in the learned graph, which does not show that there is none."
+                )
+            return (
+                f"{pair}: {self.estimate:.4g} per unit, standard error {self.std_error:.2g}, {level} {self.low:.4g} to "
+                f"{self.high:.4g}, if the learned graph is right"
+            )
+        support = f"{100 * self.path_support:.0f} % of {self.replicates} resamples have such a path"
+        if not self.path_found:
+            return f"{pair}: no directed path was found; {level} {self.low:.4g} to {self.high:.4g} ({support})"
+        return (
+            f"{pair}: {self.estimate:.4g} per unit, standard error {self.std_error:.2g}, {level} {self.low:.4g} to "
+            f"{self.high:.4g}\nThe graph was learned again each time: {support}."
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Effects:
@@ -85,6 +107,28 @@ class Effects:
         for name in ("estimate", "std_error", "low", "high"):
             columns[name] = getattr(self, name)[source, target]
         return pd.DataFrame(columns)
+
+    def _repr_html_(self) -> str:
+        source, target = np.nonzero(self.path_found)
+        first = zip(source[:MOST_ROWS].tolist(), target[:MOST_ROWS].tolist(), strict=True)
+        rows = (
+            [
+                arrow(self.names[i], self.names[j]),
+                *(number(float(one[i, j])) for one in (self.estimate, self.low, self.high)),
+            ]
+            for i, j in first
+        )
+        title = f"Effects: {counted(len(self.names), 'variable')}, {counted(len(source), 'pair')} with a path"
+        made = f"Intervals of {self.level:.0%}, " + (
+            f"from {counted(self.replicates, 'resample')}"
+            if self.interval == "bootstrap"
+            else "taking the graph for granted"
+        )
+        return card(
+            title,
+            table(["total effect", "estimate", "low", "high"], rows, total=len(source), where=": see .table"),
+            sentence(made, "note"),
+        )
 
     def of(self, source: str, target: str) -> Effect:
         """That of one variable on another."""

@@ -19,7 +19,10 @@ from ordag.graph.acyclic import topological_order
 from ordag.graph.checks import checked_nodes
 from ordag.graph.dag import Dag
 from ordag.graph.formats.json_text import distinct
-from ordag.words import counted, shown
+from ordag.markup import arrow, card, figure, isolated, table
+from ordag.picture.scene import Stroke
+from ordag.picture.svg import graph_svg
+from ordag.words import counted, number, shown
 
 BLOCK = 64  # variables that are generated together
 
@@ -220,6 +223,30 @@ class LinearSEM:
     def __reduce__(self) -> tuple[type[LinearSEM], tuple[Any, ...]]:
         # unpickled arrays can be written to; a model made anew is locked
         return LinearSEM, (self.B, self.omega, self.intercept, self.names)
+
+    def _repr_html_(self) -> str:
+        p, order = len(self.names), self.order
+        arrows = ((i, j) for i in order for j in np.flatnonzero(self.B[i]).tolist())
+        weights = ([arrow(self.names[i], self.names[j]), number(float(self.B[i, j]))] for i, j in arrows)
+        variances = (
+            [isolated(self.names[j]), number(float(self.omega[j])), number(float(self.intercept[j]))] for j in order
+        )
+        return card(
+            f"LinearSEM: {counted(p, 'variable')}, {counted(self.dag.edge_count, 'arrow')}",
+            figure(graph_svg(self.names, self.dag.adjacency, self._strokes)),
+            table(["arrow", "weight"], weights, total=self.dag.edge_count, where=": see .B"),
+            table(["variable", "error variance", "intercept"], variances, total=p, where=": see .omega and .intercept"),
+        )
+
+    def _strokes(self) -> list[Stroke]:
+        """Arrows to draw by their weights in standard deviations of both ends; by nothing where those are beyond float64."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            try:
+                sd = np.sqrt(self.covariance().diagonal())
+            except errors.OrdagError:
+                sd = np.full(len(self.names), np.nan)
+            effects = self.B * sd[:, None] / sd
+        return [Stroke(i, j, effect=float(effects[i, j])) for i, j in np.argwhere(self.B).tolist()]
 
     def __repr__(self) -> str:
         return f"LinearSEM({counted(len(self.names), 'variable')}, {counted(int(np.count_nonzero(self.B)), 'edge')})"

@@ -14,9 +14,10 @@ from ordag.arrays import Array, Mask
 from ordag.errors import ColumnError
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
+from ordag.markup import arrow, card, table
 from ordag.plain import records
 from ordag.resampling.intervals import Intervals
-from ordag.words import counted
+from ordag.words import counted, number, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,6 +153,18 @@ class Support:
             "median": median[first],
             "high": high[first],
         }
+
+    def _repr_html_(self) -> str:
+        columns = self._columns(0.05)
+        known = {"support": "support", "adjacency_support": "joined", "direction_support": "this way if joined"}
+        shares = {title: [percent(value) for value in columns[key]] for key, title in known.items()}
+        if "weight_low" in columns:
+            ends = zip(columns["weight_low"], columns["weight_high"], strict=True)
+            shares[f"weight, {self.level:.0%}"] = [f"{number(low, 2)} to {number(high, 2)}" for low, high in ends]
+        shares["learned"] = ["yes" if one else "no" for one in columns["learned"]]
+        arrows = (arrow(a, b) for a, b in zip(columns["source"], columns["target"], strict=True))
+        rows = [list(row) for row in zip(arrows, *shares.values(), strict=True)]
+        return card(repr(self), table(["arrow", *shares], rows, where=": see .edges"))
 
     def __repr__(self) -> str:
         failed = f", {self.replicates - self.completed} refused" if self.failed else ""

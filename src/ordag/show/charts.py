@@ -1,12 +1,32 @@
-"""`Chart`: one small picture of numbers, whatever it is painted with: a page, a plot, a notebook."""
+"""`Chart`: one small picture of numbers, whatever it is painted with; those of a check's findings, and histograms of the columns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtri, ndtri
+
+from ordag.arrays import Array
+from ordag.data.table_checks import least_squares_rows
+from ordag.diagnosis.diagnosis import LEVEL, Diagnosis
+from ordag.diagnosis.equations import Equation, equations
+from ordag.diagnosis.influence import distances, tail
+from ordag.evidence.common_factor import WORDS
+from ordag.evidence.finding import Finding
+from ordag.words import shortened, shown
+
+if TYPE_CHECKING:
+    from ordag.fit import Fit
 
 ChartKind = Literal["points", "bars", "shares", "histogram"]
+
+MOST_POINTS = 300
+MOST_BINS = 24
 
 
 @dataclass(frozen=True)
@@ -14,8 +34,9 @@ class Chart:
     """What to draw, in plain values.
 
     kind: "points" at (x, y); "bars" of height y with a label each; "shares" of a whole, y with a label each; "histogram" with counts y
-        between edges x (one more than y).
-    slope, intercept: of a line to compare points with, None for none. guide: a height to compare bars or points with.
+        between edges x (one more than y), the first the least value and the last the greatest.
+    slope, intercept: of a line to compare points with, None for none. guide: a height to compare bars or points with; of a
+        histogram, the mean.
     marked: the numbers of the points or bars to point out.
     """
 
@@ -30,3 +51,190 @@ class Chart:
     intercept: float | None = None
     guide: float | None = None
     marked: Sequence[int] = ()
+
+
+def charts(fit: Fit, diagnosis: Diagnosis) -> dict[str, Chart]:
+    """A chart for every finding that numbers can show, by its key; those of rows from the sample that the fit has kept."""
+    found = {}
+    rows = None if fit.profile is None else fit.profile.rows
+    for finding in diagnosis.findings:
+        if finding.level == "unchecked":
+            continue
+        if finding.key in OF_MOMENTS:
+            one = OF_MOMENTS[finding.key](fit, finding)
+        elif finding.key in OF_ROWS and rows is not None and len(rows) > 2:
+            one = OF_ROWS[finding.key](fit, finding, rows)
+        else:
+            continue
+        if one is not None:
+            found[finding.key] = one
+    return found
+
+
+def histograms(fit: Fit) -> list[Chart]:
+    """One histogram per column, from the sample of rows that the fit has kept; none where only moments are known."""
+    if fit.profile is None or not len(fit.profile.rows):
+        return []
+    found = []
+    bins = min(MOST_BINS, max(5, math.ceil(math.sqrt(len(fit.profile.rows)))))
+    for j, name in enumerate(fit.names):
+        column = fit.profile.rows[:, j]
+        span = float(fit.profile.least[j]), float(fit.profile.most[j])
+        counts, edges = np.histogram(column, bins, span if np.isfinite(span).all() else None)
+        mean = float(fit.moments.mean[j])
+        found.append(Chart("histogram", shown(name), "value", "rows", counts.tolist(), edges.tolist(), guide=mean))
+    return found
+
+
+def _equal_variances(fit: Fit, finding: Finding) -> Chart | None:
+    """What Bartlett's test compares, along the order, with the pooled variance."""
+    if fit.ordering is not None and fit.ordering.factor is not None:
+        df = fit.n - 1.0 - np.arange(len(fit.names))
+        variances, names = np.diagonal(fit.ordering.L) ** 2 / df, fit.order or fit.names
+    elif fit.refit is not None:
+        df, variances, names = fit.refit.residual_df.astype(float), fit.refit.sem.omega, fit.names
+        if fit.places is not None:
+            places = list(fit.places)
+            df, variances, names = df[places], variances[places], fit.order or names
+    else:
+        return None
+    common = float((df * variances).sum() / df.sum())
+    labels = [shown(name) for name in names]
+    return Chart(
+        "bars", "error variances", "along the order", "variance", variances.tolist(), labels=labels, guide=common
+    )
+
+
+def _sorting(fit: Fit, finding: Finding) -> Chart | None:
+    if fit.places is None:
+        return None
+    values = np.log10(fit.moments.spread[list(fit.places)] ** 2 / (fit.n - 1.0))
+    return Chart("points", "variances of the columns", "place in the order", "log10 variance", values.tolist(),
+                 list(range(1, len(values) + 1)), [shown(name) for name in fit.order or ()])  # fmt: skip
+
+
+TITLES = {
+    "standardising": "after standardising",
+    "units": "after changes of units",
+    "logarithms": "after taking logarithms",
+    "backward": "ordered from the other end",
+}
+
+
+def _survival(fit: Fit, finding: Finding) -> Chart:
+    """The shares of arrows that a change leaves, turns round and takes away."""
+    values = [float(finding.numbers[key]) for key in ("kept", "turned", "lost")]
+    return Chart("shares", TITLES[finding.key], "share of arrows", "", values, labels=["kept", "turned", "lost"])
+
+
+def _common_factor(fit: Fit, finding: Finding) -> Chart:
+    best = min(finding.numbers["bic"], finding.numbers["graph_bic"])
+    values = [float(finding.numbers[key] - best) for key in ("graph_bic", "bic")]
+    labels = [
+        "the graph",
+        WORDS[finding.numbers["factors"]].removesuffix(" common causes").removesuffix(" common cause"),
+    ]
+    return Chart("bars", "graph or hidden causes", "", "BIC above the best", values, labels=labels)
+
+
+def _columns(fit: Fit, finding: Finding, rows: Array) -> Chart:
+    """The column that is least Gaussian against the quantiles of a normal distribution."""
+    name = finding.numbers["worst"]
+    column = np.sort(rows[:, fit.names.index(name)])
+    spread = float(column.std())
+    values = (column - column.mean()) / (spread or 1.0)
+    expected = ndtri((np.arange(len(values)) + 0.5) / len(values))
+    few = _some(len(values))
+    return Chart("points", f"{_short(name)} by normal quantiles", "normal quantile", "standardised value",
+                 values[few].tolist(), expected[few].tolist(), slope=1.0, intercept=0.0)  # fmt: skip
+
+
+def _equation(fit: Fit, finding: Finding, rows: Array) -> Chart | None:
+    """Residual against fitted value in the equation that looks worst; for its spread, the size of the residual."""
+    if finding.numbers.get("worst") is None:
+        return None
+    name = finding.numbers["worst"]
+    one = _of(fit, rows, name)
+    if one is None:
+        return None
+    few = _some(len(rows))
+    size = finding.key == "residual_spread"
+    values = np.abs(one.residual) if size else one.residual
+    return Chart("points", f"equation of {_short(name)}", "fitted value (from the mean)", "size of residual" if size else "residual",
+                 values[few].tolist(), one.fitted[few].tolist(), guide=float(values.mean()) if size else 0.0)  # fmt: skip
+
+
+def _residual_pairs(fit: Fit, finding: Finding, rows: Array) -> Chart:
+    first, second = finding.numbers["pair"]
+    x, y = _residual(fit, rows, first), _residual(fit, rows, second)
+    few = _some(len(rows))
+    slope = float(x @ y / (x @ x))
+    return Chart("points", "residuals of two equations", _short(first), _short(second),
+                 y[few].tolist(), x[few].tolist(), slope=slope, intercept=0.0)  # fmt: skip
+
+
+def _row_order(fit: Fit, finding: Finding, rows: Array) -> Chart:
+    name = finding.numbers["worst"]
+    residual = _residual(fit, rows, name)
+    x, y = residual[:-1], residual[1:]
+    few = _some(len(x))
+    return Chart("points", f"residuals of {_short(name)}", "that of the row before", "residual", y[few].tolist(), x[few].tolist(),
+                 slope=float(x @ y / (x @ x)), intercept=0.0)  # fmt: skip
+
+
+def _distances(fit: Fit, finding: Finding, rows: Array) -> Chart | None:
+    """Squared distances of the rows from the mean against those of Gaussian rows; for influence, those too far out are marked."""
+    n, p = rows.shape
+    if n < least_squares_rows(p):
+        return None
+    d2 = np.sort(distances(rows))
+    expected = chdtri(float(p), 1.0 - (np.arange(n) + 0.5) / n)
+    few = _some(n)
+    outside = np.flatnonzero(tail(d2, n, p)[few] * n < LEVEL) if finding.key == "influence" else np.empty(0, int)
+    title = "rows that lie far out" if finding.key == "influence" else "rows against Gaussian ones"
+    return Chart("points", title, "as of Gaussian rows", "squared distance", d2[few].tolist(),
+                 expected[few].tolist(), slope=1.0, intercept=0.0, marked=outside.tolist())  # fmt: skip
+
+
+OF_MOMENTS: Mapping[str, Callable[[Fit, Finding], Chart | None]] = {
+    "equal_variances": _equal_variances,
+    "sorting": _sorting,
+    "standardising": _survival,
+    "units": _survival,
+    "logarithms": _survival,
+    "backward": _survival,
+    "common_factor": _common_factor,
+}
+OF_ROWS: Mapping[str, Callable[[Fit, Finding, Array], Chart | None]] = {
+    "columns": _columns,
+    "mardia": _distances,
+    "linearity": _equation,
+    "residual_spread": _equation,
+    "residual_pairs": _residual_pairs,
+    "row_order": _row_order,
+    "influence": _distances,
+}
+
+
+def _of(fit: Fit, rows: Array, name: str) -> Equation | None:
+    arrows: Any = np.zeros_like(fit.graph.adjacency)
+    j = fit.names.index(name)
+    arrows[:, j] = fit.graph.adjacency[:, j]
+    return next(equations(rows, arrows), None)
+
+
+def _residual(fit: Fit, rows: Array, name: str) -> Array:
+    """The residual of a variable's equation; of one without parents, the deviation from its mean."""
+    one = _of(fit, rows, name)
+    column = rows[:, fit.names.index(name)]
+    return np.asarray(column - column.mean()) if one is None else one.residual
+
+
+def _short(name: str) -> str:
+    """A name as a chart has room for it."""
+    return shortened(shown(name), 18)
+
+
+def _some(count: int) -> NDArray[np.intp]:
+    """Which of so many points to draw: all, or evenly spaced ones with the first and the last."""
+    return np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS)).round().astype(np.intp))

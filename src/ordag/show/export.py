@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ordag.errors import OutputError
+from ordag.files import write_whole
 from ordag.graph.formats import FORMATS, format_of, write_text
-from ordag.show.drawing import MOST_NODES, draw
-from ordag.show.files import write_whole
-from ordag.show.page import page
+from ordag.show.plots import ENDINGS, picture
+from ordag.show.report import report
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -26,7 +26,7 @@ def save(fit: Fit, path: str | PathLike[str]) -> Path:
 def endings() -> list[str]:
     """The endings of the files that can be written: those of a fit as a whole, then those of graphs."""
     graphs = (ending for format in FORMATS.values() for ending in format.endings)
-    return list(dict.fromkeys([".json", ".csv", ".html", ".svg", *graphs]))
+    return list(dict.fromkeys([".json", ".csv", ".html", *ENDINGS, *graphs]))
 
 
 def check_ending(path: str | PathLike[str]) -> None:
@@ -35,10 +35,10 @@ def check_ending(path: str | PathLike[str]) -> None:
         raise OutputError(f"{path} has none of the endings of a file to write: {', '.join(endings())}.")
 
 
-def content(fit: Fit, path: str | PathLike[str]) -> str:
+def content(fit: Fit, path: str | PathLike[str]) -> str | bytes:
     """What a file of this name is to hold.
 
-    .json is the whole answer, .csv the table of edges with their numbers, .html the report, .svg the picture; the
+    .json is the whole answer, .csv the table of edges with their numbers, .html the report, .svg, .pdf and .png the picture; the
     other endings are those of `ordag.graph.formats`, with the weights where the format has a place for them.
     """
     ending = max((one for one in endings() if str(path).lower().endswith(one)), key=len, default="")
@@ -47,14 +47,9 @@ def content(fit: Fit, path: str | PathLike[str]) -> str:
     if ending == ".csv":
         return _edge_table(fit)
     if ending == ".html":
-        return page(fit)
-    if ending == ".svg":
-        picture = draw(fit)
-        if picture is None:
-            raise OutputError(
-                f"{path}: graphs of more than {MOST_NODES} variables are not drawn; export to .dot instead."
-            )
-        return picture + "\n"
+        return report(fit)
+    if ending in ENDINGS:
+        return picture(fit, path)
     return write_text(fit.graph, format_of(path), fit.weights)
 
 

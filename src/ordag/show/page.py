@@ -1,98 +1,59 @@
-"""A Fit in, HTML out: a fragment for notebooks, and a page that stands alone.
-
-All text from data is escaped, and names are isolated: one written from right to left does not turn the arrow beside it.
-"""
+"""A Fit in, a fragment of HTML for notebooks out."""
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
-from ordag.show.drawing import MOST_NODES, draw
+from ordag.markup import MOST_ROWS, arrow, card, figure, isolated, sentence, table
+from ordag.show.plots import drawing
 from ordag.show.text import edge_cells, heading, legend, lines_without_direction, margin, notes
-from ordag.words import counted, harmless, number, shown
+from ordag.show.view import View
+from ordag.words import number
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
 
-MOST_ROWS = 500
 
-ENDINGS = (".html", ".htm")
-
-STYLE = """
-.ordag { font-family: system-ui, sans-serif; color: #16283c; max-width: 60rem; }
-.ordag table { border-collapse: collapse; margin: .5rem 0 1rem; }
-.ordag th, .ordag td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #d8e0ea; }
-.ordag th:first-child, .ordag td:first-child, .ordag .name { text-align: left; }
-.ordag .warning { border-left: 4px solid #c77d0a; padding: .3rem .8rem; background: #fdf5e6; }
-.ordag figure { margin: 1rem 0; overflow-x: auto; }
-.ordag .note { color: #51657a; }
-"""
-
-
-def fragment(fit: Fit) -> str:
-    """The graph, the arrows and the order, for a notebook."""
-    picture = draw(fit)
-    note = f"<p class='note'>{counted(len(fit.names), 'variable')}: graphs of more than {MOST_NODES} are not drawn.</p>"
-    parts = [
-        f"<style>{STYLE}</style><div class='ordag'>",
-        f"<p><strong>Ordag</strong> · {escape(heading(fit))}</p>",
-        *(f"<p class='warning'>{escape(harmless(sentence))}</p>" for sentence in fit.warnings),
-        f"<figure>{picture}</figure>" if picture else note,
-        f"<p class='note'>{escape(harmless(f'{fit.verdict.sentence} {fit.verdict.help}'))}</p>",
-        _edges(fit),
-        *(f"<p class='note'>{escape(sentence)}</p>" for sentence in notes(fit)),
-        _steps(fit),
-        "</div>",
-    ]
-    return "\n".join(parts)
-
-
-def page(fit: Fit) -> str:
-    """A whole document."""
-    return (
-        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>Causal graph of {counted(len(fit.names), 'variable')}</title></head>\n<body>\n{fragment(fit)}\n</body></html>\n"
+def fragment(fit: Fit, most: int = MOST_ROWS) -> str:
+    """Warnings, the graph, the verdict, the arrows and the order, for a notebook."""
+    look = View(fit).first_look
+    one = "one variable with its neighbours: fit.plot('neighbourhood', variable=…) draws another"
+    return card(
+        f"Ordag · {heading(fit)}",
+        *(sentence(warning, "warning") for warning in fit.warnings),
+        figure(drawing(fit)),
+        sentence(one, "note") if look == "neighbourhood" else "",
+        sentence(f"{fit.verdict.sentence} {fit.verdict.help}"),
+        _edges(fit, most),
+        *(sentence(note, "note") for note in notes(fit)),
+        _steps(fit, most),
     )
 
 
-def _isolated(name: str) -> str:
-    return f"<bdi>{escape(shown(name))}</bdi>"
+def _edges(fit: Fit, most: int) -> str:
+    columns, written = fit.edge_columns, edge_cells(fit, most)
+    arrows = (arrow(*ends) for ends in zip(columns["source"][:most], columns["target"], strict=False))
+    rows = [list(row) for row in zip(arrows, *written.values(), strict=False)]
+    directed = table(["arrow", *written], rows, most=most, total=len(columns["source"]), where=": see .edges")
+    lines = lines_without_direction(fit)
+    tests = [] if fit.pair_p_values is None else ["p edge"]
+    undirected = ([arrow(*pair, joint="—"), *([p_value] if tests else [])] for pair, p_value in lines)
+    return directed + sentence(legend(fit), "note") + table(["without direction", *tests], undirected, most=most)
 
 
-def _edges(fit: Fit) -> str:
-    columns = fit.edge_columns
-    written = edge_cells(fit, MOST_ROWS)
-    head = "".join(f"<th>{escape(title)}</th>" for title in written)
-    rows = []
-    for source, target, *cells in zip(columns["source"], columns["target"], *written.values(), strict=False):
-        arrow = f"{_isolated(source)} → {_isolated(target)}"
-        rows.append(f"<tr><td class='name'>{arrow}</td>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
-    more = len(columns["source"]) - len(rows)
-    cut = f"<p class='note'>… and {counted(more, 'more arrow')}.</p>" if more else ""
-    note = f"<p class='note'>{escape(legend(fit))}</p>" if legend(fit) else ""
-    lines = "".join(
-        f"<li>{_isolated(a)} — {_isolated(b)}{escape(f'   p edge {p_value}' if p_value else '')}</li>"
-        for (a, b), p_value in lines_without_direction(fit)[:MOST_ROWS]
-    )
-    undirected = f"<p>Without direction:</p><ul>{lines}</ul>" if lines else ""
-    return f"<table><thead><tr><th>arrow</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{note}{cut}{undirected}"
-
-
-def _steps(fit: Fit) -> str:
+def _steps(fit: Fit, most: int) -> str:
     if fit.ordering is None:
-        names = ", ".join(map(_isolated, fit.order or ()))
-        return f"<p>Order, causes first: {names}</p>" if names else ""
-    columns = fit.step_columns
-    rows = [
-        f"<tr><td class='name'>{k + 1}. {_isolated(node)}</td><td>{number(variance)}</td><td>{margin(lead)}</td></tr>"
-        for k, (node, variance, lead) in enumerate(
-            zip(columns["node"][:MOST_ROWS], columns["variance"], columns["margin"], strict=False)
+        return table(
+            ["order, causes first"],
+            ([f"{k + 1}. {isolated(node)}"] for k, node in enumerate(fit.order or ())),
+            most=most,
         )
-    ]
-    return (
-        "<table><thead><tr><th>order, causes first</th><th>variance given earlier</th><th>margin to runner-up</th></tr>"
-        f"</thead><tbody>{''.join(rows)}</tbody></table>"
+    columns = fit.step_columns
+    rows = (
+        [f"{k + 1}. {isolated(node)}", number(variance), margin(lead)]
+        for k, (node, variance, lead) in enumerate(
+            zip(columns["node"], columns["variance"], columns["margin"], strict=True)
+        )
     )
+    heads = ["order, causes first", "variance given earlier", "margin to runner-up"]
+    return table(heads, rows, most=most, where=": see .steps")

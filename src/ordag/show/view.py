@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from ordag.arrays import Array, Mask
 from ordag.evidence.arrows import arrow_reasons
 from ordag.learners.supports import ArrowTest, SupportResult, discovery_rates
+from ordag.picture.layout import Layout, sequence
+from ordag.picture.scene import place
 from ordag.plain import plain
-from ordag.show.layout import Layout, layered
 from ordag.words import shown
 
 if TYPE_CHECKING:
@@ -35,9 +36,6 @@ NEAR_TIE = 0.05
 
 IMPROBABLE = 0.01
 """The probability of an edge below which a pair is not worth a place in a document."""
-
-LONGEST_NAME = 18
-"""Letters of a name that a picture has room for."""
 
 Look = Literal["graph", "matrix", "neighbourhood"]
 Kind = Literal["arrow", "line", "absent"]
@@ -121,19 +119,17 @@ class View:
 
     @cached_property
     def order(self) -> list[int]:
-        """Column numbers, causes first; those of a class in an order that fits its arrows where there is one, else as they stand."""
+        """Column numbers, causes first; those of a class along its arrows, else as they stand."""
         if self.fit.places is not None:
             return list(self.fit.places)
-        places = [y for _, y in layered(self.fit.graph).places]
-        return sorted(range(len(places)), key=places.__getitem__)
+        return sequence(self.fit.graph.adjacency)
 
     @cached_property
     def layout(self) -> Layout | None:
         """Places in layers, causes above effects, and the points that each edge passes; None beyond `MOST_PLACED` variables."""
         if len(self.names) > MOST_PLACED:
             return None
-        widest = max((min(len(name), LONGEST_NAME) for name in self.names), default=0)
-        return layered(self.fit.graph, self.fit.order, across=max(90.0, 8.4 * widest + 44.0))
+        return place(self.fit.names, self.fit.graph.adjacency, self.fit.places)
 
     @property
     def first_look(self) -> Look:
@@ -234,7 +230,7 @@ def _pairs(fit: Fit) -> Pairs:
     reason = arrow_reasons(fit, source, target)
     tied = np.where(np.isnan(direction), np.array(reason) == "open", direction > NEAR_TIE)
     tied &= ~np.isin(np.array(reason), ["knowledge", "class"])
-    spread = np.sqrt(np.asarray(fit.moments.variances))
+    spread = fit.moments.spread
     return Pairs(
         source, target, kinds, weight, std_error, weight * spread[source] / spread[target], p_value, q_value, direction,
         edge_probability, probability, support, turned, low, high, reason, np.asarray(tied, dtype=bool),

@@ -1,0 +1,307 @@
+"""`Scene`: boxes, curves and words with their places, colours and widths; and the scene of a graph. Painters only carry it over.
+
+Colours are those of Okabe and Ito, told apart with any kind of colour vision. In grey, what lowers has an open head.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ordag.arrays import Mask
+from ordag.picture.layout import MARGIN, Layout, Point, layered
+from ordag.words import counted, shortened, shown
+
+BLUE, VERMILION, INK, GREY, PAPER = "#0072B2", "#D55E00", "#1b2733", "#5b6773", "#ffffff"
+FILL, RIM = "#f3f6fa", "#33475b"
+
+NAME, SMALL = 13.0, 12.0
+"""Sizes of letters in pixels; nothing is smaller than the second."""
+
+LONGEST_NAME = 18
+"""Letters of a name that a picture has room for."""
+
+UNSURE = 0.5
+"""The strength of an edge below which it is called unsure."""
+
+Anchor = Literal["start", "middle", "end"]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle; `title` is shown when a pointer rests on it."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str = FILL
+    rim: str = RIM
+    radius: float = 0.0
+    thickness: float = 1.0
+    opacity: float = 1.0
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Area:
+    """A polygon without a rim."""
+
+    points: Sequence[Point]
+    fill: str
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Cubic Bézier pieces: a start, then three points per piece. `head` is a triangle, tip first, filled with paper where `hollow`."""
+
+    points: Sequence[Point]
+    colour: str = INK
+    thickness: float = 1.0
+    opacity: float = 1.0
+    dashed: bool = False
+    head: Sequence[Point] = ()
+    hollow: bool = False
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Word:
+    """A line of text, its middle at the height y; `turned` reads upwards from there."""
+
+    x: float
+    y: float
+    text: str
+    size: float = NAME
+    colour: str = INK
+    anchor: Anchor = "middle"
+    turned: bool = False
+    bold: bool = False
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything to paint, in this order: areas, curves, boxes, words. Lengths are CSS pixels, y goes down."""
+
+    width: float
+    height: float
+    about: str
+    areas: Sequence[Area] = ()
+    curves: Sequence[Curve] = ()
+    boxes: Sequence[Box] = ()
+    words: Sequence[Word] = ()
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """An edge to draw, by column numbers. effect: the standardised weight, nan if not known. strength: from 0 to 1, how sure it is.
+
+    tied: whether its direction rests on a near-tie. directed: False for a line. faded: only there to show where others lead.
+    """
+
+    source: int
+    target: int
+    directed: bool = True
+    effect: float = math.nan
+    strength: float = 1.0
+    tied: bool = False
+    faded: bool = False
+    title: str = ""
+
+
+def text_width(text: str, size: float = NAME) -> float:
+    """About how wide a line is in a sans-serif font that runs wide."""
+    return size * sum(map(_letter_width, text))
+
+
+def _letter_width(letter: str) -> float:
+    if letter in "ijlI.,:;'|![]()ft ":
+        return 0.37
+    if letter in "mwMW@%—…→":
+        return 0.98
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 1.1
+    if unicodedata.combining(letter) or unicodedata.category(letter) == "Cf":
+        return 0.0
+    return 0.71 if letter.isupper() else 0.63
+
+
+def label(name: str) -> str:
+    """A name as there is room for it on a box."""
+    return shortened(shown(name), LONGEST_NAME)
+
+
+def box_width(name: str) -> float:
+    """Of the box of a variable."""
+    return max(44.0, math.ceil(text_width(label(name)) + 22.0))
+
+
+def place(names: Sequence[str], adjacency: Mask, order: Sequence[int] | None = None) -> Layout:
+    """A layout with boxes for these names."""
+    return layered(adjacency, order, [box_width(name) for name in names])
+
+
+def graph_scene(
+    names: Sequence[str],
+    layout: Layout,
+    strokes: Sequence[Stroke],
+    legend: bool = True,
+    numbers: Sequence[str] = (),
+) -> Scene:
+    """Boxes with names, and an arrow or line per stroke; `numbers` are written on the strokes, where there are any."""
+    curves = [stroke_curve(stroke, layout.curves[stroke.source, stroke.target]) for stroke in strokes]
+    boxes, words = [], []
+    for name, (x, y), (width, height) in zip(names, layout.places, layout.sizes, strict=True):
+        box, word = name_box(name, x, y, width, height)
+        boxes.append(box)
+        words.append(word)
+    edges = "1 edge" if len(strokes) == 1 else f"{len(strokes)} edges"
+    about = f"Causal graph of {counted(len(names), 'variable')} with {edges}, causes above effects"
+    for box, word in written_on(curves, numbers, boxes):
+        boxes.append(box)
+        words.append(word)
+    scene = Scene(layout.width, layout.height, about, (), curves, boxes, words)
+    return with_legend(scene, stroke_samples(strokes)) if legend else scene
+
+
+def written_on(curves: Sequence[Curve], texts: Sequence[str], boxes: Sequence[Box]) -> list[tuple[Box, Word]]:
+    """Texts on paper of their own on curves, as near to the middle as they meet no box and no other text."""
+    found: list[tuple[Box, Word]] = []
+    for curve, text in zip(curves, texts, strict=False):
+        if not text:
+            continue
+        wide, high = text_width(text, SMALL) + 4.0, SMALL + 3.0
+        spots = []
+        for share in (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8):
+            x, y = _point(curve.points, share)
+            spots.append(Box(x - wide / 2, y - high / 2, wide, high, PAPER, thickness=0.0))
+        others = [*boxes, *(box for box, _ in found)]
+        free = [spot for spot in spots if not any(_overlap(spot, other) for other in others)]
+        spot = (free or spots)[0]
+        found.append((spot, Word(spot.x + wide / 2, spot.y + high / 2, text, SMALL, curve.colour)))
+    return found
+
+
+def _point(points: Sequence[Point], share: float) -> Point:
+    """Where so much of a curve's pieces is behind."""
+    pieces = (len(points) - 1) // 3
+    k = min(int(share * pieces), pieces - 1)
+    t = share * pieces - k
+    weights = ((1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t * t, t**3)
+    four = points[3 * k : 3 * k + 4]
+    return tuple(sum(w * one[i] for w, one in zip(weights, four, strict=True)) for i in (0, 1))  # type: ignore[return-value]
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    apart = a.x + a.width <= b.x or b.x + b.width <= a.x or a.y + a.height <= b.y or b.y + b.height <= a.y
+    return not apart
+
+
+def name_box(name: str, x: float, y: float, width: float, height: float, faded: bool = False) -> tuple[Box, Word]:
+    """The rounded box of a variable around (x, y), and its name."""
+    full, short = shown(name), label(name)
+    rim, ink = ("#a9b4c0", GREY) if faded else (RIM, INK)
+    box = Box(x - width / 2, y - height / 2, width, height, PAPER if faded else FILL, rim, 8.0, 1.2, title=full)
+    return box, Word(x, y, short, colour=ink, title=full)
+
+
+def stroke_curve(stroke: Stroke, points: Sequence[Point]) -> Curve:
+    """The look of an edge: width by size, colour and head by sign, pale where unsure, dashed where the direction rests on a near-tie."""
+    size = 0.0 if math.isnan(stroke.effect) else abs(stroke.effect)
+    thickness = 1.6 if math.isnan(stroke.effect) else 1.3 + 3.2 * min(1.0, size)
+    colour = INK if math.isnan(stroke.effect) else VERMILION if stroke.effect < 0 else BLUE
+    opacity = 0.3 + 0.7 * min(max(stroke.strength, 0.0), 1.0)
+    if stroke.faded:
+        thickness, colour, opacity = 1.0, GREY, 0.4
+    head: list[Point] = []
+    path = list(points)
+    if stroke.directed:
+        x, y = path[-1]
+        up = math.copysign(1.0, y - path[-2][1]) if y != path[-2][1] else 1.0
+        long, broad = 7.5 + 1.6 * thickness, 3.1 + 0.95 * thickness
+        head = [(x, y), (x - broad, y - up * long), (x + broad, y - up * long)]
+        path[-1] = (x, y - up * (long - 0.6))
+    return Curve(
+        path, colour, thickness, opacity, stroke.tied and stroke.directed, head, stroke.effect < 0, stroke.title
+    )
+
+
+Sample = tuple[Callable[[float, float], Curve], str]
+"""What draws a sample from a left end and a height, and the words beside it."""
+
+SAMPLE = 34.0
+
+
+def stroke_samples(strokes: Sequence[Stroke]) -> list[Sample]:
+    """The kinds of edges that occur, in words."""
+    solid = [stroke for stroke in strokes if not stroke.faded]
+    kinds: list[tuple[bool, Stroke, str]] = [
+        (any(one.effect > 0 for one in solid), Stroke(0, 1, effect=0.4), "raises its effect"),
+        (any(one.effect < 0 for one in solid), Stroke(0, 1, effect=-0.4), "lowers its effect (open head)"),
+        (any(one.tied and one.directed for one in solid), Stroke(0, 1, tied=True), "direction rests on a near-tie"),
+        (any(one.strength < UNSURE for one in solid), Stroke(0, 1, strength=0.1), "the paler, the weaker the evidence"),
+        (any(not one.directed for one in solid), Stroke(0, 1, directed=False), "no direction found"),
+        (any(one.faded for one in strokes), Stroke(0, 1, faded=True), "an edge farther off"),
+    ]
+    samples: list[Sample] = [(_sample(stroke), words) for there, stroke, words in kinds if there]
+    sizes = {round(min(1.0, abs(one.effect)), 1) for one in solid if not math.isnan(one.effect)}
+    if len(sizes) > 1:
+        samples.append((_wedge, "the wider, the larger in standard deviations"))
+    return samples
+
+
+def _sample(stroke: Stroke) -> Callable[[float, float], Curve]:
+    def at(x: float, y: float) -> Curve:
+        upright = stroke_curve(stroke, [(0.0, 0.0), (0.0, 1.0), (0.0, SAMPLE - 1.0), (0.0, SAMPLE)])
+        # Lying down: along becomes x, across becomes y.
+        turn = [(x + along, y + across) for across, along in upright.points]
+        return replace(upright, points=turn, head=[(x + along, y + across) for across, along in upright.head])
+
+    return at
+
+
+def _wedge(x: float, y: float) -> Curve:
+    return Curve([(x, y)], GREY, 0.0, head=[(x, y), (x + SAMPLE, y - 3.0), (x + SAMPLE, y + 3.0)])
+
+
+def with_legend(scene: Scene, samples: Sequence[Sample]) -> Scene:
+    """The scene with samples and words below, in as many lines as it takes."""
+    if not samples:
+        return scene
+    widths = [SAMPLE + 8.0 + text_width(words, SMALL) for _, words in samples]
+    width = max(scene.width, 420.0, *(2 * MARGIN + wide for wide in widths))
+    x, y = MARGIN, scene.height + 8.0
+    curves: list[Curve] = []
+    words: list[Word] = []
+    for (draw, text), wide in zip(samples, widths, strict=True):
+        if x > MARGIN and x + wide > width - MARGIN:
+            x, y = MARGIN, y + 20.0
+        curves.append(draw(x, y))
+        words.append(Word(x + SAMPLE + 8.0, y, text, SMALL, GREY, "start"))
+        x += wide + 22.0
+    right = max(word.x + text_width(word.text, SMALL) for word in words) + MARGIN
+    wide = max(scene.width, right)
+    middle = moved(scene, (wide - scene.width) / 2, 0.0)
+    curves, words = [*middle.curves, *curves], [*middle.words, *words]
+    return replace(middle, width=wide, height=y + 20.0, curves=curves, words=words)
+
+
+def moved(scene: Scene, across: float, down: float) -> Scene:
+    """Everything so much farther to the right and down, on paper so much larger."""
+
+    def there(points: Sequence[Point]) -> list[Point]:
+        return [(x + across, y + down) for x, y in points]
+
+    return replace(
+        scene,
+        width=scene.width + across,
+        height=scene.height + down,
+        areas=[replace(area, points=there(area.points)) for area in scene.areas],
+        curves=[replace(one, points=there(one.points), head=there(one.head)) for one in scene.curves],
+        boxes=[replace(box, x=box.x + across, y=box.y + down) for box in scene.boxes],
+        words=[replace(word, x=word.x + across, y=word.y + down) for word in scene.words],
+    )

@@ -1,0 +1,191 @@
+// The card of what is selected: an edge with its evidence, or a variable with its equation, causes, effects and total effects.
+
+import { equationOf, figuresOf, meaningOf, neighboursOf, sureness, titleOf } from "./facts.js";
+import { otherEnd, reached, totalEffects } from "./relations.js";
+import { element, named, number, refill, shape } from "./text.js";
+
+const MOST_LISTED = 12;
+
+export function createCard(box, state) {
+  function paint() {
+    const { chosen } = state;
+    if (!chosen) refill(box, ...hint(state));
+    else if (chosen.pair !== undefined) refill(box, ...aboutPair(state, chosen.pair));
+    else refill(box, ...aboutVariable(state, chosen.variable));
+  }
+  state.subscribe((changed) => {
+    if (changed.has("chosen") || changed.has("present")) paint();
+  });
+  paint();
+}
+
+function variableButton(state, j, ...after) {
+  return element(
+    "button",
+    { type: "button", class: "chip", onclick: () => state.set({ chosen: { variable: j } }) },
+    named(state.doc.names[j], 24),
+    ...after,
+  );
+}
+
+function hint(state) {
+  const { doc } = state,
+    size = (k) => Math.abs(doc.pairs.standardised?.[k] ?? doc.pairs.strength?.[k] ?? 0);
+  const strongest = state.present
+    .flatMap((is, k) => (is ? [k] : []))
+    .sort((a, b) => size(b) - size(a))
+    .slice(0, 6);
+  return [
+    element("h3", {}, "Nothing selected"),
+    element(
+      "p",
+      {},
+      "Select a variable for its causes, its effects and what it changes in total; select an arrow for the evidence behind it.",
+    ),
+    strongest.length ? element("h4", {}, doc.pairs.standardised ? "The strongest" : "The surest") : null,
+    element(
+      "ul",
+      { class: "plain" },
+      ...strongest.map((k) =>
+        element(
+          "li",
+          {},
+          element("button", { type: "button", class: "chip", onclick: () => state.set({ chosen: { pair: k } }) }, ...titleOf(doc, k)),
+        ),
+      ),
+    ),
+  ];
+}
+
+function close(state) {
+  return element(
+    "button",
+    { type: "button", class: "quiet close", "aria-label": "Clear the selection", onclick: () => state.set({ chosen: null }) },
+    "×",
+  );
+}
+
+function aboutPair(state, k) {
+  const { doc } = state;
+  return [
+    close(state),
+    element("h3", {}, ...titleOf(doc, k)),
+    element("p", {}, ...meaningOf(doc, k, state.relations)),
+    element(
+      "dl",
+      { class: "figures" },
+      ...figuresOf(doc, k).flatMap(([name, value, explained]) => [
+        element("dt", {}, name),
+        element("dd", {}, element("b", {}, value), " ", element("span", { class: "soft" }, explained)),
+      ]),
+    ),
+    element("p", {}, ...sureness(doc, k)),
+    element("h4", {}, "The equation of the effect"),
+    equationOf(doc, doc.pairs.target[k], state.relations) ?? element("p", { class: "soft" }, "A class of graphs has no equations."),
+    element("p", {}, "Ends: ", variableButton(state, doc.pairs.source[k]), " ", variableButton(state, doc.pairs.target[k])),
+  ];
+}
+
+function aboutVariable(state, j) {
+  const { doc, relations: related } = state,
+    size = (k) => Math.abs(doc.pairs.standardised?.[k] ?? 0);
+  const links = (title, list) => {
+    if (!list.length) return [element("h4", {}, title), element("p", { class: "soft" }, "none")];
+    const sorted = [...list].sort((a, b) => size(b) - size(a));
+    const items = sorted
+      .slice(0, MOST_LISTED)
+      .map((k) =>
+        element(
+          "li",
+          {},
+          variableButton(state, otherEnd(doc, k, j)),
+          " ",
+          element(
+            "button",
+            { type: "button", class: "chip soft", title: "The evidence for this edge", onclick: () => state.set({ chosen: { pair: k } }) },
+            doc.pairs.weight && doc.pairs.weight[k] !== null ? number(doc.pairs.weight[k]) : "evidence",
+          ),
+        ),
+      );
+    return [
+      element("h4", {}, `${title} (${list.length})`),
+      element(
+        "ul",
+        { class: "plain" },
+        ...items,
+        list.length > MOST_LISTED ? element("li", { class: "soft" }, `and ${list.length - MOST_LISTED} more`) : null,
+      ),
+    ];
+  };
+  const before = [...reached(doc, related, j, true)];
+  const equation = equationOf(doc, j, related);
+  return [
+    close(state),
+    element("h3", {}, named(doc.names[j], 60)),
+    element("p", { class: "soft" }, neighboursOf(j, related)),
+    equation ? element("h4", {}, "Its equation") : null,
+    equation,
+    ...links("Causes next to it", related.into[j]),
+    ...links("Effects next to it", related.out[j]),
+    ...(related.lines[j].length ? links("Joined without direction", related.lines[j]) : []),
+    element("h4", {}, `All that can reach it (${before.length})`),
+    before.length
+      ? element(
+          "p",
+          {},
+          ...before.slice(0, MOST_LISTED).flatMap((i) => [variableButton(state, i), " "]),
+          before.length > MOST_LISTED ? `and ${before.length - MOST_LISTED} more` : "",
+        )
+      : element("p", { class: "soft" }, "nothing"),
+    ...effects(state, j),
+  ];
+}
+
+/** What one unit more changes in all others, along the arrows as learned. */
+function effects(state, j) {
+  const { doc } = state,
+    total = totalEffects(doc, j);
+  if (!total) return [];
+  const spread = doc.model.spread,
+    size = (i) => (total.get(i) * spread[j]) / spread[i];
+  const sorted = [...total.keys()].sort((a, b) => Math.abs(size(b)) - Math.abs(size(a)));
+  const title = element("h4", {}, `What one unit more changes in total (${sorted.length})`);
+  if (!sorted.length) return [title, element("p", { class: "soft" }, "nothing: no arrow leads on from here")];
+  const most = Math.max(...sorted.map((i) => Math.abs(size(i))));
+  const rows = sorted.slice(0, MOST_LISTED).map((i) => {
+    const long = (44 * Math.abs(size(i))) / most;
+    const bar = shape(
+      "svg",
+      { width: 92, height: 14, "aria-hidden": "true" },
+      shape("line", { x1: 46, x2: 46, y1: 0, y2: 14, class: "axis" }),
+      shape("rect", {
+        x: size(i) < 0 ? 46 - long : 46,
+        y: 3,
+        width: Math.max(long, 1),
+        height: 8,
+        class: size(i) < 0 ? "bar minus" : "bar plus",
+      }),
+    );
+    return element(
+      "tr",
+      {},
+      element("th", { scope: "row" }, variableButton(state, i)),
+      element("td", {}, number(total.get(i))),
+      element("td", {}, bar),
+    );
+  });
+  return [
+    title,
+    element(
+      "table",
+      { class: "effects" },
+      element("caption", { class: "unseen" }, "Total effects; bars in standard deviations"),
+      element("tbody", {}, ...rows),
+    ),
+    element(
+      "p",
+      { class: "soft" },
+      `${sorted.length > MOST_LISTED ? `And ${sorted.length - MOST_LISTED} smaller ones. ` : ""}Sums over all paths of the graph as learned; bars in standard deviations.`,
+    ),
+  ];
+}

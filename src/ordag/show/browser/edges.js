@@ -1,0 +1,96 @@
+// How an edge looks, in every drawing: width by standardised weight, colour and head by sign, opacity by how sure it is, dashes where
+// its direction is near a tie, no head where it has none.
+
+import { shape } from "./text.js";
+
+export const TALL = 32;
+
+const HEAD = 9;
+
+/** What a pair looks like: its sign, width, opacity, and whether it has a direction and a sure one. */
+export function looks(doc, k) {
+  const { pairs } = doc;
+  const size = pairs.standardised ? pairs.standardised[k] : null;
+  const strength = pairs.strength ? pairs.strength[k] : 1;
+  return {
+    sign: size === null || size === undefined ? "none" : size < 0 ? "minus" : "plus",
+    width: size === null || size === undefined ? 2 : 1.4 + 4.6 * Math.min(Math.abs(size), 1),
+    opacity: 0.4 + 0.6 * Math.min(Math.max(strength ?? 1, 0), 1),
+    dashed: pairs.kind[k] !== "line" && pairs.tied[k],
+    head: pairs.kind[k] !== "line",
+  };
+}
+
+/** The shapes of an edge along a path that ends at (x, y) in direction `angle` (radians; downwards is π/2).
+ *
+ * The path itself should end `HEAD` before that point where there is a head. */
+export function edgeShapes(doc, k, path, x, y, angle) {
+  const look = looks(doc, k);
+  const parts = [
+    shape("path", { d: path, class: "hit" }),
+    shape("path", {
+      d: path,
+      class: `line ${look.sign}`,
+      "stroke-width": look.width.toFixed(2),
+      "stroke-opacity": look.opacity.toFixed(2),
+      "stroke-dasharray": look.dashed ? `${(2.2 * look.width + 3).toFixed(1)} ${(1.2 * look.width + 3).toFixed(1)}` : null,
+    }),
+  ];
+  if (look.head) {
+    const wide = 3.6 + 0.7 * look.width,
+      long = headLength(look.width);
+    const at = (along, across) =>
+      `${(x - along * Math.cos(angle) - across * Math.sin(angle)).toFixed(1)},${(y - along * Math.sin(angle) + across * Math.cos(angle)).toFixed(1)}`;
+    parts.push(
+      shape("polygon", {
+        points: [at(0, 0), at(long, wide), at(long, -wide)].join(" "),
+        class: `head ${look.sign}`,
+        "stroke-opacity": look.opacity.toFixed(2),
+        "fill-opacity": look.sign === "minus" ? null : look.opacity.toFixed(2),
+      }),
+    );
+  }
+  return parts;
+}
+
+/** A path through points that is upright at each of them. */
+export function uprightPath(points) {
+  const written = (...numbers) => numbers.map((one) => one.toFixed(1)).join(",");
+  return points.reduce((path, [x, y], i) => {
+    if (!i) return `M${written(x, y)}`;
+    const [px, py] = points[i - 1];
+    const middle = (py + y) / 2;
+    return `${path} C${written(px, middle)} ${written(x, middle)} ${written(x, y)}`;
+  }, "");
+}
+
+export function headLength(width) {
+  return HEAD + 0.6 * width;
+}
+
+/** What the edges that are present look like, each with its meaning: [picture, words]. */
+export function legendOf(doc, present) {
+  const { pairs } = doc;
+  const some = (column, test) => pairs[column]?.some((value, k) => present[k] && value !== null && test(value, k));
+  const usual = {
+    size: pairs.standardised ? 0.5 : null,
+    strength: 1,
+    kind: some("kind", (kind) => kind !== "line") ? "arrow" : "line",
+    tied: false,
+  };
+  const kinds = [
+    [some("standardised", (size) => size > 0), {}, "raises; the wider, the stronger"],
+    [some("standardised", (size) => size < 0), { size: -0.5 }, "lowers (open head)"],
+    [some("tied", (tied, k) => tied && pairs.kind[k] !== "line"), { tied: true }, "dashed: its direction is near a tie or open"],
+    [some("strength", (strength) => strength < 0.9), { strength: 0 }, "faint: the edge itself is unsure"],
+    [some("kind", (kind) => kind === "line"), { size: null, kind: "line" }, "no head: these data leave the direction open"],
+  ];
+  return kinds.filter(([is]) => is).map(([, changed, words]) => [example({ ...usual, ...changed }), words]);
+}
+
+function example({ size, strength, kind, tied }) {
+  const one = { pairs: { standardised: [size], strength: [strength], kind: [kind], tied: [tied] } };
+  const end = kind === "line" ? 46 : 46 - headLength(looks(one, 0).width);
+  const line = edgeShapes(one, 0, `M3,8 L${end},8`, 46, 8, 0);
+  return shape("svg", { width: 50, height: 16, viewBox: "0 0 50 16", "aria-hidden": "true" }, ...line);
+}

@@ -1,0 +1,104 @@
+// Sentences and figures about an edge or a variable: what a tip says in short and a card in full.
+
+import { otherEnd } from "./relations.js";
+import { chance, counted, element, named, number, percent } from "./text.js";
+
+const REASONS = {
+  variance: "its direction rests on variances",
+  open: "its direction is open",
+  class: "its direction follows from the class, without variances",
+  knowledge: "its direction is what you know",
+};
+
+export function reasonOf(reason) {
+  return REASONS[reason] ?? reason;
+}
+
+/** The two ends with the mark between them. */
+export function titleOf(doc, k) {
+  const { source, target, kind } = doc.pairs;
+  return [named(doc.names[source[k]]), kind[k] === "line" ? " — " : " → ", named(doc.names[target[k]])];
+}
+
+/** What the weight says, in a sentence. */
+export function meaningOf(doc, k, related) {
+  const { source, target, kind, weight } = doc.pairs;
+  const a = named(doc.names[source[k]]),
+    b = named(doc.names[target[k]]);
+  if (kind[k] === "line") return ["These data join ", a, " and ", b, ", and leave open which of them is the cause."];
+  if (!weight || weight[k] === null) return ["An edge from ", a, " to ", b, " is not in the graph as learned, so it has no weight."];
+  const change = `${number(Math.abs(weight[k]))} ${weight[k] < 0 ? "lower" : "higher"}`;
+  const others = related.into[target[k]].length > 1 ? " while its other causes stay as they are" : "";
+  const size = kind[k] === "absent" ? " all earlier variables held fixed" : others;
+  return [
+    "Where ",
+    a,
+    " is one unit higher, ",
+    named(doc.names[target[k]]),
+    ` is ${change} on average${kind[k] === "absent" ? "," : ""}${size}.`,
+  ];
+}
+
+/** Every figure there is about a pair: [name, value, explanation]. */
+export function figuresOf(doc, k) {
+  const { pairs } = doc,
+    has = (name) => pairs[name] && pairs[name][k] !== null && pairs[name][k] !== undefined;
+  const said = [];
+  if (has("weight"))
+    said.push([
+      "weight",
+      `${number(pairs.weight[k])}${has("std_error") ? ` ± ${number(pairs.std_error[k], 2)}` : ""}`,
+      "with its standard error",
+    ]);
+  if (has("low"))
+    said.push([
+      "interval",
+      `${number(pairs.low[k])} to ${number(pairs.high[k])}`,
+      has("support") ? "from the resamples" : "95 %, if the graph is right",
+    ]);
+  if (has("standardised")) said.push(["standardised", number(pairs.standardised[k]), "in standard deviations of both ends"]);
+  if (has("edge_probability")) said.push(["edge", percent(pairs.edge_probability[k]), "probability that the two are joined"]);
+  if (has("probability")) said.push(["arrow", percent(pairs.probability[k]), "probability that they are joined in this direction"]);
+  if (has("p_value") && !has("edge_probability")) said.push(["p edge", chance(pairs.p_value[k]), "p-value of the edge"]);
+  if (has("q_value")) said.push(["q edge", chance(pairs.q_value[k]), "least false-discovery rate at which it is found"]);
+  if (has("direction_p_value")) said.push(["p direction", chance(pairs.direction_p_value[k]), "small: the direction is no near-tie"]);
+  if (has("support")) said.push(["support", percent(pairs.support[k]), "of the resamples have it"]);
+  if (has("direction_support"))
+    said.push(["direction", percent(pairs.direction_support[k]), "of the resamples that join the two have this direction"]);
+  return said;
+}
+
+/** How sure an edge and its direction are, in words. */
+export function sureness(doc, k) {
+  const { pairs } = doc,
+    words = [];
+  if (pairs.kind[k] === "absent") words.push("not in the graph as learned");
+  if (pairs.kind[k] !== "line")
+    words.push(
+      pairs.tied[k] && pairs.reason[k] !== "open" ? `${reasonOf(pairs.reason[k])}, and they are near a tie` : reasonOf(pairs.reason[k]),
+    );
+  return words.length ? [`${words.join("; ").replace(/^./, (letter) => letter.toUpperCase())}.`] : [];
+}
+
+/** The equation of a variable, as learned. */
+export function equationOf(doc, j, related) {
+  const { weight, kind } = doc.pairs,
+    { intercept, variance } = doc.model;
+  if (!weight || !intercept) return null;
+  const parts = [element("b", {}, named(doc.names[j])), " = ", number(intercept[j])];
+  const links = related.into[j]
+    .filter((k) => kind[k] === "arrow" && weight[k] !== null)
+    .sort((a, b) => Math.abs(doc.pairs.standardised[b]) - Math.abs(doc.pairs.standardised[a]));
+  for (const k of links.slice(0, 12)) {
+    parts.push(weight[k] < 0 ? " − " : " + ", `${number(Math.abs(weight[k]))} · `, named(doc.names[otherEnd(doc, k, j)], 20));
+  }
+  if (links.length > 12) parts.push(` + ${links.length - 12} more`);
+  parts.push(` + error of variance ${number(variance[j])}`);
+  return element("p", { class: "equation" }, ...parts);
+}
+
+/** A few words about a variable. */
+export function neighboursOf(j, related) {
+  const lines = related.lines[j].length ? ` · ${counted(related.lines[j].length, "line")}` : "";
+  return `${counted(related.into[j].length, "cause")} · ${counted(related.out[j].length, "effect")}${lines}`;
+}

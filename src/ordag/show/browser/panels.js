@@ -1,0 +1,194 @@
+// What is written and does not move: the sentences, the verdict, the checks, the scales, other methods, the data, how to make it again.
+
+import { drawChart } from "./charts.js";
+import { rowTable } from "./rows.js";
+import { toClipboard } from "./table.js";
+import { counted, element, named, number, refill } from "./text.js";
+
+const LEVELS = { warning: "warning", look: "worth a look", fine: "fine", unchecked: "not checked" };
+
+export function writeFound(doc, at) {
+  at("title").textContent = doc.title;
+  at("heading").textContent = doc.heading;
+  refill(at("sentences"), ...doc.found.map((sentence, i) => element("p", { class: i === 0 ? "lead" : "" }, sentence)));
+  at("badge").textContent = doc.verdict.badge;
+  at("badge").className = `badge ${doc.verdict.kind}`;
+  at("short").textContent = doc.verdict.short;
+}
+
+export function writeVerdict(doc, at) {
+  refill(
+    at("verdict-body"),
+    element(
+      "p",
+      { class: `verdict ${doc.verdict.kind}` },
+      doc.verdict.tier ? element("b", {}, `${doc.verdict.badge[0].toUpperCase()}${doc.verdict.badge.slice(1)}. `) : null,
+      doc.verdict.sentence,
+    ),
+    doc.verdict.help ? element("p", {}, doc.verdict.help) : null,
+    ...doc.warnings.map((sentence) => element("p", { class: "warning" }, element("b", {}, "Warning. "), sentence)),
+  );
+}
+
+function finding(one) {
+  return element(
+    "article",
+    { class: `finding ${one.level}` },
+    element(
+      "div",
+      {},
+      element("h3", {}, one.title, " ", element("span", { class: `state ${one.level}` }, LEVELS[one.level])),
+      element("p", {}, one.sentence),
+    ),
+    one.chart ? drawChart(one.chart) : null,
+  );
+}
+
+export function writeChecks(doc, at) {
+  const checks = doc.findings.filter((one) => !one.scale),
+    scales = doc.findings.filter((one) => one.scale);
+  if (doc.unchecked) {
+    refill(at("checks-body"), element("p", {}, doc.unchecked));
+    at("scales").hidden = true;
+    return;
+  }
+  const counts = Object.entries(LEVELS)
+    .map(([level, words]) => [checks.filter((one) => one.level === level).length, words])
+    .filter(([count]) => count);
+  const pressing = checks.filter((one) => one.level === "warning" || one.level === "look"),
+    calm = checks.filter((one) => one.level === "fine"),
+    not = checks.filter((one) => one.level === "unchecked");
+  const fold = (title, list) =>
+    list.length ? element("details", {}, element("summary", {}, title), element("div", { class: "findings" }, ...list.map(finding))) : null;
+  refill(
+    at("checks-body"),
+    element(
+      "p",
+      { class: "soft" },
+      `What the method takes for granted, looked at one by one: ${counts.map(([count, words]) => `${count} ${words}`).join(", ")}.`,
+    ),
+    element("div", { class: "findings" }, ...pressing.map(finding)),
+    fold(`${calm.length} fine`, calm),
+    fold(`${not.length} not checked`, not),
+  );
+  at("scales").hidden = !scales.length;
+  refill(
+    at("scales-body"),
+    element(
+      "p",
+      { class: "soft" },
+      "Causes do not depend on units. Arrows that rest on variances may: the same table was learned from again after each of these changes.",
+    ),
+    element("div", { class: "findings" }, ...scales.map(finding)),
+  );
+}
+
+export function writeMethods(doc, at) {
+  at("methods").hidden = !doc.comparison;
+  if (!doc.comparison) return;
+  const { titles, cells, problems, methods, pairs } = doc.comparison;
+  const table = element(
+    "table",
+    {},
+    element("caption", { class: "unseen" }, "Methods side by side"),
+    element("thead", {}, element("tr", {}, ...titles.map((title, i) => element("th", { scope: "col", class: i ? "" : "words" }, title)))),
+    element(
+      "tbody",
+      {},
+      ...cells.map((row) =>
+        element("tr", {}, ...row.map((cell, i) => element(i ? "td" : "th", { scope: i ? null : "row", class: i ? "" : "words" }, cell))),
+      ),
+    ),
+  );
+  const agree = (row) => new Set(row.slice(2)).size === 1;
+  const marks = rowTable(
+    [
+      { title: "pair", text: true, value: (row) => element("span", {}, named(doc.names[row[0]]), ", ", named(doc.names[row[1]])) },
+      ...methods.map((name, i) => ({ title: name, text: true, value: (row) => row[i + 2] || "·" })),
+      { title: "", text: true, value: (row) => (agree(row) ? "all agree" : "") },
+    ],
+    { caption: "What every method says of every pair that some of them join" },
+  );
+  const all = pairs.filter(agree).length;
+  refill(
+    at("methods-body"),
+    element("div", { class: "rows" }, table),
+    ...problems.map((problem) => element("p", { class: "warning" }, problem)),
+    element(
+      "p",
+      {},
+      `Of ${counted(pairs.length, "pair")} that some method joins, all methods agree on ${all}. → and ← are arrows between the first and the second, — a line without direction, · no edge.`,
+    ),
+    marks.element,
+  );
+  marks.show(pairs);
+}
+
+export function writeData(doc, at) {
+  const { data } = doc,
+    all = doc.names.map((_, j) => j);
+  const columns = [
+    { title: "variable", text: true, value: (j) => named(doc.names[j]) },
+    { title: "mean", value: (j) => number(data.mean[j]) },
+    { title: "standard deviation", value: (j) => number(doc.model.spread[j]) },
+    ...(data.least
+      ? [
+          { title: "least", value: (j) => number(data.least[j]) },
+          { title: "greatest", value: (j) => number(data.most[j]) },
+        ]
+      : []),
+  ];
+  const rows = rowTable(columns, { caption: "The columns" });
+  const dropped = data.dropped
+    ? `, after ${counted(data.dropped, "row")} with missing values ${data.dropped === 1 ? "was" : "were"} left out`
+    : "; no row was left out for missing values";
+  const sampled =
+    data.sampled && data.stride > 1
+      ? ` The pictures are of every ${data.stride}th row, ${counted(data.sampled, "row")} in all; least and greatest may be of these, too.`
+      : "";
+  const none = data.least ? "" : " The rows themselves were not at hand: no ranges and no pictures of single columns.";
+  refill(
+    at("data-body"),
+    element("p", {}, `${counted(data.rows, "row")} of ${counted(doc.names.length, "variable")}${dropped}.${sampled}${none}`),
+    rows.element,
+    data.histograms.length
+      ? element("details", {}, element("summary", {}, "How the values of every column are spread"), element("div", { class: "charts" }))
+      : null,
+  );
+  rows.show(all);
+  const fold = at("data-body").querySelector("details");
+  fold?.addEventListener("toggle", () => refill(fold.querySelector(".charts"), ...data.histograms.map(drawChart)), { once: true });
+}
+
+export function writeAgain(doc, at, say) {
+  const { again } = doc;
+  const block = (title, text) => [
+    element("h3", {}, title),
+    element(
+      "div",
+      { class: "code" },
+      element("pre", { tabindex: 0, "aria-label": title }, text),
+      element(
+        "button",
+        {
+          type: "button",
+          class: "quiet",
+          onclick: async () => say((await toClipboard(text)) ? "copied" : "This browser does not let the page copy."),
+        },
+        "copy",
+      ),
+    ),
+  ];
+  refill(
+    at("again-body"),
+    ...block("On the command line", again.command),
+    ...block("In Python", again.python),
+    element("h3", {}, "Settings"),
+    element(
+      "dl",
+      { class: "figures" },
+      ...[["version", again.version], ...again.settings].flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]),
+    ),
+    element("p", { class: "digest" }, `SHA-256 of ${again.digest_of}: `, element("code", {}, again.digest)),
+  );
+}

@@ -1,0 +1,258 @@
+"""A Fit in, one plain document out: everything that a page shows. Pages are drawn from it by the scripts in `browser/`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ordag.arrays import Array
+from ordag.comparison import Comparison, Outcome, gaussian_bic
+from ordag.diagnosis.diagnosis import Diagnosis
+from ordag.evidence.verdict import TIERS, Verdict
+from ordag.graph.cpdag import Cpdag
+from ordag.plain import plain
+from ordag.show.again import Origin, again
+from ordag.show.charts import Chart, charts, histograms
+from ordag.show.headline import headline, open_directions
+from ordag.show.text import heading, legend, notes
+from ordag.show.view import View
+from ordag.words import counted, harmless, share, shown
+
+if TYPE_CHECKING:
+    from ordag.fit import Fit
+
+SCALES = ("standardising", "units", "logarithms")
+"""The findings on what happens to the arrows when the scales of the columns change: they have a panel of their own."""
+
+MOST_TIED = 12
+"""Variables of a tie that a document names; of more it has the number."""
+
+MOST_COLUMNS = 150
+"""Columns whose histograms a document holds."""
+
+
+def document(
+    fit: Fit,
+    diagnosis: Diagnosis | None = None,
+    comparison: Comparison | None = None,
+    *,
+    origin: Origin | None = None,
+    unchecked: str = "",
+) -> dict[str, Any]:
+    """Everything in plain values, names as they may be shown.
+
+    unchecked: why there is no diagnosis, as a sentence.
+    """
+    view, origin = View(fit), origin or Origin()
+    verdict = fit.verdict if diagnosis is None else diagnosis.verdict
+    return {
+        "title": shown(origin.title) if origin.title else "Causal graph",
+        "heading": heading(fit),
+        "found": [_said(sentence) for sentence in headline(fit, view, verdict)],
+        "verdict": _verdict(fit, verdict, diagnosis),
+        "warnings": [_said(sentence) for sentence in fit.warnings],
+        "notes": [harmless(sentence) for sentence in (legend(fit), *notes(fit)) if sentence],
+        "names": view.names,
+        "order": view.order,
+        "ordered": fit.places is not None,
+        "pairs": view.pairs.to_dict(),
+        "fixed": _fixed(fit, view),
+        "level": _level(fit, view),
+        "look": view.first_look,
+        "layout": _layout(view),
+        "model": _model(fit),
+        "steps": _steps(fit),
+        "findings": _findings(fit, diagnosis),
+        "unchecked": harmless(unchecked),
+        "comparison": None if comparison is None else _comparison(fit, comparison),
+        "data": _data(fit),
+        "again": {name: harmless(value) if name == "command" else value for name, value in again(fit, origin).items()},
+    }
+
+
+def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[str, Any]:
+    opened, count = open_directions(fit, verdict), fit.graph.edge_count
+    if verdict.tier is not None:
+        badge = TIERS[verdict.tier].split(", ")[1]
+    elif count:
+        badge = f"{opened} of {count} open" if opened else "no direction open"
+    else:
+        badge = "no edges"
+    kind = verdict.tier or ("untested" if opened else "tested")
+    short = [counted(count, "edge" if isinstance(fit.graph, Cpdag) else "arrow")]
+    if verdict.expected is not None:
+        short.append(f"about {share(verdict.expected.wrong)} to be expected wrong")
+    doubts = [finding.level for finding in (() if diagnosis is None else diagnosis.findings)]
+    warnings = len(fit.warnings) + doubts.count("warning")
+    if warnings:
+        short.append(counted(warnings, "warning"))
+    if "look" in doubts:
+        short.append(f"{doubts.count('look')} more to look at")
+    return {
+        "tier": verdict.tier,
+        "kind": kind,
+        "badge": badge,
+        "short": " · ".join(short),
+        "sentence": _said(verdict.sentence),
+        "help": _said(verdict.help),
+    }
+
+
+def _fixed(fit: Fit, view: View) -> dict[str, list[int]]:
+    """The numbers of the pairs that no level joins or parts: required or ruled out by knowledge, or left out for small effects."""
+    pairs, left = view.pairs, set()
+    if fit.left_out is not None:
+        left = {frozenset((fit.names.index(a), fit.names.index(b))) for a, b, _ in fit.left_out.edges}
+    ends = list(zip(pairs.source.tolist(), pairs.target.tolist(), strict=True))
+    out = [k for k, pair in enumerate(ends) if frozenset(pair) in left]
+    if fit.known is None:
+        return {"required": [], "barred": out}
+    allowed, required = fit.known.allowed, fit.known.required
+    return {
+        "required": [k for k, pair in enumerate(ends) if required[pair]],
+        "barred": sorted(
+            {*out, *(k for k, pair in enumerate(ends) if not allowed[pair] and pairs.kind[k] == "absent")}
+        ),
+    }
+
+
+def _level(fit: Fit, view: View) -> dict[str, Any] | None:
+    """What the sliders move; `stands_for` is the level that the graph was found at, or that its penalty stands for."""
+    if view.level is None:
+        return None
+    level = asdict(view.level)
+    level["stands_for"] = level["value"]
+    level["expected"] = None
+    if fit.selection is not None:
+        if level["value"] is None and not math.isnan(fit.selection.level):
+            level["stands_for"] = fit.selection.level
+        level["expected"] = fit.selection.expected_false
+    return {name: _short(value) if isinstance(value, float) else value for name, value in level.items()}
+
+
+def _layout(view: View) -> dict[str, Any] | None:
+    layout = view.layout
+    if layout is None:
+        return None
+    return {
+        "places": [[round(x, 1), round(y, 1)] for x, y in layout.places],
+        "routes": [
+            [a, b, *(round(z, 1) for point in points for z in point)]
+            for (a, b), points in layout.routes.items()
+            if len(points) > 2
+        ],
+        "width": round(layout.width, 1),
+        "height": round(layout.height, 1),
+    }
+
+
+def _model(fit: Fit) -> dict[str, Any]:
+    """Standard deviations of the columns, and the intercepts and error variances of the equations where there are some."""
+    spread = _column(np.sqrt(np.asarray(fit.moments.variances) / (fit.n - 1.0)))
+    if fit.sem is None:
+        return {"spread": spread, "intercept": None, "variance": None}
+    return {"spread": spread, "intercept": _column(fit.sem.intercept), "variance": _column(fit.sem.omega)}
+
+
+def _steps(fit: Fit) -> dict[str, Any] | None:
+    columns = fit.step_columns
+    if not columns["node"]:
+        return None
+    index = {name: j for j, name in enumerate(fit.names)}
+    steps: dict[str, Any] = {
+        "node": [index[name] for name in columns["node"]],
+        "variance": _column(columns["variance"]),
+        "margin": _column(columns["margin"]),
+    }
+    if "runner_up" in columns:
+        others = [[index[name] for name in group[1:]] for group in columns["tied"]]
+        steps |= {
+            "runner_up": [None if name is None else index[name] for name in columns["runner_up"]],
+            "p_value": _column(columns["runner_up_p_value"]),
+            "tied": [group[:MOST_TIED] for group in others],
+            "tied_count": [len(group) for group in others],
+            "matters": list(columns["tie_matters"]),
+        }
+    return steps
+
+
+def _findings(fit: Fit, diagnosis: Diagnosis | None) -> list[dict[str, Any]]:
+    if diagnosis is None:
+        return []
+    pictures = charts(fit, diagnosis)
+    return [
+        {
+            "key": finding.key,
+            "title": finding.title,
+            "level": finding.level,
+            "sentence": _said(finding.sentence),
+            "scale": finding.key in SCALES,
+            "chart": _chart(pictures.get(finding.key)),
+        }
+        for group in diagnosis.by_level().values()
+        for finding in group
+    ]
+
+
+def _chart(chart: Chart | None) -> dict[str, Any] | None:
+    if chart is None:
+        return None
+    said = {name: value for name, value in asdict(chart).items() if value is not None}
+    for name in ("x", "y"):
+        said[name] = _column(np.asarray(said[name], dtype=float))
+    for name in ("title", "x_label", "y_label"):
+        said[name] = harmless(said[name])
+    said["labels"] = [harmless(label) for label in chart.labels]
+    return {name: plain(value) for name, value in said.items()}
+
+
+def _comparison(fit: Fit, comparison: Comparison) -> dict[str, Any]:
+    """The methods in a table, this graph first, and every pair that some of them join with the mark of each."""
+    own = f"this graph ({fit.method})"
+    outcome = Outcome(own, fit, "", math.nan, math.nan, gaussian_bic(fit), None, None)
+    beside = Comparison(comparison.names, comparison.rows, (outcome, *comparison.outcomes), None)
+    index = {name: j for j, name in enumerate(beside.names)}
+    methods = [one.method for one in beside.outcomes if one.fit is not None]
+    return {
+        "titles": list(beside.titles.values()),
+        "cells": [["–" if cell == "nan" else cell for cell in row] for row in beside.cells],
+        "problems": [f"{one.method}: {harmless(one.problem)}" for one in beside.outcomes if one.problem],
+        "methods": methods,
+        "pairs": [
+            [index[row["first"]], index[row["second"]], *(row[name] for name in methods)] for row in beside.edge_rows
+        ],
+    }
+
+
+def _data(fit: Fit) -> dict[str, Any]:
+    moments, profile = fit.moments, fit.profile
+    said: dict[str, Any] = {
+        "rows": moments.n,
+        "dropped": moments.dropped,
+        "mean": _column(moments.mean),
+        "least": None if profile is None else _column(profile.least),
+        "most": None if profile is None else _column(profile.most),
+        "sampled": 0 if profile is None else len(profile.rows),
+        "stride": None if profile is None else profile.stride,
+        "histograms": [],
+    }
+    if profile is not None and moments.p <= MOST_COLUMNS:
+        said["histograms"] = [_chart(chart) for chart in histograms(fit)]
+    return said
+
+
+def _said(sentence: str) -> str:
+    """A sentence in which nothing acts, and no number is parted from its %."""
+    return harmless(sentence).replace(" %", "\u00a0%")
+
+
+def _column(values: Array) -> list[float | None]:
+    return [_short(value) for value in np.asarray(values, dtype=float).tolist()]
+
+
+def _short(value: float) -> float | None:
+    """Four digits; None where there is no number."""
+    return float(f"{value:.4g}") if math.isfinite(value) else None

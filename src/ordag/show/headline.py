@@ -1,0 +1,109 @@
+"""A Fit in, a few plain sentences out: what was found, and how sure it is."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ordag.arrays import Mask
+from ordag.evidence.verdict import Verdict
+from ordag.graph.graph import arrow
+from ordag.show.view import View
+from ordag.words import counted, listed, number, share, shown
+
+if TYPE_CHECKING:
+    from ordag.fit import Fit
+
+SURE = {
+    "tested": "The directions rest on a model that these data could have contradicted, and did not",
+    "untested": "The directions rest on a model that these data can hardly test",
+    "assumed": "The directions rest on an assumption that no data can test",
+    "uninformative": "The directions carry no information, because the columns have been scaled",
+}
+
+
+def headline(fit: Fit, view: View, verdict: Verdict) -> list[str]:
+    """What was found in two sentences, and how sure it is in a third."""
+    if not fit.graph.edge_count:
+        return [
+            f"No edge was found among {counted(len(fit.names), 'variable')}.",
+            f"Nothing in these {counted(fit.n, 'row')} speaks for one of them causing another; weak effects may need more rows.",
+        ]
+    return [_what(fit), *filter(None, [_strongest(fit, view)]), _sure(fit, verdict)]
+
+
+def open_directions(fit: Fit, verdict: Verdict) -> int:
+    """How many edges have no direction that the method would stand by."""
+    return int(verdict.numbers.get("reasons", {}).get("open", 0)) + len(fit.graph.undirected)
+
+
+def _what(fit: Fit) -> str:
+    graph, p = fit.graph, len(fit.names)
+    arrows, lines = len(graph.directed), len(graph.undirected)
+    if lines:
+        edges = f"{counted(arrows, 'arrow')} and {counted(lines, 'line')}" if arrows else counted(lines, "line")
+        return (
+            f"{_join(edges, arrows + lines)} {counted(p, 'variable')}; of a line, these data leave the direction open."
+        )
+    joins = f"{_join(counted(arrows, 'arrow'), arrows)} {counted(p, 'variable')}."
+    adjacency = graph.adjacency
+    first = [j for j in fit.places or range(p) if adjacency[j].any() and not adjacency[:, j].any()]
+    names = [fit.names[j] for j in first]
+    if len(first) == 1:
+        reached = len(_reached(adjacency, first[0]))
+        others = "every other variable" if reached == p - 1 else f"{reached} of the {p - 1} others"
+        return f"{joins} {shown(names[0])} comes first: no arrow points to it, and following the arrows from it one reaches {others}."
+    come = (
+        f"{listed(names)} come first"
+        if len(first) <= 4
+        else f"{len(first)} variables come first, {listed(names[:3])} among them"
+    )
+    return f"{joins} {come}: no arrow points to them."
+
+
+def _join(edges: str, count: int) -> str:
+    return f"{edges} {'joins' if count == 1 else 'join'}"
+
+
+def _reached(adjacency: Mask, start: int) -> set[int]:
+    seen: set[int] = set()
+    waiting = [start]
+    while waiting:
+        new = set(np.flatnonzero(adjacency[waiting.pop()]).tolist()) - seen
+        seen |= new
+        waiting += new
+    return seen
+
+
+def _strongest(fit: Fit, view: View) -> str:
+    pairs = view.pairs
+    sizes = [
+        abs(size) if kind == "arrow" else math.nan for size, kind in zip(pairs.standardised, pairs.kind, strict=True)
+    ]
+    if np.isnan(sizes).all():
+        return ""
+    best = int(np.nanargmax(sizes))
+    a, b, weight = int(pairs.source[best]), int(pairs.target[best]), float(pairs.weight[best])
+    alone = int(fit.graph.adjacency[:, b].sum()) == 1
+    held = "" if alone else f" while the other causes of {view.names[b]} stay as they are"
+    return (
+        f"The strongest arrow is {arrow((fit.names[a], fit.names[b]))}: {view.names[b]} is {number(abs(weight), 3)} "
+        f"{'higher' if weight > 0 else 'lower'} for every unit that {view.names[a]} is higher{held}."
+    )
+
+
+def _sure(fit: Fit, verdict: Verdict) -> str:
+    count, opened = fit.graph.edge_count, open_directions(fit, verdict)
+    if verdict.tier is not None:
+        rest = SURE[verdict.tier]
+    elif opened == count:
+        rest = "Its direction is open" if count == 1 else "All directions are open"
+    else:
+        rest = f"{opened} of {count} directions are open" if opened else "No direction is open"
+    wrong = verdict.expected
+    if wrong is None:
+        return f"{rest}."
+    missed = "" if wrong.missed is None else f", and {share(wrong.missed)} of the true edges to be missing"
+    return f"{rest}; by chance alone, expect about {share(wrong.wrong)} of the arrows to be wrong{missed}."

@@ -1,0 +1,50 @@
+"""Fits whose reports are opened, with names that are hard to write down among them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+import ordag
+
+HOSTILE = [
+    "<script>alert(1)</script>", "\"quotes\" & 'apostrophes'", "😀 👩‍👩‍👧", "\u202egnp.exe", "عمر الطفل", "x" * 300, "</script><b>",
+    "two\nlines",
+]  # fmt: skip
+
+
+@cache
+def sparse(p, n, degree=2.0, seed=1):
+    """Rows of a sparse model with error variances of one."""
+    random = np.random.default_rng(seed)
+    B = np.triu(
+        (random.random((p, p)) < degree / p) * random.uniform(0.4, 1.0, (p, p)) * random.choice([-1, 1], (p, p)), 1
+    )
+    X = random.standard_normal((n, p)) @ np.linalg.inv(np.eye(p) - B)
+    return X[:, random.permutation(p)]
+
+
+def table(p, n, **more):
+    return pd.DataFrame(sparse(p, n, **more), columns=[f"v{j:03d}" for j in range(p)])
+
+
+KNOWN = {"forbidden": [("algebra", "analysis")], "required": [("vectors", "statistics")]}
+
+FITS = {
+    "marks": lambda: ordag.learn("marks", "cvs", alpha=0.05),
+    "pooled": lambda: ordag.learn("marks", bootstrap=20, seed=1, workers=1),
+    "knowledge": lambda: ordag.learn("marks", "cvs", alpha=0.05, knowledge=KNOWN),
+    "dense": lambda: ordag.learn(table(20, 2000, degree=16.0, seed=3), "cvs"),
+    "large": lambda: ordag.learn(table(300, 1500), "cvs", correction="bh", alpha=0.05),
+    "hostile": lambda: ordag.learn(pd.DataFrame(sparse(8, 500, 4.0, 5), columns=HOSTILE), "cvs", alpha=0.05),
+    "class": lambda: ordag.learn("marks", "pc"),
+    "empty": lambda: ordag.learn(np.random.default_rng(0).standard_normal((200, 6)), "cvs", correction="bonferroni"),
+}
+OPTIONS = {"marks": {"data": "marks", "compare": ("pc", "ges")}, "pooled": {"check": False}, "dense": {"check": False}}
+
+
+@cache
+def fit_of(name):
+    return FITS[name]()

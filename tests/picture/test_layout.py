@@ -1,0 +1,135 @@
+"""Boxes stand apart, causes above effects, and an edge meets no box but its own two."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from curves import along, apart, inside, rectangles
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ordag import Cpdag, Dag
+from ordag.graph import to_cpdag
+from ordag.picture.layout import HEIGHT, layered, sequence
+
+
+def random_arrows(p, seed, density=0.3):
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((p, p)) < density, 1)
+    relabel = rng.permutation(p)
+    return upper[np.ix_(relabel, relabel)]
+
+
+def check(adjacency, layout):
+    boxes = rectangles(layout)
+    for k, one in enumerate(boxes):
+        assert min(one) >= 0
+        assert one[2] <= layout.width
+        assert one[3] <= layout.height
+        assert all(apart(one, other) for other in boxes[:k])
+    pairs = {(i, j) for i, j in np.argwhere(adjacency).tolist()}
+    assert {frozenset(pair) for pair in layout.curves} == {frozenset(pair) for pair in pairs}
+    assert set(layout.curves) == set(layout.routes) <= pairs
+    for (a, b), curve in layout.curves.items():
+        assert (layout.routes[a, b][0], layout.routes[a, b][-1]) == (layout.places[a], layout.places[b])
+        for node, end in ((a, curve[0]), (b, curve[-1])):
+            left, top, right, bottom = boxes[node]
+            assert left < end[0] < right
+            assert min(abs(end[1] - top), abs(end[1] - bottom)) < 1e-9
+        for point in along(curve):
+            assert 0 <= point[0] <= layout.width
+            assert not [k for k, box in enumerate(boxes) if inside(point, box, 1e-6)]
+
+
+@given(st.integers(1, 14), st.integers(0, 2**32 - 1), st.sampled_from([0.1, 0.3, 0.8]))
+@settings(max_examples=60, deadline=None)
+def test_any_graph(p, seed, density):
+    arrows = random_arrows(p, seed, density)
+    widths = np.random.default_rng(seed).uniform(40, 180, p).tolist()
+    layout = layered(arrows, None, widths)
+    check(arrows, layout)
+    assert all(layout.places[a][1] + HEIGHT <= layout.places[b][1] for a, b in layout.curves)
+    assert layout == layered(arrows, None, widths)
+
+
+@given(st.integers(2, 9), st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_a_class_has_its_lines_along_the_order(p, seed):
+    cpdag = to_cpdag(Dag([f"v{k}" for k in range(p)], random_arrows(p, seed)))
+    order = sequence(cpdag.adjacency, np.random.default_rng(seed).permutation(p).tolist())
+    layout = layered(cpdag.adjacency, order)
+    check(cpdag.adjacency, layout)
+    place = np.argsort(order)
+    for a, b in layout.curves:
+        first, second = (a, b) if place[a] < place[b] else (b, a)
+        assert layout.places[first][1] < layout.places[second][1]
+
+
+def test_arrows_in_a_circle_are_drawn_all_the_same():
+    circle = Cpdag(["a", "b", "c"], np.roll(np.eye(3, dtype=bool), 1, axis=1))
+    layout = layered(circle.adjacency)
+    check(circle.adjacency, layout)
+    upwards = [(a, b) for a, b in layout.curves if layout.places[a][1] > layout.places[b][1]]
+    assert len(upwards) == 1
+
+
+def test_the_order_is_kept_where_the_arrows_allow_it():
+    arrows = np.zeros((4, 4), dtype=bool)
+    arrows[3, 0] = True
+    assert sequence(arrows) == [1, 2, 3, 0]
+    assert sequence(arrows, [2, 3, 1, 0]) == [2, 3, 1, 0]
+    assert sequence(arrows, [0, 2, 1, 3]) == [2, 1, 3, 0]
+
+
+def test_edges_do_not_cross_where_they_need_not():
+    arrows = np.zeros((6, 6), dtype=bool)
+    arrows[0, 5] = arrows[1, 4] = arrows[2, 3] = True
+    arrows[0, 4] = arrows[1, 3] = True  # a zigzag: 5 0 4 1 3 2
+    layout = layered(arrows)
+    ends = sorted((layout.places[a][0], layout.places[b][0]) for a, b in layout.curves)
+    assert [b for _, b in ends] == sorted(b for _, b in ends)
+
+
+def test_a_long_edge_runs_straight_where_nothing_is_in_its_way():
+    arrows = np.eye(6, k=1, dtype=bool)
+    arrows[0, 5] = True
+    layout = layered(arrows)
+    passing = [x for x, _ in layout.routes[0, 5][1:-1]]
+    assert len(passing) == 4
+    assert max(passing) - min(passing) < 1e-9
+
+
+def test_variables_without_edges_stand_in_rows_below_the_others():
+    arrows = np.zeros((30, 30), dtype=bool)
+    arrows[3, 4] = True
+    layout = layered(arrows)
+    check(arrows, layout)
+    lowest = layout.places[4][1]
+    lone = [place for k, place in enumerate(layout.places) if k not in (3, 4)]
+    assert all(y > lowest for _, y in lone)
+    assert 2 <= len({y for _, y in lone}) <= 10
+    assert layout.width < 1100
+
+
+def test_a_wide_layer_goes_on_in_the_next():
+    star = np.zeros((41, 41), dtype=bool)
+    star[0, 1:] = True
+    layout = layered(star)
+    check(star, layout)
+    rows = {}
+    for _, y in layout.places[1:]:
+        rows[y] = rows.get(y, 0) + 1
+    assert max(rows.values()) <= 11
+    assert len(rows) >= 4
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_few_boxes_stand_in_one_row(p):
+    layout = layered(np.zeros((p, p), dtype=bool))
+    assert len({y for _, y in layout.places}) == 1
+    check(np.zeros((p, p), dtype=bool), layout)
+
+
+def test_a_dense_graph_can_be_drawn():
+    arrows = np.triu(np.random.default_rng(0).random((20, 20)) < 0.8, 1)
+    check(arrows, layered(arrows))

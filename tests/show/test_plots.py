@@ -1,0 +1,332 @@
+"""Every kind of picture of every fit: on axes or refused with what to do, the same bytes for the same fit, and names as text."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from looks import ACTING, KINDS, NAMES, fit_of, wide_fit
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from scipy.stats import chi2
+
+import ordag
+from ordag.errors import ColumnError, OutputError, SettingError
+from ordag.picture.scene import BLUE, GREY, PAPER, SMALL, VERMILION, label
+from ordag.show.plots import CHARTS, ENDINGS, SCENES, graph, matrix, neighbourhood, picture, plot
+from ordag.show.plots import KINDS as PLOTS
+from ordag.show.view import View
+from ordag.words import shown
+
+mpl.use("agg")
+SPACE = "{http://www.w3.org/2000/svg}"
+REFUSED = {("order", "class"), ("order", "scored class"), ("diagnostics", "class"), ("diagnostics", "scored class")}
+
+
+def texts(ax):
+    return [one for one in ax.get_figure().findobj(Text) if one.get_visible() and one.get_text()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("look", [None, *PLOTS])
+def test_every_kind_of_every_fit(look, kind):
+    fit = fit_of(kind)
+    if (look, kind) in REFUSED or (look == "support" and fit.bootstrap is None):
+        with pytest.raises(SettingError, match=r"learn with|needs resamples|orient_by_order"):
+            fit.plot(look)
+        return
+    ax = fit.plot(look)
+    assert isinstance(ax, Axes)
+    ax.get_figure().draw_without_rendering()
+    assert all(one.get_fontsize() >= 0.75 * SMALL - 1e-9 for one in texts(ax))
+    assert not any(one.get_parse_math() for one in texts(ax) if any(name in one.get_text() for name in NAMES))
+    assert not ACTING.search(" ".join(one.get_text() for one in texts(ax)))
+
+
+@pytest.mark.parametrize("look", SCENES)
+def test_the_axes_that_are_given_are_drawn_on(look):
+    figure = Figure(figsize=(4, 3))
+    first, second = figure.subplots(1, 2)
+    assert fit_of("cvs").plot(look, ax=second) is second
+    assert second.patches or second.collections
+    assert not first.patches
+
+
+@pytest.mark.parametrize("look", CHARTS)
+def test_charts_too(look):
+    ax = Figure(figsize=(6, 4)).subplots()
+    assert fit_of("bootstrap").plot(look, ax=ax) is ax
+
+
+def test_without_a_kind_the_options_or_the_size_choose():
+    fit = fit_of("cvs")
+    assert b"Causal graph" in picture(fit, "a.svg")
+    assert b"Matrix of" in picture(fit, "a.svg", show="p_value")
+    assert b"Neighbourhood of" in picture(fit, "a.svg", variable=NAMES[2])
+
+
+@pytest.mark.parametrize("look", PLOTS)
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_same_fit_gives_the_same_file(look, ending):
+    fit = fit_of("bootstrap")
+    one, other = (picture(fit, f"a{ending}", look) for _ in range(2))
+    assert one == other
+    start = {".svg": (b"<svg", b"<?xml"), ".pdf": (b"%PDF",), ".png": (b"\x89PNG",)}[ending]
+    assert one.startswith(start)
+    assert ending == ".png" or not re.search(rb"20\d\d-\d\d-\d\d|CreationDate", one)
+
+
+@pytest.mark.parametrize("look", PLOTS)
+def test_names_in_svg_are_text(look):
+    text = picture(fit_of("bootstrap"), "a.svg", look).decode()
+    root = ET.fromstring(text)
+    tags = {child.tag.removeprefix(SPACE) for child in root.iter()}
+    assert not tags & {"script", "a", "b", "foreignObject", "image"}
+    written = {"".join(one.itertext()).strip() for one in root.iter(f"{SPACE}text")}
+    if look in SCENES:
+        assert any("<b>bold</b>" in one for one in written)
+    assert not ACTING.search(text)
+
+
+def test_names_that_look_like_formulas_are_drawn_as_they_are():
+    names = ["$x_1$", "$\\frac{", "a_b^c", "100 %", "\N{GRINNING FACE} smile", "עברית"]
+    sem = ordag.LinearSEM(np.eye(6, k=1), names=names)
+    fit = ordag.learn(pd.DataFrame(sem.sample(200, seed=1), columns=names), "cvs", bootstrap=3, seed=1)
+    for look in PLOTS:
+        assert picture(fit, "a.svg" if look in CHARTS else "a.pdf", look)
+    assert picture(fit, "a.png", "graph")
+    drawn = {one.get_text() for one in texts(fit.plot("order"))}
+    assert {"$x_1$", "$\\frac{", "a_b^c"} <= drawn
+
+
+def test_arrows_have_the_colours_and_widths_of_their_weights():
+    view = View(fit_of("cvs"))
+    curves = {(s.source, s.target): c for s, c in zip(graph.strokes(view), graph.scene(view).curves, strict=False)}
+    sem = fit_of("cvs").sem
+    spread = np.sqrt(np.diag(fit_of("cvs").moments.covariance()))
+    for (i, j), curve in curves.items():
+        effect = sem.B[i, j] * spread[i] / spread[j]
+        assert curve.colour == (VERMILION if effect < 0 else BLUE)
+        assert curve.hollow == (effect < 0)
+        assert curve.thickness == pytest.approx(1.3 + 3.2 * min(1.0, abs(effect)))
+    assert {VERMILION, BLUE} <= {curve.colour for curve in curves.values()}
+
+
+def test_both_painters_draw_the_same_scene():
+    fit = fit_of("pooled")
+    scene = graph.scene(View(fit))
+    root = ET.fromstring(picture(fit, "a.svg", "graph"))
+    ax = fit.plot("graph")
+    heads = [curve for curve in scene.curves if curve.head]
+    boxes = [one for one in ax.patches if type(one).__name__ == "FancyBboxPatch"]
+    assert len(boxes) == len(scene.boxes) == len([one for one in root.iter(f"{SPACE}rect") if one.get("rx")])
+    assert len([one for one in ax.patches if type(one).__name__ == "Polygon"]) == len(heads)
+    assert len(list(root.iter(f"{SPACE}polygon"))) == len(heads)
+    assert sorted(one.get_text() for one in ax.texts) == sorted(word.text for word in scene.words)
+    wide, high = ax.get_figure().get_size_inches()
+    assert (wide * 96, high * 96) == pytest.approx((scene.width, scene.height))
+    sizes = {one.get_text(): one.get_fontsize() for one in ax.texts}
+    assert all(sizes[word.text] == pytest.approx(0.75 * word.size) for word in scene.words)
+
+
+def test_weights_are_written_on_the_arrows_if_asked_for_and_on_no_box():
+    view = View(fit_of("cvs"))
+    plain, scene = graph.scene(view), graph.scene(view, numbers=True)
+    written = {word.text for word in scene.words} - {word.text for word in plain.words}
+    assert written == {f"{weight:.2g}" for weight in fit_of("cvs").edges["weight"]}
+    papers = [box for box in scene.boxes if not box.radius]
+    assert len(papers) == fit_of("cvs").graph.edge_count
+    for k, one in enumerate(papers):
+        for other in [*papers[:k], *(box for box in scene.boxes if box.radius)]:
+            left, top = max(one.x, other.x), max(one.y, other.y)
+            right, low = min(one.x + one.width, other.x + other.width), min(one.y + one.height, other.y + other.height)
+            assert right <= left or low <= top
+
+
+def cells(scene):
+    return {box.title: box for box in scene.boxes if box.title}
+
+
+def test_cells_of_the_matrix_have_the_signs_and_places_of_the_weights():
+    fit = fit_of("cvs")
+    view = View(fit)
+    scene = matrix.scene(view)
+    found = cells(scene)
+    assert len(found) == fit.graph.edge_count
+    place = {shown(name): k for k, name in enumerate(fit.order)}
+    corner = min(x for x, _ in scene.areas[0].points), min(y for _, y in scene.areas[0].points)
+    for title, box in found.items():
+        a, b = re.fullmatch(r"(.*?) → (.*?), weight .*", title).groups()
+        row, column = (box.y - corner[1]) // 34.0, (box.x - corner[0]) // 34.0
+        assert (row, column) == (place[a], place[b])
+        assert row < column
+        weight = fit.sem.B[[shown(n) for n in fit.names].index(a), [shown(n) for n in fit.names].index(b)]
+        red, _, blue = (int(box.fill[k : k + 2], 16) for k in (1, 3, 5))
+        assert (red > blue) == (weight < 0)
+
+
+def test_no_weight_is_too_small_to_see():
+    shades = [matrix.shade(value) for value in (1e-9, -1e-9, 0.01, 5.0, -5.0)]
+    assert PAPER not in shades
+    assert shades[3:] == [BLUE.lower(), VERMILION.lower()]
+    assert matrix.shade(0.0, "support") == PAPER
+
+
+@pytest.mark.parametrize(("p", "least"), [(5, 30.0), (25, 30.0), (60, 15.0), (300, 3.0), (1000, 2.0)])
+def test_cells_are_never_too_small(p, least):
+    view = View(ordag.learn(np.random.default_rng(0).standard_normal((p + 200, p)), "cvs", correction="bonferroni"))
+    scene = matrix.scene(view)
+    left, right = min(x for x, _ in scene.areas[0].points), max(x for x, _ in scene.areas[0].points)
+    assert (right - left) / p >= least
+    down = sorted({word.y for word in scene.words if word.anchor == "end" and not word.turned and word.title})
+    assert min(np.diff(down), default=99.0) >= SMALL
+
+
+def test_p_values_of_pairs_that_are_not_joined_are_in_the_matrix_too():
+    fit = fit_of("cvs")
+    scene = matrix.scene(View(fit), show="p_value")
+    assert len(cells(scene)) == 15
+    assert sum(box.thickness > 0 for box in cells(scene).values()) == fit.graph.edge_count
+
+
+@pytest.mark.parametrize(
+    ("kind", "show"), [("cvs", "support"), ("cvs", "probability"), ("class", "weight"), ("class", "probability")]
+)
+def test_what_a_fit_does_not_have_is_said(kind, show):
+    with pytest.raises(SettingError, match=f"show='{show}'"):
+        fit_of(kind).plot("matrix", show=show)
+
+
+def test_the_neighbourhood_has_what_acts_and_is_acted_on_nearest():
+    names = [f"v{k}" for k in range(7)]
+    sem = ordag.LinearSEM.from_edges(names, dict.fromkeys(list(itertools.pairwise(names))[:5], 1.0))
+    fit = ordag.learn(pd.DataFrame(sem.sample(2000, seed=1), columns=names), "cvs", correction="bonferroni")
+    scene = neighbourhood.scene(View(fit), variable="v2")
+    boxes = {box.title: box for box in scene.boxes}
+    assert set(boxes) == {"v0", "v1", "v2", "v3", "v4", "v5"}
+    heights = [boxes[f"v{k}"].y for k in range(6)]
+    assert heights == sorted(heights)
+    assert boxes["v2"].thickness > boxes["v1"].thickness
+    assert boxes["v0"].fill == boxes["v4"].fill == PAPER != boxes["v1"].fill
+    assert "1 cause, 1 effect; farther off 1 above, 2 below" in [word.text for word in scene.words]
+
+
+def test_of_the_edges_farther_off_those_on_the_way_are_drawn():
+    names = list("abcde")
+    edges = {("a", "b"): 1.0, ("b", "c"): 1.0, ("c", "d"): 1.0, ("d", "e"): 1.0, ("a", "e"): 1.0, ("b", "d"): 1.0}
+    fit = ordag.learn(pd.DataFrame(ordag.LinearSEM.from_edges(names, edges).sample(5000, seed=1), columns=names), "cvs")
+    assert set(fit.graph.directed) == set(edges)
+    drawn = list(neighbourhood.scene(View(fit), variable="c", legend=False).curves)
+    faded = sorted(curve.title.split(",")[0] for curve in drawn if curve.colour == GREY)
+    assert faded == ["a → b", "d → e"]
+    assert sorted(curve.title.split(",")[0] for curve in drawn if curve.colour != GREY) == ["b → c", "c → d"]
+
+
+def test_of_many_far_ones_the_nearest_are_drawn_and_the_others_counted():
+    scene = neighbourhood.scene(View(wide_fit()), variable="v25")
+    assert len(scene.boxes) == 3 + neighbourhood.MOST_FAR
+    assert any("not drawn" in word.text for word in scene.words)
+
+
+def test_large_graphs_are_refused_where_nobody_could_read_them():
+    fit = ordag.learn(np.random.default_rng(0).standard_normal((700, 310)), "cvs", correction="bonferroni")
+    with pytest.raises(SettingError, match=r"up to 300 variables.*'matrix'"):
+        fit.plot("graph")
+    assert picture(fit, "a.svg")
+    assert picture(fit, "a.svg", "matrix")
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda fit: fit.plot("grap"), "kind='grap'"),
+        (lambda fit: fit.plot("graph", legnd=False), r"legnd=False: kind='graph' has the options legend.*'legend'"),
+        (lambda fit: fit.plot("graph", variable="x"), "kind='graph' has the options"),
+        (lambda fit: fit.plot(nonsense=1), "a plot has the options"),
+        (lambda fit: fit.plot("matrix", show="weights"), "show='weights'"),
+        (lambda fit: fit.plot("support", most=0), "most=0"),
+        (lambda fit: fit.plot("diagnostics", diagnosis=3), "diagnosis=3"),
+    ],
+)
+def test_wrong_words_are_refused(call, says):
+    with pytest.raises(SettingError, match=says):
+        call(fit_of("bootstrap"))
+
+
+def test_an_unknown_variable_is_answered_with_those_there_are():
+    with pytest.raises(ColumnError, match=r"variable='v050' is not among the variables\. Did you mean 'v05'"):
+        wide_fit().plot(variable="v050")
+    with pytest.raises(OutputError, match=r"a\.jpg has none of the endings of a picture"):
+        picture(fit_of("cvs"), "a.jpg")
+
+
+def test_the_order_has_the_variances_and_the_ties():
+    fit = fit_of("cvs")
+    ax = fit.plot("order")
+    lines = {line.get_label(): line for line in ax.lines}
+    found = np.asarray(lines["chosen: variance given all earlier ones"].get_xdata(), dtype=float)
+    np.testing.assert_allclose(found, fit.steps["variance"])
+    shown_names = [one.get_text() for one in ax.get_yticklabels()]
+    assert len(shown_names) == len(fit.names)
+    assert any("could as well" in label for label in lines) == any(map(len, fit.steps["tied"]))
+    assert len(fit.plot("order", ties=False).lines) == 2
+    few = fit.plot("order", most=3)
+    assert [one.get_text() for one in few.get_yticklabels()] == shown_names[:3]
+    assert few.get_legend().get_title().get_text() == "order, causes first (3 of 6 variables)"
+
+
+def test_without_steps_the_order_has_error_variances_with_their_intervals():
+    fit = fit_of("searched")
+    ax = fit.plot("order")
+    names = [one.get_text() for one in ax.get_yticklabels()]
+    lines = {line.get_label(): line for line in ax.lines}
+    omega = dict(zip(map(label, fit.names), fit.sem.omega, strict=True))
+    np.testing.assert_allclose(lines["variance given its parents"].get_xdata(), [omega[name] for name in names])
+    intervals = {tuple(path.vertices[:, 0]) for path in ax.collections[0].get_paths()}
+    df = dict(zip(map(label, fit.names), fit.n - 1 - fit.graph.adjacency.sum(axis=0), strict=True))
+    wanted = [[omega[n] * df[n] / chi2.ppf(q, df[n]) for q in (0.975, 0.025)] for n in names]
+    np.testing.assert_allclose(sorted(intervals), sorted(map(tuple, wanted)), rtol=1e-6)
+    assert names.index("<b>bold</b>") < names.index(label(NAMES[2]))
+
+
+def test_support_has_a_bar_for_every_learned_arrow():
+    fit = fit_of("bootstrap")
+    ax = fit.plot("support")
+    bars, intervals = ax.child_axes
+    labels = [one.get_text() for one in bars.get_yticklabels()]
+    assert len(labels) >= fit.graph.edge_count
+    learned = next(one for one in bars.containers if one.get_label() == "with this arrow, which was learned")
+    np.testing.assert_allclose(sorted(bar.get_width() for bar in learned), sorted(fit.edges["support"]))
+    assert len(intervals.collections) == len(labels)
+    few = fit.plot("support", most=2)
+    assert len(few.child_axes[0].get_yticklabels()) == 2
+
+
+def test_bootstraps_and_diagnoses_draw_themselves():
+    found = ordag.bootstrap("marks", 10, method="cvs", seed=1)
+    assert [len(ax.child_axes) for ax in (found.plot(), found.plot("support", most=1))] == [2, 2]
+    assert len(found.plot("matrix", show="support").texts) > 5
+    ax = Figure().subplots()
+    assert ordag.diagnose("marks", method="cvs", draws=2).plot(ax) is ax
+    assert len(ax.child_axes) >= 10
+
+
+def test_plotting_needs_no_screen_and_learning_no_matplotlib(tmp_path):
+    code = (
+        "import sys, ordag; fit = ordag.learn('marks', 'cvs'); fit._repr_html_(); fit.save('a.svg');"
+        "assert 'matplotlib' not in sys.modules; fit.plot('matrix'); assert 'matplotlib.pyplot' not in sys.modules;"
+        "from matplotlib import pyplot; ax = fit.plot(); assert pyplot.gcf() is ax.figure"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120, cwd=tmp_path)
+
+
+def test_plot_is_the_function_behind_the_method():
+    assert isinstance(plot(fit_of("cvs")), Axes)
