@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PEERS = .venv-peers
 LOWEST = .venv-lowest
 
-.PHONY: demo settings plots check test test-lowest test-versions lint types bench peers wheel clean help
+.PHONY: demo settings examples plots check test test-lowest test-versions lint types bench peers docs dist clean help
 
 help:
 	@echo "make demo    install, and learn the graph of the exam marks"
@@ -14,11 +14,13 @@ help:
 	@echo "make test-versions   all tests with every Python from 3.11 on that is here, and with the lowest versions of the libraries"
 	@echo "make lint    style and format: ruff, and oxfmt for the scripts of the report"
 	@echo "make types   mypy --strict on the source"
-	@echo "make settings   write docs/settings.md and the keywords of learn from the settings classes"
+	@echo "make settings   write docs/settings.md, docs/commands.md and the keywords of learn from the source"
+	@echo "make examples   run the notebooks in examples/ and keep what they show"
 	@echo "make plots   draw the pictures of the README and of docs/pictures.md"
 	@echo "make bench   measure, and write docs/benchmarks.md"
 	@echo "make peers   install other packages to compare with into .venv-peers (large: they bring PyTorch)"
-	@echo "make wheel   build the wheel into dist/"
+	@echo "make docs    build the site of the documentation into site/, and check it"
+	@echo "make dist    build the wheel and the source distribution into dist/, and check them"
 	@echo "make clean   remove the environments and what was built"
 
 demo: $(VENV)/.installed
@@ -49,14 +51,23 @@ bench: $(VENV)/.installed-bench
 
 settings: $(VENV)/.installed-dev
 	$(BIN)/python -m tools.settings
+	$(BIN)/python -m tools.commands
+
+examples: $(VENV)/.installed-dev
+	$(BIN)/python -m tools.notebooks
 
 plots: $(VENV)/.installed-dev
 	$(BIN)/python -m tools.plots
 
 peers: $(PEERS)/.installed
 
-wheel: $(VENV)/.installed-dev
-	$(BIN)/python -m build --wheel
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m tools.site
+
+dist: $(VENV)/.installed-dev
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Ordag needs Python 3.11 or later; this is " + sys.version.split()[0] + ". Name another with: make PYTHON=python3.12 …")'
@@ -70,6 +81,10 @@ $(VENV)/.installed: $(VENV)/.created pyproject.toml
 $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	@touch $@
 
 $(VENV)/.installed-bench: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
@@ -87,4 +102,4 @@ $(LOWEST)/.installed: pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .venv-* dist build
+	rm -rf $(VENV) .venv-* dist build site

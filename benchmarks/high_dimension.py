@@ -59,7 +59,7 @@ LARGE = [("hub", 400, 200), ("chain", 400, 200), ("hub", 1000, 400), ("er2", 500
 POOLED = 200
 """Variables up to which the pooled search is measured too: those up to which `auto` takes it."""
 
-UNITS = (("er2", 100, 80), ("er4", 100, 80), ("hub5", 100, 80))
+UNITS = (("er2", 100, 80), ("er4", 100, 80))
 FEW_SEEDS = range(10)
 
 

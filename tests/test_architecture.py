@@ -16,7 +16,7 @@ import ordag
 ROOT = Path(ordag.__file__).parent
 
 ROOMS = """
-    errors words markup arrays plain checks bits linalg settings workers
+    errors files words markup arrays plain checks bits linalg settings workers
     picture
     data
     order

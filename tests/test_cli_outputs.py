@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from ordag.errors import OutputError
-from ordag.show.files import check_outputs, write_whole
+from ordag.files import write_whole
+from ordag.show.files import check_outputs
 
 
 @pytest.fixture

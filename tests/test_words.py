@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ordag.words import (
     LEFT_TO_RIGHT,
+    about,
     amount,
     chance,
     counted,
@@ -92,3 +93,13 @@ def test_a_name_that_is_not_there_is_answered_with_those_that_resemble_it():
     assert did_you_mean("hieght", names) == " Did you mean 'height'?"
     assert did_you_mean(["heigth", "agee"], names, each=2) == " Did you mean 'height', 'weight', 'age'?"
     assert did_you_mean("zebra", names) == ""
+
+
+def test_about_is_said_of_numbers_only():
+    assert [about(value) for value in (0.0, 0.001, 0.05, 0.999, 1.0)] == [
+        "about 0 %",
+        "less than 1 %",
+        "about 5 %",
+        "more than 99 %",
+        "about 100 %",
+    ]

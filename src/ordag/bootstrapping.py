@@ -33,6 +33,7 @@ from ordag.resampling.resamplers import (
 )
 from ordag.resampling.streaming import passes, poisson_sums
 from ordag.resampling.support import Support
+from ordag.words import News
 from ordag.workers import worker_count
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def bootstrap(
     keep_effects = 12 * count * fit.moments.p * (fit.moments.p - 1) // 2 <= EFFECTS
 
     def tell(done: int) -> None:
-        table.tell(f"bootstrap: {done:,} of {count:,} replicates")
+        table.tell(News(f"bootstrap: {done:,} of {count:,} replicates", done / count))
 
     def learned(resampler: Resampler, numbers: range) -> list[Replicate]:
         job = Job(resampler, root, recipe, "effects" if keep_effects else "weights")

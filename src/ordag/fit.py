@@ -14,6 +14,7 @@ from ordag.evidence.arrows import arrow_columns
 from ordag.evidence.forecast import Expected, forecast
 from ordag.evidence.steps import step_columns
 from ordag.evidence.verdict import Verdict, quick_verdict
+from ordag.files import write_whole
 from ordag.learners.found import Found
 from ordag.learners.methods import learn_from, with_warnings
 from ordag.learners.settings import MethodSettings
@@ -182,7 +183,6 @@ class Fit(Found):
         compare: methods to show beside this one.
         data: the file that the fit was learned from, for its name and its hash; without one the hash is that of the moments.
         """
-        from ordag.show.files import write_whole
         from ordag.show.report import report
 
         write_whole(path, report(self, check=check, compare=compare, data=data))

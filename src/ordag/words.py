@@ -12,6 +12,17 @@ LEFT_TO_RIGHT = "\u200e"
 _JOINERS = ("\u200c", "\u200d")  # between letters of many scripts
 
 
+class News(str):
+    """A few words on how far things are; `share` is how much of this step is done, from 0 to 1, or None where nobody knows."""
+
+    share: float | None
+
+    def __new__(cls, words: str, share: float | None = None) -> News:
+        news = super().__new__(cls, words)
+        news.share = share
+        return news
+
+
 def harmless(text: str) -> str:
     r"""The text with an escape such as \x1b for every character that would act on a terminal or turn the direction."""
     if text.isprintable():
@@ -102,6 +113,12 @@ def share(value: float) -> str:
     if nearest == "100 %" and value < 1:
         return "more than 99 %"
     return "less than 1 %" if nearest == "0 %" and value > 0 else nearest
+
+
+def about(value: float) -> str:
+    """A share that is an estimate: "about 5 %", "less than 1 %"."""
+    said = share(value)
+    return said if "than" in said else f"about {said}"
 
 
 def amount(value: float) -> str:

@@ -62,7 +62,7 @@ def test_arrow_types() -> None:
     table = pa.table(
         {"a": [1.0, None], "b": pa.array([1, None], pa.uint8()), "c": [None, None], "d": [Decimal("1.5"), None]}
     )
-    for data in (table, table.to_batches()[0], table.to_reader()):
+    for data in (table, table.to_batches()[0]):
         assert equal(open_source(data), [[1, 1, NAN, 1.5], [NAN, NAN, NAN, NAN]])
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ordag.errors import OutputError
-from ordag.show.files import check_outputs, write_whole
+from ordag.files import write_whole
+from ordag.show.files import check_outputs
 
 
 def full(*_):

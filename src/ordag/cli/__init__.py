@@ -17,17 +17,20 @@ from typing import Any, NoReturn
 import click
 
 from ordag import __version__
+from ordag.cli.help import format_status
 from ordag.cli.typed import options_of, typed
 from ordag.errors import OrdagError, OrdagWarning
-from ordag.words import harmless
+from ordag.words import did_you_mean, harmless, quoted
 
 COMMANDS = {
     "learn": "Learn the causal graph behind DATA.",
     "check": "Say how far the arrows that ordag learn finds in DATA can be trusted.",
     "effect": "The total causal effect of one variable on another in the model learned from DATA.",
     "compare": "Learn from DATA with several methods, and lay their graphs side by side.",
+    "moments": "Keep what learning needs of a table, or of a part of one, in a small file.",
     "simulate": "Draw a random model of the given DESIGN, and rows from it.",
     "reproduce": "Run the numerical results of Park & Kim again: all of them, or those named.",
+    "completion": "Print the script that lets a shell complete ordag's commands, options, files and names.",
 }
 """Each with a sentence on it, so that the list of them is there at once."""
 
@@ -42,6 +45,16 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        format_status(formatter)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if not args[0].startswith("-") and args[0] not in COMMANDS:
+            raise click.UsageError(f"There is no command {quoted(args[:1])}.{did_you_mean(args[0], COMMANDS)}", ctx)
+        return super().resolve_command(ctx, args)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in COMMANDS and cmd_name not in self.commands:
             self.add_command(getattr(import_module(f"ordag.cli.{cmd_name}"), cmd_name))
@@ -53,6 +66,8 @@ class Commands(click.Group):
 def cli() -> None:
     """Learn causal graphs of Gaussian linear structural equation models: order first, then the DAG.
 
+    COMMAND --help has the options of a command, with examples.
+
     \b
     ordag learn marks                        the built-in exam marks
     ordag learn data.csv --columns a,b,c     three columns of your own table
@@ -61,8 +76,10 @@ def cli() -> None:
     ordag check data.csv                     do the data fit what the method assumes?
     ordag effect data.csv --from a --to b    a total causal effect
     ordag compare data.csv                   methods side by side
+    ordag moments part.csv --out p.moments   a part of a table; then: ordag learn *.moments
     ordag simulate homogeneous --out d.csv   a random model and data from it
     ordag reproduce --quick                  the paper's figures and tables again
+    ordag completion bash                    completion with the Tab key
     """
 
 
@@ -85,7 +102,7 @@ def main() -> None:
         sys.exit(2)
     except click.ClickException as error:
         command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
-        _refuse(error.format_message(), f" See {command} --help." if command else "")
+        _refuse(error.format_message().replace("\n\t", " "), f" See {command} --help." if command else "")
     except OrdagError as error:
         _refuse(typed(error, options_of(cli.commands.values())))
     except MemoryError:

@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
+from ordag.cli.help import ManualPage
 from ordag.cli.options import (
     DATA,
     READING,
     Progress,
+    inputs,
     method_list,
     origin,
     refuse_options,
     setting_options,
     take_reading,
+    title_of,
     with_options,
 )
 from ordag.diagnosis.diagnosis import diagnose
+from ordag.files import write_whole
 from ordag.learners.methods import AUTO, METHODS
 from ordag.show.diagnosis import print_diagnosis
-from ordag.show.files import check_outputs, write_whole
+from ordag.show.files import check_outputs
 from ordag.show.report import check_page
 from ordag.show.report import report as report_of
 from ordag.show.screen import Screen
 from ordag.words import shown
 
 
-@click.command()
+@click.command(
+    cls=ManualPage,
+    terms=(
+        "Tiers",
+        {
+            "tested": "The error variances come out equal along the learned order, as they would hardly do along a wrong one.",
+            "untested": "They come out equal, but these data could hardly have contradicted it.",
+            "assumed": "They do not come out equal: the directions rest on a condition that no data can test.",
+            "uninformative": "The columns were scaled, and the directions carry no information.",
+        },
+    ),
+)
 @DATA
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn, as in learn.")
 @click.option(
@@ -54,7 +68,7 @@ from ordag.words import shown
 def check(
     context: click.Context,
     /,
-    data: str,
+    data: str | list[str],
     method: str,
     alpha: float | None,
     orient_by_order: str | None,
@@ -71,10 +85,9 @@ def check(
 ) -> None:
     """Say how far the arrows that ordag learn finds in DATA can be trusted.
 
-    The verdict says what every direction rests on and how many of the arrows to expect wrong; directions that rest on variances
-    alone (cvs, gds) have a tier. Tested: the error variances come out equal along the learned order, as they would hardly do
-    along a wrong one. Untested: they do, but these data could hardly have contradicted it. Assumed: they do not, and the directions
-    rest on a condition that no data can test. Uninformative: the columns were scaled, and the directions carry no information.
+    The verdict says what every direction rests on and how many of the arrows to expect wrong. Then comes one finding per
+    assumption: scales, error variances, straight lines, normal errors, single rows that decide much. Directions that rest on
+    variances alone (cvs, gds) have a tier. DATA is as in ordag learn.
 
     \b
     Examples
@@ -88,8 +101,7 @@ def check(
         refuse_options(context, ["compare"], "is of use with --report only: give both, or leave it out")
     else:
         check_page(report)
-        known = [("DATA", data), *([("--knowledge", knowledge)] if knowledge else [])]
-        check_outputs([("--report", report)], known)
+        check_outputs([("--report", report)], inputs(data, knowledge))
     reading = take_reading(values)
     said = {"orient_by_order": orient_by_order, "variance": variance, "knowledge": knowledge}
     settings: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
@@ -118,6 +130,6 @@ def check(
     if as_json:
         click.echo(diagnosis.to_json())
     else:
-        print_diagnosis(diagnosis, Screen(), Path(data).name or data)
+        print_diagnosis(diagnosis, Screen(), title_of(data))
         if report is not None:
             click.echo(f"written: {shown(report)}", err=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ordag.cli.help import ManualPage
 from ordag.cli.options import (
     DATA_OR_NONE,
     READING,
@@ -19,6 +20,7 @@ from ordag.cli.options import (
     refuse_unused_level,
     setting_options,
     take_reading,
+    title_of,
     with_options,
 )
 from ordag.comparison import compare as compare_methods
@@ -32,7 +34,7 @@ from ordag.show.comparison import print_comparison
 from ordag.show.screen import Screen
 
 
-@click.command()
+@click.command(cls=ManualPage)
 @DATA_OR_NONE
 @click.option("--methods", default=",".join(METHODS), show_default=True, help="Which, separated by commas.")
 @click.option(
@@ -48,7 +50,7 @@ from ordag.show.screen import Screen
 def compare(
     context: click.Context,
     /,
-    data: str | None,
+    data: str | list[str] | None,
     methods: str,
     truth: str | None,
     design: str | None,
@@ -57,10 +59,12 @@ def compare(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Learn from DATA with several methods: edges, scores, times, agreements, and distances to the truth if given.
+    """Learn from DATA with several methods, and lay their graphs side by side.
 
+    For every method its edges, its score, its time, the edges that it shares with the others, and its distances to the truth if given.
     The distance to the DAG counts the entries in which the directed adjacency matrices differ (a reversed arrow is
     two), the distance to the class does so for equivalence classes (an undirected edge is two entries).
+    DATA is as in ordag learn, or left out for --simulate.
 
     \b
     Examples
@@ -85,7 +89,7 @@ def compare(
         source, description = drawn.X, f"{design} design"
     else:
         graph = None if truth is None else read_truth(Path(truth))
-        source, description = data, Path(data or "").name
+        source, description = data, "" if data is None else title_of(data)
     names = method_list(methods)
     if design is not None and not any("seed" in settings_of(name) for name in names if name in METHODS):
         settings.pop("seed", None)  # it has drawn the rows

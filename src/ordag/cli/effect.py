@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ordag.bootstrapping import bootstrap
+from ordag.cli.help import ManualPage
 from ordag.cli.options import (
     DATA,
     READING,
@@ -24,11 +25,10 @@ from ordag.errors import SettingError
 from ordag.learners.methods import AUTO, settings_of
 from ordag.learners.pooled.method import PooledSettings
 from ordag.learning import learn
-from ordag.model.effects import Effect, check_pair
-from ordag.words import shown
+from ordag.model.effects import check_pair
 
 
-@click.command()
+@click.command(cls=ManualPage)
 @DATA
 @click.option("--from", "source", required=True, help="The cause.")
 @click.option("--to", "target", required=True, help="What it may have an effect on.")
@@ -49,7 +49,7 @@ from ordag.words import shown
 def effect(
     context: click.Context,
     /,
-    data: str,
+    data: str | list[str],
     source: str,
     target: str,
     level: float,
@@ -62,7 +62,8 @@ def effect(
     """The total causal effect of one variable on another in the model learned from DATA.
 
     It is what a change of the cause by one unit adds to the target along all directed paths of the learned graph. The interval
-    allows for the graph having been learned: it is learned again from resamples, with the seed 0 unless --seed says otherwise.
+    allows for the graph having been learned: it is learned again from resamples, with the seed 0 unless --seed says otherwise. DATA is
+    as in ordag learn.
 
     \b
     Examples
@@ -87,24 +88,4 @@ def effect(
             resampled = bootstrap(data, count, method=fit.method, level=level, progress=progress, **reading, **again)
             fit = replace(fit, bootstrap=resampled)
     found = total_effect(fit, source, target, level, interval=interval)
-    click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False) if as_json else sentence(found))
-
-
-def sentence(effect: Effect) -> str:
-    """What was found, in one or two lines."""
-    pair = f"{shown(effect.source)} → {shown(effect.target)}"
-    level = f"{100 * effect.level:g}% interval"
-    if effect.interval == "given-graph":
-        if not effect.path_found:
-            return f"{pair}: no directed path was found in the learned graph, which does not show that there is none."
-        return (
-            f"{pair}: {effect.estimate:.4g} per unit, standard error {effect.std_error:.2g}, {level} {effect.low:.4g} to "
-            f"{effect.high:.4g}, if the learned graph is right"
-        )
-    support = f"{100 * effect.path_support:.0f} % of {effect.replicates} resamples have such a path"
-    if not effect.path_found:
-        return f"{pair}: no directed path was found; {level} {effect.low:.4g} to {effect.high:.4g} ({support})"
-    return (
-        f"{pair}: {effect.estimate:.4g} per unit, standard error {effect.std_error:.2g}, {level} {effect.low:.4g} to "
-        f"{effect.high:.4g}\nThe graph was learned again each time: {support}."
-    )
+    click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False) if as_json else str(found))

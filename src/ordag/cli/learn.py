@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import Any
 
 import click
 
+from ordag.cli.help import ManualPage
 from ordag.cli.options import (
     DATA,
     READING,
     Progress,
     given,
+    inputs,
     method_list,
     origin,
     refuse_options,
     refuse_unused_level,
     setting_options,
     take_reading,
+    title_of,
     with_options,
 )
 from ordag.errors import PrecisionWarning, SettingError
+from ordag.files import write_whole
 from ordag.learners.methods import AUTO, METHODS
 from ordag.learning import learn as learn_graph
 from ordag.show.export import check_ending, content, endings
-from ordag.show.files import check_outputs, write_whole
+from ordag.show.files import check_outputs
 from ordag.show.plots import ENDINGS as PICTURES
 from ordag.show.plots import KINDS, check_kind, check_picture, picture
 from ordag.show.report import ENDINGS as PAGES
@@ -36,7 +39,17 @@ from ordag.show.terminal import print_fit
 from ordag.words import harmless, shown
 
 
-@click.command()
+@click.command(
+    cls=ManualPage,
+    terms=(
+        "Methods",
+        {
+            "auto": "takes pooled up to 100 variables (200 with fewer than ten rows for each), and cvs with --parents adaptive "
+            "beyond; a setting that only another method has, such as --alpha, takes that one.",
+            **{name: f"{method.settings.about}." for name, method in METHODS.items()},
+        },
+    ),
+)
 @DATA
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn.")
 @with_options(setting_options(also={"seed": "--bootstrap: for the same samples again."}))
@@ -87,7 +100,7 @@ from ordag.words import harmless, shown
 def learn(
     context: click.Context,
     /,
-    data: str,
+    data: str | list[str],
     method: str,
     bootstrap: int | None,
     workers: int | None,
@@ -107,8 +120,8 @@ def learn(
     DATA is a CSV or Parquet file, a folder of Parquet files, - for a table on standard input, or the name of a built-in data
     set: marks (88 students, 5 exams) or sachs (853 cells, 11 proteins).
 
-    METHODS. auto takes pooled up to 100 variables (200 with fewer than ten rows for each) and cvs
-    with --parents adaptive beyond; a setting of another method, such as --alpha, takes that.
+    The answer is the order of causes, the graph, a table of its arrows, and a verdict on what the directions rest on and how many
+    of them to expect wrong. Warnings go to standard error with --json, and stand below the answer without it.
 
     \b
     Examples
@@ -156,17 +169,13 @@ def learn(
         for sentence in fit.warnings:
             click.echo(f"Warning: {harmless(sentence)}", err=True)
     else:
-        print_fit(fit, Screen(), Path(data).name or data)
+        print_fit(fit, Screen(), title_of(data))
         for path in contents:
             click.echo(f"written: {shown(path)}", err=True)
 
 
-about = "; ".join(f"{name} {method.settings.about}" for name, method in METHODS.items())
-learn.help = (learn.help or "").replace("METHODS", f"Methods: {about}")
-
-
 def _check_outputs(
-    data: str, knowledge: str | None, out: tuple[str, ...], plot: tuple[str, ...], report: str | None
+    data: str | list[str], knowledge: str | None, out: tuple[str, ...], plot: tuple[str, ...], report: str | None
 ) -> None:
     """Everything that can be wrong with the files to write, before anything is learned."""
     for path in out:
@@ -177,4 +186,4 @@ def _check_outputs(
         check_page(report)
     outputs = [(option, path) for option, paths in (("--out", out), ("--plot", plot)) for path in paths]
     outputs += [("--report", report)] if report else []
-    check_outputs(outputs, [("DATA", data), *([("--knowledge", knowledge)] if knowledge else [])])
+    check_outputs(outputs, inputs(data, knowledge))

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import glob
 import shlex
 import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
+from ordag.cli.help import ABOUT_METHODS, ABOUT_READING, SectionedOption
+from ordag.data.datasets import DATASETS
+from ordag.data.moments_file import ENDING
 from ordag.data.reading import Reading
 from ordag.errors import OrdagError, SettingError, UnreadableError
 from ordag.learners.methods import METHODS
 from ordag.learners.settings import MethodSettings
 from ordag.settings import Setting, declared
-from ordag.words import harmless
+from ordag.words import News, counted, harmless, shown
+
+BAR = 20
+"""Letters of a bar that shows how much is done."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -44,9 +52,49 @@ def _data(context: click.Context, _: click.Parameter, value: str | None) -> str 
     return context.with_resource(_standard_input()) if value == "-" else value
 
 
-DATA = click.argument("data", callback=_data)
+def one_of(names: Iterable[str]) -> Callable[..., list[CompletionItem]]:
+    """What a shell offers where one of these names is typed."""
+    return lambda _, __, begun: [CompletionItem(name) for name in names if name.startswith(begun)]
 
-DATA_OR_NONE = click.argument("data", required=False, callback=_data)
+
+def _files_or_data_sets(context: click.Context, data: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Files, or the built-in tables where no file begins like that: a shell would not show both."""
+    if glob.glob(f"{glob.escape(begun)}*"):
+        return [CompletionItem(begun, type="file")]
+    return one_of(DATASETS)(context, data, begun)
+
+
+def title_of(data: str | list[str]) -> str:
+    """What the answer calls a table."""
+    paths = [data] if isinstance(data, str) else data
+    more = f" and {counted(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
+    return f"{Path(paths[0]).name or paths[0]}{more}"
+
+
+def inputs(data: str | list[str], knowledge: str | None = None) -> list[tuple[str, str]]:
+    """The files that are read, by the words that they were given with: none of them is to be overwritten."""
+    read = [("DATA", one) for one in ([data] if isinstance(data, str) else data)]
+    return read if knowledge is None else [*read, ("--knowledge", knowledge)]
+
+
+def _parts(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> str | list[str] | None:
+    """One table, or the files of moments of its parts."""
+    if len(values) < 2:
+        return _data(context, parameter, values[0]) if values else None
+    other = [value for value in values if not value.lower().endswith(ENDING)]
+    if other:
+        raise SettingError(
+            f"{shown(other[0])} is one of {len(values)} tables: give one, or several files of moments ({ENDING}) which are parts of "
+            "one table. `ordag moments` makes them."
+        )
+    return list(values)
+
+
+DATA = click.argument(
+    "data", nargs=-1, required=True, metavar="DATA", callback=_parts, shell_complete=_files_or_data_sets
+)
+
+DATA_OR_NONE = click.argument("data", nargs=-1, metavar="[DATA]", callback=_parts, shell_complete=_files_or_data_sets)
 
 Option = Callable[[Command], Command]
 
@@ -75,16 +123,18 @@ def _option(
         said = [_sentence(takers[0][1].help)]
     choices = tuple(dict.fromkeys(word for _, known, _ in takers for word in known.choices))
     known, default = replace(takers[0][1], choices=choices), takers[0][2]
-    return _click_option(name, known, default, " ".join([*said, also]).strip())
+    return _click_option(name, known, default, " ".join([*said, also]).strip(), ABOUT_METHODS)
 
 
-def _click_option(name: str, known: Setting, default: Any, help: str) -> Option[Any]:
-    more: dict[str, Any] = {} if known.bare is None else {"is_flag": False, "flag_value": known.bare}
+def _click_option(name: str, known: Setting, default: Any, help: str, section: str) -> Option[Any]:
+    more: dict[str, Any] = {"help": help, "cls": SectionedOption, "section": section}
+    if known.bare is not None:
+        more |= {"is_flag": False, "flag_value": known.bare}
     if known.typed is bool:
-        return click.option(f"--{name.replace('_', '-')}", is_flag=True, help=help)
+        return click.option(f"--{name.replace('_', '-')}", is_flag=True, **more)
     if default is not None and name != "seed":
         more |= {"default": default, "show_default": True}
-    return click.option(f"--{name.replace('_', '-')}", type=_type(known), help=help, **more)
+    return click.option(f"--{name.replace('_', '-')}", type=_type(known), **more)
 
 
 def _sentence(help: str) -> str:
@@ -118,14 +168,24 @@ class _Written(click.ParamType):  # type: ignore[type-arg]
 
 READING = [
     click.option(
-        "--columns", multiple=True, help="Columns to use, separated by commas. Repeat the option for names with commas."
+        "--columns",
+        multiple=True,
+        cls=SectionedOption,
+        section=ABOUT_READING,
+        help="Columns to use, separated by commas; all unless given. Repeat the option for names with commas.",
     ),
     *(
-        _click_option(name, known, getattr(Reading(), name), _sentence(known.help))
+        _click_option(name, known, getattr(Reading(), name), _sentence(known.help), ABOUT_READING)
         for name, known in declared(Reading).items()
         if known.typed is not None
     ),
-    click.option("--no-header", is_flag=True, help="The first line of a text file is data already."),
+    click.option(
+        "--no-header",
+        is_flag=True,
+        cls=SectionedOption,
+        section=ABOUT_READING,
+        help="The first line of a text file is data already.",
+    ),
 ]
 
 READING_NAMES = (*declared(Reading), "no_header")
@@ -176,10 +236,10 @@ def method_list(text: str | None) -> list[str]:
     return list(METHODS) if names == ["all"] else names
 
 
-def origin(data: str, reading: Mapping[str, Any]) -> dict[str, Any]:
+def origin(data: str | list[str], reading: Mapping[str, Any]) -> dict[str, Any]:
     """What a report says of where it is from: the table, how it was read, and what was typed."""
-    piped = Path(data).name == STANDARD_INPUT
-    return {"data": None if piped else data, "reading": reading, "command": shlex.join(["ordag", *sys.argv[1:]])}
+    file = data if isinstance(data, str) and Path(data).name != STANDARD_INPUT else None
+    return {"data": file, "reading": reading, "command": shlex.join(["ordag", *sys.argv[1:]])}
 
 
 def refuse_unused_level(settings: dict[str, Any]) -> None:
@@ -199,21 +259,41 @@ def _column_list(columns: tuple[str, ...]) -> list[str] | None:
 
 
 class Progress:
-    """Says on standard error how far things are, once they have taken a second and if someone is there to see it."""
+    """Says on standard error how far things are, once they have taken a second and if someone is there to see it.
+
+    Where the share that is done is known there is a bar, and the time that is left if it goes on at the same pace.
+    """
 
     def __enter__(self) -> Progress:
-        self.start = time.monotonic()
-        self.last = 0.0
+        self.start = self.since = time.monotonic()
+        self.last = self.share = 0.0
         self.visible = sys.stderr.isatty()
         self.shown = False
         return self
 
     def __call__(self, news: str) -> None:
-        now = time.monotonic() - self.start
-        if self.visible and now > 1.0 and now - self.last > 0.2:
-            click.echo(f"\r{f'{harmless(news)}, {now:.0f} s':<78.78}", nl=False, err=True)
+        now = time.monotonic()
+        share = news.share if isinstance(news, News) else None
+        if share is None or share < self.share:  # another step has begun
+            self.since = now
+        self.share = share or 0.0
+        if self.visible and now - self.start > 1.0 and now - self.last > 0.2:
+            width = max(20, min(shutil.get_terminal_size().columns, 120)) - 1
+            click.echo(f"\r{self.line(news, now, width)}", nl=False, err=True)
             self.last, self.shown = now, True
+
+    def line(self, news: str, now: float, width: int) -> str:
+        """What to show now: a bar if the share is known, the news, and how long it has taken or will take."""
+        words, elapsed = harmless(news), now - self.start
+        if not self.share:
+            return f"{words}, {elapsed:.0f} s"[:width].ljust(width)
+        left = (now - self.since) * (1.0 - self.share) / self.share
+        filled = round(self.share * BAR)
+        bar = f"[{'#' * filled}{'.' * (BAR - filled)}] {100 * self.share:3.0f} %  {words}"
+        more = f", about {left:.0f} s left" if now - self.since > 0.5 else ""
+        return f"{bar}{more}"[:width].ljust(width)
 
     def __exit__(self, *_: object) -> None:
         if self.shown:
-            click.echo("\r" + " " * 78 + "\r", nl=False, err=True)
+            width = max(20, min(shutil.get_terminal_size().columns, 120)) - 1
+            click.echo("\r" + " " * width + "\r", nl=False, err=True)

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from ordag.cli.options import refuse_options
+from ordag.cli.help import ManualPage
+from ordag.cli.options import one_of, refuse_options
 from ordag.paper import Result, Step
 from ordag.paper.reproduction import chosen_experiments
 from ordag.paper.reproduction import reproduce as run
@@ -22,8 +23,10 @@ PLAIN_SECONDS = 30.0
 """How often to say how far things are where there is no terminal."""
 
 
-@click.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.command(cls=ManualPage)
+@click.argument(
+    "names", nargs=-1, metavar="[NAME]...", shell_complete=one_of(one.name for one in chosen_experiments(None))
+)
 @click.option("--list", "listing", is_flag=True, help="List the names and what they are.")
 @click.option("--quick", is_flag=True, help="Few replicates at few points: all of it in two minutes on two cores.")
 @click.option(

@@ -8,15 +8,23 @@ from typing import Any
 
 import click
 
+from ordag.cli.help import ABOUT_OUTPUT, ManualPage, SectionedOption
+from ordag.cli.options import one_of
 from ordag.errors import SettingError
+from ordag.files import write_whole
 from ordag.graph.formats import format_of, write_text
 from ordag.model import simulate as draw
-from ordag.show.files import check_outputs, write_whole
+from ordag.model.designs import DESIGNS, Design
+from ordag.show.files import check_outputs
 from ordag.words import shown
 
 
-@click.command()
-@click.argument("design", default="homogeneous")
+def _said(design: Design) -> str:
+    return " ".join((design.draw.__doc__ or "").partition("\n\n")[0].replace("`", "").replace("_", "-").split())
+
+
+@click.command(cls=ManualPage, terms=("Designs", {name: _said(design) for name, design in DESIGNS.items()}))
+@click.argument("design", default="homogeneous", shell_complete=one_of(DESIGNS))
 @click.option("-p", "--variables", "p", type=int, help="Number of variables (20; nonfaithful has 3).")
 @click.option("-n", "--rows", "n", default=1000, show_default=True, type=int, help="Number of rows.")
 @click.option("--seed", type=int, help="For the same model and data again.")
@@ -25,7 +33,11 @@ from ordag.words import shown
 @click.option("--variances", help="Sparse designs: 'equal', a number, or a range such as 1,3.")
 @click.option("--out", type=click.Path(dir_okay=False), help="Write the rows to a .csv or .parquet file.")
 @click.option(
-    "--truth", type=click.Path(dir_okay=False), help="Write the model: .json, or a graph format by its ending."
+    "--truth",
+    type=click.Path(dir_okay=False),
+    cls=SectionedOption,
+    section=ABOUT_OUTPUT,
+    help="Write the model: .json, or a graph format by its ending.",
 )
 def simulate(
     design: str,
@@ -40,9 +52,8 @@ def simulate(
 ) -> None:
     """Draw a random model of the given DESIGN, and rows from it.
 
-    Designs: homogeneous, heterogeneous and nonfaithful (Sections 4.1 to 4.3 of Park & Kim), erdos-renyi, scale-free; for
-    more variables than rows chain, hub, hub5, er2, er4, er2w3 and rs40.
-    Without --out the rows go to standard output as CSV.
+    DESIGN is homogeneous unless given. Without --out the rows go to standard output as CSV, with all their digits. The same seed
+    gives the same model and the same rows.
 
     \b
     Examples

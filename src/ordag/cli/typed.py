@@ -35,6 +35,8 @@ def typed(error: OrdagError, options: Mapping[str, str]) -> str:
     text = _BOTH.sub(lambda both: both[1] or both[2] or both[3], harmless(str(error)))
     text = re.sub(rf"\b({'|'.join(options)})=({_VALUE})", lambda one: _option(options[one[1]], one[2]), text)
     alone = [name for name in options if "_" in name or name in error.settings]
+    if not alone:
+        return text
     return re.sub(rf"(?<![\w-])({'|'.join(alone)})(?![\w=-])", lambda name: options[name[1]], text)
 
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from ordag.arrays import Array
 from ordag.checks import as_list, as_numbers, check_function, is_whole, short
+from ordag.data.moments_file import ENDING, Content, parse, pieces, read
 from ordag.data.profile import Sampler
 from ordag.data.reading import Missing
 from ordag.data.scatter import WELL_CONDITIONED, Accumulator, chunk_rows, merge_roots, root_of_scatter, scatter_of
 from ordag.data.sources import Source, open_source
+from ordag.data.sources.paths import locate
 from ordag.data.table_checks import SMALLEST, LeastRows, RowCheck, check_names, check_size
-from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, SettingError
+from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, OutputError, SettingError
+from ordag.files import write_whole
 from ordag.linalg import lengths, triangle
 from ordag.markup import card, isolated, table
 from ordag.words import counted, listed, number, shown
@@ -193,6 +198,43 @@ class Moments:
         source = open_source(data, columns=columns, missing=missing, **reading)
         return read_moments(source, missing=missing, progress=progress)
 
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write them to a file, whose name ends in .moments: docs/scale.md has its format. R is what is kept, not the scatter."""
+        if not str(path).lower().endswith(ENDING):
+            raise OutputError(f"{path}: end the name of a file of moments in {ENDING}.")
+        write_whole(path, pieces(self._content))
+
+    def to_bytes(self) -> bytes:
+        """What `save` writes, for an engine that carries bytes."""
+        return b"".join(pieces(self._content))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Moments:
+        """What `to_bytes` gave."""
+        return cls(**parse(io.BytesIO(data), "What was given")._asdict())
+
+    @property
+    def _content(self) -> Content:
+        return Content(self.n, self.mean, self.names, self.R, self.squared, self.dropped)
+
+    @classmethod
+    def load(cls, *paths: str | PathLike[str]) -> Moments:
+        """What `save` has written; of several files, the moments of all their rows together."""
+        if not paths:
+            raise SettingError("Moments.load: give the path of at least one file.")
+        found: Moments | None = None
+        for path in paths:
+            content = read(*locate(path))
+            part = cls(**content._asdict())
+            if found is not None and set(part.names) != set(found.names):
+                odd = sorted(set(part.names) ^ set(found.names))
+                raise ColumnError(
+                    f"{path} and {paths[0]} hold moments of different columns: {listed(odd)} is in one of them only."
+                )
+            found = part if found is None else found.merge(part)
+        assert found is not None
+        return found
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         # also for copied and unpickled arrays, which could be written to
         self.__dict__.update({key: _frozen(v) if isinstance(v, np.ndarray) else v for key, v in state.items()})
@@ -204,6 +246,14 @@ class Moments:
 
     def __repr__(self) -> str:
         return f"Moments(n={self.n}, p={self.p}, names={listed(self.names)})"
+
+
+def moments_of_files(data: Any) -> Moments | None:
+    """The moments that a .moments file, or a list of them, holds; None for data of another kind."""
+    paths = data if isinstance(data, list | tuple) else [data]
+    if paths and all(isinstance(one, str | PathLike) and str(one).lower().endswith(ENDING) for one in paths):
+        return Moments.load(*paths)
+    return None
 
 
 def gram_moments(source: Source) -> Moments | None:

@@ -8,12 +8,12 @@ from typing import Any
 
 from ordag.arrays import Array
 from ordag.checks import check_function
-from ordag.data.moments import Moments, gram_moments, moments_of_gram, read_moments
+from ordag.data.moments import Moments, gram_moments, moments_of_files, moments_of_gram, read_moments
 from ordag.data.profile import Profile, Rows, Sampler
 from ordag.data.reading import Reading
 from ordag.data.sources import Source, open_source
 from ordag.data.table_checks import LeastRows, RowCheck, check_moments, check_size, least_squares_rows
-from ordag.words import counted
+from ordag.words import News, counted
 
 
 class Table:
@@ -32,9 +32,10 @@ class Table:
         self._progress, self._keep = progress, keep
         self._least_rows: LeastRows = least_squares_rows
         self.source: Source | None = None
-        if isinstance(data, Moments):
+        held = data if isinstance(data, Moments) else moments_of_files(data)
+        if held is not None:
             settings.refuse_layout("Moments")
-            self._given = data if settings.columns is None else data.select(settings.columns)
+            self._given = held if settings.columns is None else held.select(settings.columns)
             self.names = self._given.names
         else:
             self.source = open_source(data, **reading)
@@ -52,7 +53,8 @@ class Table:
 
     def tell_rows(self, rows: int) -> None:
         """Pass on how many rows have been read."""
-        self.tell(f"{counted(rows, 'row')} read")
+        share = None if self.source is None else self.source.share(rows)
+        self.tell(News(f"{counted(rows, 'row')} read", share))
 
     def needing(self, least_rows: LeastRows) -> Table:
         """This table, from now on refused with fewer rows than this; unless said, than regressions on all columns need."""

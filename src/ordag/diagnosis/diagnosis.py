@@ -36,6 +36,7 @@ from ordag.evidence.equal_variances import equality_finding
 from ordag.evidence.finding import LEVELS, Finding, unchecked
 from ordag.evidence.scale import scale_finding, scale_of
 from ordag.evidence.verdict import TIERS, Verdict, quick_verdict
+from ordag.files import write_whole
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.learners.methods import check_settings, recipe_for
@@ -51,8 +52,8 @@ if TYPE_CHECKING:
 LEVEL = 0.01
 """Of a finding, where nobody says otherwise."""
 
-NUMBERS = 20_000_000
-"""Rows times columns to hold at once, about 160 MB; of larger tables every second, fourth, … row is looked at."""
+NUMBERS = 4_000_000
+"""Rows times columns to look at; of larger tables every second, fourth, … row: enough to notice what matters."""
 
 TITLES = {"warning": "Warnings", "look": "Worth a look", "fine": "Fine", "unchecked": "Not checked"}
 
@@ -105,7 +106,6 @@ class Diagnosis:
         self, path: str | PathLike[str], *, compare: Sequence[str] = (), data: str | PathLike[str] | None = None
     ) -> None:
         """Write a page for a browser, with these findings: see `Fit.report`."""
-        from ordag.show.files import write_whole
         from ordag.show.report import report
 
         write_whole(path, report(self.fit, diagnosis=self, compare=compare, data=data))

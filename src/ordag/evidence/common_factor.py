@@ -108,10 +108,10 @@ def common_factor(fit: Found) -> CommonFactor | None:
     >>> found.factors, round(found.worse, 1), round(found.chi_square, 1), found.df
     (1, 3.7, 8.7, 5)
     """
-    n, R = fit.n, fit.moments.R
-    p = len(R)
+    n, p = fit.n, fit.moments.p
     if not 4 <= p <= MOST_VARIABLES or n < p + 2:
         return None
+    R = fit.moments.R
     try:
         B = fit.any_sem.B
     except OrdagError:

@@ -157,11 +157,12 @@ def residual_kurtosis(found: Found) -> float:
         assert found.sem is not None
         residuals = centred - centred @ found.sem.B
     squares = (residuals / np.abs(residuals).max(axis=0)) ** 2
-    n = len(squares)
     kurtosis = float(np.mean(np.mean(squares**2, axis=0) / np.mean(squares, axis=0) ** 2)) - 3.0
-    # of Gaussian rows that is -6/(n + 1) on average, which adds up over many variables
-    unbiased = (n - 1.0) / ((n - 2.0) * (n - 3.0)) * ((n + 1.0) * kurtosis + 6.0)
-    return max(unbiased, LEAST_KURTOSIS)
+    n = len(squares)
+    if found.n < least_squares_rows(len(found.names)):
+        # of Gaussian rows that is -6/(n + 1) on average, which adds up where there are more variables than rows
+        kurtosis = (n - 1.0) / ((n - 2.0) * (n - 3.0)) * ((n + 1.0) * kurtosis + 6.0)
+    return max(kurtosis, LEAST_KURTOSIS)
 
 
 def equality_finding(found: Found) -> Finding:
@@ -170,11 +171,12 @@ def equality_finding(found: Found) -> Finding:
     if test is None:
         return unchecked("equal_variances", f"{untestable(found)}.")
     numbers = test._asdict()
+    apart = test.numbers if test.left_out else f"largest over smallest {amount(test.spread)}, {chance(test.p_value)}"
     if test.rejected:
-        sentence = f"Equal error variances are rejected along the learned order ({test.numbers})."
+        sentence = f"Equal error variances are rejected along the learned order ({apart})."
         return Finding("equal_variances", "look", sentence, numbers)
     just = "only just " if test.doubtful else ""
-    sentence = f"Equal error variances are {just}not rejected along the learned order ({test.numbers})"
+    sentence = f"Equal error variances are {just}not rejected along the learned order ({apart})"
     if test.left_out:
         sentence += ", but with so few rows a missed parent looks like a larger error variance"
     elif test.detectable > 3.0:

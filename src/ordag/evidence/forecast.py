@@ -27,7 +27,7 @@ from ordag.linalg import inverse
 from ordag.parents.row_tests import row_test
 from ordag.resampling.replicates import Indices, Job, Replicate, run
 from ordag.resampling.resamplers import gaussian_resampler, seed_root
-from ordag.words import share
+from ordag.words import about, share
 
 MOST, LEAST = 200, 4
 """Tables to learn from where nobody says how many. Below the second there would be no average to speak of."""
@@ -62,11 +62,11 @@ class Expected:
     def sentence(self) -> str:
         if self.missed is None:
             return (
-                f"By their probabilities about {share(self.wrong)} of the arrows are wrong; of those between variables that "
-                f"are joined, about {share(self.turned)} point the other way."
+                f"By their probabilities {about(self.wrong)} of the arrows are wrong; of those between variables that "
+                f"are joined, {about(self.turned)} point the other way."
             )
         return (
-            f"If this graph were the truth, tables of this size would give about {share(self.wrong)} wrong arrows, "
+            f"If this graph were the truth, tables of this size would give {about(self.wrong)} wrong arrows, "
             f"{share(self.turned)} turned round, and miss {share(self.missed)} of the edges "
             f"({self.replicates} simulated tables)."
         )
@@ -114,6 +114,8 @@ def forecast(
     if not found.graph.edge_count:
         return None
     count = usual_count(found) if replicates is None else replicates
+    if not count:
+        return None
     try:
         sem = found.any_sem
     except OrdagError:  # what PC gives need not be a class, and then there is no model to draw from

@@ -51,19 +51,33 @@ class Steps:
 def step_evidence(ordering: Ordering, skeleton: Mask, alpha: float, before: Mask | None = None) -> Steps:
     """Every step against all its candidates; `skeleton` is the symmetric mask of joined columns."""
     found = ordering.candidates(before)
-    tests, nearest, alone = found.p_values, found.nearest, ~found.rivals.any(axis=1)
-    tied = tests > alpha
+    tied, nearest, alone = found.tied(alpha), found.nearest, ~found.rivals.any(axis=1)
     np.fill_diagonal(tied, True)
-    joined = skeleton[np.ix_(ordering.order, ordering.order)].astype(np.float32)
-    group = tied.astype(np.float32)
+    p_value = np.full(len(nearest), np.nan)
+    several = np.flatnonzero(~alone)
+    p_value[several] = found.p_values(several, nearest[several])
     return Steps(
         names=tuple(ordering.moments.names[j] for j in ordering.order),
         margin=ordering.margins,
         runner_up=np.where(alone, -1, nearest),
-        p_value=np.where(alone, np.nan, tests[np.arange(len(nearest)), nearest]),
+        p_value=p_value,
         tied=tied,
-        matters=np.einsum("ij,ij->i", group @ joined, group) > 0,
+        matters=_joined_within(tied, skeleton[np.ix_(ordering.order, ordering.order)]),
     )
+
+
+def _joined_within(groups: Mask, joined: Mask) -> Mask:
+    """Whether two members of a group are joined, for every row of `groups`: pair by pair, or all at once where many are joined."""
+    a, b = np.nonzero(np.triu(joined))
+    p = len(joined)
+    if 16 * len(a) > p * p:
+        group = groups.astype(np.float32)
+        return np.asarray(np.einsum("ij,ij->i", group @ joined.astype(np.float32), group) > 0)
+    members = np.ascontiguousarray(groups.T)
+    found = np.zeros(p, dtype=bool)
+    for i, j in zip(a.tolist(), b.tolist(), strict=True):
+        found |= members[i] & members[j]
+    return found
 
 
 def step_columns(found: Found) -> dict[str, Any]:

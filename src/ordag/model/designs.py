@@ -157,7 +157,7 @@ def er2(p: int, streams: Streams, *, weights: Range = (0.5, 1.0), variances: str
 
 
 def er4(p: int, streams: Streams, *, weights: Range = (0.5, 1.0), variances: str | float | Range = "equal") -> Recipe:
-    """The same of degree 4."""
+    """`er2` with degree 4."""
     return erdos_renyi(p, streams, degree=min(4.0, p - 1.0), weights=weights, variances=variances)
 
 

@@ -57,6 +57,27 @@ class Effect:
         """Plain values; None for what is not known."""
         return {key: None if value != value else value for key, value in vars(self).items()}
 
+    def __str__(self) -> str:
+        """What was found, in one or two lines."""
+        pair = f"{shown(self.source)} → {shown(self.target)}"
+        level = f"{100 * self.level:g}% interval"
+        if self.interval == "given-graph":
+            if not self.path_found:
+                return (
+                    f"{pair}: no directed path was found in the learned graph, which does not show that there is none."
+                )
+            return (
+                f"{pair}: {self.estimate:.4g} per unit, standard error {self.std_error:.2g}, {level} {self.low:.4g} to "
+                f"{self.high:.4g}, if the learned graph is right"
+            )
+        support = f"{100 * self.path_support:.0f} % of {self.replicates} resamples have such a path"
+        if not self.path_found:
+            return f"{pair}: no directed path was found; {level} {self.low:.4g} to {self.high:.4g} ({support})"
+        return (
+            f"{pair}: {self.estimate:.4g} per unit, standard error {self.std_error:.2g}, {level} {self.low:.4g} to "
+            f"{self.high:.4g}\nThe graph was learned again each time: {support}."
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Effects:

@@ -11,7 +11,7 @@ from ordag.arrays import Array, Mask
 from ordag.checks import short
 from ordag.errors import CollinearError, ConstantColumnError, GraphError, TooFewRowsError
 from ordag.graph.dag import Dag
-from ordag.linalg import EPSILON, triangle
+from ordag.linalg import EPSILON, lengths, triangle
 from ordag.model.sem import LinearSEM, MomentsLike
 from ordag.words import collinear, counted, listed, shown
 
@@ -51,16 +51,16 @@ def refit(moments: MomentsLike, dag: Dag) -> Refit:
             f"there are {moments.n}. Bring more rows or remove some of the arrows into {shown(names[j])}."
         )
     p = len(names)
-    S = moments.R.T @ moments.R
+    products = Products(moments, int((n_parents + 1) @ (n_parents + 1)))
     B = np.zeros((p, p))
     std_error = np.full((p, p), np.nan)
     omega = np.empty(p)
     for k in np.unique(n_parents).tolist():
         targets = np.flatnonzero(n_parents == k)
         families = np.column_stack([np.nonzero(adjacency.T[targets])[1].reshape(len(targets), k), targets])
-        factors, sound = _factors(S, families)
+        factors, sound = _factors(products, families)
         for row in np.flatnonzero(~sound).tolist():
-            factors[row] = _factor(moments, S, families[row])
+            factors[row] = _factor(moments, families[row])
         omega[targets] = factors[:, k, k] ** 2 / residual_df[targets]
         if k:
             source, target = families[:, :k], targets[:, None]
@@ -72,9 +72,29 @@ def refit(moments: MomentsLike, dag: Dag) -> Refit:
     return Refit(LinearSEM(B, omega, moments.mean - moments.mean @ B, names), std_error, residual_df)
 
 
-def _factors(S: Array, families: NDArray[np.intp]) -> tuple[Array, Mask]:
-    """The triangular factors of families of columns of the same size, by Cholesky of S, and which of them keep enough digits."""
-    G = S[families[:, :, None], families[:, None, :]]
+class Products:
+    """Squares and products of columns: those at hand; of a few families only, or of all columns at once, whichever is less."""
+
+    def __init__(self, moments: MomentsLike, needed: int) -> None:
+        self.moments, p = moments, len(moments.names)
+        self.all: Array | None = getattr(moments, "scatter", None)  # `Moments` may have it; nobody has to
+        if self.all is None and 4 * needed > p * p:
+            self.all = moments.R.T @ moments.R
+
+    def of(self, families: NDArray[np.intp]) -> Array:
+        """The matrix of every family of columns; all have the same size."""
+        if self.all is not None:
+            rows, columns = families[:, :, None], families[:, None, :]
+            return np.asarray(self.all[np.maximum(rows, columns), np.minimum(rows, columns)])
+        R = self.moments.R
+        step = max(1, 2**21 // (families.shape[1] * len(R)))
+        blocks = (R.T[families[start : start + step]] for start in range(0, len(families), step))
+        return np.concatenate([columns @ columns.transpose(0, 2, 1) for columns in blocks])
+
+
+def _factors(products: Products, families: NDArray[np.intp]) -> tuple[Array, Mask]:
+    """The triangular factors of families of columns of the same size, by Cholesky, and which of them keep enough digits."""
+    G = products.of(families)
     try:
         U = np.linalg.cholesky(G).transpose(0, 2, 1)
     except np.linalg.LinAlgError:
@@ -83,20 +103,17 @@ def _factors(S: Array, families: NDArray[np.intp]) -> tuple[Array, Mask]:
     return np.array(U), remains.all(axis=1)
 
 
-def _factor(moments: MomentsLike, S: Array, columns: NDArray[np.intp]) -> Array:
-    """The triangular factor of these columns of R, with S = RᵀR.
-
-    The QR of the columns keeps the digits that squares lose.
-    """
-    G = S[np.ix_(columns, columns)]
-    U = triangle(moments.R[: columns.max() + 1, columns])  # R is triangular: zeros below
-    remains = U.diagonal() > 8 * EPSILON * np.sqrt(G.diagonal())
+def _factor(moments: MomentsLike, columns: NDArray[np.intp]) -> Array:
+    """The triangular factor of these columns of R; the QR of the columns keeps the digits that squares lose."""
+    R = moments.R[: columns.max() + 1, columns]  # R is triangular: zeros below
+    U = triangle(R)
+    remains = U.diagonal() > 8 * EPSILON * lengths(R)
     if not remains.all():
         i = int(np.argmin(remains))
         names = [moments.names[column] for column in columns[: i + 1]]
         if not i:
             raise ConstantColumnError(f"Column {shown(names[0])} never changes: leave it out.")
-        shares = np.linalg.solve(U[:i, :i], U[:i, i]) * np.sqrt(G.diagonal()[:i] / G[i, i])
+        shares = np.linalg.solve(U[:i, :i], U[:i, i]) * lengths(R)[:i] / lengths(R)[i]
         others = [name for name, share in zip(names, shares, strict=False) if abs(share) > 1e-8]
         raise CollinearError(collinear(names[i], others))
     return U

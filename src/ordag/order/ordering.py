@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
+from scipy.special import stdtr, stdtrit
 
 from ordag.arrays import Array, Mask
 from ordag.data.moments import Moments
@@ -39,27 +39,38 @@ class Rule:
 class Candidates(NamedTuple):
     """What the steps compared, one row for each: `values[m, m]` of the chosen position is the least, the `rivals` have the others.
 
-    `rest` are the values of the rivals with the chosen one also given, `degrees` those of freedom of a test of two values.
+    The values of the rivals with the chosen one also given are in the row of the next step, `onwards` (1 or -1) further;
+    `degrees` are those of freedom of a test of two values.
     """
 
     values: Array
-    rest: Array
     rivals: Mask
     degrees: Array
+    onwards: int
 
     @property
     def nearest(self) -> NDArray[np.intp]:
         """The position of every step's runner-up; of no meaning where there is no rival."""
         return np.asarray(np.where(self.rivals, self.values, np.inf).argmin(axis=1))
 
-    @property
-    def p_values(self) -> Array:
-        """The p-value that a rival has the same variance as the chosen one; zero for those that are no rivals."""
-        p_values = np.zeros(self.values.shape)
-        step = np.nonzero(self.rivals)[0]
-        chosen, values, rest = self.values.diagonal()[step], self.values[self.rivals], self.rest[self.rivals]
-        p_values[self.rivals] = pitman_morgan(np.sqrt(chosen), np.sqrt(values), np.sqrt(rest), self.degrees[step])
-        return p_values
+    def tied(self, alpha: float) -> Mask:
+        """The rivals whose p-value that they have the same variance as the chosen one is above alpha."""
+        tied = np.zeros(self.values.shape, dtype=bool)
+        critical = stdtrit(self.degrees, 1.0 - alpha / 2.0)
+        step = max(1, 2**18 // len(tied))
+        for start in range(0, len(tied), step):  # what stays in a processor's cache
+            m, b = np.nonzero(self.rivals[start : start + step])
+            m += start
+            tied[m, b] = self._t(m, b) < critical[m]
+        return tied
+
+    def p_values(self, m: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
+        """The p-values that rivals b have the same variance as those chosen at steps m."""
+        return np.asarray(2.0 * stdtr(self.degrees[m], -self._t(m, b)))
+
+    def _t(self, m: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
+        chosen, rival, rest = self.values[m, m], self.values[m, b], self.values[m + self.onwards, b]
+        return pitman_morgan_t(np.sqrt(chosen), np.sqrt(rival), np.sqrt(rest), self.degrees[m])
 
 
 @dataclass(frozen=True)
@@ -88,10 +99,10 @@ class Factor:
         if self.from_last:
             values = np.cumsum(self.W**2, axis=0)
             rivals = np.tril(~np.logical_or.accumulate(waits, axis=1).T, -1)
-            return Candidates(values, np.roll(values, 1, axis=0), rivals, n - positions - 1.0)
+            return Candidates(values, rivals, n - positions - 1.0, -1)
         values = np.cumsum(self.L[:, ::-1] ** 2, axis=1)[:, ::-1].T
         rivals = np.triu(~np.logical_or.accumulate(waits[::-1], axis=0)[::-1], 1)
-        return Candidates(values, np.roll(values, -1, axis=0), rivals, n - positions - 2.0)
+        return Candidates(values, rivals, n - positions - 2.0, 1)
 
 
 @dataclass(frozen=True)
@@ -199,11 +210,14 @@ class Ordering:
 
 
 def pitman_morgan(a: Array, b: Array, rest: Array, degrees: NDArray[np.floating[Any]]) -> Array:
-    r"""P-values that two variances are equal, from lengths of residuals: of a, of b, and of b given a too (`rest`).
+    """P-values that two variances are equal, from lengths of residuals: of a, of b, and of b given a too (`rest`)."""
+    return np.asarray(2.0 * stdtr(degrees, -pitman_morgan_t(a, b, rest, degrees)))
 
-    $t = |b^2 - a^2| \sqrt d / (2 a \cdot \text{rest})$ has Student's distribution with d degrees of freedom (Pitman 1939; Morgan
-    1939). In quotients of lengths no unit makes it overflow or vanish.
+
+def pitman_morgan_t(a: Array, b: Array, rest: Array, degrees: NDArray[np.floating[Any]]) -> Array:
+    r"""$t = |b^2 - a^2| \sqrt d / (2 a \cdot \text{rest})$, of Student's distribution with d degrees of freedom where variances are equal.
+
+    (Pitman 1939; Morgan 1939.) In quotients of lengths no unit makes it overflow or vanish.
     """
     with np.errstate(over="ignore", divide="ignore"):
-        t = np.abs(b - a) / a * ((b + a) / rest) * (np.sqrt(degrees) / 2.0)
-    return np.asarray(2.0 * stdtr(degrees, -t))
+        return np.asarray(np.abs(b - a) / a * ((b + a) / rest) * (np.sqrt(degrees) / 2.0))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ordag.files import write_whole
 from ordag.paper.engine.experiment import means, where
-from ordag.show.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

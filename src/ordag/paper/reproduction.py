@@ -14,11 +14,11 @@ import pandas as pd
 
 from ordag.checks import is_whole, short
 from ordag.errors import OutputError, SettingError
+from ordag.files import write_whole
 from ordag.paper.engine.experiment import Experiment, ReproductionError, Task, to_frame
 from ordag.paper.engine.journal import Journal
 from ordag.paper.engine.runner import perform, tasks_of
 from ordag.paper.experiments import EXPERIMENTS
-from ordag.show.files import write_whole
 from ordag.workers import worker_count
 
 FOLDER = "ordag-results"

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ordag.errors import OutputError
+from ordag.files import write_whole
 from ordag.graph.formats import FORMATS, format_of, write_text
-from ordag.show.files import write_whole
 from ordag.show.plots import ENDINGS, picture
 from ordag.show.report import report
 

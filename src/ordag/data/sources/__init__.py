@@ -13,6 +13,7 @@ from ordag.data.sources.frames import open_columns, open_frame
 from ordag.data.sources.parquet import open_folder, open_parquet
 from ordag.data.sources.paths import locate
 from ordag.data.sources.source import Source
+from ordag.data.sources.streams import open_ipc, open_iterator, open_stream
 from ordag.errors import UnreadableError
 
 __all__ = ["Source", "open_source"]
@@ -20,11 +21,11 @@ __all__ = ["Source", "open_source"]
 Opener = Callable[..., Source | None]
 """From data and settings to a source, or None for data of another kind: the first opener with a source is taken."""
 
-FILES: tuple[Opener, ...] = (open_folder, open_parquet, open_csv)
+FILES: tuple[Opener, ...] = (open_folder, open_parquet, open_ipc, open_csv)
 """Of (path, name in messages, Reading); text comes last, as it takes every path."""
 
-TABLES: tuple[Opener, ...] = (open_columns, open_rows, open_frame, open_array)
-"""Of (table in memory, Reading); arrays come last, as NumPy makes one of most things."""
+TABLES: tuple[Opener, ...] = (open_columns, open_rows, open_stream, open_frame, open_array, open_iterator)
+"""Of (table in memory, Reading); arrays come late, as NumPy makes one of most things."""
 
 
 def open_source(data: Any, **settings: Any) -> Source:
@@ -35,10 +36,13 @@ def open_source(data: Any, **settings: Any) -> Source:
     - the path of a text file: .csv (commas), .tsv (tabs), .txt or any other ending (tabs if the first line
       has one, else commas), also compressed (.csv.gz, .csv.bz2, .csv.zst, .csv.lz4);
     - the path of a Parquet file (.parquet, .pq), or of a folder of Parquet files with the same columns;
+    - the path of an Arrow or Feather file (.arrow, .arrows, .feather, .ipc);
     - the name of a built-in data set, "marks" or "sachs". A bare name without an ending is the data set;
       "./marks" and Path("marks") are files;
     - a data frame (pandas, polars, Arrow and others that narwhals knows; lazy ones are collected; a pandas
       index is ignored), or a dict of columns;
+    - whatever has Arrow's stream protocol, such as a query of DuckDB or a reader of batches, and iterators of data frames,
+      Arrow batches or arrays: their rows go by once, and are not kept;
     - a NumPy array or a list of rows, whose columns are called X1 to Xp. Entries that a mask hides are
       missing. Sparse matrices are refused: centred columns are dense.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,13 @@ def to_float(column: Any, name: str, describe: str, first_row: int) -> Array:
     if whole and type_.bit_width >= 64:
         _refuse_inexact(column, name, describe, first_row)
     return floats(column.cast(pa.float64()))
+
+
+def numbers_of(batch: Any, names: Sequence[str], describe: str, first_row: int) -> Array:
+    """The columns of these names of a record batch, as one block of float64."""
+    fields = [batch.schema.get_field_index(name) for name in names]
+    columns = zip(fields, names, strict=True)
+    return np.column_stack([to_float(batch.column(field), name, describe, first_row) for field, name in columns])
 
 
 def floats(column: Any) -> Array:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from ordag.data.reading import Reading
 from ordag.data.sources.arrow import floats, kind_of
 from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, beyond_exact, select
 from ordag.data.sources.paths import opened
-from ordag.data.sources.sniff import NUMBER, Layout, not_decodable, sniff
+from ordag.data.sources.sniff import COMPRESSED, NUMBER, Layout, not_decodable, sniff
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import ColumnError, DataError, TooFewRowsError, UnreadableError
 from ordag.words import counted, cut
@@ -45,6 +45,12 @@ class CsvSource(Source):
 
     layout: Layout
     columns: Mapping[int, str]  # by position in the file, what pyarrow calls the selected columns
+    files: list[Any] = field(default_factory=list)  # open ones, to know how many of their bytes are read
+
+    def share(self, rows: int) -> float | None:
+        if not self.files or self.files[0].closed or not self.files[0].size():
+            return None
+        return float(self.files[0].tell() / self.files[0].size())
 
     def batches(self, rows: int) -> Iterator[Array]:
         return regroup(self._blocks(), rows)
@@ -82,7 +88,7 @@ class CsvSource(Source):
     @contextmanager
     def _reading(self, type_: Any) -> Iterator[Any]:
         names = dict(zip(self.columns, self.names, strict=True))
-        with _reader(self.layout, names, dict.fromkeys(self.columns.values(), type_)) as reader:
+        with _reader(self.layout, names, dict.fromkeys(self.columns.values(), type_), self.files) as reader:
             yield reader
 
 
@@ -136,8 +142,10 @@ def _kind(column: Any, layout: Layout) -> Kind | None:
 
 
 @contextmanager
-def _reader(layout: Layout, names: Mapping[int, str], types: Mapping[str, Any]) -> Iterator[Any]:
-    """pyarrow's reader of the file; without `types`, of all columns and with the types it finds.
+def _reader(
+    layout: Layout, names: Mapping[int, str], types: Mapping[str, Any], files: list[Any] | None = None
+) -> Iterator[Any]:
+    """pyarrow's reader of the file; without `types`, of all columns and with the types it finds. `files` gets the open file.
 
     Reading is serial: that is what numbers the rows, and threads make it no quicker.
     """
@@ -151,25 +159,31 @@ def _reader(layout: Layout, names: Mapping[int, str], types: Mapping[str, Any]) 
         return "error"
 
     try:
-        with csv.open_csv(
-            str(layout.path),
-            read_options=csv.ReadOptions(
-                use_threads=False,
-                block_size=layout.block,
-                encoding=layout.encoding,
-                autogenerate_column_names=not layout.header,
-            ),
-            parse_options=csv.ParseOptions(
-                delimiter=layout.separator, newlines_in_values=True, invalid_row_handler=remember
-            ),
-            convert_options=csv.ConvertOptions(
-                null_values=list(MISSING),
-                strings_can_be_null=True,
-                decimal_point=layout.decimal,
-                column_types=dict(types),
-                include_columns=list(types),
-            ),
-        ) as reader:
+        raw = pa.OSFile(str(layout.path))
+        if files is not None:
+            files[:] = [raw]
+        with (
+            raw,
+            csv.open_csv(
+                pa.input_stream(raw, compression=COMPRESSED.get(layout.path.suffix.lower())),
+                read_options=csv.ReadOptions(
+                    use_threads=False,
+                    block_size=layout.block,
+                    encoding=layout.encoding,
+                    autogenerate_column_names=not layout.header,
+                ),
+                parse_options=csv.ParseOptions(
+                    delimiter=layout.separator, newlines_in_values=True, invalid_row_handler=remember
+                ),
+                convert_options=csv.ConvertOptions(
+                    null_values=list(MISSING),
+                    strings_can_be_null=True,
+                    decimal_point=layout.decimal,
+                    column_types=dict(types),
+                    include_columns=list(types),
+                ),
+            ) as reader,
+        ):
             yield reader
     except UnicodeDecodeError as error:
         raise not_decodable(layout.describe, layout.encoding, f"byte {error.object[error.start]:#04x}") from error

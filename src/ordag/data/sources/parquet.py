@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ordag.arrays import Array
 from ordag.data.reading import Reading
-from ordag.data.sources.arrow import kind_of, to_float
+from ordag.data.sources.arrow import kind_of, numbers_of
 from ordag.data.sources.columns import Kind, select
 from ordag.data.sources.paths import opened
 from ordag.data.sources.sniff import TEXT_ENDINGS
@@ -45,13 +43,7 @@ class ParquetSource(Source):
             with _opened(path, describe) as file:
                 step = rows_at_once(len(self.names))
                 for batch in file.iter_batches(batch_size=step, columns=list(self.names)):
-                    fields = [batch.schema.get_field_index(name) for name in self.names]
-                    yield np.column_stack(
-                        [
-                            to_float(batch.column(field), name, describe, first_row)
-                            for field, name in zip(fields, self.names, strict=True)
-                        ]
-                    )
+                    yield numbers_of(batch, self.names, describe, first_row)
                     first_row += batch.num_rows
 
 

@@ -28,6 +28,10 @@ class Source(ABC):
         """The whole (n, p) table where it is in memory already, else None. Never write into it."""
         return None
 
+    def share(self, rows: int) -> float | None:
+        """How much of the table is read when `rows` rows are, from 0 to 1; None where that is not known."""
+        return rows / self.rows if self.rows else None
+
     @abstractmethod
     def batches(self, rows: int) -> Iterator[Array]:
         """C-contiguous (rows, p) blocks in the order of the table; only the last one may be shorter.

@@ -103,10 +103,11 @@ def pooled_search(
     From the order by conditional variance, with parents by the same edge prior, from a member of the class that GES finds
     and, with fewer than ten rows per variable, from the sparse order, variables are moved to better places until the score
     stays. Where these come to different graphs, the best is kicked: some variables are moved to random places, and the
-    search goes on from there. With fewer than ten rows per variable leaps follow (`leapt`). Where many variables that share a unit
-    have equal error variances along the first order, it stands alone; where these are alike,
-    it is preferred to a graph in which they are not. A dense graph that stands alone is that of the start as it is. With up to five variables all graphs are looked at (docs/pooled.md has the reasons).
-    All of it works in the order by conditional variance, so that it does not depend on how the columns stand.
+    search goes on from there. With fewer than ten rows per variable leaps follow (`leapt`). Where many variables that share
+    a unit have equal error variances along the first order, it stands alone; where these are alike, it is preferred to a
+    graph in which they are not. A dense graph that stands alone is that of the start as it is. With up to five variables
+    all graphs are looked at (docs/pooled.md has the reasons). All of it works in the order by conditional variance, so that
+    it does not depend on how the columns stand.
 
     ordering: the variables by conditional variance; its moments are what is searched. Without a factor, that is with too few rows
         for regressions on all variables, it is a start itself, parents are few, and edges have the price of the extended BIC

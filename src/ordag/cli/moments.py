@@ -1,0 +1,60 @@
+"""`ordag moments`: the small file that stands for a table, or for a part of one."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import click
+
+from ordag.cli.options import DATA, READING, Progress, inputs, take_reading, title_of, with_options
+from ordag.data.moments import moments_of_files, read_moments
+from ordag.data.moments_file import ENDING
+from ordag.data.reading import Reading
+from ordag.data.sources import Source, open_source
+from ordag.errors import OutputError
+from ordag.show.files import check_outputs
+from ordag.words import News, counted, shown
+
+
+@click.command()
+@DATA
+@click.option(
+    "--out", required=True, type=click.Path(dir_okay=False), help=f"The file to write; its name ends in {ENDING}."
+)
+@with_options(READING)
+def moments(data: str | list[str], out: str, **values: Any) -> None:
+    """Keep what learning needs of DATA in a file: the number of rows, the means, and the triangular root of their scatter.
+
+    The files of the parts of a table together are as good as the table: ordag learn part1.moments part2.moments … gives the same
+    graph. A part may be on another machine, and its rows stay there. DATA may be such files again, which become one.
+
+    \b
+    Examples
+      ordag moments january.parquet --out january.moments
+      ordag moments part-07.csv --missing drop --out part-07.moments
+      ordag moments *.moments --out year.moments
+      ordag learn *.moments
+    """
+    if not out.lower().endswith(ENDING):
+        raise OutputError(f"--out {out}: end the name of a file of moments in {ENDING}.")
+    check_outputs([("--out", out)], inputs(data))
+    reading = take_reading(values)
+    with Progress() as progress:
+        known = moments_of_files(data)
+        if known is None:
+            source = open_source(data, **reading)
+            found = read_moments(
+                source, missing=reading.get("missing", "error"), progress=partial(_tell, progress, source)
+            )
+        else:
+            Reading(**reading).refuse_layout("A file of moments")
+            found = known if reading.get("columns") is None else known.select(reading["columns"])
+        found.save(out)
+    dropped = f", {counted(found.dropped, 'row')} with missing values left out" if found.dropped else ""
+    click.echo(f"{title_of(data)}: {counted(found.n, 'row')}{dropped} · {counted(found.p, 'column')}")
+    click.echo(f"written: {shown(out)}", err=True)
+
+
+def _tell(progress: Progress, source: Source, rows: int) -> None:
+    progress(News(f"{counted(rows, 'row')} read", source.share(rows)))

@@ -1,0 +1,132 @@
+"""Moments as files: pieces of a table are worked through where they lie, and only these files travel (docs/scale.md).
+
+From the first byte to the last: the mark `ordag\\0mo`, the version of the format and the length of the header as unsigned 32-bit numbers;
+the header, JSON in UTF-8: `names`, `rows`, `dropped`, `squared`; the means; the triangle of R row by row, each row from its
+diagonal on; and the SHA-256 of everything before. All numbers have their lowest byte first, means and triangle are float64.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from ordag.arrays import Array
+from ordag.data.sources.paths import opened
+from ordag.data.table_checks import check_names
+from ordag.errors import OrdagError, UnreadableError
+
+ENDING = ".moments"
+MARK = b"ordag\0mo"
+VERSION = 1
+START = struct.Struct("<8sII")
+LONGEST_HEADER = 2**28
+
+
+class Content(NamedTuple):
+    """What a file holds: the parts of `Moments`."""
+
+    n: int
+    mean: Array
+    names: tuple[str, ...]
+    R: Array
+    squared: bool
+    dropped: int
+
+
+def pieces(content: Content) -> Iterator[bytes]:
+    """The bytes of a file, a piece at a time."""
+    known = {
+        "names": list(content.names),
+        "rows": content.n,
+        "dropped": content.dropped,
+        "squared": bool(content.squared),
+    }
+    header = json.dumps(known).encode("ascii")
+    total = hashlib.sha256()
+    rows = (content.R[k, k:] for k in range(len(content.names)))
+    for piece in (
+        START.pack(MARK, VERSION, len(header)) + header,
+        *map(_numbers, (content.mean,)),
+        *map(_numbers, rows),
+    ):
+        total.update(piece)
+        yield piece
+    yield total.digest()
+
+
+def _numbers(values: Array) -> bytes:
+    return np.ascontiguousarray(values, dtype="<f8").tobytes()
+
+
+def read(path: Path, describe: str) -> Content:
+    """What a file holds, if it is whole; nothing in it is believed before its checksum is."""
+    with opened(path, describe) as file:
+        try:
+            return parse(file, describe)
+        except OSError as error:
+            raise UnreadableError(f"{describe} could not be read: {error.strerror or error}.") from error
+
+
+def parse(file: BinaryIO, describe: str) -> Content:
+    """The same of an open file, or of bytes that somebody has sent."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    start = file.read(START.size)
+    if start[: len(MARK)] != MARK[: len(start)] or not start:
+        raise UnreadableError(
+            f"{describe} is no file of moments, whatever its name: `ordag moments` and Moments.save write them."
+        )
+    cut = UnreadableError(f"{describe} is cut off ({size:,} bytes): copy it again, or make it again.")
+    if len(start) < START.size:
+        raise cut
+    _, version, length = START.unpack(start)
+    if version != VERSION:
+        raise UnreadableError(
+            f"{describe} has version {version} of the format, and this Ordag reads version {VERSION}: use the Ordag that wrote it."
+        )
+    if length > LONGEST_HEADER or length > size:
+        raise cut if length <= LONGEST_HEADER else _damaged(describe)
+    header = file.read(length)
+    names, known = _header(header, describe)
+    p = len(names)
+    expected = START.size + length + 8 * (p + p * (p + 1) // 2) + 32
+    if size < expected:
+        raise cut
+    if size > expected:
+        raise _damaged(describe)
+    total = hashlib.sha256(start + header)
+    mean = _array(file, total, p)
+    R = np.zeros((p, p))
+    for k in range(p):
+        R[k, k:] = _array(file, total, p - k)
+    if total.digest() != file.read(32):
+        raise _damaged(describe)
+    return Content(known["rows"], mean, names, R, known["squared"], known["dropped"])
+
+
+def _header(header: bytes, describe: str) -> tuple[tuple[str, ...], dict[str, Any]]:
+    try:
+        known = json.loads(header)
+        counts = all(type(known[key]) is int and known[key] >= 0 for key in ("rows", "dropped"))
+        if counts and type(known["squared"]) is bool and all(type(name) is str for name in known["names"]):
+            return check_names(known["names"]), known
+    except (ValueError, KeyError, TypeError, RecursionError, OrdagError):
+        pass
+    raise _damaged(describe)
+
+
+def _array(file: BinaryIO, total: Any, count: int) -> Array:
+    values = file.read(8 * count)
+    total.update(values)
+    return np.frombuffer(values.ljust(8 * count, b"\0"), dtype="<f8").astype(np.float64)
+
+
+def _damaged(describe: str) -> UnreadableError:
+    return UnreadableError(f"{describe} is damaged: it does not match its checksum. Copy it again, or make it again.")

@@ -1,0 +1,189 @@
+"""Streams of Arrow batches: IPC and Feather files, anything with Arrow's stream protocol, and iterators of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ordag.arrays import Array
+from ordag.data.reading import Reading
+from ordag.data.sources.arrays import open_array
+from ordag.data.sources.arrow import kind_of, numbers_of
+from ordag.data.sources.columns import select
+from ordag.data.sources.frames import open_frame
+from ordag.data.sources.paths import opened
+from ordag.data.sources.sniff import TEXT_ENDINGS
+from ordag.data.sources.source import Source, regroup
+from ordag.errors import ColumnError, UnreadableError
+from ordag.words import quoted
+
+ENDINGS = (".arrow", ".arrows", ".feather", ".ipc")
+FILE_MARK, STREAM_MARK, OLD_MARK = b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
+
+
+@dataclass(frozen=True, eq=False)
+class StreamSource(Source):
+    """Batches of an Arrow schema. `read` gives them from the first on; where it is the only pass there is, a second is refused."""
+
+    read: Callable[[], Iterator[Any]]
+
+    def batches(self, rows: int) -> Iterator[Array]:
+        return regroup(self._blocks(), rows)
+
+    def _blocks(self) -> Iterator[Array]:
+        first_row = 1
+        with _said(self.describe):
+            for batch in self.read():
+                yield numbers_of(batch, self.names, self.describe, first_row)
+                first_row += batch.num_rows
+
+
+def open_ipc(path: Path, describe: str, reading: Reading) -> Source | None:
+    """An Arrow file (which Feather files are too) or an Arrow stream in a file, by its ending or its first bytes."""
+    ending = path.suffix.lower()
+    if ending in TEXT_ENDINGS:
+        return None
+    with opened(path, describe) as file:
+        start = file.read(8)
+    if ending not in ENDINGS and not start.startswith((FILE_MARK, STREAM_MARK, OLD_MARK)):
+        return None
+    reading.refuse_layout(describe)
+    if start.startswith(OLD_MARK):
+        raise UnreadableError(
+            f"{describe} is a Feather file of version 1, which is out of use: write it again as Feather 2 or Parquet."
+        )
+    if not start.startswith((FILE_MARK, STREAM_MARK)):
+        raise UnreadableError(
+            f"{describe} is no Arrow file, whatever its name. If it is text, give it the ending .csv."
+        )
+    is_file = start.startswith(FILE_MARK)
+    with _said(describe), _ipc(path, is_file) as file:
+        names = _selected(file.schema, reading, describe)
+
+    def read() -> Iterator[Any]:
+        with _ipc(path, is_file) as file:
+            yield from (file.get_batch(k) for k in range(file.num_record_batches)) if is_file else file
+
+    return StreamSource(names=names, rows=None, describe=describe, read=read)
+
+
+@contextmanager
+def _ipc(path: Path, is_file: bool) -> Iterator[Any]:
+    import pyarrow as pa
+
+    with pa.memory_map(str(path)) as mapped:
+        yield pa.ipc.open_file(mapped) if is_file else pa.ipc.open_stream(mapped)
+
+
+def open_stream(data: Any, reading: Reading) -> Source | None:
+    """An object with Arrow's stream protocol that is no frame in memory: a query of DuckDB or ibis, a reader of batches."""
+    if not hasattr(data, "__arrow_c_stream__"):
+        return None
+    import pyarrow as pa
+    from narwhals.dependencies import is_into_dataframe, is_into_series
+
+    if is_into_dataframe(data) or is_into_series(data) or hasattr(data, "__arrow_c_array__"):
+        return None
+    describe = f"the {type(data).__name__}"
+    with _said(describe):
+        reader = data if isinstance(data, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(data)
+        names = _selected(reader.schema, reading, describe)
+    waiting = [reader]
+
+    def read() -> Iterator[Any]:
+        if not waiting and reader is data:
+            raise _once(describe)
+        return iter(waiting.pop() if waiting else pa.RecordBatchReader.from_stream(data))
+
+    return StreamSource(names=names, rows=None, describe=describe, read=read)
+
+
+@dataclass(frozen=True, eq=False)
+class PartsSource(Source):
+    """Tables that an iterator gives one after the other; there is one pass over them."""
+
+    parts: list[Iterator[Source]]
+
+    def batches(self, rows: int) -> Iterator[Array]:
+        if not self.parts:
+            raise _once(self.describe)
+        blocks = (part.array for part in self.parts.pop())
+        return regroup((np.ascontiguousarray(block) for block in blocks if block is not None), rows)
+
+
+def open_iterator(data: Any, reading: Reading) -> Source | None:
+    """An iterator of batches: data frames, Arrow tables and batches, or arrays, all with the same columns."""
+    if not isinstance(data, Iterator):
+        return None
+    describe = f"the {type(data).__name__}"
+    first = next(data, None)
+    if first is None:
+        raise UnreadableError(f"{describe} is empty: expected data frames, Arrow batches or arrays.")
+    start = _part(first, reading, describe, 1)
+    wanted = Reading(columns=start.names)
+
+    def parts() -> Iterator[Source]:
+        yield start
+        for k, item in enumerate(data, start=2):
+            part = _part(item, wanted, describe, k)
+            if reading.columns is None and len(_names(item)) != len(_names(first)):
+                extra = [name for name in _names(item) if name not in start.names]
+                raise ColumnError(f"{describe}: part {k} has {quoted(extra)}, which the first part has not.")
+            yield part
+
+    return PartsSource(names=start.names, rows=None, describe=describe, parts=[parts()])
+
+
+def _part(item: Any, reading: Reading, describe: str, number: int) -> Source:
+    import pyarrow as pa
+
+    called = f"{describe}, part {number}"
+    table = pa.Table.from_batches([item]) if isinstance(item, pa.RecordBatch) else item
+    source = open_frame(table, reading, called) or open_array(table, reading, called)
+    if source is None:
+        raise UnreadableError(
+            f"{called} is an object of type {type(item).__name__}: expected a data frame, an Arrow batch or an array."
+        )
+    return source
+
+
+def _names(item: Any) -> list[str]:
+    import pyarrow as pa
+
+    if isinstance(item, pa.Table | pa.RecordBatch):
+        return list(item.schema.names)
+    return (
+        [str(name) for name in item.columns]
+        if hasattr(item, "columns")
+        else [f"X{j + 1}" for j in range(item.shape[1])]
+    )
+
+
+def _selected(schema: Any, reading: Reading, describe: str) -> tuple[str, ...]:
+    kinds = [kind_of(field.type) for field in schema]
+    return tuple(schema.names[j] for j in select(schema.names, kinds, reading.columns, describe))
+
+
+def _once(describe: str) -> UnreadableError:
+    return UnreadableError(
+        f"{describe} can be read once only, and this takes a second pass: write the rows to a Parquet file, or give a data frame."
+    )
+
+
+@contextmanager
+def _said(describe: str) -> Iterator[None]:
+    """What pyarrow has against a stream becomes one sentence."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0].strip(" :.")
+        raise UnreadableError(
+            f"{describe} could not be read as a stream of Arrow batches ({reason}): it is damaged or cut off."
+        ) from error

@@ -1,0 +1,59 @@
+"""Text or bytes in, a whole file out: written beside its place and then moved there, so that a failure leaves what was there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import uuid
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+
+from ordag.checks import short
+from ordag.errors import OutputError
+
+
+def check_place(path: str | PathLike[str]) -> Path:
+    """Where a file of this path goes, if one can be written there."""
+    try:
+        target = Path(path).resolve()
+        folder, special = target.is_dir(), target.exists() and not target.is_file()
+    # Links in a circle; no text; letters of no file system.
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
+        raise OutputError(f"{short(path)} is no path of a file: {error}.") from error
+    if folder:
+        raise OutputError(f"{path} is a folder: give the name of a file in it.")
+    if special:
+        raise OutputError(f"{path} is a device or a pipe, which cannot be replaced: give the name of a file.")
+    if not target.parent.is_dir():
+        raise OutputError(f"There is no folder {target.parent}: make it first, or write elsewhere.")
+    if not os.access(target.parent, os.W_OK):
+        raise OutputError(f"The folder {target.parent} is write-protected: write elsewhere.")
+    if target.exists() and not os.access(target, os.W_OK):
+        raise OutputError(f"{path} is write-protected and was left as it is: choose another name.")
+    return target
+
+
+def write_whole(path: str | PathLike[str], content: str | bytes | Iterable[bytes]) -> Path:
+    """Write all of `content` to `path`, or nothing."""
+    target = check_place(path)
+    beside = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex[:8]}.part")
+    try:
+        with open(beside, "xb") as file:
+            if isinstance(content, str):
+                content = content.encode("utf-8")
+            for piece in [content] if isinstance(content, bytes) else content:
+                file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, beside)
+        os.replace(beside, target)
+    except OSError as error:
+        kept = " What was there before is unchanged." if target.exists() else ""
+        raise OutputError(f"{path} could not be written: {error.strerror or error}.{kept}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+    return target
