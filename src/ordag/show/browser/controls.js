@@ -84,7 +84,7 @@ export function createControls(box, state, say) {
   const reset = element(
     "button",
     { type: "button", id: "reset", onclick: () => state.set({ level: null, support: 0, correction: rule ? rule.correction : "none" }) },
-    "as learned",
+    "back to the graph as learned",
   );
   const told = element("p", { id: "change" }),
     false_ = element("p", { id: "expected" });
