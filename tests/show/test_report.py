@@ -162,6 +162,19 @@ def test_fingerprints_are_of_the_file_or_of_the_moments(tmp_path):
     assert one != fingerprint(ordag.learn("marks", columns=["algebra", "vectors"]))[0]
 
 
+def test_pairs_that_no_level_moves_are_named():
+    fit = fit_of("small")
+    content = document(fit)
+    pairs, small = content["pairs"], content["fixed"]["small"]
+    left = {frozenset(edge[:2]) for edge in fit.left_out.edges}
+    ends = [frozenset((fit.names[a], fit.names[b])) for a, b in zip(pairs["source"], pairs["target"], strict=True)]
+    assert left
+    assert left <= {ends[k] for k in small}
+    assert all(pairs["kind"][k] == "absent" for k in small)
+    known = document(fit_of("knowledge"))
+    assert [known["pairs"]["kind"][k] for k in known["fixed"]["required"]] == ["arrow"]
+
+
 def test_headlines_say_what_was_found_and_how_sure():
     marks = document(ordag.learn("marks", "cvs", alpha=0.05))["found"]
     assert len(marks) == 3

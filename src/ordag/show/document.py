@@ -102,21 +102,23 @@ def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[st
 
 
 def _fixed(fit: Fit, view: View) -> dict[str, list[int]]:
-    """The numbers of the pairs that no level joins or parts: required or ruled out by knowledge, or left out for small effects."""
-    pairs, left = view.pairs, set()
+    """The numbers of the pairs that no level joins or parts.
+
+    required, barred: by knowledge, and so not tested. small: of too small an effect; of pairs that the graph does not join that is the one
+    given all earlier variables.
+    """
+    pairs = view.pairs
+    absent = np.array([kind == "absent" for kind in pairs.kind], dtype=bool)
+    ends = pairs.source, pairs.target
+    required = barred = small = np.zeros(len(absent), dtype=bool)
+    if fit.known is not None:
+        required, barred = fit.known.required[ends], absent & ~fit.known.allowed[ends]
     if fit.left_out is not None:
         left = {frozenset((fit.names.index(a), fit.names.index(b))) for a, b, _ in fit.left_out.edges}
-    ends = list(zip(pairs.source.tolist(), pairs.target.tolist(), strict=True))
-    out = [k for k, pair in enumerate(ends) if frozenset(pair) in left]
-    if fit.known is None:
-        return {"required": [], "barred": out}
-    allowed, required = fit.known.allowed, fit.known.required
-    return {
-        "required": [k for k, pair in enumerate(ends) if required[pair]],
-        "barred": sorted(
-            {*out, *(k for k, pair in enumerate(ends) if not allowed[pair] and pairs.kind[k] == "absent")}
-        ),
-    }
+        named = [frozenset(pair) in left for pair in zip(*(end.tolist() for end in ends), strict=True)]
+        small = absent & (np.array(named, dtype=bool) | (np.abs(pairs.standardised) < fit.left_out.below))
+    said = {"required": required, "barred": barred, "small": small}
+    return {name: np.flatnonzero(mask).tolist() for name, mask in said.items()}
 
 
 def _level(fit: Fit, view: View) -> dict[str, Any] | None:

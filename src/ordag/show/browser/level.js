@@ -18,31 +18,31 @@ export function thresholdOf(correction, level, pairs, ranked) {
 export function joined(doc, level, correction, support) {
   const { pairs, fixed, level: rule } = doc;
   const learned = pairs.kind.map((kind) => kind !== "absent");
-  const required = new Set(fixed.required),
-    barred = new Set(fixed.barred);
-  let present = learned,
-    expected = rule ? rule.expected : null,
-    cut = false;
+  let present = learned;
+  let expected = rule ? rule.expected : null;
+  let cut = false;
   const evidence = rule ? pairs[rule.evidence] : null;
   if (rule && level !== null && evidence) {
-    const open = (k) => !required.has(k) && !barred.has(k) && evidence[k] !== null && (learned[k] || !rule.learned_only);
-    let passes;
+    const required = new Set(fixed.required);
+    const untested = new Set([...fixed.required, ...fixed.barred]);
+    const small = new Set(fixed.small);
+    const tested = evidence.map((value, k) => value !== null && !untested.has(k) && (learned[k] || !rule.learned_only));
+    let found = tested.map((is, k) => is && evidence[k] <= level);
     if (rule.evidence === "edge_probability") {
-      passes = (k) => evidence[k] >= level;
+      found = tested.map((is, k) => is && evidence[k] >= level);
       cut = level < rule.complete;
-    } else if (rule.evidence === "q_value" || rule.learned_only) {
-      passes = (k) => evidence[k] <= level;
-    } else {
-      const ranked = evidence.filter((value, k) => open(k) && value <= rule.complete).sort((a, b) => a - b);
+    } else if (rule.evidence === "p_value" && !rule.learned_only) {
+      const ranked = evidence.filter((value, k) => tested[k] && value <= rule.complete).sort((a, b) => a - b);
       const threshold = thresholdOf(correction, level, rule.pairs, ranked);
-      passes = (k) => evidence[k] <= threshold;
+      found = tested.map((is, k) => is && evidence[k] <= threshold);
       cut = rule.complete < 1 && (threshold > rule.complete || (correction === "bh" && threshold === ranked[ranked.length - 1]));
       expected = threshold * rule.pairs;
     }
-    present = learned.map((was, k) => (required.has(k) ? true : open(k) ? passes(k) : barred.has(k) ? false : was));
-    const found = present.filter((is, k) => is && open(k)).length;
-    if (rule.evidence === "q_value" || (correction === "bh" && !rule.learned_only)) expected = level * found;
+    const rate = rule.evidence === "q_value" || (correction === "bh" && !rule.learned_only);
+    if (rate) expected = level * found.filter(Boolean).length;
     else if (rule.learned_only) expected = null;
+    const unknown = (k) => learned[k] && evidence[k] === null;
+    present = found.map((is, k) => required.has(k) || unknown(k) || (is && !small.has(k)));
   }
   if (support > 0 && pairs.support) present = present.map((is, k) => is && (pairs.support[k] ?? 1) >= support);
   if (rule && rule.evidence === "edge_probability") {
