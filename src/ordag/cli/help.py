@@ -14,7 +14,9 @@ ABOUT_READING = "Reading DATA"
 ABOUT_OUTPUT = "Output"
 SECTIONS = ("Options", ABOUT_METHODS, ABOUT_READING, ABOUT_OUTPUT)
 
-PLACES = {"method": ABOUT_METHODS} | dict.fromkeys(("as_json", "out", "report", "plot"), ABOUT_OUTPUT)
+PLACES = {"method": ABOUT_METHODS} | dict.fromkeys(
+    ("as_json", "out", "report", "check", "compare", "plot", "plot_kind", "plot_variable"), ABOUT_OUTPUT
+)
 """Where options stand that do not say so themselves; the others come first."""
 
 STATUS = [

@@ -117,8 +117,8 @@ def learn(
 ) -> None:
     """Learn the causal graph behind DATA.
 
-    DATA is a CSV or Parquet file, a folder of Parquet files, - for a table on standard input, or the name of a built-in data
-    set: marks (88 students, 5 exams) or sachs (853 cells, 11 proteins).
+    DATA is a CSV, Parquet or Arrow file, a folder of Parquet files, - for a table on standard input, or the name of a built-in data
+    set: marks (88 students, 5 exams) or sachs (853 cells, 11 proteins). Several files of moments (ordag moments) are parts of one table.
 
     The answer is the order of causes, the graph, a table of its arrows, and a verdict on what the directions rest on and how many
     of them to expect wrong. Warnings go to standard error with --json, and stand below the answer without it.

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ordag.cli.help import ManualPage
 from ordag.cli.options import DATA, READING, Progress, inputs, take_reading, title_of, with_options
 from ordag.data.moments import moments_of_files, read_moments
 from ordag.data.moments_file import ENDING
@@ -17,7 +18,7 @@ from ordag.show.files import check_outputs
 from ordag.words import News, counted, shown
 
 
-@click.command()
+@click.command(cls=ManualPage)
 @DATA
 @click.option(
     "--out", required=True, type=click.Path(dir_okay=False), help=f"The file to write; its name ends in {ENDING}."
