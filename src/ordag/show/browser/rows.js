@@ -6,6 +6,7 @@ const TALL_ROW = 32;
 export const BEYOND = 12;
 
 const ALL = 120;
+const PRINTED = 3000;
 
 /** A table in a box of its own that scrolls.
  *
@@ -65,9 +66,11 @@ export function rowTable(columns, { caption, onsort, onrow, className = "" }) {
       });
       paint(true);
     },
-    /** Every row, for paper; up to a few thousand. */
+    /** Every row, for paper; of more than a few thousand, how many more there are. */
     all() {
-      refill(body, ...rows.slice(0, 3000).map(made));
+      const more = rows.length - PRINTED;
+      const rest = more > 0 ? element("tr", {}, element("td", { colspan: columns.length, class: "words" }, `… and ${more} more`)) : null;
+      refill(body, ...rows.slice(0, PRINTED).map(made), rest);
       from = to = -1;
     },
     again: () => paint(true),
