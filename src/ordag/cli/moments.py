@@ -27,8 +27,9 @@ from ordag.words import News, counted, shown
 def moments(data: str | list[str], out: str, **values: Any) -> None:
     """Keep what learning needs of DATA in a file.
 
-    It holds the number of rows, the means, and the triangular root of the scatter: p(p + 3)/2 numbers for p columns. The files of the parts of a table together are as good as the table: ordag learn part1.moments part2.moments … gives the same
-    graph. A part may be on another machine, and its rows stay there. DATA may be such files again, which become one.
+    It holds the number of rows, the means, and the triangular root of the scatter: p(p + 3)/2 numbers for p columns. The
+    files of the parts of a table together are as good as the table: ordag learn part1.moments part2.moments … gives the
+    same graph. A part may be on another machine, and its rows stay there. DATA may be such files again, which become one.
 
     \b
     Examples
