@@ -1,0 +1,132 @@
+"""The steps of a panel as two Triton kernels, captured once as a CUDA graph: no step waits for the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+import triton
+import triton.language as tl
+
+from ordag.order.cholesky import TIE
+
+if TYPE_CHECKING:
+    from ordag.order.on_device import _Work
+
+LOOK = 1024
+"""Positions that a block of the first kernel looks at for the smallest variance."""
+
+COLUMNS = 256
+ROWS = 16
+"""Columns of a block of the second kernel, and rows of the panel that it takes at a time."""
+
+NOBODY_ = tl.constexpr(2**40)
+CLOSE = tl.constexpr(1.0 + TIE)
+
+
+@triton.jit
+def smallest(remaining, ids, meta, value, column, place, second, p, LOOK: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Of every block: the variance, the column and the place of its candidate, and the smallest of the others."""
+    done = tl.load(meta)
+    q = p - done
+    block = tl.program_id(0)
+    c = block * LOOK + tl.arange(0, LOOK)
+    there = c < q
+    left = tl.load(remaining + done + c, mask=there, other=float("inf"))
+    own = tl.load(ids + done + c, mask=there, other=NOBODY_)
+    least = tl.min(left, 0)
+    first = tl.min(tl.where(left <= least * CLOSE, own, NOBODY_), 0)
+    mine = (own == first) & (left < float("inf"))
+    tl.store(value + block, tl.min(tl.where(mine, left, float("inf")), 0))
+    tl.store(column + block, tl.where(least < float("inf"), first, NOBODY_))
+    tl.store(place + block, tl.min(tl.where(mine, c, 2**30), 0))
+    tl.store(second + block, tl.min(tl.where(mine, float("inf"), left), 0))
+
+
+@triton.jit(do_not_specialize=["t"])
+def step(  # type: ignore[no-untyped-def]
+    S, panel, remaining, meta, value, column, place, second, picks, pivots, runner_up, p, blocks, t,
+    MANY: tl.constexpr, COLUMNS: tl.constexpr, ROWS: tl.constexpr,
+):  # fmt: skip
+    """Every block finds the pivot from what the blocks before have found, and makes its part of the panel's row."""
+    done = tl.load(meta)
+    q = p - done
+    every = tl.arange(0, MANY)
+    known = every < blocks
+    values = tl.load(value + every, mask=known, other=float("inf"))
+    columns = tl.load(column + every, mask=known, other=NOBODY_)
+    places = tl.load(place + every, mask=known, other=2**30)
+    others = tl.load(second + every, mask=known, other=float("inf"))
+    least = tl.min(values, 0)
+    first = tl.min(tl.where(values <= least * CLOSE, columns, NOBODY_), 0)
+    chosen = columns == first
+    pivot = tl.min(tl.where(chosen, values, float("inf")), 0)
+    j = tl.min(tl.where(chosen, places, 2**30), 0)
+    c = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
+    there = c < q
+    start = done.to(tl.int64) * (p + 1)
+    row = tl.load(S + start + j.to(tl.int64) * p + c, mask=there, other=0.0)
+    for s0 in range(0, t, ROWS):
+        s = s0 + tl.arange(0, ROWS)
+        known_row = s < t
+        at_pivot = tl.load(panel + s.to(tl.int64) * p + j, mask=known_row, other=0.0)
+        part = tl.load(
+            panel + s.to(tl.int64)[:, None] * p + c[None, :], mask=known_row[:, None] & there[None, :], other=0.0
+        )
+        row -= tl.sum(part * at_pivot[:, None], 0)
+    left = tl.load(remaining + done + c, mask=there, other=float("inf"))
+    gone = left == float("inf")
+    row = tl.where(gone, 0.0, row / tl.sqrt(pivot))
+    tl.store(panel + t * p + c, row, mask=there)
+    tl.store(remaining + done + c, tl.where(gone | (c == j), float("inf"), left - row * row), mask=there)
+    if tl.program_id(0) == 0:
+        tl.store(picks + t, j.to(tl.int64))
+        tl.store(pivots + t, pivot)
+        tl.store(runner_up + t, tl.min(tl.where(chosen, others, values), 0))
+
+
+class Steps:
+    """Runs the steps of panels on the buffers of the work at hand."""
+
+    def __init__(self, work: _Work) -> None:
+        p, device = len(work.S), work.S.device
+        self.work, self.p = work, p
+        self.blocks = triton.cdiv(p, LOOK)
+        self.many = triton.next_power_of_2(self.blocks)
+        self.meta = torch.zeros(1, dtype=torch.int32, device=device)
+        self.value = torch.zeros(self.blocks, dtype=torch.float64, device=device)
+        self.second = torch.zeros(self.blocks, dtype=torch.float64, device=device)
+        self.column = torch.zeros(self.blocks, dtype=torch.int64, device=device)
+        self.place = torch.zeros(self.blocks, dtype=torch.int32, device=device)
+        self.graph: Any = None
+
+    def run(self, done: int, width: int) -> None:
+        self.meta.fill_(done)
+        full = len(self.work.picks)
+        if width < full or self.p < 4 * full:
+            self._steps(width)
+            return
+        if self.graph is None:
+            self._capture(full)
+            self.meta.fill_(done)
+        self.graph.replay()
+
+    def _capture(self, width: int) -> None:
+        before = self.work.remaining.clone()
+        self._steps(min(width, 3))  # compiles
+        torch.cuda.synchronize()
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            self._steps(width)
+        self.work.remaining.copy_(before)
+
+    def _steps(self, width: int) -> None:
+        work, p = self.work, self.p
+        found = self.value, self.column, self.place, self.second
+        columns = (triton.cdiv(p, COLUMNS),)
+        for t in range(width):
+            smallest[(self.blocks,)](work.remaining, work.ids, self.meta, *found, p, LOOK=LOOK)
+            step[columns](
+                work.S, work.panel, work.remaining, self.meta, *found, work.picks, work.pivots, work.second, p, self.blocks, t,
+                MANY=self.many, COLUMNS=COLUMNS, ROWS=ROWS,
+            )  # fmt: skip
