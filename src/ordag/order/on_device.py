@@ -1,10 +1,11 @@
 r"""The forward order on a GPU, in one p × p matrix: the factor, its inverse, and the tests, with torch.
 
-`S` is a scatter on the device, symmetric and float64; it is worked on in place. Pivots are chosen in panels: within one nothing waits for the
-host, and the smallest remaining variance is found again by every block of a kernel from minima of blocks (Triton; elsewhere plain
-torch does the same). After a panel the pivots move to the front, by an exchange of at most as many rows and columns, also in the finished rows above, so that the
-trailing update $S \leftarrow S - P^\top P$ touches only what is left. What remains is $U = L^\top$ with $U^\top U = S$ in the order found, and then
-its inverse $V = U^{-1} = W^\top$, block column by block column: $V_{:j,j} = -V_{:j,:j} U_{:j,j} U_{jj}^{-1}$.
+`S` is a scatter on the device, symmetric and float64; it is worked on in place. Pivots are chosen in panels: within one nothing waits for
+the host, and the smallest remaining variance is found again by every block of a kernel from minima of blocks (Triton; elsewhere plain
+torch does the same). After a panel the pivots move to the front, by an exchange of at most as many rows and columns, also in the
+finished rows above, so that the trailing update $S \leftarrow S - P^\top P$ touches only what is left. What remains is $U = L^\top$ with
+$U^\top U = S$ in the order found, and then its inverse $V = U^{-1} = W^\top$, block column by block column:
+$V_{:j,j} = -V_{:j,:j} U_{:j,j} U_{jj}^{-1}$.
 """
 
 from __future__ import annotations
