@@ -128,6 +128,6 @@ if __name__ == "__main__":
     print(f"the first of its kind, kernels compiled, in {clock() - start:.1f} s")
     for size in map(int, sys.argv[1:] or ["20000"]):
         rows = size + size // 20
-        if size <= 50_000:
+        if size <= 20_000:
             parts(size, rows)
         measure(size, rows)

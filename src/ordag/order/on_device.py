@@ -34,8 +34,8 @@ BLOCK_COLUMN = 1024
 SLAB = 16_384
 """Columns of the inverse at a time, and rows of a product of them, which is all that is needed beside the matrix."""
 
-TESTED = 4096
-"""Rows of the inverse to test at a time."""
+NUMBERS = 2**25
+"""Numbers of rows of the inverse to look at a time, a quarter of a gigabyte."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +107,8 @@ def _symmetric(lower: Array, device: torch.device) -> torch.Tensor:
     import torch
 
     S = torch.from_numpy(np.array(lower.T, order="C")).to(device)  # a copy; the transpose has the upper triangle
-    for start in range(0, len(S), TESTED):
-        stop = min(start + TESTED, len(S))
+    for start in range(0, len(S), _rows(len(S))):
+        stop = min(start + _rows(len(S)), len(S))
         S[stop:, start:stop] = S[start:stop, stop:].T
         corner = torch.triu(S[start:stop, start:stop])
         S[start:stop, start:stop] = corner + torch.triu(corner, 1).T
@@ -121,9 +121,14 @@ def _uncertainty(V: torch.Tensor, scale: torch.Tensor, found: Pivots) -> Array:
 
     ordered = scale[torch.from_numpy(found.order).to(V.device)]
     condition = torch.zeros(len(V), dtype=V.dtype, device=V.device)
-    for start in range(0, len(V), TESTED):
-        condition += ordered[start : start + TESTED] @ V[start : start + TESTED].abs()
+    step = _rows(len(V))
+    for start in range(0, len(V), step):
+        condition += ordered[start : start + step] @ V[start : start + step].abs()
     return noise(condition.cpu().numpy(), squared=True)
+
+
+def _rows(p: int) -> int:
+    return max(16, NUMBERS // p)
 
 
 def edges_on(S: torch.Tensor, critical: Array) -> DeviceEdges | None:
@@ -141,8 +146,8 @@ def edges_on(S: torch.Tensor, critical: Array) -> DeviceEdges | None:
         pairs, values, weights = [], [], []
         least = torch.from_numpy(np.ascontiguousarray(critical)).to(V.device)
         own = V.diagonal().clone()
-        for start in range(0, len(V), TESTED):
-            rows = V[start : start + TESTED, start:]
+        for start in range(0, len(V), _rows(len(V))):
+            rows = V[start : start + _rows(len(V)), start:]
             squares = torch.cumsum(rows * rows, 1)
             r = -rows / squares.sqrt_().clamp_min_(1e-300)
             later = torch.arange(start, len(V), device=V.device)
