@@ -30,6 +30,7 @@ class Keywords(TypedDict, total=False):
     correction: str
     direction: str
     variance: Any
+    device: str
     split: bool
     colliders: str
     max_level: int | None

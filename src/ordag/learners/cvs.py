@@ -21,13 +21,14 @@ from ordag.learners.settings import MethodSettings, edge_test, level_of_tests
 from ordag.learners.supports import ArrowTest, SupportResult, supported_graph, what_few_rows_show
 from ordag.order import ESTIMATORS, RULES, better_order, find_order, rule_of
 from ordag.order.least_squares import with_factor
+from ordag.order.on_device import forward_on, torch_device
 from ordag.order.ordering import Ordering, Rule
 from ordag.order.own import VarianceEstimator
 from ordag.order.sparse import few_rows
 from ordag.parents import CORRECTIONS, PARENT_RULES, row_test, select
 from ordag.parents.row_tests import RowTest
 from ordag.parents.tests import Test
-from ordag.settings import choice, flag
+from ordag.settings import choice, flag, setting
 from ordag.words import counted
 
 
@@ -44,6 +45,12 @@ def _variance(name: str, value: Any) -> Any:
         (None, *words),
         f"{', '.join(words)}, a scikit-learn regressor, or an object with conditional_variance(x, Z)",
     )
+    return value
+
+
+def _device(name: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise SettingError(f"{name}={short(value)}: name a device, such as 'cpu' or 'cuda'.")
     return value
 
 
@@ -90,6 +97,12 @@ class CvsSettings(MethodSettings):
         check=_variance,
         plain=lambda value: value if value is None or isinstance(value, str) else type(value).__name__,
     )
+    device: str = setting(
+        "cpu",
+        _device,
+        "where the order is found: cpu, or a device of PyTorch such as cuda; the answer is the same",
+        typed=str,
+    )
     split: bool = flag(
         False, "test arrows on other rows than those that they were learned from, half of each", typed=True
     )
@@ -109,13 +122,17 @@ class CvsSettings(MethodSettings):
         return None if self.variance in (None, "auto") else rule_of(self.variance, self.direction)
 
     def reseeded(self, random: np.random.Generator) -> Self:
-        return replace(self, split=False)  # a sample has no rows of its own
+        return replace(self, split=False, device="cpu")  # a sample has no rows of its own, and many at once no device
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.correction != "none" and self.parents != "test":
             raise SettingError(
                 f"correction={self.correction!r} is one of tests, and parents={self.parents!r} makes none: leave one out."
+            )
+        if self.device != "cpu" and (self.variance not in (None, "least-squares") or self.direction != "forward"):
+            raise SettingError(
+                f"device={self.device!r} goes with variance='least-squares' and direction='forward' only: leave one out."
             )
         if self.split and self.test is None and self._rule is not None and self._rule.tests:
             raise SettingError(
@@ -165,6 +182,8 @@ def _learned(table: Table, settings: CvsSettings, known: Constraints | None) -> 
 def _ordering(table: Table, settings: CvsSettings, before: Mask | None) -> Ordering:
     """By the estimator that was asked for, or that suits the number of rows."""
     variance, p = settings.variance, len(table.names)
+    if settings.device != "cpu":
+        return _on_device(table, settings.device, before)
     if variance in (None, "auto"):
         n = table.needing(few_rows).n
         enough = n >= least_squares_rows(p) or settings.direction != "forward"
@@ -184,6 +203,16 @@ def _not_compared(ordering: Ordering, settings: CvsSettings) -> list[str]:
         f"earlier variables. It was not looked for, because that takes minutes beyond {BOTH_UP_TO} variables: variance='sparse' "
         "(--variance sparse) does it."
     ]
+
+
+def _on_device(table: Table, device: str, before: Mask | None) -> Ordering:
+    """The order by least squares, found on a device; where a Gram matrix has too few digits, as elsewhere from the rows."""
+    if before is not None:
+        raise SettingError(f"device={device!r} knows no partial order: leave out device, or knowledge.")
+    torch_device(device)
+    table.needing(least_squares_rows)
+    found = forward_on(table.gram_moments or table.moments, device)
+    return find_order(table) if found is None else found
 
 
 def _rows_to_test(table: Table, settings: CvsSettings) -> Array | None:

@@ -79,11 +79,10 @@ def forward_on(moments: Moments, name: str) -> Ordering | None:
     """The forward ordering of a scatter with its factor, or None where its digits do not suffice; as `quick_forward`, on a device."""
     import torch
 
-    assert moments.scatter is not None
     device = torch_device(name)
     try:
         with torch.no_grad():
-            S = _symmetric(moments.scatter, device)
+            S = _scatter(moments, device)
             scale = torch.from_numpy(np.array(column_lengths(moments))).to(device)
             found = pivot_in_place(S)
             if found is None:
@@ -102,10 +101,14 @@ def forward_on(moments: Moments, name: str) -> Ordering | None:
     return Ordering.along(found.order, moments, factor, found.runner_up)
 
 
-def _symmetric(lower: Array, device: torch.device) -> torch.Tensor:
-    """The symmetric matrix of a lower triangle, on the device."""
+def _scatter(moments: Moments, device: torch.device) -> torch.Tensor:
+    """The scatter on the device, both triangles of it."""
     import torch
 
+    if moments.scatter is None:
+        R = torch.from_numpy(np.array(moments.R, order="C")).to(device)
+        return R.T @ R
+    lower = moments.scatter
     S = torch.from_numpy(np.array(lower.T, order="C")).to(device)  # a copy; the transpose has the upper triangle
     for start in range(0, len(S), _rows(len(S))):
         stop = min(start + _rows(len(S)), len(S))
@@ -167,7 +170,7 @@ def pivot_in_place(S: torch.Tensor) -> Pivots | None:
     import torch
 
     p = len(S)
-    work = _Work(S)
+    work = Work(S)
     chosen, second = [], []
     for done in range(0, p, PANEL):
         width = min(PANEL, p - done)
@@ -182,7 +185,7 @@ def pivot_in_place(S: torch.Tensor) -> Pivots | None:
     return Pivots(order, torch.cat(chosen).cpu().numpy(), torch.cat(second).cpu().numpy())
 
 
-class _Work:
+class Work:
     """The matrix and what goes with it: of every position its column, its remaining variance and the least that may be left."""
 
     def __init__(self, S: torch.Tensor) -> None:
@@ -202,17 +205,17 @@ class _Work:
         if device.type == "cuda":
             from ordag.order.triton_steps import Steps
 
-            self.kernels = Steps(self)
+            self.kernels = Steps(p, device)
 
     def panel_of(self, done: int, width: int) -> None:
         """Choose pivots among what is left: row t of the panel is the t-th new row of U, over the columns as they stand."""
         if self.kernels is not None:
-            self.kernels.run(done, width)
+            self.kernels.run(self, done, width)
         else:
             plain_steps(self, done, width)
 
 
-def plain_steps(work: _Work, done: int, width: int) -> None:
+def plain_steps(work: Work, done: int, width: int) -> None:
     """The steps of a panel in plain torch; of equal variances the earlier column goes first."""
     import torch
 
@@ -232,7 +235,7 @@ def plain_steps(work: _Work, done: int, width: int) -> None:
         left -= row * row  # infinite where chosen, and stays so
 
 
-def _exchange(work: _Work, done: int, width: int, picks: list[int]) -> None:
+def _exchange(work: Work, done: int, width: int, picks: list[int]) -> None:
     """Move the picks to the front, in their order, and take what they explain from the rest."""
     import torch
 

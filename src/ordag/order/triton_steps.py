@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 
 from ordag.order.cholesky import TIE
-
-if TYPE_CHECKING:
-    from ordag.order.on_device import _Work
 
 LOOK = 1024
 """Positions that a block of the first kernel looks at for the smallest variance."""
@@ -86,11 +83,13 @@ def step(  # type: ignore[no-untyped-def]
 
 
 class Steps:
-    """Runs the steps of panels on the buffers of the work at hand."""
+    """Runs the steps of panels of a matrix with p columns, on the buffers of a `Work`.
 
-    def __init__(self, work: _Work) -> None:
-        p, device = len(work.S), work.S.device
-        self.work, self.p = work, p
+    It keeps no hold of the matrix, so that nothing does when the work is done.
+    """
+
+    def __init__(self, p: int, device: torch.device) -> None:
+        self.p = p
         self.blocks = triton.cdiv(p, LOOK)
         self.many = triton.next_power_of_2(self.blocks)
         self.meta = torch.zeros(1, dtype=torch.int32, device=device)
@@ -100,28 +99,28 @@ class Steps:
         self.place = torch.zeros(self.blocks, dtype=torch.int32, device=device)
         self.graph: Any = None
 
-    def run(self, done: int, width: int) -> None:
+    def run(self, work: Any, done: int, width: int) -> None:
         self.meta.fill_(done)
-        full = len(self.work.picks)
+        full = len(work.picks)
         if width < full or self.p < 4 * full:
-            self._steps(width)
+            self._steps(work, width)
             return
         if self.graph is None:
-            self._capture(full)
-            self.meta.fill_(done)
+            self._capture(work, full)
         self.graph.replay()
 
-    def _capture(self, width: int) -> None:
-        before = self.work.remaining.clone()
-        self._steps(min(width, 3))  # compiles
+    def _capture(self, work: Any, width: int) -> None:
+        """The launches of a panel as one graph; what `done` is when it is replayed is in `meta`."""
+        before = work.remaining.clone()
+        self._steps(work, min(width, 3))  # compiles
         torch.cuda.synchronize()
         self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.graph):
-            self._steps(width)
-        self.work.remaining.copy_(before)
+            self._steps(work, width)
+        work.remaining.copy_(before)
 
-    def _steps(self, width: int) -> None:
-        work, p = self.work, self.p
+    def _steps(self, work: Any, width: int) -> None:
+        p = self.p
         found = self.value, self.column, self.place, self.second
         columns = (triton.cdiv(p, COLUMNS),)
         for t in range(width):

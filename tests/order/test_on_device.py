@@ -1,0 +1,120 @@
+"""The order that torch finds is that of NumPy: here on the processor, where the kernels of a GPU have a plain twin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ordag
+from ordag import Moments
+from ordag.data.scatter import scatter_of
+from ordag.errors import SettingError, TooFewRowsError
+from ordag.order.least_squares import quick_forward
+from ordag.parents.tests import CRITICAL, conditioned_on, fisher_z, partial_correlations, rejected
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed (the extra gpu)")
+
+from ordag.order.on_device import PANEL, edges_on, forward_on, invert_in_place, pivot_in_place, torch_device  # noqa: E402
+
+
+def moments_of(X):
+    mean, scatter = scatter_of(X)
+    return Moments(len(X), mean, [f"v{j}" for j in range(X.shape[1])], scatter=scatter)
+
+
+def rows(p, n, seed):
+    return ordag.simulate("er4" if p > 5 else "er2", p=max(p, 2), n=n, seed=seed).X[:, :p]
+
+
+@pytest.mark.parametrize(
+    ("p", "n"), [(1, 9), (2, 9), (5, 40), (60, 200), (PANEL - 1, 700), (PANEL, 700), (PANEL + 1, 700), (600, 1000)]
+)
+@pytest.mark.parametrize("scaled", [False, True])
+def test_the_same_as_numpy(p, n, scaled):
+    X = rows(p, n, seed=p)
+    X = (X - X.mean(axis=0)) / X.std(axis=0) if scaled else X  # variances that tie
+    moments = moments_of(X)
+    before = moments.scatter.copy()
+    known, found = quick_forward(moments), forward_on(moments, "cpu:0")
+    assert found.order.tolist() == known.order.tolist()
+    np.testing.assert_allclose(found.L, known.L, rtol=1e-9, atol=1e-9 * np.abs(known.L).max())
+    np.testing.assert_allclose(found.W, known.W, rtol=1e-9, atol=1e-9 * np.abs(known.W).max())
+    np.testing.assert_allclose(found.runner_up, known.runner_up, rtol=1e-9)
+    np.testing.assert_allclose(found.factor.uncertainty, known.factor.uncertainty, rtol=1e-6)
+    np.testing.assert_array_equal(moments.scatter, before)
+
+
+def test_equal_columns_go_in_the_order_in_which_they_stand():
+    S = torch.diag(torch.full((PANEL + 40,), 3.0, dtype=torch.float64))
+    assert pivot_in_place(S).order.tolist() == list(range(PANEL + 40))
+
+
+def test_the_factor_and_its_inverse_take_one_matrix():
+    X = rows(400, 900, 3)
+    S = torch.from_numpy(np.cov(X, rowvar=False))
+    known, place = S.clone(), S.data_ptr()
+    order = pivot_in_place(S).order
+    assert S.data_ptr() == place
+    ordered = known[order][:, order]
+    torch.testing.assert_close(S.T @ S, ordered)
+    assert not torch.tril(S, -1).any()
+    V = invert_in_place(S)
+    assert V.data_ptr() == place
+    torch.testing.assert_close(V.T @ ordered @ V, torch.eye(400, dtype=torch.float64), rtol=1e-8, atol=1e-8)
+
+
+def test_edges_are_those_of_the_tests():
+    X = rows(300, 2000, 5)
+    n, p = X.shape
+    moments = moments_of(X)
+    known = quick_forward(moments)
+    r = partial_correlations(known.W)
+    critical = CRITICAL[fisher_z](1e-4, n, conditioned_on(np.arange(p)))
+    S = torch.from_numpy(np.tril(moments.scatter) + np.tril(moments.scatter, -1).T)
+    found = edges_on(S, critical)
+    later, earlier = np.nonzero(rejected(r, n, fisher_z, 1e-4))
+    assert sorted(zip(found.later.tolist(), found.earlier.tolist(), strict=True)) == sorted(
+        zip(later.tolist(), earlier.tolist(), strict=True)
+    )
+    np.testing.assert_allclose(found.r, r[found.later, found.earlier], rtol=1e-9)
+    np.testing.assert_allclose(
+        found.weight, -known.W[found.later, found.earlier] / known.W[found.later, found.later], rtol=1e-9
+    )
+
+
+def test_too_few_digits_are_noticed_and_the_answer_is_that_of_the_rows():
+    X = rows(40, 200, 6)
+    X[:, 7] = X[:, 3] + 1e-7 * X[:, 7]
+    assert quick_forward(moments_of(X)) is None
+    assert forward_on(moments_of(X), "cpu:0") is None
+    assert ordag.learn(X, "cvs", device="cpu:0").graph == ordag.learn(X, "cvs").graph
+
+
+@pytest.mark.parametrize("more", [{}, {"correction": "bh"}, {"parents": "adaptive"}, {"missing": "drop"}])
+def test_learning_gives_the_same_answer(more, tmp_path):
+    X = rows(30, 300, 8)
+    for data in (X, Moments.from_rows(X)):
+        fit, known = ordag.learn(data, device="cpu:0", **more), ordag.learn(data, "cvs", **more)
+        assert fit.method == "cvs"
+        assert fit.graph == known.graph
+        np.testing.assert_allclose(fit.edges["p_value"], known.edges["p_value"], rtol=1e-6, atol=1e-12)
+    assert ordag.bootstrap(X, 3, device="cpu:0", seed=1).completed == 3
+
+
+def test_refusals(monkeypatch):
+    with pytest.raises(SettingError, match="device='nowhere' cannot be used"):
+        ordag.learn("marks", device="nowhere")
+    if not torch.cuda.is_available():
+        with pytest.raises(SettingError, match=r"device='cuda' cannot be used.*leave device out"):
+            torch_device("cuda")
+    with pytest.raises(SettingError, match="name a device"):
+        ordag.learn("marks", device=3)
+    with pytest.raises(SettingError, match="goes with variance='least-squares' and direction='forward' only"):
+        ordag.learn("marks", device="cpu:0", direction="backward")
+    with pytest.raises(SettingError, match="knows no partial order"):
+        ordag.learn("marks", device="cpu:0", knowledge={"roots": "algebra"})
+    with pytest.raises(TooFewRowsError):
+        ordag.learn(np.random.default_rng(0).standard_normal((9, 12)), device="cpu:0")
+    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    with pytest.raises(SettingError, match=r"takes PyTorch, which is not installed: pip install 'ordag\[gpu\]'"):
+        ordag.learn("marks", device="cuda")
