@@ -16,7 +16,7 @@ import ordag
 ROOT = Path(ordag.__file__).parent
 
 ROOMS = """
-    errors files words arrays plain checks bits linalg settings workers
+    errors files words arrays plain checks bits linalg settings cluster workers
     data
     order
     parents

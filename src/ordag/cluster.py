@@ -1,0 +1,220 @@
+"""A Dask cluster: who speaks for it, waiting for its answers in bounded time, and what can go wrong with it, in one sentence."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from typing import Any
+
+from ordag.checks import short
+from ordag.errors import ClusterError, OrdagError, SettingError
+from ordag.words import cut, harmless
+
+CONNECT = 10.0
+"""Seconds in which a scheduler must answer at first."""
+
+LOOK = 2.0
+"""Seconds between two looks at the cluster while work is under way."""
+
+SILENCE, NO_WORKERS = 30.0, 300.0
+"""Seconds after which a scheduler that does not answer is given up, and a cluster to which no worker comes."""
+
+HELP = "pip install 'ordag[dask]'"
+
+
+def current_client() -> Any | None:
+    """The client that Dask itself would use, if it would use one: that of a `with` block, or the last one made."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    import dask
+
+    if dask.config.get("scheduler", None) not in (None, "distributed", "dask.distributed"):
+        return None
+    try:
+        return distributed.Client.current()
+    except ValueError:
+        return None
+
+
+@contextmanager
+def on_cluster(client: Any | None) -> Iterator[None]:
+    """Within it, work goes to the cluster of this client, or of the scheduler at this address; with None it stays where it is."""
+    if client is None:
+        yield
+        return
+    distributed = _distributed()
+    if isinstance(client, str):
+        with _connected(distributed, client) as made:
+            with on_cluster(made):
+                yield
+        return
+    if not isinstance(client, distributed.Client) or client.asynchronous:
+        raise SettingError(f"client={short(client)}: give a Dask client that is not asynchronous, or a scheduler's address.")
+    from joblib import parallel_config, register_parallel_backend
+
+    Watch(client).look()
+    register_parallel_backend("ordag-dask", _backend())
+    with client.as_current(), parallel_config(backend="ordag-dask", client=client):
+        yield
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError as error:
+        raise SettingError(f"client: Dask is not installed. Install it with {HELP}.", ["client"]) from error
+    return distributed
+
+
+@contextmanager
+def _connected(distributed: Any, address: str) -> Iterator[Any]:
+    """A client of its own for the scheduler at this address, closed at the end."""
+    try:
+        client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ClusterError(
+            f"The scheduler at {harmless(address)} cannot be reached within {CONNECT:.0f} seconds ({_reason(error)}): is it running, "
+            "and is the address one such as tcp://host:8786?"
+        ) from error
+    try:
+        yield client
+    finally:
+        client.close(timeout=LOOK)
+
+
+def _backend() -> type[Any]:
+    """joblib's backend for Dask; one that loses a task for good raises, where joblib's own would wait for ever."""
+    from joblib._dask import DaskDistributedBackend  # type: ignore[import-untyped]
+
+    class ClusterBackend(DaskDistributedBackend):  # type: ignore[misc]
+        def submit(self, func: Any, callback: Any = None) -> Any:
+            future = super().submit(func, callback)
+            future.add_done_callback(lambda done: callback(done.exception()) if done.exception() else None)
+            return future
+
+        def retrieve_result_callback(self, out: Any) -> Any:
+            if isinstance(out, BaseException):
+                raise out
+            return super().retrieve_result_callback(out)
+
+        def give_up(self, error: BaseException) -> None:
+            for callback in list(self._callbacks.values()):
+                callback(error)
+
+    return ClusterBackend
+
+
+def computed(tasks: Sequence[Any], describe: str) -> list[Any]:
+    """What these Delayed objects are, in order: by the current client, or else by Dask in this process."""
+    import dask
+
+    client = current_client()
+    with faults_said(describe):
+        if client is None:
+            return list(dask.compute(*tasks))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")  # a p × p matrix, once
+            futures = client.compute(list(tasks))
+        try:
+            _wait(client, futures)
+            return list(client.gather(futures))
+        finally:
+            for future in futures:
+                future.release()
+
+
+def _wait(client: Any, futures: Sequence[Any]) -> None:
+    from distributed import wait
+
+    watch = Watch(client)
+    while any(future.status == "pending" for future in futures):
+        try:
+            wait(futures, timeout=LOOK)
+        except TimeoutError:
+            watch.look()
+
+
+class Watch:
+    """Looks after a cluster, and raises where nothing can be expected of it any more."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.address = harmless(str(getattr(client.scheduler, "address", "") or "the given address"))
+        self.answered = self.staffed = time.monotonic()
+
+    def look(self) -> None:
+        """Ask the scheduler for its workers."""
+        now = time.monotonic()
+        workers = None
+        if self.client.status == "closed":
+            raise self._gone("The client is closed")
+        if self.client.status == "running":
+            try:
+                workers = self.client.sync(self.client.scheduler.ncores, workers=None, callback_timeout=SILENCE)
+            except (OSError, TimeoutError, RuntimeError, AttributeError):
+                workers = None
+        if workers is None:
+            if time.monotonic() - self.answered >= SILENCE:
+                raise self._gone("The scheduler does not answer any more")
+            return
+        self.answered = now
+        if workers:
+            self.staffed = now
+        elif now - self.staffed >= NO_WORKERS:
+            raise ClusterError(
+                f"The scheduler at {self.address} has had no worker for {NO_WORKERS:.0f} seconds: start some, and begin again."
+            )
+
+    def _gone(self, what: str) -> ClusterError:
+        return ClusterError(f"The cluster was lost. {what} ({self.address}): start it, and begin again.")
+
+    @contextmanager
+    def over(self, give_up: Callable[[BaseException], None]) -> Iterator[None]:
+        """Look now and then, from another thread, as long as this block runs; `give_up` is told what is wrong."""
+        done = threading.Event()
+
+        def looking() -> None:
+            while not done.wait(LOOK):
+                try:
+                    self.look()
+                except ClusterError as error:
+                    give_up(error)
+                    return
+
+        thread = threading.Thread(target=looking, name="ordag-cluster", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+
+
+@contextmanager
+def faults_said(describe: str) -> Iterator[None]:
+    """What Dask and its workers raise becomes one sentence."""
+    try:
+        yield
+    except (OrdagError, MemoryError):
+        raise
+    except Exception as error:
+        kind, reason = type(error).__name__, _reason(error)
+        if kind == "KilledWorker":
+            sentence = "several workers were lost over the same task, most often for want of memory. Make partitions smaller, or workers larger"
+        elif isinstance(error, CancelledError) or kind in ("CancelledError", "FutureCancelledError", "CommClosedError", "FuturesCancelledError"):
+            sentence = f"the cluster was lost, or work on it was cancelled ({reason}). Look whether it is running, and begin again"
+        elif isinstance(error, ModuleNotFoundError):
+            sentence = f"a worker lacks a package ({reason}). Every worker needs Ordag, in the same version as here: {HELP}"
+        else:
+            sentence = f"a worker failed with {kind} ({reason})"
+        raise ClusterError(f"{describe}: {sentence}.") from error
+
+
+def _reason(error: BaseException) -> str:
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return harmless(cut(lines[0].strip(" :."), 200))
