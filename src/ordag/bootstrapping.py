@@ -12,9 +12,10 @@ import numpy as np
 
 from ordag.arrays import Array
 from ordag.checks import Seed, check_choice, is_whole, short
+from ordag.cluster import connected, current_client, on_cluster
 from ordag.data.moments import Moments
 from ordag.data.reading import Missing, split_reading
-from ordag.data.sources import Source
+from ordag.data.sources import ScatteredSource, Source
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
 from ordag.errors import DataError, SettingError
@@ -24,7 +25,7 @@ from ordag.learners.settings import MethodSettings
 from ordag.resampling.intervals import check_interval_level, intervals
 from ordag.resampling.replicates import Job, Replicate, run
 from ordag.resampling.resamplers import PlainRowResampler, Resampler, RowResampler, WishartResampler, seed_root
-from ordag.resampling.streaming import passes, poisson_sums
+from ordag.resampling.streaming import MEMORY, ON_A_CLUSTER, passes, poisson_sums
 from ordag.resampling.support import Support
 from ordag.workers import worker_count
 
@@ -51,6 +52,7 @@ def bootstrap(
     method: str = "auto",
     seed: Seed = None,
     workers: int | None = None,
+    client: Any = None,
     kind: str = "auto",
     level: float = 0.95,
     progress: Callable[[str], None] | None = None,
@@ -63,10 +65,13 @@ def bootstrap(
     data, method, columns, missing, settings: as for `ordag.learn`.
     seed: the same seed gives the same answer, with any number of workers. Without one the samples are others every time, and
         a method that draws lots itself has its own seed, as in `ordag.learn`.
-    workers: processes to use; one for every core unless said otherwise.
+    workers: processes to use; one for every core unless said otherwise. With a cluster, how many batches of replicates it works on
+        at a time; as many as it has threads unless said otherwise.
+    client: a client of Dask, or the address of its scheduler: samples are then learned from on that cluster. Where the data are
+        Dask's own, the current client is taken unless another is given.
     kind: "rows" draws rows with replacement; "wishart" draws from the Gaussian distribution with the data's moments, and is
-        all that can be done where only `Moments` exist; "poisson" weights the rows of a file in one pass. "auto" draws rows
-        where they fit in memory.
+        all that can be done where only `Moments` exist; "poisson" weights the rows of a file in one pass, those of a
+        cluster where they lie. "auto" draws rows where they are, or fit, in memory.
     level: that of the percentile intervals.
     progress: called now and then with a few words on how far things are.
 
@@ -83,36 +88,48 @@ def bootstrap(
     reading, asked = split_reading(settings)
     check_settings(method, asked)
     keep = {"auto": IN_MEMORY, "rows": sys.maxsize}.get(kind, 0)
-    table = Table(data, columns=columns, missing=missing, progress=progress, keep=keep, **reading)
-    recipe = recipe_for(table, method, asked)
-    if seed is not None:
-        recipe = recipe.reseeded(np.random.default_rng(root))
-    fit = Fit.learned(table, recipe)
-    source = table.source
-    rows = table.rows if keep else None
-    X = rows.values if rows is not None and rows.stride == 1 and rows.values.size <= keep else None
-    kind = _settled(kind, source, X)
-    keep_effects = 12 * count * fit.moments.p * (fit.moments.p - 1) // 2 <= EFFECTS
+    with connected(client) as cluster:
+        table = Table(data, columns=columns, missing=missing, progress=progress, keep=keep, **reading)
+        recipe = recipe_for(table, method, asked)
+        if seed is not None:
+            recipe = recipe.reseeded(np.random.default_rng(root))
+        source, scattered = table.source, isinstance(table.source, ScatteredSource)
+        if scattered:
+            _settled(kind, source, None)
+        fit = Fit.learned(table, recipe)
+        rows = table.rows if keep and not scattered else None
+        X = rows.values if rows is not None and rows.stride == 1 and rows.values.size <= keep else None
+        kind = _settled(kind, source, X)
+        keep_effects = 12 * count * fit.moments.p * (fit.moments.p - 1) // 2 <= EFFECTS
 
-    def tell(done: int) -> None:
-        table.tell(f"bootstrap: {done:,} of {count:,} replicates")
+        def tell(done: int) -> None:
+            table.tell(f"bootstrap: {done:,} of {count:,} replicates")
 
-    def learned(resampler: Resampler, numbers: range) -> list[Replicate]:
-        job = Job(resampler, root, recipe, "effects" if keep_effects else "weights")
-        return run(job, numbers, workers, lambda done: tell(numbers.start + done))
+        def learned(resampler: Resampler, numbers: range) -> list[Replicate]:
+            job = Job(resampler, root, recipe, "effects" if keep_effects else "weights")
+            with on_cluster(current_client() if scattered and cluster is None else cluster):
+                return run(job, numbers, workers, lambda done: tell(numbers.start + done))
 
-    found: list[Replicate] = []
-    if kind == "poisson":
-        assert source is not None
-        for numbers in passes(count, fit.moments.p):
-            sums = poisson_sums(
-                source, fit.moments, numbers, root, missing=missing, workers=cores, progress=table.tell_rows
-            )
-            found += learned(sums, numbers)
-    else:
-        # Any root whitens, but a root of squares and products has half the digits, and Wishart samples would inherit that.
-        exact = table.qr_moments if X is None and fit.moments.squared else fit.moments
-        found = learned(_resampler(X, exact, recipe), range(count))
+        found: list[Replicate] = []
+        if kind == "poisson":
+            assert source is not None
+            memory = ON_A_CLUSTER if scattered or cluster is not None else MEMORY
+            for numbers in passes(count, fit.moments.p, memory):
+                sums = poisson_sums(
+                    source,
+                    fit.moments,
+                    numbers,
+                    root,
+                    missing=missing,
+                    workers=cores,
+                    progress=table.tell_rows,
+                    starts=table.starts,
+                )
+                found += learned(sums, numbers)
+        else:
+            # Any root whitens, but a root of squares and products has half the digits, and Wishart samples would inherit that.
+            exact = table.qr_moments if X is None and fit.moments.squared else fit.moments
+            found = learned(_resampler(X, exact, recipe), range(count))
     return _counted(fit, found, kind=kind, seed=root, level=level)
 
 
@@ -154,6 +171,11 @@ def _settled(kind: str, source: Source | None, X: Array | None) -> str:
         if kind in ("rows", "poisson"):
             raise SettingError(f"kind={kind!r} needs the rows, and only moments were given: use kind='wishart'.")
         return "wishart"
+    if isinstance(source, ScatteredSource) and kind == "rows":
+        raise SettingError(
+            f"kind='rows' draws from rows in memory, and {source.describe} lies on a cluster: use kind='poisson', which weights them "
+            "there, or give .compute() of it."
+        )
     if kind == "auto":
         return "poisson" if X is None else "rows"
     return kind

@@ -43,44 +43,37 @@ def current_client() -> Any | None:
 
 
 @contextmanager
-def on_cluster(client: Any | None) -> Iterator[None]:
-    """Within it, work goes to the cluster of this client, or of the scheduler at this address; with None it stays where it is."""
+def connected(client: Any | None) -> Iterator[Any | None]:
+    """This client, or one for the scheduler at this address, as the one that Dask uses; None stays None."""
     if client is None:
-        yield
+        yield None
         return
-    distributed = _distributed()
-    if isinstance(client, str):
-        with _connected(distributed, client) as made:
-            with on_cluster(made):
-                yield
-        return
-    if not isinstance(client, distributed.Client) or client.asynchronous:
-        raise SettingError(f"client={short(client)}: give a Dask client that is not asynchronous, or a scheduler's address.")
-    from joblib import parallel_config, register_parallel_backend
-
-    Watch(client).look()
-    register_parallel_backend("ordag-dask", _backend())
-    with client.as_current(), parallel_config(backend="ordag-dask", client=client):
-        yield
-
-
-def _distributed() -> Any:
     try:
         import distributed
     except ImportError as error:
         raise SettingError(f"client: Dask is not installed. Install it with {HELP}.", ["client"]) from error
-    return distributed
+    if isinstance(client, str):
+        with _opened(distributed, client) as made, made.as_current():
+            yield made
+        return
+    if not isinstance(client, distributed.Client) or client.asynchronous:
+        raise SettingError(
+            f"client={short(client)}: give a Dask client that is not asynchronous, or the address of a scheduler."
+        )
+    Watch(client).look()
+    with client.as_current():
+        yield client
 
 
 @contextmanager
-def _connected(distributed: Any, address: str) -> Iterator[Any]:
+def _opened(distributed: Any, address: str) -> Iterator[Any]:
     """A client of its own for the scheduler at this address, closed at the end."""
     try:
         client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise ClusterError(
-            f"The scheduler at {harmless(address)} cannot be reached within {CONNECT:.0f} seconds ({_reason(error)}): is it running, "
-            "and is the address one such as tcp://host:8786?"
+            f"The scheduler at {harmless(address)} cannot be reached ({_reason(error)}): is it running, and is its address written "
+            "like tcp://host:8786?"
         ) from error
     try:
         yield client
@@ -88,9 +81,22 @@ def _connected(distributed: Any, address: str) -> Iterator[Any]:
         client.close(timeout=LOOK)
 
 
+@contextmanager
+def on_cluster(client: Any | None) -> Iterator[None]:
+    """Within it, work that is shared out by joblib goes to the cluster of this client; with None it stays where it is."""
+    if client is None:
+        yield
+        return
+    from joblib import parallel_config, register_parallel_backend
+
+    register_parallel_backend("ordag-dask", _backend())
+    with parallel_config(backend="ordag-dask", client=client):
+        yield
+
+
 def _backend() -> type[Any]:
     """joblib's backend for Dask; one that loses a task for good raises, where joblib's own would wait for ever."""
-    from joblib._dask import DaskDistributedBackend  # type: ignore[import-untyped]
+    from joblib._dask import DaskDistributedBackend
 
     class ClusterBackend(DaskDistributedBackend):  # type: ignore[misc]
         def submit(self, func: Any, callback: Any = None) -> Any:
@@ -102,6 +108,16 @@ def _backend() -> type[Any]:
             if isinstance(out, BaseException):
                 raise out
             return super().retrieve_result_callback(out)
+
+        @contextmanager
+        def carrying(self, work: Any) -> Iterator[Any]:
+            """Around calls of this work: it is sent to all workers once, and a cluster that is lost is an error."""
+            with faults_said("The work on the cluster"), Watch(self.client).over(self.give_up):
+                self.data_futures[id(work)] = self.client.scatter(work, broadcast=True, hash=False)
+                try:
+                    yield work
+                finally:
+                    self.data_futures.pop(id(work), None)
 
         def give_up(self, error: BaseException) -> None:
             for callback in list(self._callbacks.values()):
@@ -205,14 +221,14 @@ def faults_said(describe: str) -> Iterator[None]:
     except Exception as error:
         kind, reason = type(error).__name__, _reason(error)
         if kind == "KilledWorker":
-            sentence = "several workers were lost over the same task, most often for want of memory. Make partitions smaller, or workers larger"
-        elif isinstance(error, CancelledError) or kind in ("CancelledError", "FutureCancelledError", "CommClosedError", "FuturesCancelledError"):
-            sentence = f"the cluster was lost, or work on it was cancelled ({reason}). Look whether it is running, and begin again"
+            what = "several workers were lost over one task, most often for want of memory: make partitions smaller or workers larger"
+        elif isinstance(error, CancelledError) or kind == "CommClosedError":
+            what = f"the cluster was lost, or its work was cancelled ({reason}): look whether it is running, and begin again"
         elif isinstance(error, ModuleNotFoundError):
-            sentence = f"a worker lacks a package ({reason}). Every worker needs Ordag, in the same version as here: {HELP}"
+            what = f"a worker lacks a package ({reason}): every worker needs Ordag, in the same version as here"
         else:
-            sentence = f"a worker failed with {kind} ({reason})"
-        raise ClusterError(f"{describe}: {sentence}.") from error
+            what = f"a worker failed with {kind} ({reason})"
+        raise ClusterError(f"{describe}: {what}.") from error
 
 
 def _reason(error: BaseException) -> str:

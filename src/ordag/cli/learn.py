@@ -10,6 +10,7 @@ import click
 from ordag.cli.options import (
     DATA,
     READING,
+    SCHEDULER,
     Progress,
     given,
     refuse_options,
@@ -40,6 +41,7 @@ from ordag.words import harmless, shown
     "--bootstrap", type=click.IntRange(min=2), help="Learn again from this many resamples: support of each arrow."
 )
 @click.option("--workers", type=click.IntRange(min=1), help="--bootstrap: processes to use, all cores unless given.")
+@SCHEDULER
 @click.option(
     "--forecast",
     type=click.IntRange(min=1),
@@ -62,6 +64,7 @@ def learn(
     method: str,
     bootstrap: int | None,
     workers: int | None,
+    scheduler: str | None,
     forecast: int | None,
     as_json: bool,
     out: tuple[str, ...],
@@ -91,9 +94,11 @@ def learn(
     settings = given(context, values)
     refuse_unused_level(settings)
     if bootstrap is None:
-        refuse_options(context, ["workers"], "is of use with --bootstrap only: give both, or leave it out")
+        refuse_options(context, ["workers", "scheduler"], "is of use with --bootstrap only: give both, or leave it out")
     _check_outputs(data, settings.get("knowledge"), out, report)
-    again: dict[str, Any] = {} if bootstrap is None else {"bootstrap": bootstrap, "workers": workers}
+    again: dict[str, Any] = (
+        {} if bootstrap is None else {"bootstrap": bootstrap, "workers": workers, "client": scheduler}
+    )
     with warnings.catch_warnings(), Progress() as progress:
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit says it too, in its own place
         fit = learn_graph(data, method, progress=progress, forecast=forecast, **again, **reading, **settings)

@@ -66,6 +66,12 @@ DATA = click.argument("data", nargs=-1, required=True, metavar="DATA", callback=
 
 DATA_OR_NONE = click.argument("data", nargs=-1, metavar="[DATA]", callback=_parts)
 
+SCHEDULER = click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Run on the Dask cluster of this scheduler, such as tcp://host:8786; its workers need Ordag too.",
+)
+
 Option = Callable[[Command], Command]
 
 

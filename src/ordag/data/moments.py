@@ -193,7 +193,7 @@ class Moments:
         progress: Progress | None = None,
         **reading: Any,
     ) -> Moments:
-        """From a file, a folder of Parquet files, a frame or an array, in one pass over batches of rows; from rows on a cluster where they lie."""
+        """From a file, a folder of Parquet files, a frame or an array, in one pass over batches of rows; on a cluster, by its workers."""
         check_function("progress", progress)
         source = open_source(data, columns=columns, missing=missing, **reading)
         return read_moments(source, missing=missing, progress=progress)

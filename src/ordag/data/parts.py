@@ -60,7 +60,9 @@ def _scanned(source: Source, part: int, missing: Missing) -> Scan:
                 total.add(clean)
                 least = np.minimum(least, clean.min(axis=0, initial=np.inf))
                 most = np.maximum(most, clean.max(axis=0, initial=-np.inf))
-        except OrdagError as error:  # comes back as it is: which of several parts is named does not depend on who was first
+        except (
+            OrdagError
+        ) as error:  # comes back as it is: which of several parts is named does not depend on who was first
             return Scan(check, (0, np.zeros(0), np.zeros((0, 0))), least, most, (0,), error)
         root = total.finish()
     check.note_part(part)

@@ -32,7 +32,9 @@ class Table:
         self._progress, self._keep = progress, keep
         self._least_rows: LeastRows = least_squares_rows
         self.source: Source | None = None
-        self.starts: tuple[int, ...] = (0,)  # of a table in parts: how many good rows come before each, once it has been read
+        self.starts: tuple[int, ...] = (
+            0,
+        )  # of a table in parts: how many good rows come before each, once it has been read
         held = data if isinstance(data, Moments) else moments_of_files(data)
         if held is not None:
             settings.refuse_layout("Moments")

@@ -197,7 +197,7 @@ def _first_table(partition: Any) -> Any:
         return None
     if isinstance(first, pa.Table | pa.RecordBatch):
         return first.schema.empty_table()
-    return first.iloc[:0] if hasattr(first, "iloc") else type(first).__name__
+    return first.head(0) if hasattr(first, "head") else type(first).__name__
 
 
 def _source(describe: str, names: tuple[str, ...], every: tuple[str, ...] | None, parts: Sequence[Any]) -> DaskSource:
