@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 import time
@@ -68,6 +69,9 @@ def connected(client: Any | None) -> Iterator[Any | None]:
 @contextmanager
 def _opened(distributed: Any, address: str) -> Iterator[Any]:
     """A client of its own for the scheduler at this address, closed at the end."""
+    log = logging.getLogger("distributed.client")
+    level = log.level
+    log.setLevel(logging.CRITICAL)  # what goes wrong is said in one sentence, not in pages
     try:
         client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
@@ -75,10 +79,13 @@ def _opened(distributed: Any, address: str) -> Iterator[Any]:
             f"The scheduler at {harmless(address)} cannot be reached ({_reason(error)}): is it running, and is its address written "
             "like tcp://host:8786?"
         ) from error
-    try:
-        yield client
+    else:
+        try:
+            yield client
+        finally:
+            client.close(timeout=LOOK)
     finally:
-        client.close(timeout=LOOK)
+        log.setLevel(level)
 
 
 @contextmanager
@@ -90,7 +97,7 @@ def on_cluster(client: Any | None) -> Iterator[None]:
     from joblib import parallel_config, register_parallel_backend
 
     register_parallel_backend("ordag-dask", _backend())
-    with parallel_config(backend="ordag-dask", client=client):
+    with parallel_config(backend="ordag-dask", client=client, wait_for_workers_timeout=NO_WORKERS):
         yield
 
 
@@ -99,6 +106,14 @@ def _backend() -> type[Any]:
     from joblib._dask import DaskDistributedBackend
 
     class ClusterBackend(DaskDistributedBackend):  # type: ignore[misc]
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            with faults_said("The workers of the cluster"):
+                return super().effective_n_jobs(n_jobs)  # type: ignore[no-any-return]
+
+        def configure(self, *arguments: Any, **more: Any) -> int:
+            # With one, joblib would do the work in this process.
+            return max(2, super().configure(*arguments, **more))
+
         def submit(self, func: Any, callback: Any = None) -> Any:
             future = super().submit(func, callback)
             future.add_done_callback(lambda done: callback(done.exception()) if done.exception() else None)
@@ -111,9 +126,14 @@ def _backend() -> type[Any]:
 
         @contextmanager
         def carrying(self, work: Any) -> Iterator[Any]:
-            """Around calls of this work: it is sent to all workers once, and a cluster that is lost is an error."""
+            """Around calls of this work: it is sent once, and a cluster that is lost is an error.
+
+            It goes as the result of a task, which the cluster makes again if the worker that holds it is lost.
+            """
             with faults_said("The work on the cluster"), Watch(self.client).over(self.give_up):
-                self.data_futures[id(work)] = self.client.scatter(work, broadcast=True, hash=False)
+                with warnings.catch_warnings():
+                    warnings.filterwarnings("ignore", "Sending large graph")
+                    self.data_futures[id(work)] = self.client.submit(_as_it_is, work, pure=False)
                 try:
                     yield work
                 finally:
@@ -124,6 +144,10 @@ def _backend() -> type[Any]:
                 callback(error)
 
     return ClusterBackend
+
+
+def _as_it_is(work: Any) -> Any:
+    return work
 
 
 def computed(tasks: Sequence[Any], describe: str) -> list[Any]:
