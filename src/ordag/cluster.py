@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from ordag.checks import short
@@ -83,7 +83,8 @@ def _opened(distributed: Any, address: str) -> Iterator[Any]:
         try:
             yield client
         finally:
-            client.close(timeout=LOOK)
+            with suppress(TimeoutError, OSError):
+                client.close(timeout=CONNECT)
     finally:
         log.setLevel(level)
 
@@ -112,7 +113,10 @@ def _backend() -> type[Any]:
 
         def configure(self, *arguments: Any, **more: Any) -> int:
             # With one, joblib would do the work in this process.
-            return max(2, super().configure(*arguments, **more))
+            return max(2, int(super().configure(*arguments, **more)))
+
+        async def _to_func_args(self, func: Any) -> tuple[Any, Any]:
+            return Calls(), (await super()._to_func_args(func))[1]
 
         def submit(self, func: Any, callback: Any = None) -> Any:
             future = super().submit(func, callback)
@@ -144,6 +148,16 @@ def _backend() -> type[Any]:
                 callback(error)
 
     return ClusterBackend
+
+
+class Calls:
+    """Tasks of joblib, one after the other. joblib's own class makes a client in every worker, which hinders its end."""
+
+    def __call__(self, tasks: Sequence[tuple[Callable[..., Any], Sequence[Any], dict[str, Any]]]) -> list[Any]:
+        return [function(*arguments, **named) for function, arguments, named in tasks]
+
+    def __repr__(self) -> str:
+        return "ordag"
 
 
 def _as_it_is(work: Any) -> Any:
@@ -248,6 +262,8 @@ def faults_said(describe: str) -> Iterator[None]:
             what = "several workers were lost over one task, most often for want of memory: make partitions smaller or workers larger"
         elif isinstance(error, CancelledError) or kind == "CommClosedError":
             what = f"the cluster was lost, or its work was cancelled ({reason}): look whether it is running, and begin again"
+        elif isinstance(error, TimeoutError):
+            what = f"no worker came within {NO_WORKERS:.0f} seconds: start some, and begin again"
         elif isinstance(error, ModuleNotFoundError):
             what = f"a worker lacks a package ({reason}): every worker needs Ordag, in the same version as here"
         else:
