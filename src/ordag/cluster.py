@@ -106,6 +106,8 @@ def _backend() -> type[Any]:
     """joblib's backend for Dask; one that loses a task for good raises, where joblib's own would wait for ever."""
     from joblib._dask import DaskDistributedBackend
 
+    submit = vars(DaskDistributedBackend).get("submit") or DaskDistributedBackend.apply_async
+
     class ClusterBackend(DaskDistributedBackend):  # type: ignore[misc]
         def effective_n_jobs(self, n_jobs: int) -> int:
             with faults_said("The workers of the cluster"):
@@ -119,9 +121,11 @@ def _backend() -> type[Any]:
             return Calls(), (await super()._to_func_args(func))[1]
 
         def submit(self, func: Any, callback: Any = None) -> Any:
-            future = super().submit(func, callback)
+            future = submit(self, func, callback)
             future.add_done_callback(lambda done: callback(done.exception()) if done.exception() else None)
             return future
+
+        apply_async = submit  # what joblib before 1.6 calls it
 
         def retrieve_result_callback(self, out: Any) -> Any:
             if isinstance(out, BaseException):

@@ -21,8 +21,8 @@ from ordag.words import counted, quoted
 
 Found = TypeVar("Found")
 
-TOGETHER = 4
-"""Neighbours that are merged at once: a worker then holds as many p × p matrices, and their sum."""
+TOGETHER = 2
+"""Neighbours that are merged at once: with more of them, more p × p matrices wait for the last."""
 
 
 @dataclass(frozen=True)
