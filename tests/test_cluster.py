@@ -35,7 +35,7 @@ def client():
     }  # Dask would close one that is lost twice in 15 seconds
     with (
         dask.config.set(patient),
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         yield client
@@ -172,7 +172,7 @@ def machines(tmp_path):
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     quiet = {"env": env, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     module = [sys.executable, "-m"]
-    files = ["--scheduler-file", str(place), "--no-dashboard"]
+    files = ["--scheduler-file", str(place), "--dashboard-address", ":0"]
     scheduler = subprocess.Popen([*module, "distributed.cli.dask_scheduler", "--port", "0", *files], **quiet)
     worker = subprocess.Popen(
         [*module, "distributed.cli.dask_worker", "--nworkers", "1", "--nthreads", "1", "--no-nanny", *files], **quiet
