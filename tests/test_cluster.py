@@ -80,6 +80,12 @@ def killing(frame, marker, victim=None):
     return frames.from_pandas(frame, npartitions=6).map_partitions(passed_on, marker, victim, meta=frame.iloc[:0])
 
 
+def refused_at_three(number):
+    if number == 3:
+        raise OSError("a row group is damaged")
+    return table(100, seed=number)
+
+
 def pid_of(_):
     return os.getpid()
 
@@ -104,6 +110,16 @@ def test_answers_are_those_of_one_process(client):
     assert there.verdict.sentence == one.verdict.sentence
     assert [finding.sentence for finding in found.findings] == [finding.sentence for finding in alike.findings]
     assert current_client() is None
+
+
+def test_a_partition_that_cannot_be_made_is_named(client):
+    frame = table()
+    broken = frames.from_map(refused_at_three, range(5), meta=frame.iloc[:0])
+    with pytest.raises(
+        ClusterError,
+        match=r"^partition 3 of the Dask data frame: a worker failed with OSError \(a row group is damaged\)",
+    ):
+        ordag.learn(broken, client=client)
 
 
 def test_replicates_are_learned_on_the_cluster(client, monkeypatch):
@@ -191,12 +207,16 @@ def machines(tmp_path):
             worker.wait()
 
 
-def test_a_scheduler_that_goes_away_is_an_error(machines, tmp_path, monkeypatch):
+def test_a_scheduler_that_goes_away_is_an_error(machines, run, tmp_path, monkeypatch):
     scheduler, address = machines
     frame = table()
     with pytest.raises(ClusterError, match="the Dask data frame: the cluster was lost"):
         ordag.learn(killing(frame, tmp_path / "scan", scheduler.pid), client=address)
     monkeypatch.setattr("ordag.cluster.CONNECT", 0.5)
+    status, output, said = run("learn", "marks", "--bootstrap", 10, "--scheduler", address)
+    assert (status, output) == (2, "")
+    assert said.startswith(f"Error: The scheduler at {address} cannot be reached")
+    assert len(said.splitlines()) == 1
     with pytest.raises(ClusterError, match=f"The scheduler at {re.escape(address)} cannot be reached"):
         ordag.bootstrap(frame, 10, client=address)
 

@@ -52,7 +52,7 @@ def connected(client: Any | None) -> Iterator[Any | None]:
     try:
         import distributed
     except ImportError as error:
-        raise SettingError(f"client: Dask is not installed. Install it with {HELP}.", ["client"]) from error
+        raise SettingError(f"Dask, which speaks to clusters, is not installed: {HELP}.") from error
     if isinstance(client, str):
         with _opened(distributed, client) as made, made.as_current():
             yield made
@@ -168,12 +168,15 @@ def _as_it_is(work: Any) -> Any:
     return work
 
 
-def computed(tasks: Sequence[Any], describe: str) -> list[Any]:
-    """What these Delayed objects are, in order: by the current client, or else by Dask in this process."""
+def computed(tasks: Sequence[Any], describe: str, parts: Sequence[Any] = ()) -> list[Any]:
+    """What these Delayed objects are, in order: by the current client, or else by Dask in this process.
+
+    `parts` are those that the tasks begin with: one of them that fails is named, where the cluster knows.
+    """
     import dask
 
     client = current_client()
-    with faults_said(describe):
+    with faults_said(describe) as place:
         if client is None:
             return list(dask.compute(*tasks))
         with warnings.catch_warnings():
@@ -181,10 +184,25 @@ def computed(tasks: Sequence[Any], describe: str) -> list[Any]:
             futures = client.compute(list(tasks))
         try:
             _wait(client, futures)
+            failed = next((future.key for future in futures if future.status == "error"), None)
+            if failed is not None:
+                blamed = _blamed(client, failed)
+                place += [f"partition {k} of {describe}" for k, part in enumerate(parts) if str(part.key) == blamed]
             return list(client.gather(futures))
         finally:
             for future in futures:
                 future.release()
+
+
+def _blamed(client: Any, failed: Any) -> str:
+    """The key of the task over which this one failed; nothing where the scheduler cannot say."""
+    with suppress(Exception):
+        return str(client.run_on_scheduler(_blame, key=failed))
+    return ""
+
+
+def _blame(dask_scheduler: Any, key: Any) -> str:
+    return str(dask_scheduler.tasks[key].exception_blame.key)
 
 
 def _wait(client: Any, futures: Sequence[Any]) -> None:
@@ -254,10 +272,11 @@ class Watch:
 
 
 @contextmanager
-def faults_said(describe: str) -> Iterator[None]:
-    """What Dask and its workers raise becomes one sentence."""
+def faults_said(describe: str) -> Iterator[list[str]]:
+    """What Dask and its workers raise becomes one sentence, about the last of the places that are known by then."""
+    place = [describe]
     try:
-        yield
+        yield place
     except (OrdagError, MemoryError):
         raise
     except Exception as error:
@@ -272,7 +291,7 @@ def faults_said(describe: str) -> Iterator[None]:
             what = f"a worker lacks a package ({reason}): every worker needs Ordag, in the same version as here"
         else:
             what = f"a worker failed with {kind} ({reason})"
-        raise ClusterError(f"{describe}: {what}.") from error
+        raise ClusterError(f"{place[-1]}: {what}.") from error
 
 
 def _reason(error: BaseException) -> str:

@@ -113,7 +113,7 @@ def test_ill_conditioned_columns_keep_their_digits():
 def test_what_comes_back_are_matrices_and_the_sample(monkeypatch):
     came = []
 
-    def counting(tasks, describe):
+    def counting(tasks, describe, parts):
         found = dask.compute(*tasks)
         came.append(sum(len(part.root[2]) ** 2 if hasattr(part, "root") else part.size for part in found))
         return list(found)

@@ -92,7 +92,7 @@ class DaskSource(ScatteredSource):
         return len(self.parts)
 
     def mapped(self, work: Callable[[Source, Any], Found], places: Sequence[Any]) -> list[Found]:
-        return computed(self._tasks(work, places), self.describe)
+        return computed(self._tasks(work, places), self.describe, self.parts)
 
     def merged(
         self,
@@ -107,7 +107,7 @@ class DaskSource(ScatteredSource):
         while len(level) > 1:
             groups = [level[k : k + TOGETHER] for k in range(0, len(level), TOGETHER)]
             level = [join(group) if len(group) > 1 else group[0] for group in groups]
-        found: Found = computed(level, self.describe)[0]
+        found: Found = computed(level, self.describe, self.parts)[0]
         return found
 
     def _tasks(self, work: Callable[[Source, Any], Any], places: Sequence[Any]) -> list[Any]:
