@@ -16,7 +16,7 @@ import ordag
 ROOT = Path(ordag.__file__).parent
 
 ROOMS = """
-    errors files words markup arrays plain checks bits linalg settings workers
+    errors files words markup arrays plain checks bits linalg settings cluster workers
     picture
     data
     order
@@ -121,10 +121,18 @@ def loaded_after(code, *libraries):
 
 
 def test_import_brings_no_heavy_library():
-    assert loaded_after("import ordag", "numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich") == "[]"
-    assert loaded_after("import ordag.cli", "scipy", "sklearn", "pandas", "pyarrow", "rich") == "[]"
+    assert loaded_after("import ordag", "numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich", "dask") == "[]"
+    assert loaded_after("import ordag.cli", "scipy", "sklearn", "pandas", "pyarrow", "rich", "dask") == "[]"
     assert (
-        loaded_after("import ordag; ordag.learn('marks').to_json()", "sklearn", "pandas", "networkx", "matplotlib")
+        loaded_after(
+            "import ordag; ordag.learn('marks').to_json()",
+            "sklearn",
+            "pandas",
+            "networkx",
+            "matplotlib",
+            "dask",
+            "distributed",
+        )
         == "[]"
     )
 

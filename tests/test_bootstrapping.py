@@ -123,7 +123,7 @@ def test_batches_and_passes_of_a_stream_do_not_matter(tmp_path, monkeypatch):
     np.testing.assert_array_equal(sums[0], sums[1])
     np.testing.assert_array_equal(sums[0], sums[2])
     whole = bootstrap(path, 70, seed=9, kind="poisson", workers=1)
-    monkeypatch.setattr(module, "passes", lambda count, p: streaming.passes(count, p, memory=1))
+    monkeypatch.setattr(module, "passes", lambda count, p, memory=0: streaming.passes(count, p, memory=1))
     assert len(module.passes(70, 5)) == 3
     assert_same(whole, bootstrap(path, 70, seed=9, kind="poisson", workers=2))
     monkeypatch.setattr(module, "IN_MEMORY", 100)

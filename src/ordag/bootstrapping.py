@@ -12,9 +12,10 @@ import numpy as np
 
 from ordag.arrays import Array
 from ordag.checks import Seed, check_choice, is_whole, short
+from ordag.cluster import connected, current_client, on_cluster
 from ordag.data.moments import Moments
 from ordag.data.reading import Missing, split_reading
-from ordag.data.sources import Source
+from ordag.data.sources import ScatteredSource, Source
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
 from ordag.errors import DataError, SettingError
@@ -31,7 +32,7 @@ from ordag.resampling.resamplers import (
     gaussian_resampler,
     seed_root,
 )
-from ordag.resampling.streaming import passes, poisson_sums
+from ordag.resampling.streaming import MEMORY, ON_A_CLUSTER, passes, poisson_sums
 from ordag.resampling.support import Support
 from ordag.words import News
 from ordag.workers import worker_count
@@ -66,6 +67,7 @@ def bootstrap(
     method: str = "auto",
     seed: Seed = None,
     workers: int | None = None,
+    client: Any = None,
     kind: str = "auto",
     level: float = 0.95,
     progress: Callable[[str], None] | None = None,
@@ -78,10 +80,14 @@ def bootstrap(
     data, method, columns, missing, settings: as for `ordag.learn`.
     seed: the same seed gives the same answer, with any number of workers. Without one the samples are others every time, and
         a method that draws lots itself has its own seed, as in `ordag.learn`.
-    workers: processes to use; one for every core unless said otherwise.
+    workers: processes to use; one for every core unless said otherwise. With a cluster, how many batches of replicates it works on
+        at a time; as many as it has threads unless said otherwise.
+    client: a client of Dask, or the address of its scheduler: samples are then learned from on that cluster. Where the data are
+        Dask's own, the current client is taken unless another is given.
     kind: "rows" draws rows with replacement; "half" takes half of the rows each time, none twice (intervals are then those of half as
         many rows); "wishart" draws from the Gaussian distribution with the data's moments, and is all that can be done where
-        only `Moments` exist; "poisson" weights the rows of a file in one pass. "auto" draws rows where they fit in memory.
+        only `Moments` exist; "poisson" weights the rows of a file in one pass, those of a cluster where they lie. "auto" draws rows
+        where they are, or fit, in memory.
     level: that of the percentile intervals.
     progress: called now and then with a few words on how far things are.
 
@@ -98,36 +104,49 @@ def bootstrap(
     reading, asked = split_reading(settings)
     check_settings(method, asked)
     keep = {"auto": IN_MEMORY, "rows": sys.maxsize, "half": sys.maxsize}.get(kind, 0)
-    table = Table(data, columns=columns, missing=missing, progress=progress, keep=keep, **reading)
-    recipe = recipe_for(table, method, asked)
-    if seed is not None:
-        recipe = recipe.reseeded(np.random.default_rng(root))
-    fit = Fit.learned(table, recipe)
-    source = table.source
-    rows = table.rows if keep else None
-    X = rows.values if rows is not None and rows.stride == 1 and rows.values.size <= keep else None
-    kind = _settled(kind, source, X, fit)
-    keep_effects = 12 * count * fit.moments.p * (fit.moments.p - 1) // 2 <= EFFECTS
+    with connected(client) as cluster:
+        table = Table(data, columns=columns, missing=missing, progress=progress, keep=keep, **reading)
+        recipe = recipe_for(table, method, asked)
+        if seed is not None:
+            recipe = recipe.reseeded(np.random.default_rng(root))
+        source = table.source
+        scattered = isinstance(source, ScatteredSource)
+        if scattered:
+            _refuse_rows(kind, source)
+        fit = Fit.learned(table, recipe)
+        rows = table.rows if keep and not scattered else None
+        X = rows.values if rows is not None and rows.stride == 1 and rows.values.size <= keep else None
+        kind = _settled(kind, source, X, fit)
+        keep_effects = 12 * count * fit.moments.p * (fit.moments.p - 1) // 2 <= EFFECTS
 
-    def tell(done: int) -> None:
-        table.tell(News(f"bootstrap: {done:,} of {count:,} replicates", done / count))
+        def tell(done: int) -> None:
+            table.tell(News(f"bootstrap: {done:,} of {count:,} replicates", done / count))
 
-    def learned(resampler: Resampler, numbers: range) -> list[Replicate]:
-        job = Job(resampler, root, recipe, "effects" if keep_effects else "weights")
-        return run(job, numbers, workers, lambda done: tell(numbers.start + done))
+        def learned(resampler: Resampler, numbers: range) -> list[Replicate]:
+            job = Job(resampler, root, recipe, "effects" if keep_effects else "weights")
+            with on_cluster(current_client() if scattered and cluster is None else cluster):
+                return run(job, numbers, workers, lambda done: tell(numbers.start + done))
 
-    found: list[Replicate] = []
-    if kind == "poisson":
-        assert source is not None
-        for numbers in passes(count, fit.moments.p):
-            sums = poisson_sums(
-                source, fit.moments, numbers, root, missing=missing, workers=cores, progress=table.tell_rows
-            )
-            found += learned(sums, numbers)
-    else:
-        # Any root whitens, but a root of squares and products has half the digits, and Wishart samples would inherit that.
-        exact = table.qr_moments if X is None and fit.moments.squared else fit.moments
-        found = learned(_resampler(kind, X, exact, recipe), range(count))
+        found: list[Replicate] = []
+        if kind == "poisson":
+            assert source is not None
+            memory = ON_A_CLUSTER if scattered or cluster is not None else MEMORY
+            for numbers in passes(count, fit.moments.p, memory):
+                sums = poisson_sums(
+                    source,
+                    fit.moments,
+                    numbers,
+                    root,
+                    missing=missing,
+                    workers=cores,
+                    progress=table.tell_rows,
+                    starts=table.starts,
+                )
+                found += learned(sums, numbers)
+        else:
+            # Any root whitens, but a root of squares and products has half the digits, and Wishart samples would inherit that.
+            exact = table.qr_moments if X is None and fit.moments.squared else fit.moments
+            found = learned(_resampler(kind, X, exact, recipe), range(count))
     return _counted(fit, found, kind=kind, seed=root, level=level)
 
 
@@ -173,6 +192,15 @@ def _check_linear(recipe: MethodSettings) -> None:
         raise SettingError(
             "The equations that were learned need not be linear, and samples with the moments of the data have no others: "
             "resample the rows with ordag.bootstrap(data, …), or take the graph for granted with interval='given-graph'."
+        )
+
+
+def _refuse_rows(kind: str, source: Source | None) -> None:
+    """Rows that lie on a cluster are not drawn from."""
+    if isinstance(source, ScatteredSource) and kind in ("rows", "half"):
+        raise SettingError(
+            f"kind={kind!r} draws from rows in memory, and {source.describe} lies on a cluster: use kind='poisson', which weights them "
+            "there, or give .compute() of it."
         )
 
 

@@ -80,6 +80,10 @@ class OutputError(OrdagError, OSError):
     """A file that could not be written. What was there before is still there."""
 
 
+class ClusterError(OrdagError, ConnectionError):
+    """A cluster that cannot be reached, was lost, or failed at a task."""
+
+
 class OrdagWarning(UserWarning):
     """Something the reader of the answer should know."""
 

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 from ordag.bootstrapping import bootstrap as resample
 from ordag.checks import is_whole, short
+from ordag.cluster import connected
 from ordag.data.reading import Missing, split_reading
 from ordag.data.table import Table
 from ordag.errors import SettingError
@@ -28,12 +29,13 @@ def learn(
     progress: Callable[[str], None] | None = None,
     bootstrap: int | None = None,
     forecast: int | None = None,
+    client: Any = None,
     **settings: Unpack[Keywords],
 ) -> Fit:
     """Learn the causal graph behind a table of continuous measurements.
 
     data: a file (CSV, Parquet) or a folder of Parquet files, a data frame, an array, `Moments`, or the name of a
-        built-in data set ("marks", "sachs").
+        built-in data set ("marks", "sachs"); docs/scale.md has rows on a cluster.
     method: "pooled" (pooled error variances, searched over orders), "cvs" (conditional variance scoring, Park & Kim), "pc",
         "ges" or "gds". "auto" takes pooled up to 100 variables (200 with fewer than ten rows for each) and cvs with
         parents="adaptive" beyond, unless a setting says otherwise: alpha, test, parents, correction and direction are those of cvs.
@@ -43,6 +45,7 @@ def learn(
     bootstrap: learn again from this many resamples, for the support of every arrow; settings may then be those of
         `ordag.bootstrap` too.
     forecast: simulated tables for what the verdict expects to be wrong; as many as take about a second if not given.
+    client: a client of Dask, or the address of its scheduler, for data on its cluster and for resamples; the current one if not given.
     settings: those of the method and of reading text files: docs/settings.md has them all.
 
     >>> import ordag
@@ -54,13 +57,21 @@ def learn(
         raise SettingError(f"forecast={short(forecast)}: the number of simulated tables is a whole number from 1 on.")
     if bootstrap is not None:
         result = resample(
-            data, bootstrap, method=method, columns=columns, missing=missing, progress=progress, **settings
+            data,
+            bootstrap,
+            method=method,
+            columns=columns,
+            missing=missing,
+            progress=progress,
+            client=client,
+            **settings,
         )
         return replace(result.fit, bootstrap=result, forecast_tables=forecast)
     reading, asked = split_reading(settings)
     check_settings(method, asked)
-    table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
-    return Fit.learned(table, recipe_for(table, method, asked), forecast_tables=forecast)
+    with connected(client):
+        table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
+        return Fit.learned(table, recipe_for(table, method, asked), forecast_tables=forecast)
 
 
 def refit(

@@ -6,7 +6,7 @@ import signal
 import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from multiprocessing import parent_process
 from typing import Any, TypeVar
 
@@ -27,10 +27,10 @@ def worker_count(workers: int | None) -> int:
     from joblib import effective_n_jobs
     from joblib.parallel import get_active_backend
 
-    if workers is None:
-        configured = get_active_backend()[1]
-        workers = -1 if configured in (None, 1) else configured
-    return int(effective_n_jobs(workers))
+    configured = get_active_backend()[1]
+    usual = -1 if configured in (None, 1) else configured
+    count = int(effective_n_jobs(usual if workers is None else workers))
+    return count if workers is None else min(count, workers)
 
 
 @contextmanager
@@ -54,12 +54,19 @@ def in_parallel(
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
 
-    calls = [delayed(work)(batch) for batch in batches]
-    streams = getattr(get_active_backend()[0], "supports_return_generator", False)
-    wave = len(calls) if streams else WAVE * workers
+    backend = get_active_backend()[0]
+    streams = getattr(backend, "supports_return_generator", False)
+    wave, at_once = (len(batches), "2 * n_jobs") if streams else (WAVE * workers, workers)
     kind: Any = "list" if not streams else "generator" if ordered else "generator_unordered"
-    for start in range(0, len(calls), wave or 1):
-        yield from Parallel(n_jobs=workers, batch_size=1, return_as=kind)(calls[start : start + wave])
+    with getattr(backend, "carrying", nullcontext)(work) as carried:
+        calls = [delayed(_called)(carried, batch) for batch in batches]
+        for start in range(0, len(calls), wave or 1):
+            parallel = Parallel(n_jobs=workers, batch_size=1, pre_dispatch=at_once, return_as=kind)
+            yield from parallel(calls[start : start + wave])
+
+
+def _called(work: Callable[[Batch], Found], batch: Batch) -> Found:
+    return work(batch)
 
 
 @contextmanager

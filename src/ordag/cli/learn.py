@@ -11,6 +11,7 @@ from ordag.cli.help import ManualPage
 from ordag.cli.options import (
     DATA,
     READING,
+    SCHEDULER,
     Progress,
     given,
     inputs,
@@ -57,6 +58,7 @@ from ordag.words import harmless, shown
     "--bootstrap", type=click.IntRange(min=2), help="Learn again from this many resamples: support of each arrow."
 )
 @click.option("--workers", type=click.IntRange(min=1), help="--bootstrap: processes to use, all cores unless given.")
+@SCHEDULER
 @click.option(
     "--forecast",
     type=click.IntRange(min=1),
@@ -104,6 +106,7 @@ def learn(
     method: str,
     bootstrap: int | None,
     workers: int | None,
+    scheduler: str | None,
     forecast: int | None,
     as_json: bool,
     out: tuple[str, ...],
@@ -141,7 +144,7 @@ def learn(
     settings = given(context, values)
     refuse_unused_level(settings)
     if bootstrap is None:
-        refuse_options(context, ["workers"], "is of use with --bootstrap only: give both, or leave it out")
+        refuse_options(context, ["workers", "scheduler"], "is of use with --bootstrap only: give both, or leave it out")
     if not plot:
         refuse_options(context, ["kind", "variable"], "is of use with --plot only: give both, or leave it out")
     if report is None:
@@ -152,7 +155,9 @@ def learn(
     if kind == "support" and bootstrap is None:
         raise SettingError("--plot-kind support draws what resamples say: give --bootstrap 200, say, too.")
     _check_outputs(data, settings.get("knowledge"), out, plot, report)
-    again: dict[str, Any] = {} if bootstrap is None else {"bootstrap": bootstrap, "workers": workers}
+    again: dict[str, Any] = (
+        {} if bootstrap is None else {"bootstrap": bootstrap, "workers": workers, "client": scheduler}
+    )
     with warnings.catch_warnings(), Progress() as progress:
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit says it too, in its own place
         fit = learn_graph(data, method, progress=progress, forecast=forecast, **again, **reading, **settings)

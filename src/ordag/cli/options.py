@@ -96,6 +96,12 @@ DATA = click.argument(
 
 DATA_OR_NONE = click.argument("data", nargs=-1, metavar="[DATA]", callback=_parts, shell_complete=_files_or_data_sets)
 
+SCHEDULER = click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Run on the Dask cluster of this scheduler, such as tcp://host:8786; its workers need Ordag too.",
+)
+
 Option = Callable[[Command], Command]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ordag.cli.help import ManualPage
-from ordag.cli.options import one_of, refuse_options
+from ordag.cli.options import SCHEDULER, one_of, refuse_options
 from ordag.paper import Result, Step
 from ordag.paper.reproduction import chosen_experiments
 from ordag.paper.reproduction import reproduce as run
@@ -37,7 +37,12 @@ PLAIN_SECONDS = 30.0
     help="Folder for tables and figures; one with a run that was stopped goes on.",
 )
 @click.option("--replicates", type=click.IntRange(min=1), help="Data sets at each point, instead of the paper's 100.")
-@click.option("--workers", type=click.IntRange(min=1), help="Processes to use; all cores unless given.")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Processes to use, or batches at a time on a cluster; as many as there are cores unless given.",
+)
+@SCHEDULER
 @click.option("--complete", is_flag=True, help="Also GDS with 50 variables at every n, which takes long.")
 @click.pass_context
 def reproduce(
@@ -49,6 +54,7 @@ def reproduce(
     out: str,
     replicates: int | None,
     workers: int | None,
+    scheduler: str | None,
     complete: bool,
 ) -> None:
     """Run the numerical results of Park & Kim again: all of them, or those named.
@@ -62,9 +68,10 @@ def reproduce(
       ordag reproduce --list
       ordag reproduce --quick
       ordag reproduce figure2 figure3 --replicates 30 --out results
+      ordag reproduce --scheduler tcp://head:8786
     """
     if listing:
-        others = ["names", "quick", "out", "replicates", "workers", "complete"]
+        others = ["names", "quick", "out", "replicates", "workers", "scheduler", "complete"]
         refuse_options(context, others, "is of no use with --list, which runs nothing")
         every = chosen_experiments(None)
         width = max(len(one.name) for one in every)
@@ -78,7 +85,7 @@ def reproduce(
         refuse_options(context, ["complete"], f"is of no use for {', '.join(names)}, where nothing is left out")
     try:
         with ProgressBar(out) as bar:
-            results = run(names, quick, out, replicates, workers, bar, complete=complete)
+            results = run(names, quick, out, replicates, workers, bar, complete=complete, client=scheduler)
     except KeyboardInterrupt:
         click.echo(f"ordag: stopped. What is done is kept in {out}: the same command goes on from there.", err=True)
         sys.exit(130)

@@ -14,10 +14,11 @@ import numpy as np
 from ordag.arrays import Array
 from ordag.checks import as_list, as_numbers, check_function, is_whole, short
 from ordag.data.moments_file import ENDING, Content, parse, pieces, read
+from ordag.data.parts import Scan, scan
 from ordag.data.profile import Sampler
 from ordag.data.reading import Missing
 from ordag.data.scatter import WELL_CONDITIONED, Accumulator, chunk_rows, merge_roots, root_of_scatter, scatter_of
-from ordag.data.sources import Source, open_source
+from ordag.data.sources import ScatteredSource, Source, open_source
 from ordag.data.sources.paths import locate
 from ordag.data.table_checks import SMALLEST, LeastRows, RowCheck, check_names, check_size
 from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, OutputError, SettingError
@@ -193,7 +194,7 @@ class Moments:
         progress: Progress | None = None,
         **reading: Any,
     ) -> Moments:
-        """From a file, a folder of Parquet files, a frame or an array, in one pass over batches of rows."""
+        """From a file, a folder of Parquet files, a frame or an array, in one pass over batches of rows; on a cluster, by its workers."""
         check_function("progress", progress)
         source = open_source(data, columns=columns, missing=missing, **reading)
         return read_moments(source, missing=missing, progress=progress)
@@ -277,6 +278,12 @@ def moments_of_gram(gram: Moments) -> Moments | None:
     return None
 
 
+def moments_of_scan(found: Scan) -> Moments:
+    """The moments of a table in parts."""
+    n, mean, R = found.root
+    return Moments(n, mean, found.check.names, R=R, dropped=found.check.dropped)
+
+
 def read_moments(
     source: Source,
     *,
@@ -292,6 +299,8 @@ def read_moments(
     p = len(source.names)
     if p == 0:
         raise DataError("There are no columns: a graph needs at least two.")
+    if isinstance(source, ScatteredSource):
+        return moments_of_scan(scan(source, missing))
     rows = RowCheck(source.names, missing)
     total = Accumulator(p)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -49,6 +49,14 @@ class Profile(NamedTuple):
         return cls(rows, stride, least, most)
 
 
+def stride_of(n: int, most: int) -> int:
+    """How far apart the rows are that a `Sampler` keeps of n, no more than `most` of them: 1, 2, 4, …"""
+    stride = 1
+    while -(-n // stride) > most:
+        stride *= 2
+    return stride
+
+
 class Sampler:
     """Takes blocks of rows as they go by; keeps every row, then every second, every fourth, …
 

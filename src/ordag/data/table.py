@@ -8,10 +8,11 @@ from typing import Any
 
 from ordag.arrays import Array
 from ordag.checks import check_function
-from ordag.data.moments import Moments, gram_moments, moments_of_files, moments_of_gram, read_moments
+from ordag.data.moments import Moments, gram_moments, moments_of_files, moments_of_gram, moments_of_scan, read_moments
+from ordag.data.parts import PartSampler, scan
 from ordag.data.profile import Profile, Rows, Sampler
 from ordag.data.reading import Reading
-from ordag.data.sources import Source, open_source
+from ordag.data.sources import ScatteredSource, Source, open_source
 from ordag.data.table_checks import LeastRows, RowCheck, check_moments, check_size, least_squares_rows
 from ordag.words import News, counted
 
@@ -32,6 +33,9 @@ class Table:
         self._progress, self._keep = progress, keep
         self._least_rows: LeastRows = least_squares_rows
         self.source: Source | None = None
+        self.starts: tuple[int, ...] = (
+            0,
+        )  # of a table in parts: how many good rows come before each, once it has been read
         held = data if isinstance(data, Moments) else moments_of_files(data)
         if held is not None:
             settings.refuse_layout("Moments")
@@ -99,10 +103,16 @@ class Table:
         return self._checked(self._given) if self.source is None else self._read[0]
 
     @cached_property
-    def _read(self) -> tuple[Moments, Sampler]:
-        """All rows once, and what is kept of them as they go by."""
+    def _read(self) -> tuple[Moments, Sampler | PartSampler]:
+        """All rows once, and what is kept of them as they go by; of rows on a cluster, what may be asked of it."""
         assert self.source is not None
         self._check_rows()
+        if isinstance(self.source, ScatteredSource):
+            self.tell(f"{counted(self.source.part_count, 'partition')} on the cluster")
+            found = scan(self.source, self.missing)
+            self.starts = found.starts
+            self.tell_rows(found.check.rows)
+            return self._checked(moments_of_scan(found)), PartSampler(self.source, found, self._keep)
         sampler = Sampler(len(self.names), self._keep)
         moments = read_moments(
             self.source, missing=self.missing, progress=self.tell_rows, sampler=sampler, least_rows=self._least_rows

@@ -50,6 +50,23 @@ class RowCheck:
         self.dropped = 0
         self.absent = np.zeros(len(names), np.int64)
         self.infinite = np.zeros(len(names), np.int64)
+        self.parts: list[int] = []  # of a table in parts, those with such rows
+
+    @classmethod
+    def merged(cls, checks: Sequence[RowCheck]) -> RowCheck:
+        """The check of all the rows that these have seen."""
+        whole = cls(checks[0].names, checks[0].missing)
+        for one in checks:
+            whole.rows += one.rows
+            whole.dropped += one.dropped
+            whole.absent += one.absent
+            whole.infinite += one.infinite
+            whole.parts += one.parts
+        return whole
+
+    def note_part(self, number: int) -> None:
+        """What is wrong with the rows, if anything is, is wrong with those of this part."""
+        self.parts = [number] if self.infinite.any() or self.absent.any() else []
 
     def admit(self, block: Array) -> Array:
         """The rows of `block` that can be used."""
@@ -69,7 +86,7 @@ class RowCheck:
     def verdict(self) -> None:
         if self.infinite.any():
             raise NonFiniteError(
-                f"Infinite values in {self._counts(self.infinite)}: remove those rows or columns, or correct the values."
+                f"Infinite values in {self._counts(self.infinite)}{self._place()}: remove those rows or columns, or correct the values."
             )
         if self.dropped and self.dropped == self.rows:
             raise MissingValuesError(
@@ -79,9 +96,15 @@ class RowCheck:
         if self.dropped and self.missing == "error":
             raise MissingValuesError(
                 f"{counted(self.dropped, 'row')} of {self.rows:,} {'has' if self.dropped == 1 else 'have'} missing values, in "
-                f"{self._counts(self.absent)}: fill them in, leave those columns out, or drop the rows with "
+                f"{self._counts(self.absent)}{self._place()}: fill them in, leave those columns out, or drop the rows with "
                 "missing='drop' (--missing drop)."
             )
+
+    def _place(self) -> str:
+        if not self.parts:
+            return ""
+        numbers = joined([str(part) for part in self.parts])
+        return f", in partition{'s' if len(self.parts) > 1 else ''} {numbers} (the first is 0)"
 
     def _counts(self, counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> str:
         return joined([f"{shown(self.names[j])} ({counted(int(counts[j]), 'row')})" for j in np.flatnonzero(counts)])

@@ -8,11 +8,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from ordag.checks import is_whole, short
+from ordag.cluster import connected, on_cluster
 from ordag.errors import OutputError, SettingError
 from ordag.files import write_whole
 from ordag.paper.engine.experiment import Experiment, ReproductionError, Task, to_frame
@@ -66,6 +67,7 @@ def reproduce(
     progress: Callable[[Step], None] | None = None,
     *,
     complete: bool = False,
+    client: Any = None,
 ) -> list[Result]:
     """Run the paper's experiments again, or go on with a run that was interrupted.
 
@@ -78,6 +80,7 @@ def reproduce(
         `joblib.parallel_config(backend=…)` the tasks go to that backend instead, for instance Dask or Ray.
     progress: called at the start and after each task with a `Step`.
     complete: also the points that are left out for the time they take.
+    client: a client of Dask, or the address of its scheduler: the tasks go to that cluster, `workers` batches of them at a time.
 
     >>> import tempfile
     >>> from ordag.paper import reproduce
@@ -94,8 +97,9 @@ def reproduce(
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"The folder {place} could not be made: {error.strerror or error}.") from error
-    count = worker_count(workers)
     with ExitStack() as stack:
+        stack.enter_context(on_cluster(stack.enter_context(connected(client))))
+        count = worker_count(workers)
         plans = [
             Plan(
                 one,

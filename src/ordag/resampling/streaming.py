@@ -7,7 +7,7 @@ in every replicate, and all weighted sums $\sum w\,(1, y)^\top (1, y)$ of a grou
 
 **Reproducible.** Weights belong to blocks of BLOCK rows, counted from the first usable row of the table, and to groups of
 GROUP replicates; each (group, block) has a random stream of its own. So the result does not depend on how the rows come in
-batches, on the number of workers, or on how many replicates fit in memory at once.
+batches or lie in parts, on the number of workers, or on how many replicates fit in memory at once.
 
 **Memory** is 8 · replicates · (p + 1)(p + 2)/2 bytes, up to MEMORY; beyond that the replicates are shared out among several
 passes over the file, at least GROUP of them a pass.
@@ -16,8 +16,9 @@ passes over the file, at least GROUP of them a pass.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +27,14 @@ from ordag.arrays import Array
 from ordag.data.moments import Moments
 from ordag.data.reading import Missing
 from ordag.data.scatter import chunk_rows
-from ordag.data.sources import Source
+from ordag.data.sources import ScatteredSource, Source
 from ordag.data.sources.source import regroup
 from ordag.data.table_checks import RowCheck
 from ordag.resampling.resamplers import GramResampler, child, whiten
 
 BLOCK = 256
 GROUP = 32
-MEMORY = 2**30
+MEMORY, ON_A_CLUSTER = 2**30, 2**27  # bytes of sums at a time; those of a cluster travel between its machines
 AT_ONCE = 2**22  # products of columns formed at a time: 32 MB
 
 
@@ -55,8 +56,39 @@ def poisson_sums(
     workers: int = 1,
     progress: Callable[[int], None] | None = None,
     batch: int | None = None,
+    starts: Sequence[int] = (0,),
 ) -> GramResampler:
-    """One pass over the table for these replicates, which start at the beginning of a group."""
+    """One pass over the table for these replicates, which start at the beginning of a group.
+
+    `starts` are the usable rows before each part of a table that lies in parts: these add up where they lie.
+    """
+    work = partial(_weighted_sums, base=base, replicates=replicates, root=root, missing=missing)
+    if isinstance(source, ScatteredSource):
+        sums = source.merged(work, starts, _added)
+    else:
+        sums = work(source, 0, workers=workers, progress=progress, batch=batch)
+    return GramResampler(base, sums, replicates.start)
+
+
+def _added(parts: Sequence[Array]) -> Array:
+    total = parts[0].copy()
+    for part in parts[1:]:
+        total += part
+    return total
+
+
+def _weighted_sums(
+    source: Source,
+    first: int,
+    base: Moments,
+    replicates: range,
+    root: np.random.SeedSequence,
+    missing: Missing,
+    workers: int = 1,
+    progress: Callable[[int], None] | None = None,
+    batch: int | None = None,
+) -> Array:
+    """The sums of these rows, of which the first usable one has the number `first` in the whole table."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     p = base.p
@@ -65,6 +97,7 @@ def poisson_sums(
     groups = range(replicates.start // GROUP, math.ceil(replicates.stop / GROUP))
     check = RowCheck(source.names, missing)
     part = max(1, AT_ONCE // len(pairs[0]))
+    begun = first % BLOCK
 
     def add(group: int, block: int, products: Array, start: int) -> None:
         own = sums[group * GROUP - replicates.start :][:GROUP]
@@ -79,13 +112,14 @@ def poisson_sums(
 
     # One thread for each product, whatever the number of workers: the same digits, and no two pools in each other's way.
     with threadpool_limits(limits=1), ThreadPoolExecutor(workers) as threads:
-        for block, X in enumerate(regroup(rows(), BLOCK)):
+        for block, X in enumerate(regroup(rows(), BLOCK, begun), first // BLOCK):
             Y = np.concatenate([np.ones((len(X), 1)), whiten(X, base.mean, base.R)], axis=1)
             for start in range(0, len(Y), part):
                 products = Y[start : start + part, pairs[0]] * Y[start : start + part, pairs[1]]
-                list(threads.map(lambda group, b=block, z=products, s=start: add(group, b, z, s), groups))
+                list(threads.map(lambda group, b=block, z=products, s=begun + start: add(group, b, z, s), groups))
+            begun = 0
     check.verdict()
-    return GramResampler(base, sums, replicates.start)
+    return sums
 
 
 def poisson_weights(root: np.random.SeedSequence, group: int, block: int) -> Array:

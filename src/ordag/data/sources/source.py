@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
 from ordag.arrays import Array
+from ordag.errors import UnreadableError
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +44,45 @@ class Source(ABC):
         """
 
 
-def regroup(blocks: Iterable[Array], rows: int) -> Iterator[Array]:
-    """The same rows in blocks of `rows`, so that batches do not depend on how a file is laid out."""
+@dataclass(frozen=True, eq=False)
+class ScatteredSource(Source):
+    """A table whose parts lie elsewhere, such as on the machines of a cluster: work goes to the rows, they do not come.
+
+    Rows are those of part 0, then those of part 1, and so on.
+    """
+
+    @property
+    @abstractmethod
+    def part_count(self) -> int:
+        """The number of parts, empty ones included."""
+
+    @abstractmethod
+    def mapped(self, work: Callable[[Source, Any], Found], places: Sequence[Any]) -> list[Found]:
+        """What `work` makes, where it lies, of every part and of its own one of the `places`."""
+
+    @abstractmethod
+    def merged(
+        self,
+        work: Callable[[Source, Any], Found],
+        places: Sequence[Any],
+        merge: Callable[[Sequence[Found]], Found],
+    ) -> Found:
+        """The same in one: `merge` makes one of several neighbours, and one of several of those, where they lie."""
+
+    def batches(self, rows: int) -> NoReturn:
+        raise UnreadableError(
+            f"{self.describe} lies on a cluster, and this takes its rows one after the other: write them to a Parquet file, "
+            "or bring them into memory with .compute()."
+        )
+
+
+def regroup(blocks: Iterable[Array], rows: int, begun: int = 0) -> Iterator[Array]:
+    """The same rows in blocks of `rows`, so that batches do not depend on how a file is laid out.
+
+    The first block lacks the `begun` rows that are elsewhere.
+    """
     held: list[Array] = []
-    count = 0
+    count = begun
     for block in blocks:
         rest = block
         while count + len(rest) >= rows:

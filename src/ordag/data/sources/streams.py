@@ -116,11 +116,11 @@ class PartsSource(Source):
         return regroup((np.ascontiguousarray(block) for block in blocks if block is not None), rows)
 
 
-def open_iterator(data: Any, reading: Reading) -> Source | None:
+def open_iterator(data: Any, reading: Reading, describe: str = "") -> Source | None:
     """An iterator of batches: data frames, Arrow tables and batches, or arrays, all with the same columns."""
     if not isinstance(data, Iterator):
         return None
-    describe = f"the {type(data).__name__}"
+    describe = describe or f"the {type(data).__name__}"
     first = next(data, None)
     if first is None:
         raise UnreadableError(f"{describe} is empty: expected data frames, Arrow batches or arrays.")

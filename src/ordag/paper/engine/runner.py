@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
+from ordag.errors import ClusterError
 from ordag.paper.engine.experiment import Experiment, ReproductionError, Rows, Task
 from ordag.paper.engine.journal import Journal
 from ordag.workers import as_worker, in_parallel, stopped_after
@@ -66,6 +67,8 @@ def perform(
             f"A worker was killed during {experiment.name}, most often for want of memory. {_kept(journal)} With fewer "
             "workers (--workers 1) it needs less memory."
         ) from error
+    except ClusterError as error:
+        raise ReproductionError(f"{error} {_kept(journal)}") from error
 
 
 def _kept(journal: Journal) -> str:
