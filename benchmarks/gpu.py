@@ -115,7 +115,10 @@ def differences() -> str:
             assert (known.order == found.order).all(), p
             tables += 1
             worst = max(worst, float(np.abs(known.W - found.W).max() / np.abs(known.W).max()))
-    return f"On {tables} tables of 1 to 3,000 variables the order is that of the processor, and W differs by {worst:.0e} of its largest entry at most."
+    return (
+        f"On {tables} tables of 1 to 3,000 variables the order is that of the processor, and W differs by {worst:.0e} of its largest "
+        "entry at most."
+    )
 
 
 def run(sizes: Sequence[int] = (20_000, 50_000, 100_000, 120_000)) -> str:
@@ -126,8 +129,8 @@ def run(sizes: Sequence[int] = (20_000, 50_000, 100_000, 120_000)) -> str:
     rows = [measured(p) for p in sizes]
     head = ["p", "n", "scatter from rows", "order and edges", "memory at most", "true edges found", "false edges"]
     return (
-        f"## On a GPU\n\n{torch.cuda.get_device_name()}, PyTorch {torch.__version__}. From a scatter on the device to edges: order, inverse of the "
-        "factor, and tests of all pairs, float64, in one p × p matrix (`ordag.order.on_device.edges_on`). A sparse model with equal error "
-        f"variances, two parents per variable with weights ±U(0.3, 0.8). {same} The first answer of a process, which compiles the kernels, took {first:.1f} s "
-        f"for 2,000 variables.\n\n{table(head, rows)}"
+        f"## On a GPU\n\n{torch.cuda.get_device_name()}, PyTorch {torch.__version__}. From a scatter on the device to edges: order, inverse "
+        "of the factor, and tests of all pairs, float64, in one p × p matrix (`ordag.order.on_device.edges_on`). A sparse model with equal "
+        f"error variances, two parents per variable with weights ±U(0.3, 0.8). {same} The first answer of a process, which compiles the "
+        f"kernels, took {first:.1f} s for 2,000 variables.\n\n{table(head, rows)}"
     )

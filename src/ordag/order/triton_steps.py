@@ -91,7 +91,7 @@ class Steps:
     def __init__(self, p: int, device: torch.device) -> None:
         self.p = p
         self.blocks = triton.cdiv(p, LOOK)
-        self.many = triton.next_power_of_2(self.blocks)
+        self.many = max(128, triton.next_power_of_2(self.blocks))  # one kernel up to 131,072 columns
         self.meta = torch.zeros(1, dtype=torch.int32, device=device)
         self.value = torch.zeros(self.blocks, dtype=torch.float64, device=device)
         self.second = torch.zeros(self.blocks, dtype=torch.float64, device=device)
