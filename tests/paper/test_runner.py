@@ -101,7 +101,7 @@ def test_a_task_that_fails(tmp_path, workers):
     assert "are kept in" in str(caught.value)
     assert "in broken" in caught.value.__notes__[0]
     kept = (tmp_path / "squares.journal").read_text().count('"task"')
-    assert kept >= 5
+    assert kept >= (5 if workers == 1 else 1)  # of two workers, one may fail before the other has done much
     assert len(pd.read_csv(tmp_path / "squares.csv")) == kept
     result = reproduce([squares()], folder=tmp_path, workers=1)[0]
     assert len(result.rows) == 30
