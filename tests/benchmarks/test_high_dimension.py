@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from benchmarks.high_dimension import BEGIN, CASES, END, PAGE, Case, least_squares, measured, tau
@@ -30,7 +28,7 @@ def test_least_squares_is_the_order_by_all_chosen_variables():
 def test_a_case_is_measured_alike_each_time():
     case = Case("er2", 12, 40, 0.5)
     first = measured(case, 1)
-    assert first == replace(measured(case, 1), pooled_seconds=first.pooled_seconds)
+    assert first == measured(case, 1)._replace(pooled_seconds=first.pooled_seconds)
     assert first.tau > 0.5
     assert 0.5 < first.f1 <= 1
 
