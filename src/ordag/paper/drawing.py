@@ -12,6 +12,7 @@ import pandas as pd
 
 from ordag.files import write_whole
 from ordag.paper.engine.experiment import means, where
+from ordag.show.plots import LOOK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,16 +33,6 @@ markers and lines do."""
 
 OWN_STYLE = {"cvs": 0, "pc": 1, "ges": 2, "gds": 3, "gds-kicks": 4}
 """Methods that look the same in every figure. Others have the next style that is free."""
-
-LOOK: dict[Any, Any] = {
-    "font.family": "sans-serif",
-    "font.size": 9.0,
-    "axes.titlesize": 10.0,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "svg.hashsalt": "ordag",  # the same file for the same numbers
-    "svg.fonttype": "none",
-}
 
 
 @dataclass(frozen=True)
