@@ -22,7 +22,6 @@ def main() -> None:
         view.goto(page.as_uri())
         view.get_by_text("vectors", exact=True).first.click()
         view.mouse.move(1170, 5)  # away from the graph, which shows a card under the pointer
-        view.wait_for_function("getComputedStyle(document.documentElement).opacity === '1'")
         view.screenshot(path=PICTURE, animations="disabled")
         browser.close()
     print(PICTURE.name)
