@@ -31,7 +31,7 @@ def test_reading_knows_how_much_is_read(ending, tmp_path):
     assert len(shares) >= len(read) - 1
     assert shares == sorted(shares)
     assert 0.0 < shares[0] <= shares[-1] <= 1.0
-    assert shares[-1] > 0.9
+    assert shares[-1] > 0.8  # the rest of the file is in buffers, or holds the last row group
 
 
 def test_replicates_know_their_share():

@@ -160,6 +160,7 @@ def test_json_is_the_whole_answer_in_plain_values():
         "test": None,
         "parents": "test",
         "correction": "none",
+        "device": "cpu",
         "direction": "forward",
         "variance": None,
         "split": False,
