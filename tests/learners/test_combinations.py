@@ -14,6 +14,8 @@ from ordag.errors import SettingError
 from ordag.order import ESTIMATORS
 from ordag.parents.tests import student_t
 
+pytestmark = pytest.mark.slow
+
 
 class LeastSquares:
     """As a user would write it."""

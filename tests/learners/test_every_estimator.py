@@ -21,6 +21,8 @@ from ordag.errors import (
 from ordag.evidence.equal_variances import equality_test, trimmed_bartlett
 from ordag.learners.supports import least_correlation
 
+pytestmark = pytest.mark.slow
+
 
 class Own:
     """Least squares, as a user would write it."""

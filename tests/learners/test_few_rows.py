@@ -16,6 +16,7 @@ def sparse_rows(p, n, seed=0, degree=2):
     return ordag.simulate("erdos-renyi", p, n, seed, degree=degree, weights=(0.7, 1.2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "p"), [(5, 8), (15, 20), (20, 20), (21, 20), (20, 60)])
 def test_every_answer_is_there_or_says_why_not(n, p, tmp_path):
     X = sparse_rows(p, n).X
@@ -51,6 +52,7 @@ def test_methods_that_need_more_rows_say_so():
         ordag.learn(X, "cvs", variance="sparse", direction="backward")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "p"), [(30, 29), (35, 60)])
 def test_the_pooled_search_is_what_few_rows_get(n, p, tmp_path):
     X = sparse_rows(p, n).X
@@ -67,12 +69,14 @@ def test_the_pooled_search_is_what_few_rows_get(n, p, tmp_path):
     assert ordag.learn(ordag.Moments.from_rows(X), "pooled", draws=0).graph == fit.graph
 
 
+@pytest.mark.slow
 def test_auto_takes_cvs_where_the_pooled_search_would_take_long():
     assert ordag.learn(sparse_rows(210, 60).X).method == "cvs"
     assert ordag.learn(sparse_rows(110, 1100).X).method == "cvs"
     assert ordag.learn(sparse_rows(110, 200).X, draws=0).method == "pooled"
 
 
+@pytest.mark.slow
 def test_pooled_keeps_knowledge_and_leaves_small_effects_out():
     X = sparse_rows(40, 35).X
     free = ordag.learn(X, "pooled", draws=0)
