@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordag.arrays import Array
 from ordag.learners.found import Found
 from ordag.learners.supports import ArrowTest, SupportResult, discovery_rates
 from ordag.resampling.support import Support
@@ -41,14 +42,9 @@ def arrow_columns(found: Found, support: Support | None = None) -> dict[str, Any
     if found.refit is not None:
         columns["weight"] = found.refit.sem.B[source, target]
         columns["std_error"] = found.refit.std_error[source, target]
-    if isinstance(found.result, SupportResult) and found.refit is not None:
-        columns["p_value"] = found.result.p_values(found.refit, source, target)
-    elif found.selection is not None and found.ordering is not None:
-        columns["p_value"] = found.selection.p_values_of(place[target], place[source])
-    elif found.pair_p_values is not None:
-        columns["p_value"] = found.pair_p_values[source, target]
-    elif found.refit is not None:
-        columns["p_value"] = ArrowTest().p_values(found.refit, source, target)
+    p_values = edge_p_values(found, source, target)
+    if p_values is not None:
+        columns["p_value"] = p_values
     if found.ordering is not None and found.ordering.factor is not None:
         ends = place[source], place[target]
         columns["direction_p_value"] = found.ordering.direction_p_values(np.minimum(*ends), np.maximum(*ends))
@@ -59,6 +55,21 @@ def arrow_columns(found: Found, support: Support | None = None) -> dict[str, Any
         columns["edge_probability"] = found.probabilities.joined[source, target]
     columns["reason"] = arrow_reasons(found, source, target)
     return columns if support is None else columns | support.arrow_columns(source, target)
+
+
+def edge_p_values(found: Found, source: NDArray[np.intp], target: NDArray[np.intp]) -> Array | None:
+    """Those of the tests for arrows of the graph, by column numbers; None where a method has neither tests nor weights.
+
+    Where parents were chosen by tests of all pairs (`selection`), those of other pairs too.
+    """
+    if isinstance(found.result, SupportResult) and found.refit is not None:
+        return found.result.p_values(found.refit, source, target)
+    if found.selection is not None and found.ordering is not None:
+        ends = np.argsort(found.ordering.order)[np.stack([source, target])]
+        return found.selection.p_values_of(ends.max(axis=0), ends.min(axis=0))
+    if found.pair_p_values is not None:
+        return found.pair_p_values[source, target]
+    return None if found.refit is None else ArrowTest().p_values(found.refit, source, target)
 
 
 def arrow_reasons(found: Found, source: NDArray[np.intp], target: NDArray[np.intp]) -> list[str]:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
-from ordag.evidence.arrows import arrow_reasons
-from ordag.learners.supports import ArrowTest, SupportResult, discovery_rates
+from ordag.evidence.arrows import arrow_reasons, edge_p_values
+from ordag.learners.supports import SupportResult, discovery_rates
 from ordag.picture.layout import Layout, sequence
 from ordag.picture.scene import place
 from ordag.plain import plain
@@ -197,16 +197,12 @@ def _pairs(fit: Fit) -> Pairs:
     if fit.refit is not None:
         weight[present] = fit.refit.sem.B[source, target][present]
         std_error[present] = fit.refit.std_error[source, target][present]
+    known = np.ones(count, dtype=bool) if fit.selection is not None else present
+    tested = edge_p_values(fit, source[known], target[known])
+    if tested is not None:
+        p_value[known] = tested
     if isinstance(fit.result, SupportResult):
-        assert fit.refit is not None
-        p_value[present] = fit.result.p_values(fit.refit, source[present], target[present])
         q_value[present] = discovery_rates(p_value[present], fit.result.pairs)
-    elif fit.selection is not None and fit.ordering is not None:
-        p_value = fit.selection.p_values_of(later, earlier)
-    elif fit.pair_p_values is not None:
-        p_value = fit.pair_p_values[source, target]
-    elif fit.refit is not None:
-        p_value[present] = ArrowTest().p_values(fit.refit, source[present], target[present])
     factor = None if fit.ordering is None else fit.ordering.factor
     if fit.ordering is not None and factor is not None:
         direction = fit.ordering.direction_p_values(earlier, later)
