@@ -196,7 +196,35 @@ def _distances(fit: Fit, finding: Finding, rows: Array) -> Chart | None:
                  expected[few].tolist(), slope=1.0, intercept=0.0, marked=outside.tolist())  # fmt: skip
 
 
+def _scale(fit: Fit, finding: Finding) -> Chart:
+    """The spread of every column over the least: all at 1 are standardised ones."""
+    values = fit.moments.spread / fit.moments.spread.min()
+    labels = [shown(name) for name in fit.names]
+    return Chart("bars", "spread of the columns", "", "over the least", values.tolist(), labels=labels, guide=1.0)
+
+
+def _condition(fit: Fit, finding: Finding) -> Chart | None:
+    """How many times as large as that of the cause the variance of the effect is, in the tightest pair; more than 1 is needed."""
+    tightest = finding.numbers["tightest"]
+    if tightest is None:
+        return None
+    pair = f"{_short(tightest['cause'])} before {_short(tightest['effect'])}"
+    margin = float(tightest["margin"])
+    return Chart("bars", "the tightest pair", "", "margin", [margin], labels=[pair], guide=1.0)
+
+
+def _kurtosis(fit: Fit, finding: Finding, rows: Array) -> Chart:
+    """The fourth moment of every column over that of a Gaussian one of the same variance."""
+    Z = rows - rows.mean(axis=0)
+    Z /= np.abs(Z).max(axis=0)
+    values = np.mean(Z**4, axis=0) / (3.0 * np.mean(Z**2, axis=0) ** 2)
+    labels = [shown(name) for name in fit.names]
+    return Chart("bars", "fourth moments", "", "over the Gaussian one", values.tolist(), labels=labels, guide=1.0)
+
+
 OF_MOMENTS: Mapping[str, Callable[[Fit, Finding], Chart | None]] = {
+    "scale": _scale,
+    "condition": _condition,
     "equal_variances": _equal_variances,
     "sorting": _sorting,
     "standardising": _survival,
@@ -206,6 +234,7 @@ OF_MOMENTS: Mapping[str, Callable[[Fit, Finding], Chart | None]] = {
     "common_factor": _common_factor,
 }
 OF_ROWS: Mapping[str, Callable[[Fit, Finding, Array], Chart | None]] = {
+    "kurtosis": _kurtosis,
     "columns": _columns,
     "mardia": _distances,
     "linearity": _equation,

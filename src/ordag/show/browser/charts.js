@@ -103,6 +103,11 @@ function bars(chart) {
   const { svg, x, y, left, bottom } = frame(chart, [0, chart.y.length], [least, y1], { xTicks: false });
   const marked = new Set(chart.marked),
     wide = (CHART_WIDTH - left - 10) / Math.max(chart.y.length, 1);
+  const letter = 7.6,
+    longest = Math.min(10, Math.max(0, ...chart.labels.map((label) => label.length))) + 1;
+  // As many labels as have room; the title of a bar has the others.
+  const step = Math.max(1, Math.ceil((longest * letter) / wide)),
+    room = Math.max(3, Math.floor((step * wide) / letter));
   chart.y.forEach((value, i) => {
     if (value === null) return;
     const top = y(Math.max(value, 0)),
@@ -116,8 +121,7 @@ function bars(chart) {
     });
     bar.append(shape("title", {}, `${chart.labels[i] ?? i + 1}: ${number(value)}`));
     svg.append(bar);
-    const room = Math.floor(wide / 7.6);
-    if (chart.labels[i] && room >= 3)
+    if (chart.labels[i] && i % step === 0)
       svg.append(shape("text", { x: x(i + 0.5), y: bottom + 15, "text-anchor": "middle" }, shortened(chart.labels[i], room)));
   });
   if (chart.guide !== undefined)
