@@ -269,7 +269,9 @@ export function drawMatrix(box, state, tip) {
   function choose(where) {
     if (!where) return;
     const k = cells.get(where[0] * p + where[1]);
-    state.set({ chosen: where[0] === where[1] ? { variable: doc.order[where[0]] } : k === undefined ? state.chosen : { pair: k } });
+    const ends = [doc.order[where[0]], doc.order[where[1]]];
+    const without = state.anyPair ? { ends } : state.chosen;
+    state.set({ chosen: where[0] === where[1] ? { variable: ends[0] } : k === undefined ? without : { pair: k } });
   }
   canvas.addEventListener("keydown", (event) => {
     const step = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
