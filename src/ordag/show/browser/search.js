@@ -11,7 +11,7 @@ export function createSearch(box, state) {
 
 /** A field to search among the variables of the document; gives { parts, field }.
  *
- * choose: called with the number of a variable. all: whether a field in which nothing is typed lists the first of them.
+ * choose: called with the number of a variable. all: whether a field lists the first of them as long as nothing is typed.
  */
 export function variableSearch(
   state,
@@ -31,7 +31,10 @@ export function variableSearch(
     "aria-expanded": "false",
     autocomplete: "off",
     oninput: paint,
-    onfocus: paint,
+    onfocus: () => {
+      if (all) field.select();
+      paint();
+    },
     onblur: () => setTimeout(hide, 150),
     onkeydown: (event) => {
       if (event.key === "Escape") {
@@ -48,7 +51,8 @@ export function variableSearch(
 
   function paint() {
     const { doc } = state,
-      wanted = field.value.trim().toLowerCase();
+      untouched = all && field.selectionEnd - field.selectionStart === field.value.length,
+      wanted = untouched ? "" : field.value.trim().toLowerCase();
     const starts = doc.order.filter((j) => doc.names[j].toLowerCase().startsWith(wanted));
     const within = doc.order.filter((j) => !doc.names[j].toLowerCase().startsWith(wanted) && doc.names[j].toLowerCase().includes(wanted));
     found = wanted || all ? [...starts, ...within].slice(0, MOST_MATCHES) : [];
