@@ -41,7 +41,7 @@ test-versions:
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/oxfmt --check "src/ordag/show/browser/*.js"
+	$(BIN)/oxfmt --check "src/ordag/show/browser/*.js" "src/ordag/explore/browser/*.js"
 
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy

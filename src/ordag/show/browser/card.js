@@ -11,6 +11,7 @@ export function createCard(box, state) {
     const { chosen } = state;
     if (!chosen) refill(box, ...hint(state));
     else if (chosen.pair !== undefined) refill(box, ...aboutPair(state, chosen.pair));
+    else if (chosen.ends) refill(box, ...aboutEnds(state, ...chosen.ends));
     else refill(box, ...aboutVariable(state, chosen.variable));
   }
   state.subscribe((changed) => {
@@ -83,6 +84,16 @@ function aboutPair(state, k) {
     element("h4", {}, "The equation of the effect"),
     equationOf(doc, doc.pairs.target[k], state.relations) ?? element("p", { class: "soft" }, "A class of graphs has no equations."),
     element("p", {}, "Ends: ", variableButton(state, doc.pairs.source[k]), " ", variableButton(state, doc.pairs.target[k])),
+  ];
+}
+
+function aboutEnds(state, a, b) {
+  const { doc } = state;
+  return [
+    close(state),
+    element("h3", {}, named(doc.names[a]), ", ", named(doc.names[b])),
+    element("p", {}, "The graph does not join these two, and this method keeps no evidence about pairs that it does not join."),
+    element("p", {}, "Ends: ", variableButton(state, a), " ", variableButton(state, b)),
   ];
 }
 

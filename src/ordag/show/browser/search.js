@@ -5,7 +5,6 @@ import { element, named, refill } from "./text.js";
 const MOST_MATCHES = 12;
 
 export function createSearch(box, state) {
-  const { doc } = state;
   let found = [],
     at = -1;
   const list = element("ul", { id: "matches", role: "listbox", "aria-label": "Variables", class: "matches", hidden: true });
@@ -36,7 +35,8 @@ export function createSearch(box, state) {
   refill(box, field, list);
 
   function paint() {
-    const wanted = field.value.trim().toLowerCase();
+    const { doc } = state,
+      wanted = field.value.trim().toLowerCase();
     const starts = doc.order.filter((j) => doc.names[j].toLowerCase().startsWith(wanted));
     const within = doc.order.filter((j) => !doc.names[j].toLowerCase().startsWith(wanted) && doc.names[j].toLowerCase().includes(wanted));
     found = wanted ? [...starts, ...within].slice(0, MOST_MATCHES) : [];
