@@ -21,6 +21,7 @@ from ordag.data.scatter import WELL_CONDITIONED, Accumulator, chunk_rows, merge_
 from ordag.data.sources import ScatteredSource, Source, open_source
 from ordag.data.sources.paths import locate
 from ordag.data.table_checks import SMALLEST, LeastRows, RowCheck, check_names, check_size
+from ordag.data.transform import open_table
 from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, OutputError, SettingError
 from ordag.files import write_whole
 from ordag.linalg import lengths, triangle
@@ -116,6 +117,17 @@ class Moments:
             self.n, self.mean[index], columns, R=triangle(self.R[:, index]), squared=self.squared, dropped=self.dropped
         )
 
+    def scaled(self, factors: Sequence[float] | Array) -> Moments:
+        """Those of the same rows with every column multiplied by its factor."""
+        factors = _shaped(factors, "factors", self.p)
+        known: dict[str, Any] = {"squared": self.squared, "dropped": self.dropped}
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            if self.scatter is not None:
+                known["scatter"] = np.asfortranarray(self.scatter * np.outer(factors, factors))
+            else:
+                known["R"] = np.asfortranarray(self.R * factors * np.sign(factors)[:, None])
+            return Moments(self.n, self.mean * factors, self.names, **known)
+
     def merge(self, *others: Moments) -> Moments:
         """The moments of all the rows together. Columns are matched by name; any grouping gives the same result."""
         if not others:
@@ -196,7 +208,7 @@ class Moments:
     ) -> Moments:
         """From a file, a folder of Parquet files, a frame or an array, in one pass over batches of rows; on a cluster, by its workers."""
         check_function("progress", progress)
-        source = open_source(data, columns=columns, missing=missing, **reading)
+        source = open_table(data, columns=columns, missing=missing, **reading)
         return read_moments(source, missing=missing, progress=progress)
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -112,7 +112,7 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
     if not isinstance(recipe, CvsSettings):
         table.needing(pooled_rows if isinstance(recipe, PooledSettings) else least_squares_rows)
     found = METHODS[recipe.name].search(table, recipe, known)
-    found = replace(found, known=known, profile=table.profile)
+    found = replace(found, known=known, profile=table.profile, transform=table.transform)
     if recipe.min_effect:
         found = without_small_effects(found, recipe.min_effect)
     if known is not None:

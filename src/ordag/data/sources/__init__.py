@@ -48,8 +48,8 @@ def open_source(data: Any, **settings: Any) -> Source:
     - a NumPy array or a list of rows, whose columns are called X1 to Xp. Entries that a mask hides are
       missing. Sparse matrices are refused: centred columns are dense.
 
-    The settings are those of `Reading`. `columns` selects columns by name, in that order. Those of the layout
-    matter for text files only. Empty cells, a lone point, and NA, N/A, NaN, none, null in small or capital
+    The settings are those of `Reading`, but for `transform`, which `ordag.data.transform.open_table` applies to what is opened here.
+    `columns` selects columns by name, in that order. Those of the layout matter for text files only. Empty cells, a lone point, and NA, N/A, NaN, none, null in small or capital
     letters are missing values.
 
     Text, dates, true/false values and complex numbers are refused, and so are integers beyond ±2^53, which

@@ -93,26 +93,13 @@ function aboutPair(state, k, more) {
   ];
 }
 
-/** Two variables of which the document has no pair in this direction. */
 function aboutEnds(state, a, b, more) {
-  const { doc } = state,
-    { source, target, kind } = doc.pairs;
-  const back = source.findIndex((one, k) => one === b && target[k] === a && state.present[k]);
-  const words =
-    back < 0
-      ? element("p", {}, "The two are not joined, and nothing in these data comes near to joining them in this direction.")
-      : element(
-          "p",
-          {},
-          "The arrow between them goes the other way: ",
-          element("button", { type: "button", class: "chip", onclick: () => state.set({ chosen: { pair: back } }) }, ...titleOf(doc, back)),
-        );
+  const { doc } = state;
   return [
     close(state),
-    element("h3", {}, named(doc.names[a]), " → ", named(doc.names[b])),
-    element("p", { class: "soft" }, back >= 0 && kind[back] === "line" ? "joined without direction" : "not in the graph as learned"),
+    element("h3", {}, named(doc.names[a]), ", ", named(doc.names[b])),
     ...(more?.ends(a, b) ?? []),
-    words,
+    element("p", {}, "The graph does not join these two, and this method keeps no evidence about pairs that it does not join."),
     element("p", {}, "Ends: ", variableButton(state, a), " ", variableButton(state, b)),
   ];
 }

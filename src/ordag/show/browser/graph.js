@@ -1,34 +1,22 @@
 // The graph in layers, causes above effects: drag variables, pan, zoom, walk along edges with the arrow keys.
 
 import { createCamera } from "./camera.js";
-import { TALL, edgeShapes, headLength, looks, uprightPath } from "./edges.js";
+import { keyOf } from "./changes.js";
+import { BADGES, TALL, edgeShapes, headLength, looks } from "./edges.js";
 import { otherEnd, reached } from "./relations.js";
 import { element, refill, shape, shortened, widthOf } from "./text.js";
+import { bowedWay, clearWay, freePlace, uprightWay } from "./ways.js";
 
 const SMALLEST = 12;
 const TEXT = 14;
+const WALK = 450;
+const MOST_CROSSINGS = 20000;
 
-/** Draw into a box; gives { zoom(factor), fit(), focus(j) }. `tip` shows words beside the pointer. */
+/** Draw into a box; gives { zoom(factor), fit(), focus(j), update(changed) }. `tip` shows words beside the pointer. */
 export function drawGraph(box, state, tip) {
-  const { doc } = state;
-  if (!doc.layout) {
-    refill(
-      box,
-      element(
-        "p",
-        { class: "empty" },
-        `A picture of ${doc.names.length.toLocaleString("en")} variables at once shows nothing. The neighbourhood shows one of them with all that is joined to it, the matrix shows all pairs.`,
-      ),
-    );
-    return { zoom() {}, fit() {}, focus() {}, update() {} };
-  }
-  const labels = doc.names.map((name) => shortened(name, 18));
-  const half = labels.map((label) => Math.max(widthOf(label) / 2 + 12, 28));
-  const place = doc.names.map((name, j) => state.places.get(name) ?? doc.layout.places[j]);
-  const moved = doc.names.map((name) => state.places.has(name));
-  const routes = new Map(
-    doc.layout.routes.map(([a, b, ...flat]) => [`${a},${b}`, flat.flatMap((x, i) => (i % 2 ? [] : [[x, flat[i + 1]]]))]),
-  );
+  if (!state.layout) return withoutLayout(box, state);
+  let doc, labels, half, place, moved, rank, keys, current;
+  let nodes = [];
   const edgeLayer = shape("g", { class: "edges" }),
     nodeLayer = shape("g", { class: "nodes" });
   const world = shape("g", {}, edgeLayer, nodeLayer);
@@ -38,11 +26,51 @@ export function drawGraph(box, state, tip) {
     world,
   );
   refill(box, svg);
-  let nodes = [],
-    current = doc.order[0];
+  const camera = createCamera(svg, world, (view) => {
+    state.camera = { ...view };
+    nodeLayer.setAttribute("font-size", Math.max(TEXT, SMALLEST / view.k).toFixed(2));
+  });
 
-  const rank = new Map(doc.order.map((j, at) => [j, at]));
-  const camera = createCamera(svg, world, (scale) => nodeLayer.setAttribute("font-size", Math.max(TEXT, SMALLEST / scale).toFixed(2)));
+  /** The document that is shown now. Gives whether its variables are others than before. */
+  function take() {
+    const before = keys?.join("\n"),
+      focused = keys?.[current];
+    ({ doc } = state);
+    keys = doc.names.map((_, j) => keyOf(doc, j));
+    labels = doc.names.map((name) => shortened(name, 18));
+    half = labels.map((label) => Math.max(widthOf(label) / 2 + 12, 28));
+    rank = new Map(doc.order.map((j, at) => [j, at]));
+    current = keys.includes(focused) ? keys.indexOf(focused) : doc.order[0];
+    settlePlaces();
+    return keys.join("\n") !== before;
+  }
+
+  /** Everybody's place: where somebody has put it, where the layout has it, else a free one near to where it would belong. */
+  function settlePlaces() {
+    const { places, layout } = state;
+    const known = (key) => places.get(key) ?? layout.places.get(key);
+    place = keys.map(known);
+    const taken = () => place.flatMap((spot, j) => (spot ? [{ x: spot[0], y: spot[1], half: half[j] }] : []));
+    keys.forEach((key, j) => {
+      if (place[j]) return;
+      place[j] = freePlace(wishOf(j), half[j], taken());
+      places.set(key, place[j]);
+    });
+    moved = keys.map((key) => places.has(key));
+  }
+
+  /** Where a variable would stand, seen from those that have a place: by the document's own layout, else amid its neighbours. */
+  function wishOf(j) {
+    const { into, out, lines } = state.relations;
+    const joined = [...into[j], ...out[j], ...lines[j]].map((k) => otherEnd(doc, k, j)).filter((i) => place[i]);
+    const near = joined.length ? joined : doc.names.map((_, i) => i).filter((i) => place[i]);
+    const own = doc.layout?.places;
+    const mean = (of) => near.reduce((sum, i) => sum + of(i), 0) / Math.max(near.length, 1);
+    const offset = (i, axis) => (own ? own[j][axis] - own[i][axis] : 0);
+    return [0, 1].map((axis) => mean((i) => place[i][axis] + offset(i, axis)));
+  }
+
+  const wayKey = (a, b) => JSON.stringify([keys[a], keys[b]]);
 
   function fit() {
     const xs = place.map((spot) => spot[0]),
@@ -75,7 +103,7 @@ export function drawGraph(box, state, tip) {
   function route(k) {
     const a = doc.pairs.source[k],
       b = doc.pairs.target[k];
-    return moved[a] || moved[b] ? null : (routes.get(`${a},${b}`) ?? null);
+    return moved[a] || moved[b] ? null : (state.layout.routes.get(wayKey(a, b)) ?? null);
   }
 
   function nextPoint(k, j) {
@@ -84,52 +112,74 @@ export function drawGraph(box, state, tip) {
     return doc.pairs.source[k] === j ? way[1] : way[way.length - 2];
   }
 
-  function edge(k, port, extra = "") {
-    const { source, target, kind } = doc.pairs;
-    const a = source[k],
-      b = target[k],
-      look = looks(doc, k),
+  const boxes = () => place.map(([x, y], j) => ({ left: x - half[j], right: x + half[j], top: y - TALL / 2, bottom: y + TALL / 2 }));
+
+  /** How an edge runs: { path, points, x, y, angle } with the end of its head. The layout's own edges are clear of boxes already. */
+  function wayOf({ from, k, source: a, target: b }, port, crossed) {
+    const look = looks(from, k),
       long = look.head ? headLength(look.width) : 0;
     const [xa, ya] = place[a],
       [xb, yb] = place[b];
-    let parts;
+    const own = from === doc ? route(k) : null;
+    const others = own || !crossed ? [] : crossed.filter((_, j) => j !== a && j !== b);
     if (yb - ya > TALL + 24) {
       const x0 = xa + (port.get(`out${k}`) ?? 0),
         x1 = xb + (port.get(`in${k}`) ?? 0);
-      const between = (route(k) ?? []).slice(1, -1);
-      const points = [[x0, ya + TALL / 2], ...between, [x1, yb - TALL / 2 - long]];
-      parts = edgeShapes(doc, k, uprightPath(points), x1, yb - TALL / 2, Math.PI / 2);
-    } else {
-      const dx = xb - xa,
-        dy = yb - ya,
-        length = Math.hypot(dx, dy) || 1;
-      const bow = Math.min(60, 0.25 * length) * (yb < ya ? -1 : 1);
+      const ends = (between) => [[x0, ya + TALL / 2], ...between, [x1, yb - TALL / 2 - long]];
+      const middle = [(x0 + x1) / 2, (ya + yb) / 2];
+      const way = own
+        ? uprightWay(ends(own.slice(1, -1)))
+        : clearWay((bend) => uprightWay(ends(bend ? [[middle[0] + bend, middle[1]]] : [])), others);
+      return { ...way, x: x1, y: yb - TALL / 2, angle: Math.PI / 2 };
+    }
+    const dx = xb - xa,
+      dy = yb - ya,
+      length = Math.hypot(dx, dy) || 1;
+    const usual = Math.min(60, 0.25 * length) * (yb < ya ? -1 : 1);
+    return clearWay((bend) => {
+      const bow = usual + bend;
       const cx = (xa + xb) / 2 - (dy / length) * bow,
         cy = (ya + yb) / 2 + (dx / length) * bow;
-      const [x0, y0] = border(a, cx, cy),
-        [x1, y1] = border(b, cx, cy);
-      const angle = Math.atan2(y1 - cy, x1 - cx);
-      const end = [x1 - long * Math.cos(angle), y1 - long * Math.sin(angle)];
-      const path = `M${x0.toFixed(1)},${y0.toFixed(1)} Q${cx.toFixed(1)},${cy.toFixed(1)} ${end.map((z) => z.toFixed(1))}`;
-      parts = edgeShapes(doc, k, path, x1, y1, angle);
-    }
+      const start = border(a, cx, cy),
+        [x, y] = border(b, cx, cy);
+      const angle = Math.atan2(y - cy, x - cx);
+      return { ...bowedWay(start, [cx, cy], [x - long * Math.cos(angle), y - long * Math.sin(angle)]), x, y, angle };
+    }, others);
+  }
+
+  /** An edge of the document, or one that went: `one` is { from, k, source, target }, `mark` how it is other than before. */
+  function edge(one, port, crossed, mark = "") {
+    const { from, k } = one,
+      gone = mark === "gone";
+    const way = wayOf(one, port, crossed);
+    const parts = edgeShapes(from, k, way.path, way.x, way.y, way.angle);
+    const sign = state.marked ? BADGES[mark] : null;
+    if (sign) parts.unshift(shape("path", { d: way.path, class: "halo" }));
+    if (sign) parts.push(badge(sign, ...way.points[way.points.length >> 1]));
+    const group = shape("g", { class: `edge ${from.pairs.kind[k]} ${mark}`, "data-pair": gone ? null : k }, ...parts);
+    if (gone) return group;
+    const listeners = {
+      pointerenter: (event) => {
+        state.set({ hovered: { pair: k } });
+        tip.show(event, { pair: k });
+      },
+      pointermove: (event) => tip.move(event),
+      pointerleave: () => {
+        state.set({ hovered: null });
+        tip.hide();
+      },
+      click: () => state.set({ chosen: { pair: k } }),
+    };
+    for (const [name, listener] of Object.entries(listeners)) group.addEventListener(name, listener);
+    return group;
+  }
+
+  function badge(sign, x, y) {
     return shape(
       "g",
-      {
-        class: `edge ${kind[k]} ${extra}`,
-        "data-pair": k,
-        onpointerenter: (event) => {
-          state.set({ hovered: { pair: k } });
-          tip.show(event, { pair: k });
-        },
-        onpointermove: (event) => tip.move(event),
-        onpointerleave: () => {
-          state.set({ hovered: null });
-          tip.hide();
-        },
-        onclick: () => state.set({ chosen: { pair: k } }),
-      },
-      ...parts,
+      { class: "sign", transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` },
+      shape("circle", { r: 9 }),
+      shape("text", { "text-anchor": "middle", "dominant-baseline": "central" }, sign),
     );
   }
 
@@ -144,11 +194,21 @@ export function drawGraph(box, state, tip) {
 
   function drawEdges() {
     const port = ports(),
-      appeared = new Set(state.appeared);
-    const gone = state.vanished.map((k) => edge(k, port, "gone"));
-    const there = state.present.flatMap((is, k) => (is ? [edge(k, port, appeared.has(k) ? "appeared" : "")] : []));
+      { source, target } = doc.pairs;
+    const count = state.present.filter(Boolean).length;
+    const all = count * doc.names.length <= MOST_CROSSINGS ? boxes() : null;
+    const crossed = (a, b) => (state.places.size || !state.layout.edges.has(wayKey(a, b)) ? all : null);
+    const gone = state.vanished.map((one) => edge(one, port, crossed(one.source, one.target), "gone"));
+    const there = state.present.flatMap((is, k) => {
+      if (!is) return [];
+      const mark = state.marked ? state.markOf(k) : state.appeared.includes(k) ? "appeared" : "";
+      return [edge({ from: doc, k, source: source[k], target: target[k] }, port, crossed(source[k], target[k]), mark)];
+    });
     for (const one of gone) one.addEventListener("animationend", () => one.remove());
     refill(edgeLayer, ...gone, ...there);
+    state.upwards = state.present.filter(
+      (is, k) => is && doc.pairs.kind[k] === "arrow" && place[target[k]][1] < place[source[k]][1],
+    ).length;
     mark();
   }
 
@@ -202,7 +262,7 @@ export function drawGraph(box, state, tip) {
       tip.hide();
       place[j] = [from.place[0] + dx / camera.view.k, from.place[1] + dy / camera.view.k];
       moved[j] = true;
-      state.places.set(doc.names[j], place[j]);
+      state.places.set(keys[j], place[j]);
       node.setAttribute("transform", `translate(${place[j][0]} ${place[j][1]})`);
       requestAnimationFrame(drawEdges);
     });
@@ -232,7 +292,7 @@ export function drawGraph(box, state, tip) {
       for (const j of reached(doc, state.relations, what.variable, true)) bright.add(j);
       for (const k of state.relations.lines[what.variable]) bright.add(otherEnd(doc, k, what.variable));
     } else if (what) {
-      bright.add(doc.pairs.source[what.pair]).add(doc.pairs.target[what.pair]);
+      for (const j of what.ends ?? [doc.pairs.source[what.pair], doc.pairs.target[what.pair]]) bright.add(j);
     }
     nodes.forEach((node, j) => {
       node.classList.toggle("bright", bright.has(j));
@@ -240,9 +300,9 @@ export function drawGraph(box, state, tip) {
       node.setAttribute("aria-pressed", state.chosen?.variable === j);
     });
     for (const one of edgeLayer.children) {
-      const k = Number(one.dataset.pair);
+      const k = Number(one.dataset.pair ?? NaN);
       const both = bright.has(doc.pairs.source[k]) && bright.has(doc.pairs.target[k]);
-      one.classList.toggle("bright", what && what.pair !== undefined ? what.pair === k : both);
+      one.classList.toggle("bright", what && what.variable === undefined ? what.pair === k : both);
       one.classList.toggle("chosen", state.chosen?.pair === k);
     }
   }
@@ -290,21 +350,66 @@ export function drawGraph(box, state, tip) {
     if (event.target === svg) state.set({ chosen: null });
   });
 
-  svg.style.height = `${Math.round(Math.min(Math.max(doc.layout.height * 1.1 + 24, 300), Math.max(0.68 * innerHeight, 360)))}px`;
+  /** From where everybody stands to new places: at once, or in a short walk. */
+  function tidy() {
+    const from = place.map((spot) => [...spot]);
+    settlePlaces();
+    const to = place,
+      began = performance.now();
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    function step(now) {
+      if (!svg.isConnected || place !== to) return;
+      const share = still ? 1 : Math.min(1, (now - began) / WALK);
+      const eased = share * (2 - share);
+      nodes.forEach((node, j) => {
+        const [x, y] = [0, 1].map((axis) => (from[j] ?? to[j])[axis] * (1 - eased) + to[j][axis] * eased);
+        node.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
+      });
+      svg.classList.toggle("walking", share < 1);
+      if (share < 1) requestAnimationFrame(step);
+    }
+    svg.classList.toggle("walking", !still);
+    step(began);
+    drawEdges();
+    fit();
+  }
+
+  /** Another answer: boxes stay where they are, and the one with the focus keeps it. */
+  function answer(changed) {
+    const inside = nodeLayer.contains(document.activeElement);
+    if (take()) {
+      drawNodes();
+      if (inside) nodes[current].focus({ preventScroll: true });
+    }
+    if (changed.has("tidy")) tidy();
+    else drawEdges();
+  }
+
+  take();
+  svg.style.height = `${Math.round(Math.min(Math.max(state.layout.height * 1.1 + 24, 300), Math.max(0.68 * innerHeight, 360)))}px`;
   drawNodes();
   drawEdges();
-  fit();
+  if (state.camera) camera.look(state.camera);
+  else fit();
   return {
     zoom: (factor) => camera.zoom(factor),
     fit,
     focus,
     update(changed) {
-      if (changed.has("present")) drawEdges();
+      if (changed.has("answer")) answer(changed);
+      else if (changed.has("present") || changed.has("marks")) drawEdges();
       else if (changed.has("chosen") || changed.has("hovered")) mark();
-      if (changed.has("chosen") && state.chosen?.variable !== undefined) {
+      if (changed.has("chosen") && !changed.has("answer") && state.chosen?.variable !== undefined) {
         nodes.forEach((node, i) => node.setAttribute("tabindex", i === state.chosen.variable ? 0 : -1));
         focus(state.chosen.variable);
       }
     },
   };
+}
+
+function withoutLayout(box, state) {
+  const count = state.doc.names.length.toLocaleString("en");
+  const words = `A picture of ${count} variables at once shows nothing. The neighbourhood shows one of them with all that is joined to it, the matrix shows all pairs.`;
+  refill(box, element("p", { class: "empty" }, words));
+  return { zoom() {}, fit() {}, focus() {}, update: (changed) => changed.has("answer") && state.layout && state.tell("look") };
 }

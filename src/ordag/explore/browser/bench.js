@@ -1,0 +1,288 @@
+// The workbench: everything that a person has chosen, S, with its history; every change is one question to the server.
+//
+// S is one plain object (see `freshState`). Nothing edits it: `bench.change(edit, words)` edits a copy, asks, and keeps the copy only
+// if the server could answer. Names in S are raw column names; documents have the same names in `raw`, by number.
+
+import { createState } from "./state.js";
+import { Refusal, ask, isAbort, stream } from "./server.js";
+
+const IDLE = 250; // ms without a change before the forecast is asked for
+const MARKED = 6000; // ms for which changes are pointed at
+const MOST_PAST = 500;
+const MOST_PLACED = 300; // variables up to which the server lays a graph out
+
+/** The state of a table about which nothing was chosen yet. */
+export function freshState(data) {
+  const { id, name, rows, names, digest, builtin } = data;
+  return {
+    format: "ordag-workbench",
+    version: 1,
+    data: { id, name, rows, names, digest, builtin },
+    method: "auto",
+    settings: {},
+    columns: null,
+    transform: {},
+    knowledge: { tiers: [], required: [], forbidden: [], roots: [], sinks: [] },
+    view: {},
+  };
+}
+
+/** A workbench; `start` is what the server says at first (api/start).
+ *
+ * bench.data: the description of the table, or null. bench.state: S, or null without a table.
+ * bench.page: what is drawn (state.js), or null before the first answer; bench.page.doc is the document of S.
+ * bench.scales: what the units have changed, or null. bench.changes: what the last answer changed, with `words` on why.
+ * bench.busy: whether an answer to a change is awaited. bench.forecast: "", "pending" or "failed", how far the verdict is.
+ * bench.trouble: an Error that stands in the way, with `bench.again()` to try once more; or null.
+ *
+ * bench.subscribe(listener) is told of a Set of: "opened" (another table is there), "answer" (S has its document), "verdict", "busy",
+ * "trouble", "refused" (bench.refused is the error), "data", "words" (bench.said).
+ */
+export function createBench(start) {
+  const listeners = [];
+  const bench = { start, data: start.data, state: null, page: null, scales: null, changes: null };
+  Object.assign(bench, { busy: false, forecast: "", trouble: null, refused: null, said: "", ask, stream });
+  let past = [],
+    future = [],
+    pending = [],
+    running = null,
+    forecasting = null,
+    idle = 0,
+    marking = 0,
+    retry = null;
+
+  const tell = (...changed) => listeners.forEach((listener) => listener(new Set(changed)));
+  bench.subscribe = (listener) => listeners.push(listener);
+  bench.say = (words) => {
+    bench.said = words;
+    tell("words");
+  };
+  bench.canUndo = () => past.length > 0;
+  bench.canRedo = () => future.length > 0;
+  /** The words of the change that undo takes back, or redo brings. */
+  bench.nextUndo = () => past.at(-1)?.words ?? "";
+  bench.nextRedo = () => future.at(-1)?.words ?? "";
+
+  /** A change: `edit(S)` edits a copy. `words` says it, for the history and beside what it did.
+   *
+   * key: changes in a row with the same key are one step of the history (a slider that is dragged). since: the time of the event that
+   * asked for it. Gives { done: true }, { refused: error } or, where a later change has taken its place, { replaced: true }.
+   */
+  bench.change = (edit, words = "", { key = null, since = performance.now() } = {}) =>
+    new Promise((settle) => {
+      if (key !== null && pending.at(-1)?.key === key) pending.pop().settle({ replaced: true });
+      pending.push({ edit, words, key, since, settle });
+      send();
+    });
+
+  async function send() {
+    running?.abort();
+    const mine = (running = new AbortController());
+    const asked = [...pending],
+      last = asked.at(-1);
+    let wanted = structuredClone(bench.state);
+    try {
+      for (const one of asked) wanted = one.edit(wanted) ?? wanted;
+      waits(true);
+      const answer = await answered(wanted, mine.signal);
+      pending = [];
+      const joined = asked.length === 1 && last.key !== null && past.at(-1)?.key === last.key;
+      if (!joined)
+        past.push({
+          state: bench.state,
+          words: asked
+            .map((one) => one.words)
+            .filter(Boolean)
+            .join("; "),
+          key: last.key,
+        });
+      past = past.slice(-MOST_PAST);
+      future = [];
+      take(wanted, answer, { words: last.words, since: last.since });
+      asked.forEach((one) => one.settle({ done: true }));
+    } catch (error) {
+      if (isAbort(error) || running !== mine) return;
+      if (!(error instanceof Refusal)) {
+        stuck(error, send, () => {
+          pending = [];
+          asked.forEach((one) => one.settle({ refused: error }));
+        });
+        return;
+      }
+      pending = pending.filter((one) => one !== last);
+      refuse(error);
+      last.settle({ refused: error });
+      if (pending.length) send();
+      else waits(false);
+    }
+  }
+
+  function answered(wanted, signal, layout = needsLayout(wanted)) {
+    return ask("api/answer", { state: wanted, layout }, { signal });
+  }
+
+  /** Whether some variable would have no place: at first, and when columns come that were never drawn. */
+  function needsLayout(wanted) {
+    const names = wanted.columns ?? wanted.data.names;
+    if (names.length > MOST_PLACED) return false;
+    const { layout, places } = bench.page ?? {};
+    return !layout || names.some((name) => !layout.places.has(name) && !places.has(name));
+  }
+
+  /** S with its answer: the one place where either changes. */
+  function take(wanted, answer, { words = "", since = performance.now(), tidy = false } = {}) {
+    clearTimeout(marking);
+    Object.assign(bench, { state: wanted, scales: answer.scales, refused: null });
+    calm();
+    const changes = bench.page.follow(answer.document, { tidy });
+    bench.changes = { ...changes, words, milliseconds: answer.milliseconds, tidy };
+    tell("answer");
+    forecast();
+    requestAnimationFrame(() => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => performance.measure("change", { start: since, end: performance.now(), detail: { words } });
+      port2.postMessage(null);
+    });
+    marking = setTimeout(() => bench.page.unmark(), MARKED);
+  }
+
+  /** The rest of the verdict, when nothing has changed for a moment. */
+  function forecast() {
+    clearTimeout(idle);
+    forecasting?.abort();
+    forecasting = null;
+    bench.forecast = bench.page.doc.verdict.pending ? "pending" : "";
+    tell("verdict");
+    if (!bench.forecast) return;
+    idle = setTimeout(async () => {
+      const mine = (forecasting = new AbortController());
+      try {
+        const { found, verdict } = await ask("api/verdict", { state: bench.state }, { signal: mine.signal });
+        if (forecasting !== mine) return;
+        Object.assign(bench.page.doc, { found, verdict });
+        bench.forecast = "";
+      } catch (error) {
+        if (isAbort(error) || forecasting !== mine) return;
+        bench.forecast = "failed";
+      }
+      tell("verdict");
+    }, IDLE);
+  }
+
+  function waits(is) {
+    bench.busy = is;
+    tell("busy");
+  }
+
+  function calm() {
+    running = null;
+    retry = null;
+    const had = bench.trouble;
+    bench.trouble = null;
+    waits(false);
+    if (had) tell("trouble");
+  }
+
+  function stuck(error, again, giveUp) {
+    running = null;
+    retry = { again, giveUp };
+    bench.trouble = error;
+    waits(false);
+    tell("trouble");
+  }
+
+  function refuse(error) {
+    bench.refused = error;
+    tell("refused");
+  }
+
+  /** Once more what the server did not answer. */
+  bench.again = () => retry?.again();
+
+  /** Give up what is awaited: S stays as it is. */
+  bench.cancel = () => {
+    running?.abort();
+    pending.splice(0).forEach((one) => one.settle({ replaced: true }));
+    retry?.giveUp?.();
+    calm();
+  };
+
+  /** To a state without a new step of the history. */
+  async function go(wanted, options, kept) {
+    bench.cancel();
+    const mine = (running = new AbortController());
+    waits(true);
+    try {
+      const answer = await answered(wanted, mine.signal, options.tidy || undefined);
+      kept?.();
+      take(wanted, answer, options);
+    } catch (error) {
+      if (isAbort(error) || running !== mine) return;
+      if (error instanceof Refusal) {
+        calm();
+        refuse(error);
+      } else stuck(error, () => go(wanted, options, kept));
+    }
+  }
+
+  const steps = (from, to, said) => () => {
+    const step = from().at(-1);
+    if (!step) return undefined;
+    return go(step.state, { words: `${said}${step.words ? `: ${step.words}` : ""}` }, () => {
+      from().pop();
+      to().push({ ...step, state: bench.state });
+    });
+  };
+  bench.undo = steps(() => past, () => future, "undone"); // prettier-ignore
+  bench.redo = steps(() => future, () => past, "done again"); // prettier-ignore
+
+  /** Places worked out afresh. */
+  bench.tidy = () => go(bench.state, { words: "tidied up", tidy: true });
+
+  /** Another table, or a saved state of it: from the start, with no past. Gives the error where the server refuses, else null. */
+  bench.open = async (data, state = freshState(data)) => {
+    bench.cancel();
+    const mine = (running = new AbortController());
+    waits(true);
+    try {
+      const answer = await answered(state, mine.signal, (state.columns ?? data.names).length <= MOST_PLACED);
+      Object.assign(bench, { data, state, scales: answer.scales, refused: null, changes: null });
+      past = [];
+      future = [];
+      calm();
+      place(answer.document, state.view ?? {});
+      tell("opened", "data", "answer");
+      forecast();
+      return null;
+    } catch (error) {
+      if (isAbort(error) || running !== mine) return null;
+      if (error instanceof Refusal) calm();
+      else stuck(error, () => bench.open(data, state));
+      return error;
+    }
+  };
+
+  function place(doc, view) {
+    if (bench.page) {
+      bench.page.places.clear();
+      bench.page.open(doc);
+    } else bench.page = createState(doc);
+    for (const [name, spot] of Object.entries(view.places ?? {})) bench.page.places.set(name, spot);
+    if (["graph", "matrix", "neighbourhood"].includes(view.look)) bench.page.look = view.look;
+  }
+
+  /** S with what is looked at, to be saved. */
+  bench.saved = () => ({ ...structuredClone(bench.state), view: { look: bench.page.look, places: Object.fromEntries(bench.page.places) } });
+
+  /** A file or a built-in table to the server: gives its description. */
+  bench.upload = (file, signal) =>
+    ask("api/data", file, {
+      signal,
+      headers: { "X-Ordag-Name": encodeURIComponent(file.name), "Content-Type": "application/octet-stream" },
+    });
+  bench.builtin = (name) => ask("api/data", { builtin: name });
+
+  /** The schema of a method, by name. */
+  bench.method = (name) => start.methods.find((one) => one.name === name);
+  return bench;
+}
