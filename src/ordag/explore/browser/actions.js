@@ -3,8 +3,9 @@
 import { forbidArrow, moveToTier, requireArrow, saidOf, tierOf, toggleEnd, unsay } from "./statements.js";
 import { element, named } from "./text.js";
 
-/** What `createCard` adds to its card; `whatIf(j)` begins with a variable. */
-export function createActions(bench, view, whatIf) {
+/** What `createCard` adds to its card; `whatIf.begin(j)` begins with a variable. */
+export function createActions(bench, whatIf) {
+  const view = bench.page;
   const intervals = new Map(); // of the total effects, by cause, for the state of now
   let asked = null;
   bench.subscribe((changed) => {
@@ -142,7 +143,7 @@ export function createActions(bench, view, whatIf) {
           },
           "leave this column out",
         ),
-        element("button", { type: "button", title: "What changes if it were higher", onclick: () => whatIf(j) }, "what if …"),
+        element("button", { type: "button", title: "What changes if it were higher", onclick: () => whatIf.begin(j) }, "what if …"),
       ),
     ];
   }

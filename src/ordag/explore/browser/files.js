@@ -1,6 +1,6 @@
 // Files in and out: the whole state in one file, the graph in many formats, and what to type to get the same again.
 
-import { element, refill } from "./text.js";
+import { counted, element, named, refill } from "./text.js";
 
 const MOST_BYTES = 4e6; // of a saved state
 
@@ -35,38 +35,41 @@ export function readState(text) {
   return S;
 }
 
-/** Write the panel into a box; gives { load(file) } for a file that was dropped, and { offered(data) } for a table that has been opened. */
-export function createFiles(box, bench) {
-  const problem = element("p", { class: "warning", role: "alert", hidden: true });
-  const told = element("p", { class: "soft", role: "status" });
+/** Save and open in the header, messages under it, and exports: in a menu of the header and where it is said how to make this again. */
+export function createFiles({ header, told, exports }, bench) {
   let waiting = null; // a saved state whose table is not open
 
-  function complain(words) {
-    problem.hidden = !words;
-    problem.textContent = words;
+  function say(...parts) {
+    told.hidden = !parts.length;
+    const close = element("button", { type: "button", class: "quiet", "aria-label": "Close", onclick: () => say() }, "×");
+    refill(told, ...parts, parts.length ? close : null);
+  }
+
+  /** Do something; what goes wrong is said. */
+  async function attempt(work) {
+    try {
+      await work();
+    } catch (error) {
+      if (error.name !== "AbortError") say(error.message, " ");
+    }
   }
 
   function save() {
     const S = bench.saved(),
-      name = `${S.data.name.replace(/\.[^.]*$/, "").replace(/[^\p{L}\p{N}_-]+/gu, "-") || "workbench"}.ordag.json`;
+      name = `${stemOf(S.data.name)}.ordag.json`;
     download(name, new Blob([JSON.stringify(S, null, 1)], { type: "application/json" }));
     bench.say(`saved as ${name}`);
   }
 
   /** Open a saved state. Its table is the one that is open, or built in, or else it is asked for. */
   async function load(file) {
-    complain("");
     waiting = null;
-    refill(told);
-    try {
-      if (file.size > MOST_BYTES) throw new Error(`${file.name} is too large for a saved workbench.`);
-      const S = readState(await file.text());
-      if (S.data.builtin) await open(await bench.builtin(S.data.builtin), S);
-      else if (bench.data?.digest === S.data.digest) await open(bench.data, S);
-      else ask(S);
-    } catch (error) {
-      complain(error.message);
-    }
+    say();
+    if (file.size > MOST_BYTES) throw new Error(`${file.name} is too large for a saved workbench.`);
+    const S = readState(await file.text());
+    if (S.data.builtin) await open(await bench.builtin(S.data.builtin), S);
+    else if (bench.data?.digest === S.data.digest) await open(bench.data, S);
+    else ask(S);
   }
 
   async function open(data, S) {
@@ -74,48 +77,56 @@ export function createFiles(box, bench) {
     const refused = await bench.open(data, { ...S, data: { id, name, rows, names, digest, builtin } });
     if (refused) throw refused;
     waiting = null;
-    refill(told);
+    say();
     bench.say("The saved state is open.");
   }
 
   function ask(S) {
     waiting = S;
-    const few = S.data.names.slice(0, 6).map(String).join(", ");
-    const more = S.data.names.length > 6 ? " …" : "";
-    refill(
-      told,
-      `This state is about the table ${String(S.data.name)} (${Number(S.data.rows).toLocaleString("en")} rows; ${few}${more}), which is not open. Open that file, and the state follows. `,
+    const names = S.data.names.slice(0, 6).flatMap((one, at) => [at ? ", " : "", named(String(one), 20)]);
+    say(
+      "This state is about the table ",
+      named(String(S.data.name), 60),
+      ` (${counted(Number(S.data.rows) || 0, "row")}: `,
+      ...names,
+      S.data.names.length > 6 ? " …" : "",
+      "), which is not open. Open that file, and the state follows. ",
       element("button", { type: "button", onclick: () => table.click() }, "open its table"),
+      " ",
     );
   }
 
-  /** A table has been opened: is it the one that a saved state waits for? */
-  async function offered(data) {
-    if (!waiting) return false;
+  /** A table has come while a saved state waits for one: with it, if it is the one. */
+  bench.begin = async (data) => {
+    if (!waiting) return bench.open(data);
     const S = waiting;
-    const fits = S.data.names.every((name) => data.names.includes(name));
-    try {
-      if (data.digest === S.data.digest) {
+    if (data.digest === S.data.digest) {
+      try {
         await open(data, S);
-        return true;
+      } catch (error) {
+        return error;
       }
-    } catch (error) {
-      complain(error.message);
-      return false;
+      return null;
     }
-    refill(
-      told,
-      `${data.name} is another table than the one that the state was saved with. `,
-      fits
-        ? element(
-            "button",
-            { type: "button", onclick: () => open(data, S).catch((error) => complain(error.message)) },
-            "use the state with it all the same",
-          )
-        : "It lacks some of its columns, so the state cannot be used with it.",
+    const error = await bench.open(data);
+    if (error) return error;
+    const lacking = S.data.names.filter((one) => !data.names.includes(one));
+    say(
+      named(data.name, 60),
+      " is another table than the one that the state was saved with. ",
+      lacking.length
+        ? `It lacks ${counted(lacking.length, "column")} of that one, so the state cannot be used with it. `
+        : element("button", { type: "button", onclick: () => attempt(() => open(data, S)) }, "use the state with it all the same"),
+      " ",
     );
-    return false;
-  }
+    return null;
+  };
+
+  bench.takers.push(async (file) => {
+    if (!file.name.toLowerCase().endsWith(".json")) return false;
+    await attempt(() => load(file));
+    return true;
+  });
 
   const chooser = (label, accept, take) => {
     const input = element("input", {
@@ -126,57 +137,82 @@ export function createFiles(box, bench) {
       "aria-label": label,
       onchange: () => {
         const [file] = input.files;
+        if (file) attempt(() => take(file));
         input.value = "";
-        if (file) take(file);
       },
     });
     return input;
   };
   const state = chooser("A saved workbench", ".json,application/json", load);
   const table = chooser("The table of the saved workbench", "", async (file) => {
-    try {
-      const data = await bench.upload(file);
-      await offered(data);
-    } catch (error) {
-      complain(error.message);
-    }
+    const error = await bench.begin(await bench.upload(file));
+    if (error) throw error;
   });
 
-  const form = element(
+  const menu = element("details", { class: "menu" }, element("summary", {}, "export"));
+  const entry = ({ form, title }) =>
+    element(
+      "button",
+      {
+        type: "button",
+        class: "quiet",
+        "data-form": form,
+        onclick: () => {
+          menu.open = false;
+          attempt(() => exported(bench, form));
+        },
+      },
+      title,
+    );
+  menu.append(element("div", {}, ...bench.start.forms.map(entry)));
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    event.stopPropagation();
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+  document.addEventListener("pointerdown", (event) => {
+    if (!menu.contains(event.target)) menu.open = false;
+  });
+  const saving = element("button", { type: "button", class: "quiet", onclick: save, title: "The whole state in one file" }, "save");
+  const opening = element(
+    "button",
+    { type: "button", class: "quiet", onclick: () => state.click(), title: "A state that was saved" },
+    "open",
+  );
+  refill(header, saving, opening, menu, state, table);
+  const choice = element(
     "select",
     { "aria-label": "Format" },
-    ...bench.start.forms.map(({ form: value, title }) => element("option", { value }, title)),
+    ...bench.start.forms.map(({ form, title }) => element("option", { value: form }, title)),
   );
   refill(
-    box,
-    element(
-      "div",
-      { class: "row" },
-      element("button", { type: "button", onclick: save }, "save the workbench"),
-      element("button", { type: "button", onclick: () => state.click() }, "open a saved one"),
-      state,
-      table,
-    ),
+    exports,
     element(
       "form",
       {
         class: "row",
         "aria-label": "Export",
-        onsubmit: async (event) => {
+        onsubmit: (event) => {
           event.preventDefault();
-          complain("");
-          try {
-            await exported(bench, form.value);
-          } catch (error) {
-            complain(error.message);
-          }
+          attempt(() => exported(bench, choice.value));
         },
       },
-      form,
+      choice,
       element("button", { type: "submit" }, "export"),
     ),
-    problem,
-    told,
   );
-  return { load, offered };
+
+  const paint = () => {
+    saving.hidden = menu.hidden = !bench.state;
+  };
+  bench.subscribe((changed) => {
+    if (changed.has("opened")) paint();
+  });
+  paint();
+}
+
+/** The name of a table without its ending, as a file may have it. */
+function stemOf(name) {
+  return name.replace(/\.[^.]*$/, "").replace(/[^\p{L}\p{N}_-]+/gu, "-") || "workbench";
 }

@@ -12,15 +12,16 @@ export function keyOfState({ data, method, settings, columns, transform, knowled
   return JSON.stringify([data.id, method, settings, columns, transform, knowledge]);
 }
 
-/** Fill the boxes { support, checks, scales, methods } of the page. */
-export function createJobs(boxes, bench, view) {
+/** Forms to begin with, and results: in the page's parts for support, checks, scales and methods, which `at` gives by their ids. */
+export function createJobs(at, bench) {
   const now = () => keyOfState(bench.state);
 
   /** One kind of work: a form to begin it, how far it is, and its results by the state that they are of. */
-  function createJob({ path, title, words, inputs, asked, begin, again, found }) {
+  function createJob({ path, title, words, inputs, asked, begin, again, parts, found }) {
     const kept = new Map();
     let running = null,
-      problem = "";
+      problem = "",
+      written = null; // the result that is on the page
     const form = element(
       "form",
       {
@@ -44,7 +45,8 @@ export function createJobs(boxes, bench, view) {
       running?.abort();
       const mine = (running = new AbortController()),
         key = now(),
-        state = structuredClone(bench.state);
+        state = structuredClone(bench.state),
+        { names } = bench.page.doc;
       problem = "";
       bar.removeAttribute("value");
       told.textContent = "beginning …";
@@ -60,21 +62,25 @@ export function createJobs(boxes, bench, view) {
           },
           mine.signal,
         );
+        if (running !== mine) return;
         kept.delete(key);
-        kept.set(key, result);
+        kept.set(key, { names, ...result });
         if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value);
+        running = null;
+        told.textContent = "";
         bench.say(`${title}: done.`);
+        bench.redress();
       } catch (error) {
+        if (running !== mine) return;
+        running = null;
+        told.textContent = "";
         problem = error.name === "AbortError" ? "" : error.message;
-        if (running === mine) bench.say(problem ? `${title}: ${problem}` : `${title}: stopped.`);
+        bench.say(problem ? `${title}: ${problem}` : `${title}: stopped.`);
+        paint();
       }
-      if (running !== mine) return;
-      running = null;
-      told.textContent = "";
-      bench.redress();
     }
 
-    /** How things stand; gives the result of now, or the last one, which is then old. */
+    /** How things stand: with the result of now, or else the last one, which is old. */
     function paint() {
       const result = kept.get(now()),
         last = result ?? [...kept.values()].at(-1);
@@ -85,9 +91,19 @@ export function createJobs(boxes, bench, view) {
         problem || (last && !result ? "This is of an earlier state: something was changed since. Undo, or let it be made again." : "");
       old.hidden = !words;
       old.textContent = words;
-      found(last ?? null, result !== undefined);
+      if (last !== written) found(last ?? null);
+      written = last;
+      for (const part of parts) part.classList.toggle("stale", last !== undefined && !result);
     }
-    return { form, paint, of: (key) => kept.get(key) };
+
+    /** Another table: nothing of the one before counts. */
+    function forget() {
+      running?.abort();
+      running = null;
+      problem = told.textContent = "";
+      kept.clear();
+    }
+    return { form, paint, forget, of: (key) => kept.get(key) };
   }
 
   const number = (label, value, least, most) =>
@@ -105,16 +121,14 @@ export function createJobs(boxes, bench, view) {
     asked: () => ({ replicates: Number(replicates.value), seed: Number(seed.value) }),
     begin: "begin",
     again: "once more",
-    found(result, fresh) {
-      resampled.textContent =
-        result && fresh
-          ? `The arrows have the support of ${result.replicates.toLocaleString("en")} resamples (seed ${result.seed}): in the card, in the list, and as how faint they are.`
-          : "";
+    parts: [resampled],
+    found(result) {
+      resampled.textContent = result
+        ? `The arrows have the support of ${result.replicates.toLocaleString("en")} resamples (seed ${result.seed}): in the card, in the list, and as how faint they are.`
+        : "";
     },
   });
 
-  const findings = element("div", { class: "result" }),
-    checkParts = { "checks-body": findings, scales: boxes.scales.closest("section") ?? boxes.scales, "scales-body": boxes.scales };
   const checks = createJob({
     path: "api/jobs/check",
     title: "Checks",
@@ -123,20 +137,16 @@ export function createJobs(boxes, bench, view) {
     asked: () => ({}),
     begin: "check",
     again: "check again",
-    found(result, fresh) {
-      if (result) writeChecks({ findings: result.findings, unchecked: result.unchecked ?? "" }, (id) => checkParts[id]);
-      else refill(findings);
-      if (!result) checkParts.scales.hidden = true;
-      for (const part of [findings, boxes.scales]) part.classList.toggle("stale", Boolean(result) && !fresh);
+    parts: [at("checks-body"), at("scales-body")],
+    found(result) {
+      if (result) writeChecks({ findings: result.findings, unchecked: result.unchecked ?? "" }, at);
+      else refill(at("checks-body"));
+      at("scales").hidden = !result || at("scales").hidden;
     },
   });
 
   const known = bench.start.methods.filter((one) => one.name !== "auto");
   const choices = known.map((one) => element("input", { type: "checkbox", value: one.name, checked: one.name !== "gds" }));
-  const beside = element("div", { class: "result" }),
-    table = element("div"),
-    methodParts = { methods: beside, "methods-body": table };
-  beside.append(table);
   const methods = createJob({
     path: "api/jobs/compare",
     title: "Methods side by side",
@@ -145,16 +155,17 @@ export function createJobs(boxes, bench, view) {
     asked: () => ({ methods: choices.filter((box) => box.checked).map((box) => box.value) }),
     begin: "compare",
     again: "compare again",
-    found(result, fresh) {
-      beside.hidden = !result;
-      if (result) writeMethods({ names: result.names ?? view.doc.names, comparison: result.comparison }, (id) => methodParts[id]);
-      beside.classList.toggle("stale", Boolean(result) && !fresh);
+    parts: [at("methods-body")],
+    found(result) {
+      const part = at("methods-body");
+      if (result) writeMethods(result, (id) => (id === "methods" ? part : at(id)));
+      else refill(part);
     },
   });
 
-  refill(boxes.support, support.form, resampled);
-  refill(boxes.checks, checks.form, findings);
-  refill(boxes.methods, methods.form, beside);
+  refill(at("support-body"), support.form, resampled);
+  refill(at("checks-jobs"), checks.form);
+  refill(at("methods-jobs"), methods.form);
 
   /** The document of a state with what has been found about it meanwhile. */
   bench.dress = (doc, S) => {
@@ -167,13 +178,10 @@ export function createJobs(boxes, bench, view) {
     return dressed;
   };
 
-  function paint() {
-    support.paint();
-    checks.paint();
-    methods.paint();
-  }
+  const jobs = [support, checks, methods];
   bench.subscribe((changed) => {
-    if (changed.has("answer")) paint();
+    if (changed.has("opened")) jobs.forEach((job) => job.forget());
+    if (changed.has("answer")) jobs.forEach((job) => job.paint());
   });
-  paint();
+  jobs.forEach((job) => job.paint());
 }

@@ -18,7 +18,8 @@ const KINDS = {
 };
 
 /** Write the panel into a box. */
-export function createKnowledge(box, bench, view) {
+export function createKnowledge(box, bench) {
+  const view = bench.page;
   const picked = new Set();
   let wanted = "";
   const refusal = element("p", { class: "warning", role: "alert", hidden: true });

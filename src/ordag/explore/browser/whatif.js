@@ -11,7 +11,8 @@ const MOST_PATHS = 12;
 const WAIT = 250;
 
 /** Write the panel into a box; gives { begin(j) }, which puts a variable in and lets it run. */
-export function createWhatIf(box, bench, view) {
+export function createWhatIf(box, bench) {
+  const view = bench.page;
   let running = null, // { name, timer }
     asking = null,
     waiting = null;
