@@ -6,6 +6,7 @@
 import { createState } from "./state.js";
 import { Refusal, ask, isAbort, stream } from "./server.js";
 
+const PATIENCE = 300; // ms for which a change waits for the answer to the one before
 const IDLE = 250; // ms without a change before the forecast is asked for
 const MARKED = 6000; // ms for which changes are pointed at
 const MOST_PAST = 500;
@@ -46,6 +47,9 @@ export function createBench(start) {
     future = [],
     pending = [],
     running = null,
+    sent = 0,
+    hurry = 0,
+    dragged = null,
     forecasting = null,
     idle = 0,
     marking = 0,
@@ -70,51 +74,60 @@ export function createBench(start) {
    */
   bench.change = (edit, words = "", { key = null, since = performance.now() } = {}) =>
     new Promise((settle) => {
-      if (key !== null && pending.at(-1)?.key === key) pending.pop().settle({ replaced: true });
       pending.push({ edit, words, key, since, settle });
-      send();
+      if (!running) send();
+      else (clearTimeout(hurry), (hurry = setTimeout(send, Math.max(0, sent + PATIENCE - performance.now()))));
     });
 
+  /** Ask for S with all changes that are pending. An answer that is on its way is waited for, if it does not take long. */
   async function send() {
+    clearTimeout(hurry);
     running?.abort();
     const mine = (running = new AbortController());
-    const asked = [...pending],
-      last = asked.at(-1);
-    let wanted = structuredClone(bench.state);
+    sent = performance.now();
+    const asked = pending.filter((one, i) => one.key === null || pending[i + 1]?.key !== one.key);
+    pending.filter((one) => !asked.includes(one)).forEach((one) => one.settle({ replaced: true }));
+    pending = [...asked];
+    const last = asked.at(-1);
     try {
+      let wanted = structuredClone(bench.state);
       for (const one of asked) wanted = one.edit(wanted) ?? wanted;
       waits(true);
       const answer = await answered(wanted, mine.signal);
-      pending = [];
-      const joined = asked.length === 1 && last.key !== null && past.at(-1)?.key === last.key;
-      if (!joined)
-        past.push({
-          state: bench.state,
-          words: asked
-            .map((one) => one.words)
-            .filter(Boolean)
-            .join("; "),
-          key: last.key,
-        });
-      past = past.slice(-MOST_PAST);
-      future = [];
-      take(wanted, answer, { words: last.words, since: last.since });
+      if (running !== mine) return;
+      pending = pending.filter((one) => !asked.includes(one));
+      take(wanted, answer, { words: last.words, since: last.since, base: step(asked) });
       asked.forEach((one) => one.settle({ done: true }));
+      if (pending.length) send();
     } catch (error) {
       if (isAbort(error) || running !== mine) return;
       if (!(error instanceof Refusal)) {
-        stuck(error, send, () => {
-          pending = [];
-          asked.forEach((one) => one.settle({ refused: error }));
-        });
+        stuck(error, send);
         return;
       }
       pending = pending.filter((one) => one !== last);
+      calm();
       refuse(error);
       last.settle({ refused: error });
       if (pending.length) send();
-      else waits(false);
     }
+  }
+
+  /** A step of the history; a change with the key of the last one goes on with that. Gives what the answer is to be held against. */
+  function step(asked) {
+    const { key } = asked.at(-1),
+      words = asked
+        .map((one) => one.words)
+        .filter(Boolean)
+        .join("; ");
+    future = [];
+    if (asked.length === 1 && key !== null && past.at(-1)?.key === key) {
+      past.at(-1).words = words;
+      return dragged;
+    }
+    past = [...past, { state: bench.state, words, key }].slice(-MOST_PAST);
+    dragged = { doc: bench.page.doc, present: bench.page.present };
+    return dragged;
   }
 
   function answered(wanted, signal, layout = needsLayout(wanted)) {
@@ -130,11 +143,11 @@ export function createBench(start) {
   }
 
   /** S with its answer: the one place where either changes. */
-  function take(wanted, answer, { words = "", since = performance.now(), tidy = false } = {}) {
+  function take(wanted, answer, { words = "", since = performance.now(), tidy = false, base = undefined } = {}) {
     clearTimeout(marking);
     Object.assign(bench, { state: wanted, scales: answer.scales, refused: null });
     calm();
-    const changes = bench.page.follow(answer.document, { tidy });
+    const changes = bench.page.follow(answer.document, { tidy, base });
     bench.changes = { ...changes, words, milliseconds: answer.milliseconds, tidy };
     tell("answer");
     forecast();
@@ -183,9 +196,9 @@ export function createBench(start) {
     if (had) tell("trouble");
   }
 
-  function stuck(error, again, giveUp) {
+  function stuck(error, again) {
     running = null;
-    retry = { again, giveUp };
+    retry = again;
     bench.trouble = error;
     waits(false);
     tell("trouble");
@@ -197,13 +210,13 @@ export function createBench(start) {
   }
 
   /** Once more what the server did not answer. */
-  bench.again = () => retry?.again();
+  bench.again = () => retry?.();
 
   /** Give up what is awaited: S stays as it is. */
   bench.cancel = () => {
     running?.abort();
+    clearTimeout(hurry);
     pending.splice(0).forEach((one) => one.settle({ replaced: true }));
-    retry?.giveUp?.();
     calm();
   };
 

@@ -136,8 +136,8 @@ function showBench(bench) {
 
 /** Undo, redo and tidying up. */
 function createSteps(bench) {
-  const undo = element("button", { type: "button", id: "undo", onclick: () => bench.undo() }, "undo");
-  const redo = element("button", { type: "button", id: "redo", onclick: () => bench.redo() }, "redo");
+  const undo = element("button", { type: "button", id: "undo", "aria-label": "Undo", onclick: () => bench.undo() }, "↶");
+  const redo = element("button", { type: "button", id: "redo", "aria-label": "Redo", onclick: () => bench.redo() }, "↷");
   refill(at("steps"), undo, redo);
   at("tidy").addEventListener("click", () => bench.tidy());
   const paint = () => {
