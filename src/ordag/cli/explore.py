@@ -59,7 +59,7 @@ def explore(data: str | list[str] | None, port: int, host: str, browser: bool, m
     reading = take_reading(values)
     if data:
         with Progress() as progress:
-            tables.start_with(data, title_of(data), reading)
+            tables.start_with(data, title_of(data), reading, progress)
     serve(tables, host=host, port=port, ready=lambda address: _announce(address, browser))
 
 

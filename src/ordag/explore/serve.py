@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import secrets
 import socket
+import sys
 from collections.abc import Callable
+from contextlib import closing
 
 import uvicorn
 
 from ordag.errors import SettingError
 from ordag.explore.app import application
+from ordag.explore.desk import Desk
 from ordag.explore.tables import Tables
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -22,8 +25,9 @@ def serve(tables: Tables, *, host: str = "127.0.0.1", port: int = 0, ready: Call
     token = secrets.token_urlsafe(24)
     named = f"[{host}]" if ":" in host else host
     hosts = [f"{one.lower()}:{port}" for one in {*LOOPBACK, named}]
+    desk = Desk(tables)
     config = uvicorn.Config(
-        application(tables, token, hosts),
+        application(desk, token, hosts),
         log_level="critical",
         access_log=False,
         lifespan="off",
@@ -32,7 +36,7 @@ def serve(tables: Tables, *, host: str = "127.0.0.1", port: int = 0, ready: Call
         http="h11",
         ws="none",
     )
-    with listening:
+    with listening, closing(desk):
         ready(f"http://{named}:{port}/{token}/")
         uvicorn.Server(config).run(sockets=[listening])
 
@@ -40,9 +44,9 @@ def serve(tables: Tables, *, host: str = "127.0.0.1", port: int = 0, ready: Call
 def _listen(host: str, port: int) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # else asyncio leaves Nagle on
         try:
-            if hasattr(socket, "SO_REUSEADDR") and socket.sys.platform != "win32":  # type: ignore[attr-defined]
+            if sys.platform != "win32":  # there it would let two servers listen on one port
                 listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind((host, port))
             listening.listen(128)

@@ -14,7 +14,6 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from ordag.bootstrapping import IN_MEMORY
 from ordag.data.datasets import DATASETS, load
 from ordag.data.moments import Moments
 from ordag.data.table import Table
@@ -25,9 +24,13 @@ from ordag.show.again import LARGEST
 from ordag.words import shown
 
 Value = TypeVar("Value")
+Tell = Callable[[str], None]
+
+KEPT = 2**22
+"""Numbers of the rows of a table that are kept, for logarithms, checks and histograms; of larger tables every second, fourth, … row."""
 
 NUMBERS = 2**25
-"""In all tables or answers that are kept to be used again: a quarter of a gigabyte each."""
+"""In all tables of other columns or units that are kept to be used again: a quarter of a gigabyte."""
 
 
 class NoTableError(DataError):
@@ -120,10 +123,10 @@ class Tables:
         self._changed: Kept[Table] = Kept(NUMBERS)
         self.first: Held | None = None
 
-    def start_with(self, data: Any, name: str, reading: Mapping[str, Any]) -> Held:
+    def start_with(self, data: Any, name: str, reading: Mapping[str, Any], progress: Tell | None = None) -> Held:
         """Read the table that is named on the command line."""
         builtin = data if isinstance(data, str) and data in DATASETS else None
-        table = _opened(data, reading)
+        table = _opened(data, reading, progress)
         self.first = Held(_id(name, digest := _digest(data, table)), data, name, builtin, digest, table, reading)
         return self.first
 
@@ -163,32 +166,25 @@ class Tables:
         key = held.id, state.columns, json.dumps(state.transform, sort_keys=True)
         found = self._changed.get(key)
         if found is None:
-            found = _changed(held, state)
+            same = state.columns is None and not state.transform
+            found = held.table if same else held.table.transformed(state.transform, state.columns)
             found.needing(few_rows).moments  # noqa: B018
-            self._changed.put(key, found, _numbers(found))
+            self._changed.put(key, found, 0 if same else _numbers(found))
         return copy(found)
 
     def _find(self, id: str) -> Held | None:
         return self.first if self.first is not None and self.first.id == id else self._held.get(id)
 
 
-def _opened(data: Any, reading: Mapping[str, Any]) -> Table:
-    table = Table(data, keep=IN_MEMORY, **reading)
+def _opened(data: Any, reading: Mapping[str, Any], progress: Tell | None = None) -> Table:
+    table = Table(data, keep=KEPT, progress=progress, **reading)
     table.needing(few_rows).moments  # noqa: B018
+    table._progress = None
     return table
 
 
-def _changed(held: Held, state: State) -> Table:
-    if state.columns is None and not state.transform:
-        return held.table
-    if state.transform:
-        raise DataError("Changes of units are not there yet.")
-    return _opened(held.data, {**held.reading, "columns": list(state.columns or held.table.names)})
-
-
 def _numbers(table: Table) -> int:
-    p = len(table.names)
-    return p * p + (0 if table.profile is None else table.profile.rows.size)
+    return len(table.names) ** 2 + (0 if table.rows is None else table.rows.values.size)
 
 
 def _id(name: str, digest: str) -> str:
