@@ -234,7 +234,7 @@ export function createColumns(box, bench) {
 
   bench.subscribe((changed) => {
     if (changed.has("opened")) {
-      open = bench.data.names.length <= SEARCHED ? bench.data.names[0] : null;
+      open = bench.page.doc.raw[bench.page.doc.order[0]]; // the first cause: another unit of it turns most
       wanted = filter.value = "";
       filter.hidden = bench.data.names.length <= SEARCHED;
       build();

@@ -25,10 +25,12 @@ const say = (words) => {
 
 async function begin() {
   at("trouble").hidden = true;
+  at("waiting").hidden = false;
   try {
     showBench(createBench(await ask("api/start")));
   } catch (error) {
     at("trouble").hidden = false;
+    at("waiting").hidden = true;
     refill(at("trouble"), error.message, " ", element("button", { type: "button", onclick: begin }, "try again"));
   }
 }
@@ -117,6 +119,7 @@ function showBench(bench) {
     if (changed.has("opened")) fill();
     if (changed.has("answer")) answered();
     else if (changed.has("verdict") && bench.page) verdict();
+    if (changed.has("busy")) at("waiting").hidden = !bench.busy || bench.page !== null;
     if (changed.has("trouble")) trouble();
     if (changed.has("words")) say(bench.said);
   });
@@ -131,7 +134,10 @@ function showBench(bench) {
     at("unfold").textContent = open ? "less" : "more";
   });
   if (bench.data) bench.open(bench.data).then((error) => error && welcome.show(error));
-  else welcome.show();
+  else {
+    at("waiting").hidden = true;
+    welcome.show();
+  }
 }
 
 /** Undo, redo and tidying up. */
