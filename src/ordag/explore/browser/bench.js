@@ -4,7 +4,7 @@
 // if the server could answer. Names in S are raw column names; documents have the same names in `raw`, by number.
 
 import { createState } from "./state.js";
-import { Refusal, ask, isAbort, stream } from "./server.js";
+import { Refusal, ask, file, isAbort, stream } from "./server.js";
 
 const PATIENCE = 300; // ms for which a change waits for the answer to the one before
 const IDLE = 250; // ms without a change before the forecast is asked for
@@ -42,8 +42,9 @@ export function freshState(data) {
 export function createBench(start) {
   const listeners = [];
   const bench = { start, data: start.data, state: null, page: null, scales: null, changes: null };
-  Object.assign(bench, { busy: false, forecast: "", trouble: null, refused: null, said: "", ask, stream });
-  let past = [],
+  Object.assign(bench, { busy: false, forecast: "", trouble: null, refused: null, said: "", ask, file, stream });
+  let bare = null, // the document of S as the server gave it
+    past = [],
     future = [],
     pending = [],
     running = null,
@@ -54,6 +55,9 @@ export function createBench(start) {
     idle = 0,
     marking = 0,
     retry = null;
+
+  /** The document of a state as it is shown: others add what they have found out about that state meanwhile. */
+  bench.dress = (doc, S) => ({ ...doc });
 
   const tell = (...changed) => listeners.forEach((listener) => listener(new Set(changed)));
   bench.subscribe = (listener) => listeners.push(listener);
@@ -147,7 +151,8 @@ export function createBench(start) {
     clearTimeout(marking);
     Object.assign(bench, { state: wanted, scales: answer.scales, refused: null });
     calm();
-    const changes = bench.page.follow(answer.document, { tidy, base });
+    bare = answer.document;
+    const changes = bench.page.follow(bench.dress(bare, wanted), { tidy, base });
     bench.changes = { ...changes, words, milliseconds: answer.milliseconds, tidy };
     tell("answer");
     forecast();
@@ -170,10 +175,12 @@ export function createBench(start) {
     idle = setTimeout(async () => {
       const mine = (forecasting = new AbortController());
       try {
-        const { found, verdict } = await ask("api/verdict", { state: bench.state }, { signal: mine.signal });
+        const rest = await ask("api/verdict", { state: bench.state }, { signal: mine.signal });
         if (forecasting !== mine) return;
-        Object.assign(bench.page.doc, { found, verdict });
+        Object.assign(bare, rest);
         bench.forecast = "";
+        if (rest.pairs) bench.redress();
+        else Object.assign(bench.page.doc, bench.dress(bare, bench.state));
       } catch (error) {
         if (isAbort(error) || forecasting !== mine) return;
         bench.forecast = "failed";
@@ -181,6 +188,13 @@ export function createBench(start) {
       tell("verdict");
     }, IDLE);
   }
+
+  /** Show the document of S again, because more is known about it. */
+  bench.redress = () => {
+    bench.page.follow(bench.dress(bare, bench.state));
+    bench.page.unmark();
+    tell("answer", "verdict");
+  };
 
   function waits(is) {
     bench.busy = is;
@@ -263,7 +277,8 @@ export function createBench(start) {
       past = [];
       future = [];
       calm();
-      place(answer.document, state.view ?? {});
+      bare = answer.document;
+      place(bench.dress(bare, state), state.view ?? {});
       tell("opened", "data", "answer");
       forecast();
       return null;
@@ -294,6 +309,12 @@ export function createBench(start) {
       headers: { "X-Ordag-Name": encodeURIComponent(file.name), "Content-Type": "application/octet-stream" },
     });
   bench.builtin = (name) => ask("api/data", { builtin: name });
+
+  /** For files that are no tables: each is asked in turn, (file) → whether it has taken it. */
+  bench.takers = [];
+
+  /** A table that has just come; gives an error or null. Whoever waits for one may put something else here. */
+  bench.begin = (data) => bench.open(data);
 
   /** The schema of a method, by name. */
   bench.method = (name) => start.methods.find((one) => one.name === name);

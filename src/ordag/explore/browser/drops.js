@@ -2,9 +2,8 @@
 
 import { element } from "./text.js";
 
-/** Take a file that is dropped: `takers` are asked in turn, the last is the table. bench.takers is open for others: (file) → taken. */
-export function acceptDrops(box, bench, welcome) {
-  bench.takers = bench.takers ?? [];
+/** Take a file that is dropped. */
+export function acceptDrops(box, welcome) {
   const veil = element("div", { class: "veil", hidden: true }, element("p", {}, "Drop the file here: it stays on this computer."));
   box.append(veil);
   const files = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
@@ -16,13 +15,12 @@ export function acceptDrops(box, bench, welcome) {
   box.addEventListener("dragleave", (event) => {
     if (!event.relatedTarget) veil.hidden = true;
   });
-  box.addEventListener("drop", async (event) => {
+  box.addEventListener("drop", (event) => {
     if (!files(event)) return;
     event.preventDefault();
     veil.hidden = true;
     const [file] = event.dataTransfer.files;
     if (!file) return;
-    for (const taker of bench.takers) if (await taker(file)) return;
     welcome.take(file);
   });
 }

@@ -1,13 +1,17 @@
 // The page of the workbench: puts everything in its place, and lets all of it follow the bench.
 
+import { createActions } from "./actions.js";
 import { createBench } from "./bench.js";
 import { createCard } from "./card.js";
 import { createColumns } from "./columns.js";
 import { acceptDrops } from "./drops.js";
+import { createFiles } from "./files.js";
 import { createHint } from "./hint.js";
+import { createJobs } from "./jobs.js";
 import { createKeys } from "./keys.js";
+import { createKnowledge } from "./knowledge.js";
 import { createOrder } from "./order.js";
-import { writeAgain, writeChecks, writeData, writeFound, writeMethods, writeVerdict } from "./panels.js";
+import { writeAgain, writeData, writeFound, writeVerdict } from "./panels.js";
 import { createSearch } from "./search.js";
 import { ask } from "./server.js";
 import { createSettings } from "./settings.js";
@@ -17,6 +21,7 @@ import { element, named, refill } from "./text.js";
 import { createTip } from "./tip.js";
 import { createTold } from "./told.js";
 import { createWelcome } from "./welcome.js";
+import { createWhatIf } from "./whatif.js";
 
 const at = (id) => document.getElementById(id);
 const say = (words) => {
@@ -38,7 +43,8 @@ async function begin() {
 /** Let a bench have this page. */
 function showBench(bench) {
   const welcome = createWelcome(at("welcome"), at("welcome-body"), bench);
-  let stage = null;
+  let stage = null,
+    actions = null;
 
   /** What is made once, with the first table. */
   function build() {
@@ -49,6 +55,9 @@ function showBench(bench) {
       "Ctrl+Shift+Z": ["redo", bench.redo],
     });
     createSteps(bench);
+    createKnowledge(at("knowledge-body"), bench);
+    actions = createActions(bench, createWhatIf(at("whatif-body"), bench));
+    createJobs(at, bench);
     page.subscribe((changed) => {
       if (!changed.has("document")) stage.update(changed);
     }, true);
@@ -62,7 +71,7 @@ function showBench(bench) {
     at("bench").hidden = false;
     refill(at("table"), named(bench.data.name));
     createSearch(at("search"), page);
-    createCard(at("card"), page);
+    createCard(at("card"), page, actions);
     createTable(at("arrows-body"), page, say);
     createOrder(at("order-body"), page);
     stage.draw();
@@ -93,9 +102,6 @@ function showBench(bench) {
     clearTimeout(later);
     later = setTimeout(() => {
       const { doc } = bench.page;
-      writeChecks(doc, at);
-      writeMethods(doc, at);
-      at("methods").hidden = false;
       writeData(doc, at);
       writeAgain(doc, at, say);
       headings();
@@ -127,7 +133,8 @@ function showBench(bench) {
   createColumns(at("columns-body"), bench);
   createTold(at, bench);
   createHint(at("hint"), bench);
-  acceptDrops(document.body, bench, welcome);
+  acceptDrops(document.body, welcome);
+  createFiles({ header: at("files"), told: at("files-told"), exports: at("exports") }, bench);
   at("unfold").addEventListener("click", () => {
     const open = at("opening").classList.toggle("open");
     at("unfold").setAttribute("aria-expanded", String(open));

@@ -29,6 +29,19 @@ export async function ask(path, body, { signal, headers = {}, as = "json" } = {}
   }
 }
 
+/** An answer that is a file: { blob, name }, with the name that the server gives it. */
+export async function file(path, body) {
+  const answer = await reply(path, body, undefined, {});
+  const said = answer.headers.get("Content-Disposition") ?? "";
+  const [, coded] = /filename\*=UTF-8''([^;]+)/i.exec(said) ?? [],
+    [, plain] = /filename="?([^";]+)/i.exec(said) ?? [];
+  try {
+    return { blob: await answer.blob(), name: coded ? decodeURIComponent(coded) : (plain ?? "") };
+  } catch {
+    throw new Silence();
+  }
+}
+
 /** Work that takes long: `progress({ share, words })` is called as it goes on; gives the result. Aborting the signal ends the work. */
 export async function stream(path, body, progress = () => {}, signal = undefined) {
   const answer = await reply(path, body, signal, {});

@@ -7,7 +7,7 @@ export function createWelcome(section, body, bench) {
     type: "file",
     id: "file",
     class: "unseen",
-    accept: ".csv,.tsv,.txt,.parquet,.feather,.arrow",
+    accept: ".csv,.tsv,.txt,.parquet,.feather,.arrow,.json",
     onchange: () => field.files[0] && take(field.files[0]),
   });
   const told = element("div", { role: "alert" });
@@ -16,7 +16,11 @@ export function createWelcome(section, body, bench) {
     "div",
     { class: "drop" },
     element("p", { class: "lead" }, "Drop a table here"),
-    element("p", { class: "soft" }, `CSV, Parquet or Feather, up to ${most} MB: one row per case, one column of numbers per variable.`),
+    element(
+      "p",
+      { class: "soft" },
+      `CSV, Parquet or Feather, up to ${most} MB: one row per case, one column of numbers per variable. Or a saved workbench (.ordag.json).`,
+    ),
     element("label", { for: "file", class: "button" }, "choose a file"),
     field,
     element(
@@ -40,7 +44,7 @@ export function createWelcome(section, body, bench) {
     refill(told, element("p", { class: "soft" }, "reading …"));
     try {
       const data = await fetched();
-      const error = await bench.open(data);
+      const error = await bench.begin(data);
       if (error) throw error;
       refill(told);
       if (data.message) bench.say(data.message);
@@ -49,7 +53,8 @@ export function createWelcome(section, body, bench) {
     }
   }
 
-  const take = (file) => {
+  async function take(file) {
+    for (const taker of bench.takers) if (await taker(file)) return;
     if (file.size > bench.start.most_bytes)
       show(
         new Error(
@@ -57,7 +62,7 @@ export function createWelcome(section, body, bench) {
         ),
       );
     else open(() => bench.upload(file));
-  };
+  }
 
   function show(error = null) {
     section.hidden = false;

@@ -243,6 +243,7 @@ export function drawGraph(box, state, tip) {
       return node;
     });
     refill(nodeLayer, ...nodes);
+    drawNumbers();
   }
 
   function drag(node, j) {
@@ -251,7 +252,7 @@ export function drawGraph(box, state, tip) {
       if (event.button) return;
       event.stopPropagation();
       node.setPointerCapture(event.pointerId);
-      from = { x: event.clientX, y: event.clientY, place: [...place[j]], far: false };
+      from = { x: event.clientX, y: event.clientY, place: [...place[j]], had: moved[j], far: false };
     });
     node.addEventListener("pointermove", (event) => {
       if (!from) return;
@@ -264,15 +265,25 @@ export function drawGraph(box, state, tip) {
       moved[j] = true;
       state.places.set(keys[j], place[j]);
       node.setAttribute("transform", `translate(${place[j][0]} ${place[j][1]})`);
+      state.carry?.over(j, event);
       requestAnimationFrame(drawEdges);
     });
-    node.addEventListener("pointerup", () => {
+    node.addEventListener("pointerup", (event) => {
       if (from && !from.far) choose(j);
+      else if (from && state.carry?.drop(j, event)) putBack(from);
       from = null;
     });
     node.addEventListener("pointercancel", () => {
       from = null;
     });
+
+    function putBack({ place: spot, had }) {
+      if (had) state.places.set(keys[j], spot);
+      else state.places.delete(keys[j]);
+      [place[j], moved[j]] = [spot, had];
+      node.setAttribute("transform", `translate(${spot[0]} ${spot[1]})`);
+      requestAnimationFrame(drawEdges);
+    }
   }
 
   function choose(j) {
@@ -283,10 +294,13 @@ export function drawGraph(box, state, tip) {
 
   /** Bring out what is chosen or under the pointer, with all that leads to it and all it leads to. */
   function mark() {
-    const what = state.hovered ?? state.chosen;
+    const traced = state.overlay?.arrows,
+      what = traced ?? state.hovered ?? state.chosen;
     svg.classList.toggle("calm", !what);
     const bright = new Set();
-    if (what && what.variable !== undefined) {
+    const follows = (k) => traced.has(`${doc.pairs.source[k]},${doc.pairs.target[k]}`);
+    if (traced) for (const ends of traced) for (const j of ends.split(",")) bright.add(Number(j));
+    else if (what && what.variable !== undefined) {
       bright.add(what.variable);
       for (const j of reached(doc, state.relations, what.variable)) bright.add(j);
       for (const j of reached(doc, state.relations, what.variable, true)) bright.add(j);
@@ -302,9 +316,33 @@ export function drawGraph(box, state, tip) {
     for (const one of edgeLayer.children) {
       const k = Number(one.dataset.pair ?? NaN);
       const both = bright.has(doc.pairs.source[k]) && bright.has(doc.pairs.target[k]);
-      one.classList.toggle("bright", what && what.variable === undefined ? what.pair === k : both);
+      const only = traced ? follows(k) : what && what.variable === undefined ? what.pair === k : both;
+      one.classList.toggle("bright", only);
       one.classList.toggle("chosen", state.chosen?.pair === k);
     }
+  }
+
+  /** What somebody lays over the variables: `state.overlay.numbers` is a Map from a variable to { text, sign }. */
+  function drawNumbers() {
+    const numbers = state.overlay?.numbers;
+    nodes.forEach((node, j) => {
+      const said = numbers?.get(j),
+        had = node.querySelector(".change");
+      node.classList.toggle("numbered", Boolean(said));
+      node.setAttribute("aria-label", said ? `${doc.names[j]}, ${said.text}` : doc.names[j]);
+      if (had?.dataset.text === said?.text) return;
+      had?.remove();
+      if (!said) return;
+      const wide = widthOf(said.text, "700 12px system-ui, sans-serif") / 2 + 6;
+      node.append(
+        shape(
+          "g",
+          { class: `change ${said.sign}`, "data-text": said.text, transform: `translate(${half[j]} ${-TALL / 2})` },
+          shape("rect", { x: -wide, y: -10, width: 2 * wide, height: 20, rx: 10 }),
+          shape("text", { "text-anchor": "middle", "dominant-baseline": "central", y: 1 }, said.text),
+        ),
+      );
+    });
   }
 
   function focus(j) {
@@ -398,7 +436,8 @@ export function drawGraph(box, state, tip) {
     update(changed) {
       if (changed.has("answer")) answer(changed);
       else if (changed.has("present") || changed.has("marks")) drawEdges();
-      else if (changed.has("chosen") || changed.has("hovered")) mark();
+      else if (changed.has("chosen") || changed.has("hovered") || changed.has("overlay")) mark();
+      if (changed.has("overlay")) drawNumbers();
       if (changed.has("chosen") && !changed.has("answer") && state.chosen?.variable !== undefined) {
         nodes.forEach((node, i) => node.setAttribute("tabindex", i === state.chosen.variable ? 0 : -1));
         focus(state.chosen.variable);
