@@ -37,7 +37,7 @@ export function freshState(data) {
  * bench.trouble: an Error that stands in the way, with `bench.again()` to try once more; or null.
  *
  * bench.subscribe(listener) is told of a Set of: "opened" (another table is there), "answer" (S has its document), "verdict", "busy",
- * "trouble", "refused" (bench.refused is the error), "data", "words" (bench.said).
+ * "trouble", "refused" (bench.refused is the error), "kept" (what was awaited was given up), "data", "words" (bench.said).
  */
 export function createBench(start) {
   const listeners = [];
@@ -50,7 +50,7 @@ export function createBench(start) {
     running = null,
     sent = 0,
     hurry = 0,
-    dragged = null,
+    against = null, // what the changes of the last answer are counted from
     forecasting = null,
     idle = 0,
     marking = 0,
@@ -127,11 +127,10 @@ export function createBench(start) {
     future = [];
     if (asked.length === 1 && key !== null && past.at(-1)?.key === key) {
       past.at(-1).words = words;
-      return dragged;
+      return against;
     }
     past = [...past, { state: bench.state, words, key }].slice(-MOST_PAST);
-    dragged = { doc: bench.page.doc, present: bench.page.present };
-    return dragged;
+    return null;
   }
 
   function answered(wanted, signal, layout = needsLayout(wanted)) {
@@ -147,12 +146,13 @@ export function createBench(start) {
   }
 
   /** S with its answer: the one place where either changes. */
-  function take(wanted, answer, { words = "", since = performance.now(), tidy = false, base = undefined } = {}) {
+  function take(wanted, answer, { words = "", since = performance.now(), tidy = false, base = null } = {}) {
     clearTimeout(marking);
     Object.assign(bench, { state: wanted, scales: answer.scales, refused: null });
     calm();
     bare = answer.document;
-    const changes = bench.page.follow(bench.dress(bare, wanted), { tidy, base });
+    against = base ?? { doc: bench.page.doc, present: bench.page.present };
+    const changes = bench.page.follow(bench.dress(bare, wanted), { tidy, base: against });
     bench.changes = { ...changes, words, milliseconds: answer.milliseconds, tidy };
     tell("answer");
     forecast();
@@ -191,8 +191,9 @@ export function createBench(start) {
 
   /** Show the document of S again, because more is known about it. */
   bench.redress = () => {
-    bench.page.follow(bench.dress(bare, bench.state));
-    bench.page.unmark();
+    const { marked } = bench.page;
+    bench.page.follow(bench.dress(bare, bench.state), { base: marked ? against : null });
+    if (!marked) bench.page.unmark();
     tell("answer", "verdict");
   };
 
@@ -232,6 +233,7 @@ export function createBench(start) {
     clearTimeout(hurry);
     pending.splice(0).forEach((one) => one.settle({ replaced: true }));
     calm();
+    tell("kept");
   };
 
   /** To a state without a new step of the history. */
@@ -295,7 +297,8 @@ export function createBench(start) {
       bench.page.places.clear();
       bench.page.open(doc);
     } else bench.page = createState(doc);
-    for (const [name, spot] of Object.entries(view.places ?? {})) bench.page.places.set(name, spot);
+    const isPlace = (spot) => Array.isArray(spot) && spot.length === 2 && spot.every((z) => Math.abs(z) < 1e5); // may be anybody's file
+    for (const [name, spot] of Object.entries(view.places ?? {})) if (isPlace(spot)) bench.page.places.set(name, spot.map(Number));
     if (["graph", "matrix", "neighbourhood"].includes(view.look)) bench.page.look = view.look;
   }
 

@@ -6,10 +6,10 @@ import { counted, element, named, number, refill, shortened } from "./text.js";
 const SEARCHED = 20; // columns beyond which there is a search
 const MOST_LISTED = 150;
 const FACTORS = [
-  ["× 10", 10],
-  ["× 100", 100],
-  ["÷ 10", 0.1],
-  ["÷ 100", 0.01],
+  ["×10", 10],
+  ["×100", 100],
+  ["÷10", 0.1],
+  ["÷100", 0.01],
 ];
 
 /** How the unit of a column is changed, in words. */
@@ -51,15 +51,13 @@ export function createColumns(box, bench) {
     [, own] = tools.children;
   refill(
     box,
-    element("p", { class: "soft" }, "Untick a column to leave it out. Give one another unit, and see which arrows turn."),
-    scales,
+    element("p", { class: "soft" }, "Leave columns out, or change their units and see which arrows turn."),
     filter,
     list,
     tools,
     count,
   );
 
-  const shownName = (column) => column.shown ?? column.name;
   const used = () => new Set(bench.state.columns ?? bench.data.names);
 
   function each(state, change) {
@@ -67,7 +65,7 @@ export function createColumns(box, bench) {
   }
 
   function change(name, to, event) {
-    const words = `${shortened(shownName(bench.data.columns.find((one) => one.name === name)), 24)}: ${unitWords(to)}`;
+    const words = `${shortened(bench.data.columns.find((one) => one.name === name).shown, 24)}: ${unitWords(to)}`;
     const edit = (state) => {
       if (to === undefined || to === 1) delete state.transform[name];
       else state.transform[name] = to;
@@ -83,7 +81,7 @@ export function createColumns(box, bench) {
       else now.delete(column.name);
       state.columns = now.size === state.data.names.length ? null : state.data.names.filter((name) => now.has(name));
     };
-    const words = `${shortened(shownName(column), 24)} ${into ? "in" : "left out"}`;
+    const words = `${shortened(column.shown, 24)} ${into ? "in" : "left out"}`;
     bench.change(edit, words, { since: event.timeStamp }).then((outcome) => outcome.refused && paint());
   }
 
@@ -104,7 +102,7 @@ export function createColumns(box, bench) {
       type: "number",
       step: "any",
       class: "factor",
-      "aria-label": `Factor of ${shownName(column)}`,
+      "aria-label": `Factor of ${column.shown}`,
       onchange: (event) => change(name, field.value === "" ? undefined : Number(field.value), event),
     });
     const factor = () => (typeof bench.state.transform[name] === "number" ? bench.state.transform[name] : 1);
@@ -133,19 +131,18 @@ export function createColumns(box, bench) {
     const edit = element(
       "div",
       { class: "unit-edit", id: `${id}-unit` },
-      element("span", { class: "slide" }, "×", field, ...FACTORS.slice(0, 2).map(by)),
-      ...FACTORS.slice(2).map(by),
+      element("span", { class: "slide" }, "×", field, ...FACTORS.map(by)),
       log,
       standard,
       reset,
       column.positive ? null : element("p", { class: "soft" }, "No logarithm here: some values are not positive."),
     );
-    const item = element("li", { class: "column" }, check, element("label", { for: id }, named(shownName(column), 22)), unit, edit);
+    const item = element("li", { class: "column" }, check, element("label", { for: id }, named(column.shown, 22)), unit, edit);
     return { item, check, unit, edit, field, reset };
   }
 
   function build() {
-    const found = bench.data.columns.filter((one) => shownName(one).toLowerCase().includes(wanted));
+    const found = bench.data.columns.filter((one) => one.shown.toLowerCase().includes(wanted));
     rows = new Map(found.slice(0, MOST_LISTED).map((column, at) => [column.name, row(column, at)]));
     const more = found.length - rows.size;
     refill(
@@ -178,13 +175,17 @@ export function createColumns(box, bench) {
 
   /** What the units have changed against the columns in their own units. */
   function paintScales() {
-    const { scales: found } = bench;
+    const { scales: found } = bench,
+      near = rows.get(open)?.edit;
+    if (near) near.append(scales);
+    else list.after(scales);
     scales.classList.toggle("turned", Boolean(found?.turned.length));
     if (!found) {
       refill(scales);
       return;
     }
-    const { page } = bench;
+    const { page } = bench,
+      [first, ...rest] = found.sentence.split(/(?<=\.) /);
     const turned = found.turned
       .slice(0, 8)
       .map(([i, j]) =>
@@ -203,7 +204,7 @@ export function createColumns(box, bench) {
       );
     refill(
       scales,
-      element("p", {}, element("b", {}, `${counted(found.turned.length, "arrow")} turned by the units. `), found.sentence),
+      element("p", {}, element("b", {}, first), ` ${rest.join(" ")}`),
       element("ul", { class: "plain" }, ...turned),
       found.turned.length > 8 ? element("p", { class: "soft" }, `and ${found.turned.length - 8} more`) : null,
       found.turned.length ? why() : null,
@@ -238,6 +239,6 @@ export function createColumns(box, bench) {
       wanted = filter.value = "";
       filter.hidden = bench.data.names.length <= SEARCHED;
       build();
-    } else if (changed.has("answer")) paint();
+    } else if (bench.state && ["answer", "refused", "kept"].some((name) => changed.has(name))) paint();
   });
 }

@@ -69,7 +69,7 @@ function showBench(bench) {
     if (!stage) build();
     welcome.hide();
     at("bench").hidden = false;
-    refill(at("table"), named(bench.data.name));
+    refill(at("table"), named(bench.data.shown));
     createSearch(at("search"), page);
     createCard(at("card"), page, actions);
     createTable(at("arrows-body"), page, say);
@@ -85,7 +85,7 @@ function showBench(bench) {
   function verdict() {
     const { doc } = bench.page;
     writeFound(doc, at);
-    at("title").textContent = bench.data.name;
+    at("title").textContent = bench.data.shown;
     at("badge").hidden = false;
     writeVerdict(doc, at);
     at("forecast").textContent = {

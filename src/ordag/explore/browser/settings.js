@@ -95,7 +95,7 @@ export function createSettings(box, bench) {
       "back to usual values",
     );
     const focused = box.contains(document.activeElement) ? document.activeElement.dataset.method : null;
-    refill(box, radios, element("p", { class: "soft about" }, said), ...rows(first), more, usual);
+    refill(box, radios, element("p", { class: "soft about" }, said), ...rows(first), element("div", { class: "ends" }, more, usual));
     if (focused) radios.querySelector(`[aria-checked="true"]`).focus();
   }
 
@@ -210,6 +210,6 @@ export function createSettings(box, bench) {
   }
 
   bench.subscribe((changed) => {
-    if (changed.has("answer") || changed.has("refused")) paint();
+    if (["answer", "refused", "kept"].some((name) => changed.has(name))) paint();
   });
 }
