@@ -32,7 +32,7 @@ HOMES = {
 }
 """Where the names in the types of settings come from."""
 
-OTHERWISE = {"columns": "--columns", "header": "--no-header"}
+OTHERWISE = {"columns": "--columns", "transform": "--transform", "header": "--no-header"}
 """Options that the command line words in its own way."""
 
 EXPLICIT = ("columns", "missing")

@@ -59,7 +59,9 @@ def changes_from_text(texts: Sequence[str]) -> dict[str, float | str]:
     for text in texts:
         column, _, typed = text.rpartition("=")
         if not column or not typed:
-            raise SettingError(f"transform={text!r}: write the column, =, and its change, such as height=100 or income=log.")
+            raise SettingError(
+                f"transform={text!r}: write the column, =, and its change, such as height=100 or income=log."
+            )
         if column in changes:
             raise SettingError(f"transform={text!r}: {column!r} has a change already; a column has one.")
         try:

@@ -16,9 +16,17 @@ from ordag.data.parts import PartSampler, scan
 from ordag.data.profile import Profile, Rows, Sampler
 from ordag.data.reading import Reading
 from ordag.data.sources import ScatteredSource, Source
-from ordag.data.table_checks import LARGEST, SMALLEST, LeastRows, RowCheck, check_moments, check_size, least_squares_rows
+from ordag.data.table_checks import (
+    LARGEST,
+    SMALLEST,
+    LeastRows,
+    RowCheck,
+    check_moments,
+    check_size,
+    least_squares_rows,
+)
 from ordag.data.transform import Changes, changed, open_table
-from ordag.errors import DataError, SettingError
+from ordag.errors import SettingError
 from ordag.words import News, counted, quoted
 
 
@@ -45,9 +53,7 @@ class Table:
         )  # of a table in parts: how many good rows come before each, once it has been read
         held = data if isinstance(data, Moments) else moments_of_files(data)
         if held is not None:
-            settings.refuse_layout("Moments")
-            chosen = held if settings.columns is None else held.select(settings.columns)
-            self._given = _scaled(chosen, Changes.of(settings.transform or {}, chosen.names, "the table"))
+            self._given = held.read_as(settings)
             self.names = self._given.names
         else:
             self.source = open_table(data, **reading)
@@ -65,7 +71,9 @@ class Table:
         and columns go out now: other rows may be complete then.
         """
         if self.transform:
-            raise SettingError(f"The columns {quoted(list(self.transform))} have been changed already: open the table anew.")
+            raise SettingError(
+                f"The columns {quoted(list(self.transform))} have been changed already: open the table anew."
+            )
         asked = Reading(transform=transform).transform or {}
         same = columns is None or tuple(columns) == self.names
         moments = self.moments if columns is None or same else self.moments.select(columns)
@@ -76,7 +84,7 @@ class Table:
         for known in ("gram_moments", "moments", "qr_moments", "_read"):
             vars(table).pop(known, None)
         if self.source is None:
-            table._given = _scaled(moments, changes)
+            table._given = moments.read_as(Reading(transform=asked))
             return table
         settled = changes.divided(moments.spread / np.sqrt(max(moments.n - 1.0, 1.0)))
         table.source = changed(self.source, names, settled, self.missing)
@@ -87,7 +95,7 @@ class Table:
     def _take(self, other: Table, moments: Moments, changes: Changes) -> None:
         """What another table of the same rows has read: its moments, of these columns, and its rows."""
         places = [other.names.index(name) for name in self.names]
-        sampler = vars(other)["_read"][1] if "_read" in vars(other) else None
+        sampler: Any = vars(other)["_read"][1] if "_read" in vars(other) else None
         kept = sampler.rows if isinstance(sampler, Sampler) else None
         if changes.logs.any():
             if kept is None or kept.stride > 1 or moments.dropped:
@@ -101,7 +109,10 @@ class Table:
         if not ((spread >= SMALLEST) & (spread <= LARGEST)).all():
             return  # the rows say best what is wrong
         if kept is not None:
-            vars(self)["_read"] = self._checked(moments.scaled(changes.factors)), _kept(sampler, places, changes.factors)
+            vars(self)["_read"] = (
+                self._checked(moments.scaled(changes.factors)),
+                _kept(sampler, places, changes.factors),
+            )
         elif other.gram_moments is not None:
             gram = other.gram_moments if len(places) == len(other.names) else other.gram_moments.select(self.names)
             vars(self)["gram_moments"] = self._checked(gram.scaled(changes.factors))
@@ -212,14 +223,3 @@ def _kept(sampler: Sampler, places: list[int], factors: Array) -> Kept:
 def _changing(transform: Mapping[str, float | str] | None) -> Mapping[str, float | str]:
     """Without what stays as it is."""
     return {name: change for name, change in (transform or {}).items() if change != 1.0}
-
-
-def _scaled(moments: Moments, changes: Changes) -> Moments:
-    if changes.logs.any():
-        names = [moments.names[j] for j in np.flatnonzero(changes.logs)]
-        raise DataError(
-            f"transform takes logarithms of {quoted(names)}, which needs the rows, and only moments were given: give the rows.",
-            ["transform"],
-        )
-    factors = changes.divided(moments.spread / np.sqrt(max(moments.n - 1.0, 1.0))).factors
-    return moments.scaled(factors) if (factors != 1.0).any() else moments

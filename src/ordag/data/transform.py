@@ -60,13 +60,13 @@ class Changes:
             changed *= self.factors
             if self.logs.any():
                 part = block[:, self.logs]
-                self._refuse(part, ~np.isnan(block).any(axis=1), names, describe, first_row)
+                self._refuse(part, ~np.isnan(block), names, describe, first_row)
                 changed[:, self.logs] = np.log(np.where(part > 0.0, part, np.nan))
         return changed
 
-    def _refuse(self, part: Array, whole: Mask, names: Sequence[str], describe: str, first_row: int) -> None:
+    def _refuse(self, part: Array, present: Mask, names: Sequence[str], describe: str, first_row: int) -> None:
         """Logarithms are of positive numbers; rows that have missing values are not used, whatever else they hold."""
-        wrong = (part <= 0.0) & whole[:, None]
+        wrong = (part <= 0.0) & present.all(axis=1, keepdims=True)
         if wrong.any():
             row, k = (int(place) for place in np.argwhere(wrong)[0])
             name = names[int(np.flatnonzero(self.logs)[k])]

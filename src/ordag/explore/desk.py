@@ -195,7 +195,7 @@ class Desk:
             )
         if seed is not None and not is_whole(seed, 0):
             raise SettingError(f"seed={short(seed)}: give a whole number from 0 on, or none for other samples every time.")
-        call = {**asked.call, "replicates": count, "seed": secrets.randbelow(2**32) if seed is None else seed}
+        call = {**asked.call, "workers": 1, "replicates": count, "seed": secrets.randbelow(2**32) if seed is None else seed}
         return await self._long.run(tasks.resampled, call, asked.origin, hear=hear)
 
     async def check(self, asked: Asked, hear: Hear, **_: Any) -> Any:

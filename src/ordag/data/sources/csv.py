@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from ordag.arrays import Array
 from ordag.data.reading import Reading
 from ordag.data.sources.arrow import floats, kind_of
 from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, beyond_exact, select
-from ordag.data.sources.paths import opened
+from ordag.data.sources.paths import File, arrow_file, opened
 from ordag.data.sources.sniff import COMPRESSED, NUMBER, Layout, not_decodable, sniff
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import ColumnError, DataError, TooFewRowsError, UnreadableError
@@ -92,7 +91,7 @@ class CsvSource(Source):
             yield reader
 
 
-def open_csv(path: Path, describe: str, reading: Reading) -> Source:
+def open_csv(path: File, describe: str, reading: Reading) -> Source:
     """A text file as a source; its first block decides which columns hold numbers."""
     layout = sniff(path, describe, reading)
     if layout.alone and not layout.header:
@@ -159,7 +158,7 @@ def _reader(
         return "error"
 
     try:
-        raw = pa.OSFile(str(layout.path))
+        raw = arrow_file(layout.path)
         if files is not None:
             files[:] = [raw]
         with (

@@ -15,7 +15,7 @@ from ordag.arrays import Array
 from ordag.data.reading import Reading
 from ordag.data.sources.arrow import kind_of, numbers_of
 from ordag.data.sources.columns import Kind, select
-from ordag.data.sources.paths import opened
+from ordag.data.sources.paths import File, Upload, arrow_file, opened
 from ordag.data.sources.sniff import TEXT_ENDINGS
 from ordag.data.sources.source import Source, regroup, rows_at_once
 from ordag.errors import ColumnError, OrdagWarning, UnreadableError
@@ -31,7 +31,7 @@ BUFFER = 1 << 16  # bytes read ahead in each column
 class ParquetSource(Source):
     """Files with the same columns, read one after the other, and only the selected columns of them."""
 
-    files: tuple[Path, ...]
+    files: tuple[File, ...]
 
     def batches(self, rows: int) -> Iterator[Array]:
         return regroup(self._blocks(), rows)
@@ -47,7 +47,7 @@ class ParquetSource(Source):
                     first_row += batch.num_rows
 
 
-def open_parquet(path: Path, describe: str, reading: Reading) -> Source | None:
+def open_parquet(path: File, describe: str, reading: Reading) -> Source | None:
     """One Parquet file, by its ending or else by its marks, as a source.
 
     An index that pandas stored in it is used only where it is asked for.
@@ -61,9 +61,9 @@ def open_parquet(path: Path, describe: str, reading: Reading) -> Source | None:
         return ParquetSource(names=names, rows=file.metadata.num_rows, describe=describe, files=(path,))
 
 
-def open_folder(folder: Path, describe: str, reading: Reading) -> Source | None:
+def open_folder(folder: File, describe: str, reading: Reading) -> Source | None:
     """All Parquet files in a folder (see `parquet_files`), in the order of their paths, as one source."""
-    if not folder.is_dir():
+    if isinstance(folder, Upload) or not folder.is_dir():
         return None
     reading.refuse_layout(describe)
     files, deeper = _searched(folder, describe)
@@ -163,16 +163,17 @@ def _refuse_mismatch(
 
 
 @contextmanager
-def _opened(path: Path, describe: str) -> Iterator[Any]:
+def _opened(path: File, describe: str) -> Iterator[Any]:
     """The open file; what pyarrow or the system has against it becomes one sentence."""
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
         _check_marks(path, describe)
-        with parquet.ParquetFile(
-            path, pre_buffer=False, buffer_size=BUFFER, page_checksum_verification=True
-        ) as file:  # checksums only where the file has them
+        with (
+            arrow_file(path) as raw,
+            parquet.ParquetFile(raw, pre_buffer=False, buffer_size=BUFFER, page_checksum_verification=True) as file,
+        ):  # checksums only where the file has them
             yield file
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0].strip(" :.")
@@ -184,7 +185,7 @@ def _opened(path: Path, describe: str) -> Iterator[Any]:
         ) from error
 
 
-def _check_marks(path: Path, describe: str) -> None:
+def _check_marks(path: File, describe: str) -> None:
     start, end, size = _marks(path, describe)
     if not size:
         raise UnreadableError(f"{describe} is empty (0 bytes): there is no table in it.")
@@ -196,7 +197,7 @@ def _check_marks(path: Path, describe: str) -> None:
         raise UnreadableError(f"{describe} is cut off: the end of the Parquet file is missing. Copy it again.")
 
 
-def _marks(path: Path, describe: str) -> tuple[bytes, bytes, int]:
+def _marks(path: File, describe: str) -> tuple[bytes, bytes, int]:
     with opened(path, describe) as file:
         start = file.read(len(MARK))
         size = file.seek(0, os.SEEK_END)

@@ -1,15 +1,50 @@
-"""From what the user typed to a file: data-set names, paths, and what may be wrong with them."""
+"""From what the user typed to a file: data-set names, paths, and what may be wrong with them; and files in memory."""
 
 from __future__ import annotations
 
+import io
 import os
 import warnings
+from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
-from typing import BinaryIO
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, TypeAlias
 
 from ordag.data.datasets import DATASETS, load
 from ordag.errors import OrdagWarning, UnreadableError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Upload:
+    """A file in memory, such as a browser sends: its bytes, and its name, whose ending tells what they are.
+
+    The name is a label, and no path: nothing on the disk is opened by it.
+    """
+
+    name: str
+    data: bytes
+
+    @property
+    def suffix(self) -> str:
+        return PurePosixPath(self.name).suffix
+
+    @property
+    def suffixes(self) -> list[str]:
+        return PurePosixPath(self.name).suffixes
+
+    def open(self, _: str) -> BinaryIO:
+        return io.BytesIO(self.data)
+
+
+File: TypeAlias = Path | Upload
+"""What has bytes to read."""
+
+
+def arrow_file(file: File) -> Any:
+    """The file as pyarrow reads it."""
+    import pyarrow as pa
+
+    return pa.BufferReader(file.data) if isinstance(file, Upload) else pa.OSFile(str(file))
 
 
 def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:
@@ -50,7 +85,7 @@ def path_of(data: str | os.PathLike[str]) -> Path:
     return path.expanduser() if path.parts[:1] == ("~",) else path
 
 
-def opened(path: Path, describe: str) -> BinaryIO:
+def opened(path: File, describe: str) -> BinaryIO:
     """The file, open for reading bytes."""
     try:
         return path.open("rb")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from ordag.data.sources.arrays import open_array
 from ordag.data.sources.arrow import kind_of, numbers_of
 from ordag.data.sources.columns import select
 from ordag.data.sources.frames import open_frame
-from ordag.data.sources.paths import opened
+from ordag.data.sources.paths import File, Upload, arrow_file, opened
 from ordag.data.sources.sniff import TEXT_ENDINGS
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import ColumnError, UnreadableError
@@ -43,7 +42,7 @@ class StreamSource(Source):
                 first_row += batch.num_rows
 
 
-def open_ipc(path: Path, describe: str, reading: Reading) -> Source | None:
+def open_ipc(path: File, describe: str, reading: Reading) -> Source | None:
     """An Arrow file (which Feather files are too) or an Arrow stream in a file, by its ending or its first bytes."""
     ending = path.suffix.lower()
     if ending in TEXT_ENDINGS:
@@ -73,10 +72,10 @@ def open_ipc(path: Path, describe: str, reading: Reading) -> Source | None:
 
 
 @contextmanager
-def _ipc(path: Path, is_file: bool) -> Iterator[Any]:
+def _ipc(path: File, is_file: bool) -> Iterator[Any]:
     import pyarrow as pa
 
-    with pa.memory_map(str(path)) as mapped:
+    with arrow_file(path) if isinstance(path, Upload) else pa.memory_map(str(path)) as mapped:
         yield pa.ipc.open_file(mapped) if is_file else pa.ipc.open_stream(mapped)
 
 

@@ -6,6 +6,7 @@
 import { createState } from "./state.js";
 import { Refusal, ask, file, isAbort, stream } from "./server.js";
 
+const PATIENCE = 300; // ms for which a change waits for the answer to the one before
 const IDLE = 250; // ms without a change before the forecast is asked for
 const MARKED = 6000; // ms for which changes are pointed at
 const MOST_PAST = 500;
@@ -36,7 +37,7 @@ export function freshState(data) {
  * bench.trouble: an Error that stands in the way, with `bench.again()` to try once more; or null.
  *
  * bench.subscribe(listener) is told of a Set of: "opened" (another table is there), "answer" (S has its document), "verdict", "busy",
- * "trouble", "refused" (bench.refused is the error), "data", "words" (bench.said).
+ * "trouble", "refused" (bench.refused is the error), "kept" (what was awaited was given up), "data", "words" (bench.said).
  */
 export function createBench(start) {
   const listeners = [];
@@ -47,6 +48,9 @@ export function createBench(start) {
     future = [],
     pending = [],
     running = null,
+    sent = 0,
+    hurry = 0,
+    against = null, // what the changes of the last answer are counted from
     forecasting = null,
     idle = 0,
     marking = 0,
@@ -74,51 +78,59 @@ export function createBench(start) {
    */
   bench.change = (edit, words = "", { key = null, since = performance.now() } = {}) =>
     new Promise((settle) => {
-      if (key !== null && pending.at(-1)?.key === key) pending.pop().settle({ replaced: true });
       pending.push({ edit, words, key, since, settle });
-      send();
+      if (!running) send();
+      else (clearTimeout(hurry), (hurry = setTimeout(send, Math.max(0, sent + PATIENCE - performance.now()))));
     });
 
+  /** Ask for S with all changes that are pending. An answer that is on its way is waited for, if it does not take long. */
   async function send() {
+    clearTimeout(hurry);
     running?.abort();
     const mine = (running = new AbortController());
-    const asked = [...pending],
-      last = asked.at(-1);
-    let wanted = structuredClone(bench.state);
+    sent = performance.now();
+    const asked = pending.filter((one, i) => one.key === null || pending[i + 1]?.key !== one.key);
+    pending.filter((one) => !asked.includes(one)).forEach((one) => one.settle({ replaced: true }));
+    pending = [...asked];
+    const last = asked.at(-1);
     try {
+      let wanted = structuredClone(bench.state);
       for (const one of asked) wanted = one.edit(wanted) ?? wanted;
       waits(true);
       const answer = await answered(wanted, mine.signal);
-      pending = [];
-      const joined = asked.length === 1 && last.key !== null && past.at(-1)?.key === last.key;
-      if (!joined)
-        past.push({
-          state: bench.state,
-          words: asked
-            .map((one) => one.words)
-            .filter(Boolean)
-            .join("; "),
-          key: last.key,
-        });
-      past = past.slice(-MOST_PAST);
-      future = [];
-      take(wanted, answer, { words: last.words, since: last.since });
+      if (running !== mine) return;
+      pending = pending.filter((one) => !asked.includes(one));
+      take(wanted, answer, { words: last.words, since: last.since, base: step(asked) });
       asked.forEach((one) => one.settle({ done: true }));
+      if (pending.length) send();
     } catch (error) {
       if (isAbort(error) || running !== mine) return;
       if (!(error instanceof Refusal)) {
-        stuck(error, send, () => {
-          pending = [];
-          asked.forEach((one) => one.settle({ refused: error }));
-        });
+        stuck(error, send);
         return;
       }
       pending = pending.filter((one) => one !== last);
+      calm();
       refuse(error);
       last.settle({ refused: error });
       if (pending.length) send();
-      else waits(false);
     }
+  }
+
+  /** A step of the history; a change with the key of the last one goes on with that. Gives what the answer is to be held against. */
+  function step(asked) {
+    const { key } = asked.at(-1),
+      words = asked
+        .map((one) => one.words)
+        .filter(Boolean)
+        .join("; ");
+    future = [];
+    if (asked.length === 1 && key !== null && past.at(-1)?.key === key) {
+      past.at(-1).words = words;
+      return against;
+    }
+    past = [...past, { state: bench.state, words, key }].slice(-MOST_PAST);
+    return null;
   }
 
   function answered(wanted, signal, layout = needsLayout(wanted)) {
@@ -134,12 +146,13 @@ export function createBench(start) {
   }
 
   /** S with its answer: the one place where either changes. */
-  function take(wanted, answer, { words = "", since = performance.now(), tidy = false } = {}) {
+  function take(wanted, answer, { words = "", since = performance.now(), tidy = false, base = null } = {}) {
     clearTimeout(marking);
     Object.assign(bench, { state: wanted, scales: answer.scales, refused: null });
     calm();
     bare = answer.document;
-    const changes = bench.page.follow(bench.dress(bare, wanted), { tidy });
+    against = base ?? { doc: bench.page.doc, present: bench.page.present };
+    const changes = bench.page.follow(bench.dress(bare, wanted), { tidy, base: against });
     bench.changes = { ...changes, words, milliseconds: answer.milliseconds, tidy };
     tell("answer");
     forecast();
@@ -178,8 +191,9 @@ export function createBench(start) {
 
   /** Show the document of S again, because more is known about it. */
   bench.redress = () => {
-    bench.page.follow(bench.dress(bare, bench.state));
-    bench.page.unmark();
+    const { marked } = bench.page;
+    bench.page.follow(bench.dress(bare, bench.state), { base: marked ? against : null });
+    if (!marked) bench.page.unmark();
     tell("answer", "verdict");
   };
 
@@ -197,9 +211,9 @@ export function createBench(start) {
     if (had) tell("trouble");
   }
 
-  function stuck(error, again, giveUp) {
+  function stuck(error, again) {
     running = null;
-    retry = { again, giveUp };
+    retry = again;
     bench.trouble = error;
     waits(false);
     tell("trouble");
@@ -211,14 +225,15 @@ export function createBench(start) {
   }
 
   /** Once more what the server did not answer. */
-  bench.again = () => retry?.again();
+  bench.again = () => retry?.();
 
   /** Give up what is awaited: S stays as it is. */
   bench.cancel = () => {
     running?.abort();
+    clearTimeout(hurry);
     pending.splice(0).forEach((one) => one.settle({ replaced: true }));
-    retry?.giveUp?.();
     calm();
+    tell("kept");
   };
 
   /** To a state without a new step of the history. */
@@ -282,7 +297,8 @@ export function createBench(start) {
       bench.page.places.clear();
       bench.page.open(doc);
     } else bench.page = createState(doc);
-    for (const [name, spot] of Object.entries(view.places ?? {})) bench.page.places.set(name, spot);
+    const isPlace = (spot) => Array.isArray(spot) && spot.length === 2 && spot.every((z) => Math.abs(z) < 1e5); // may be anybody's file
+    for (const [name, spot] of Object.entries(view.places ?? {})) if (isPlace(spot)) bench.page.places.set(name, spot.map(Number));
     if (["graph", "matrix", "neighbourhood"].includes(view.look)) bench.page.look = view.look;
   }
 

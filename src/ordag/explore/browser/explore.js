@@ -30,10 +30,12 @@ const say = (words) => {
 
 async function begin() {
   at("trouble").hidden = true;
+  at("waiting").hidden = false;
   try {
     showBench(createBench(await ask("api/start")));
   } catch (error) {
     at("trouble").hidden = false;
+    at("waiting").hidden = true;
     refill(at("trouble"), error.message, " ", element("button", { type: "button", onclick: begin }, "try again"));
   }
 }
@@ -67,7 +69,7 @@ function showBench(bench) {
     if (!stage) build();
     welcome.hide();
     at("bench").hidden = false;
-    refill(at("table"), named(bench.data.name));
+    refill(at("table"), named(bench.data.shown));
     createSearch(at("search"), page);
     createCard(at("card"), page, actions);
     createTable(at("arrows-body"), page, say);
@@ -83,7 +85,7 @@ function showBench(bench) {
   function verdict() {
     const { doc } = bench.page;
     writeFound(doc, at);
-    at("title").textContent = bench.data.name;
+    at("title").textContent = bench.data.shown;
     at("badge").hidden = false;
     writeVerdict(doc, at);
     at("forecast").textContent = {
@@ -123,6 +125,7 @@ function showBench(bench) {
     if (changed.has("opened")) fill();
     if (changed.has("answer")) answered();
     else if (changed.has("verdict") && bench.page) verdict();
+    if (changed.has("busy")) at("waiting").hidden = !bench.busy || bench.page !== null;
     if (changed.has("trouble")) trouble();
     if (changed.has("words")) say(bench.said);
   });
@@ -138,13 +141,16 @@ function showBench(bench) {
     at("unfold").textContent = open ? "less" : "more";
   });
   if (bench.data) bench.open(bench.data).then((error) => error && welcome.show(error));
-  else welcome.show();
+  else {
+    at("waiting").hidden = true;
+    welcome.show();
+  }
 }
 
 /** Undo, redo and tidying up. */
 function createSteps(bench) {
-  const undo = element("button", { type: "button", id: "undo", onclick: () => bench.undo() }, "undo");
-  const redo = element("button", { type: "button", id: "redo", onclick: () => bench.redo() }, "redo");
+  const undo = element("button", { type: "button", id: "undo", "aria-label": "Undo", onclick: () => bench.undo() }, "↶");
+  const redo = element("button", { type: "button", id: "redo", "aria-label": "Redo", onclick: () => bench.redo() }, "↷");
   refill(at("steps"), undo, redo);
   at("tidy").addEventListener("click", () => bench.tidy());
   const paint = () => {

@@ -1,6 +1,6 @@
 // What to try first, for somebody who is here for the first time.
 
-import { element, refill } from "./text.js";
+import { element, named, refill } from "./text.js";
 
 const SEEN = "ordag-hint";
 
@@ -18,31 +18,32 @@ export function createHint(box, bench) {
     },
     "×",
   );
-  const show = element(
-    "button",
-    {
-      type: "button",
-      onclick: () => {
-        const field = document.querySelector("#columns .column");
-        field?.scrollIntoView({ block: "nearest" });
-        field?.querySelector("button")?.focus();
-      },
-    },
-    "show me where",
-  );
-  refill(
-    box,
-    close,
-    element(
-      "p",
-      {},
-      element("b", {}, "Try: give a column another unit. "),
-      "Say centimetres instead of metres: multiply it by 100. Causes cannot care, but watch the arrows.",
-    ),
-    show,
-  );
+  const where = () => {
+    const edit = document.querySelector("#columns .unit-edit:not([hidden])");
+    (edit ?? document.querySelector("#columns .unit"))?.scrollIntoView({ block: "center" });
+    (edit ?? document.querySelector("#columns .column")).querySelector("button").focus();
+  };
+
+  function paint() {
+    const { doc } = bench.page;
+    refill(
+      box,
+      close,
+      element(
+        "p",
+        {},
+        element("b", {}, "Try: give ", named(doc.names[doc.order[0]], 20), " another unit. "),
+        "As if grams became kilograms: multiply the column by 10 or 100. No cause depends on a unit, but watch the arrows.",
+      ),
+      element("button", { type: "button", onclick: where }, "show me where"),
+    );
+  }
+
   bench.subscribe((changed) => {
-    if (changed.has("opened")) box.hidden = seen();
+    if (changed.has("opened")) {
+      box.hidden = seen();
+      paint();
+    }
     if (changed.has("answer") && bench.scales) {
       box.hidden = true;
       remember();

@@ -32,13 +32,13 @@ export function createWelcome(section, body, bench) {
   const cards = bench.start.builtin.map(({ name, title }) =>
     element(
       "button",
-      { type: "button", class: "choice", "data-table": name, onclick: () => open(() => bench.builtin(name)) },
+      { type: "button", class: "offer", "data-table": name, onclick: () => open(() => bench.builtin(name)) },
       element("b", {}, name),
       element("span", {}, title),
     ),
   );
   const back = element("button", { type: "button", class: "quiet", onclick: hide }, "back to the graph");
-  refill(body, told, drop, element("h2", {}, "Or try a table that comes with it"), element("div", { class: "choices" }, ...cards), back);
+  refill(body, told, drop, element("h2", {}, "Or try a table that comes with it"), element("div", { class: "offers" }, ...cards), back);
 
   async function open(fetched) {
     refill(told, element("p", { class: "soft" }, "reading …"));

@@ -84,32 +84,39 @@ export function drawGraph(box, state, tip) {
     camera.fit(sides, place[doc.order[0]][0], SMALLEST / TEXT, 1.1);
   }
 
-  /** Where the edges of every variable meet its box: side by side, in the order of their other ends. */
+  /** Whether an edge leaves the first of two for below (1) or above (−1), or sideways (0). */
+  function side(a, b) {
+    const down = place[b][1] - place[a][1];
+    return Math.abs(down) > TALL + 24 ? Math.sign(down) : 0;
+  }
+
+  /** Where the edges of every variable meet its box, above and below: side by side, in the order of their other ends. */
   function ports() {
     const found = new Map();
-    for (const [side, lists] of [
-      ["in", state.relations.into],
-      ["out", state.relations.out],
-    ]) {
-      lists.forEach((list, j) => {
-        const sorted = [...list].sort((a, b) => nextPoint(a, j)[0] - nextPoint(b, j)[0]);
+    doc.names.forEach((_, j) => {
+      const all = [...state.relations.into[j], ...state.relations.out[j]];
+      for (const end of [-1, 1]) {
+        const sorted = all
+          .filter((k) => side(j, otherEnd(doc, k, j)) === end)
+          .map((k) => [nextPoint(k, j)[0], k])
+          .sort((one, other) => one[0] - other[0]);
         const step = Math.min(15, (2 * half[j] - 20) / Math.max(sorted.length - 1, 1));
-        sorted.forEach((k, at) => found.set(`${side}${k}`, (at - (sorted.length - 1) / 2) * step));
-      });
-    }
+        sorted.forEach(([, k], at) => found.set(`${j} ${k}`, (at - (sorted.length - 1) / 2) * step));
+      }
+    });
     return found;
   }
 
-  function route(k) {
-    const a = doc.pairs.source[k],
-      b = doc.pairs.target[k];
-    return moved[a] || moved[b] ? null : (state.layout.routes.get(wayKey(a, b)) ?? null);
+  /** The points that the layout has an edge pass, also one that has turned since; null where it says nothing. */
+  function route(a, b) {
+    if (moved[a] || moved[b]) return null;
+    const { routes } = state.layout;
+    return routes.get(wayKey(a, b)) ?? routes.get(wayKey(b, a))?.toReversed() ?? null;
   }
 
   function nextPoint(k, j) {
-    const way = route(k);
-    if (!way) return place[otherEnd(doc, k, j)];
-    return doc.pairs.source[k] === j ? way[1] : way[way.length - 2];
+    const other = otherEnd(doc, k, j);
+    return route(j, other)?.[1] ?? place[other];
   }
 
   const boxes = () => place.map(([x, y], j) => ({ left: x - half[j], right: x + half[j], top: y - TALL / 2, bottom: y + TALL / 2 }));
@@ -120,17 +127,19 @@ export function drawGraph(box, state, tip) {
       long = look.head ? headLength(look.width) : 0;
     const [xa, ya] = place[a],
       [xb, yb] = place[b];
-    const own = from === doc ? route(k) : null;
+    const own = route(a, b),
+      to = side(a, b);
     const others = own || !crossed ? [] : crossed.filter((_, j) => j !== a && j !== b);
-    if (yb - ya > TALL + 24) {
-      const x0 = xa + (port.get(`out${k}`) ?? 0),
-        x1 = xb + (port.get(`in${k}`) ?? 0);
-      const ends = (between) => [[x0, ya + TALL / 2], ...between, [x1, yb - TALL / 2 - long]];
-      const middle = [(x0 + x1) / 2, (ya + yb) / 2];
+    if (to) {
+      const offset = (j) => (from === doc ? (port.get(`${j} ${k}`) ?? 0) : 0);
+      const x0 = xa + offset(a),
+        x1 = xb + offset(b),
+        end = yb - (to * TALL) / 2;
+      const through = (between) => uprightWay([[x0, ya + (to * TALL) / 2], ...between, [x1, end - to * long]]);
       const way = own
-        ? uprightWay(ends(own.slice(1, -1)))
-        : clearWay((bend) => uprightWay(ends(bend ? [[middle[0] + bend, middle[1]]] : [])), others);
-      return { ...way, x: x1, y: yb - TALL / 2, angle: Math.PI / 2 };
+        ? through(own.slice(1, -1))
+        : clearWay((bend) => through(bend ? [[(x0 + x1) / 2 + bend, (ya + yb) / 2]] : []), others);
+      return { ...way, x: x1, y: end, angle: (to * Math.PI) / 2 };
     }
     const dx = xb - xa,
       dy = yb - ya,
@@ -197,7 +206,8 @@ export function drawGraph(box, state, tip) {
       { source, target } = doc.pairs;
     const count = state.present.filter(Boolean).length;
     const all = count * doc.names.length <= MOST_CROSSINGS ? boxes() : null;
-    const crossed = (a, b) => (state.places.size || !state.layout.edges.has(wayKey(a, b)) ? all : null);
+    const known = (a, b) => state.layout.edges.has(wayKey(a, b)) || state.layout.edges.has(wayKey(b, a));
+    const crossed = (a, b) => (state.places.size || !known(a, b) ? all : null);
     const gone = state.vanished.map((one) => edge(one, port, crossed(one.source, one.target), "gone"));
     const there = state.present.flatMap((is, k) => {
       if (!is) return [];

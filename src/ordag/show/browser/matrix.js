@@ -191,12 +191,12 @@ export function drawMatrix(box, state, tip) {
     pen.font = SMALL;
     pen.textAlign = "center";
     pen.textBaseline = "middle";
-    const high = cell >= WRITTEN ? cell / 4 : cell / 2;
+    const [across, down] = cell >= WRITTEN ? [9, 10] : [cell / 2, cell / 2];
     pen.lineWidth = 4;
     pen.strokeStyle = ink.paper;
-    pen.strokeText(BADGES[mark], x + cell / 2, y + high);
+    pen.strokeText(BADGES[mark], x + across, y + down);
     pen.fillStyle = ink.text;
-    pen.fillText(BADGES[mark], x + cell / 2, y + high);
+    pen.fillText(BADGES[mark], x + across, y + down);
     pen.lineWidth = 1;
   }
 

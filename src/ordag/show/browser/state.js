@@ -54,16 +54,17 @@ export function createState(doc) {
 
   /** The next answer about the same variables, or about some of them: everything that somebody looks at stays as it is.
    *
-   * With `tidy` its layout replaces the places that there are. Gives what has changed, as `difference` has it.
+   * With `tidy` its layout replaces the places that there are. Gives what has changed, as `difference` has it, against the answer
+   * before or another, `base`.
    */
-  state.follow = (content, { tidy = false } = {}) => {
+  state.follow = (content, { tidy = false, base = null } = {}) => {
     const before = { doc: state.doc, present: state.present };
     const { chosen, centre } = state,
       to = placesIn(before.doc, content);
     if (tidy) state.places.clear();
     if (content.layout && (tidy || !state.layout)) state.layout = layoutOf(content);
     show(content);
-    const changes = difference(before, { doc: content, present: state.present });
+    const changes = difference(base ?? before, { doc: content, present: state.present });
     Object.assign(state, changes, { marked: true });
     state.chosen = followed(chosen, before.doc, content, to);
     state.centre = to[centre] ?? state.relations.busiest;
