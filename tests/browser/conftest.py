@@ -24,6 +24,6 @@ def reports(tmp_path_factory):
 
 
 @pytest.fixture
-def opened(watched, reports):
+def opened(watched, reports):  # noqa: F811
     """Open the report of a fit."""
     return lambda name, **options: watched(**options).open(reports(name))

@@ -112,7 +112,7 @@ export function createJobs(at, bench) {
 
   const replicates = number("How many resamples", REPLICATES, 10, 100000),
     seed = number("Seed of the resamples", 0, 0, 2 ** 32 - 1);
-  const resampled = element("p", { class: "soft" });
+  const resampled = element("p", { class: "soft fresh" });
   const support = createJob({
     path: "api/jobs/bootstrap",
     title: "Resamples",
@@ -145,8 +145,9 @@ export function createJobs(at, bench) {
     },
   });
 
-  const known = bench.start.methods.filter((one) => one.name !== "auto");
-  const choices = known.map((one) => element("input", { type: "checkbox", value: one.name, checked: one.name !== "gds" }));
+  const known = bench.start.methods.filter((one) => one.name !== "auto"),
+    own = new Map(bench.page.doc.again.settings).get("method");
+  const choices = known.map(({ name }) => element("input", { type: "checkbox", value: name, checked: name !== "gds" && name !== own }));
   const methods = createJob({
     path: "api/jobs/compare",
     title: "Methods side by side",

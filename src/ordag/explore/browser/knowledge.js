@@ -107,14 +107,12 @@ export function createKnowledge(box, bench) {
     node.addEventListener("pointerdown", (event) => {
       if (event.button || event.pointerType === "touch") return;
       from = [event.clientX, event.clientY];
+      node.setPointerCapture(event.pointerId);
     });
     node.addEventListener("pointermove", (event) => {
       if (!from) return;
       if (!ghost && Math.hypot(event.clientX - from[0], event.clientY - from[1]) < FAR) return;
-      if (!ghost) {
-        node.setPointerCapture(event.pointerId);
-        ghost = carried(carriedNames(name));
-      }
+      ghost ??= carried(carriedNames(name));
       follow(ghost, event);
     });
     const end = (event) => {

@@ -192,8 +192,7 @@ function effects(state, j, more) {
       {},
       element("th", { scope: "row" }, variableButton(state, i)),
       element("td", {}, number(total.get(i))),
-      ranges.get(i) ?? "",
-      element("td", {}, bar),
+      ranges.get(i) ?? element("td", {}, bar),
     );
   });
   more?.intervals(j, (found) => {
@@ -210,13 +209,13 @@ function effects(state, j, more) {
     element(
       "table",
       { class: "effects" },
-      element("caption", { class: "unseen" }, "Total effects; bars in standard deviations"),
+      element("caption", { class: "unseen" }, more ? "Total effects with their intervals" : "Total effects; bars in standard deviations"),
       element("tbody", {}, ...rows),
     ),
     element(
       "p",
       { class: "soft" },
-      `${sorted.length > MOST_LISTED ? `And ${sorted.length - MOST_LISTED} smaller ones. ` : ""}Sums over all paths of the graph as learned; bars in standard deviations.`,
+      `${sorted.length > MOST_LISTED ? `And ${sorted.length - MOST_LISTED} smaller ones. ` : ""}Sums over all paths of the graph as learned; ${more ? "intervals of 95 %, if the graph is right" : "bars in standard deviations"}.`,
     ),
   ];
 }
