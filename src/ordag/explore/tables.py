@@ -16,6 +16,7 @@ import numpy as np
 
 from ordag.data.datasets import DATASETS, load
 from ordag.data.moments import Moments
+from ordag.data.sources import Upload
 from ordag.data.table import Table
 from ordag.errors import DataError
 from ordag.explore.state import State
@@ -146,7 +147,7 @@ class Tables:
         found = self._find(_id(name, digest))
         if found is not None:
             return found
-        data = _uploaded(name, body)
+        data = Upload(name, body)
         held = Held(_id(name, digest), data, name, None, digest, _opened(data, {}))
         return self._held.put(held.id, held, len(body))
 
@@ -211,21 +212,3 @@ def _digest_of(moments: Moments) -> str:
     for values in (moments.mean, moments.R):
         digest.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
     return digest.hexdigest()
-
-
-def _uploaded(name: str, body: bytes) -> Any:
-    """The bytes as something that a table can be opened from."""
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.feather
-    import pyarrow.parquet
-
-    buffer: Callable[[], Any] = lambda: pa.BufferReader(body)  # noqa: E731
-    try:
-        if name.lower().endswith((".parquet", ".pq")):
-            return pa.parquet.read_table(buffer())
-        if name.lower().endswith((".feather", ".arrow", ".ipc")):
-            return pa.feather.read_table(buffer())
-        return pa.csv.read_csv(buffer())
-    except (pa.ArrowException, ValueError, OSError) as error:
-        raise DataError(f"{shown(name)} could not be read: {error}.") from error
