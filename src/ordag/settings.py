@@ -29,6 +29,7 @@ class Setting:
     choices: the words that it may be, where it is a word.
     bare: the value that its option stands for when it is typed without one.
     plain: the value as JSON can hold it.
+    least, most: the bounds of a number, where a control has to know them; `check` decides.
     """
 
     check: Check
@@ -37,6 +38,8 @@ class Setting:
     choices: tuple[str, ...]
     bare: str | None
     plain: Callable[[Any], Any]
+    least: float | None = None
+    most: float | None = None
 
 
 def setting(
@@ -49,9 +52,11 @@ def setting(
     bare: str | None = None,
     plain: Callable[[Any], Any] = lambda value: value,
     kw_only: Any = MISSING,
+    least: float | None = None,
+    most: float | None = None,
 ) -> Any:
     """A field of a settings class."""
-    known = Setting(check, help, typed, choices, bare, plain)
+    known = Setting(check, help, typed, choices, bare, plain, least, most)
     return field(default=default, kw_only=kw_only, metadata={"setting": known})
 
 
@@ -75,7 +80,7 @@ def whole(least: int, wanted: str, help: str) -> Any:
             raise SettingError(f"{name}={short(value)}: {wanted}.")
         return value if value is None else int(value)
 
-    return setting(None, check, help, typed=int)
+    return setting(None, check, help, typed=int, least=least)
 
 
 def flag(default: bool, help: str, *, typed: bool = False) -> Any:

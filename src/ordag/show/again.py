@@ -21,17 +21,23 @@ from ordag.settings import declared
 if TYPE_CHECKING:
     from ordag.fit import Fit
 
+OF_BYTES = "the bytes of the file"
+
 LARGEST = 2**31
 """Bytes of a file up to which all of it is read once more, for its fingerprint."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a fit is from, as far as somebody has said: the file or the name of a built-in table, how it was read, what was typed."""
+    """Where a fit is from, as far as somebody has said: the file or the name of a built-in table, how it was read, what was typed.
+
+    digest: the SHA-256 of its bytes, where somebody knows it; the file is not opened then, and need not be there.
+    """
 
     data: str | PathLike[str] | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
     command: str | None = None
+    digest: str | None = None
 
     @property
     def title(self) -> str:
@@ -41,7 +47,7 @@ class Origin:
 
 def again(fit: Fit, origin: Origin) -> dict[str, Any]:
     """All that it takes, in plain values."""
-    digest, of = fingerprint(fit, origin.data)
+    digest, of = fingerprint(fit, origin.data) if origin.digest is None else (origin.digest, OF_BYTES)
     return {
         "version": __version__,
         "python": python_call(fit, origin),
@@ -57,7 +63,7 @@ def fingerprint(fit: Fit, data: str | PathLike[str] | None = None) -> tuple[str,
     path = DATASETS[data].path if isinstance(data, str) and data in DATASETS else Path(data or "")
     if data is not None and path.is_file() and path.stat().st_size <= LARGEST:
         with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest(), "the bytes of the file"
+            return hashlib.file_digest(file, "sha256").hexdigest(), OF_BYTES
     moments = fit.moments
     digest = hashlib.sha256(json.dumps([moments.n, list(moments.names)]).encode())
     for values in (moments.mean, moments.R):
