@@ -94,6 +94,7 @@ class Held:
         columns = [
             {
                 "name": name,
+                "shown": shown(name),
                 "mean": float(moments.mean[j]),
                 "sd": float(sd[j]),
                 "least": None if least is None else least[j],
@@ -105,6 +106,7 @@ class Held:
         return {
             "id": self.id,
             "name": self.name,
+            "shown": shown(self.name),
             "rows": moments.n,
             "dropped": moments.dropped,
             "names": list(moments.names),
