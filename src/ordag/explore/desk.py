@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -197,15 +196,11 @@ class Desk:
                 f"replicates={short(count)}: a bootstrap takes a whole number of them, from 2 to {MOST_REPLICATES:,}; 500 is usual."
             )
         if seed is not None and not is_whole(seed, 0):
-            raise SettingError(
-                f"seed={short(seed)}: give a whole number from 0 on, or none for other samples every time."
-            )
-        call = {
-            **asked.call,
-            "workers": 1,
-            "replicates": count,
-            "seed": secrets.randbelow(2**32) if seed is None else seed,
-        }
+            raise SettingError(f"seed={short(seed)}: give a whole number from 0 on.")
+        usual = (
+            asked.state.settings.get("seed") or 0
+        )  # with another one a search that draws lots may find another graph
+        call = {**asked.call, "workers": 1, "replicates": count, "seed": usual if seed is None else seed}
         return await self._long.run(tasks.resampled, call, asked.origin, hear=hear)
 
     async def check(self, asked: Asked, hear: Hear, **_: Any) -> Any:
@@ -238,7 +233,7 @@ class Desk:
             raise SettingError(f"form={short(form)}: there is no such kind of file.")
         stem = asked.held.name.rpartition("/")[2].rpartition("\\")[2].split(".")[0] or "graph"
         if form == "knowledge":
-            return f"{stem}.knowledge.txt", asked.state.knowledge.to_text()
+            return "knowledge.txt", asked.state.knowledge.to_text()
         fit = await self.fit(asked)
         if form == "python":
             return f"{stem}.py", f"{python_call(fit, asked.origin)}\n"

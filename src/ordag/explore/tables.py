@@ -69,7 +69,7 @@ class Kept(Generic[Value]):
 class Held:
     """A table that has been read.
 
-    data: what `learn` takes for it. name: what it is called. origin: how the Python code and the command line call it.
+    data: what `learn` takes for it. name: what it is called. reading: how it was read. transform: the units to begin with.
     """
 
     id: str
@@ -79,11 +79,14 @@ class Held:
     digest: str
     table: Table
     reading: Mapping[str, Any] = field(default_factory=dict)
+    transform: Mapping[str, float | str] = field(default_factory=dict)
 
     @property
-    def origin(self) -> str:
-        """How the Python code and the command line call it."""
-        return self.data if isinstance(self.data, str) else self.name
+    def origin(self) -> str | Path | None:
+        """How the Python code and the command line call it: as it was typed, or by the name of its file."""
+        if isinstance(self.data, Upload):
+            return Path(self.name)
+        return self.data if isinstance(self.data, str) else None
 
     @property
     def description(self) -> dict[str, Any]:
@@ -113,6 +116,7 @@ class Held:
             "digest": self.digest,
             "builtin": self.builtin,
             "columns": columns,
+            "transform": dict(self.transform),
             "message": "",
         }
 
@@ -129,8 +133,11 @@ class Tables:
     def start_with(self, data: Any, name: str, reading: Mapping[str, Any], progress: Tell | None = None) -> Held:
         """Read the table that is named on the command line."""
         builtin = data if isinstance(data, str) and data in DATASETS else None
-        table = _opened(data, reading, progress)
-        self.first = Held(_id(name, digest := _digest(data, table)), data, name, builtin, digest, table, reading)
+        read = {name: value for name, value in reading.items() if name != "transform"}
+        table = _opened(data, read, progress)
+        digest, transform = _digest(data, table), reading.get("transform") or {}
+        table.transformed(transform)  # what is wrong with it is said on the command line
+        self.first = Held(_id(name, digest), data, name, builtin, digest, table, read, transform)
         return self.first
 
     def builtin(self, name: str) -> Held:
