@@ -35,7 +35,7 @@ HOMES = {
 OTHERWISE = {"columns": "--columns", "transform": "--transform", "header": "--no-header"}
 """Options that the command line words in its own way."""
 
-EXPLICIT = ("columns", "missing")
+EXPLICIT = ("columns", "transform", "missing")
 """What `learn` names itself."""
 
 BOOTSTRAP = {"kind": "str", "level": "float", "workers": "int | None"}

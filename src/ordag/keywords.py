@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from ordag.checks import Seed
@@ -42,7 +42,6 @@ class Keywords(TypedDict, total=False):
     start: Dag | None
     restarts: Sequence[int] | None
     strategy: str
-    transform: Mapping[str, float | str] | None
     separator: str | None
     encoding: str | None
     decimal: str | None

@@ -14,7 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
-from ordag.checks import as_number, check_choice, checked_seed, is_flag, is_whole, short
+import numpy as np
+
+from ordag.checks import as_number, check_choice, checked_seed, drawn_seed, is_flag, is_whole, short
 from ordag.errors import SettingError
 
 Check = Callable[[str, Any], Any]
@@ -95,14 +97,14 @@ def flag(default: bool, help: str, *, typed: bool = False) -> Any:
 
 
 def seed(help: str) -> Any:
-    """A seed of random numbers: 0 unless given, None for others every time."""
-    return setting(
-        0,
-        lambda _, value: checked_seed(value),
-        help,
-        typed=int,
-        plain=lambda value: value if isinstance(value, int) else None,
-    )
+    """A seed of random numbers: 0 unless given. None draws one, and a generator gives one; it is a number from here on, that
+    others can be told."""
+
+    def check(_: str, value: Any) -> int:
+        seed = drawn_seed() if value is None else checked_seed(value)
+        return seed if isinstance(seed, int) else int(np.random.default_rng(seed).integers(2**63))
+
+    return setting(0, check, help, typed=int)
 
 
 def level(name: str, value: Any) -> float:

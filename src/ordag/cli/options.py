@@ -178,6 +178,17 @@ def _changes(_: click.Context, __: click.Parameter, begun: str) -> list[Completi
     return [CompletionItem(f"{column}={word}") for word in CHANGES if column and word.startswith(change)]
 
 
+TRANSFORM = click.option(
+    "--transform",
+    multiple=True,
+    metavar="COLUMN=CHANGE",
+    cls=SectionedOption,
+    section=ABOUT_READING,
+    shell_complete=_changes,
+    help="A column in another unit: COLUMN=100 multiplies it, COLUMN=log takes its natural logarithm, COLUMN=standardise "
+    "divides it by its standard deviation. May be repeated.",
+)
+
 READING = [
     click.option(
         "--columns",
@@ -186,16 +197,7 @@ READING = [
         section=ABOUT_READING,
         help="Columns to use, separated by commas; all unless given. Repeat the option for names with commas.",
     ),
-    click.option(
-        "--transform",
-        multiple=True,
-        metavar="COLUMN=CHANGE",
-        cls=SectionedOption,
-        section=ABOUT_READING,
-        shell_complete=_changes,
-        help="A column in another unit: COLUMN=100 multiplies it, COLUMN=log takes its natural logarithm, COLUMN=standardise "
-        "divides it by its standard deviation. May be repeated.",
-    ),
+    TRANSFORM,
     *(
         _click_option(name, known, getattr(Reading(), name), _sentence(known.help), ABOUT_READING)
         for name, known in declared(Reading).items()
@@ -228,8 +230,8 @@ def take_reading(values: dict[str, Any]) -> dict[str, Any]:
     """Move the options on how to read a table out of `values`, as keyword arguments of `learn`."""
     values["header"] = False if values.pop("no_header") else None
     values["columns"] = _column_list(values["columns"])
-    values["transform"] = changes_from_text(values["transform"]) or None
-    reading = {name: values.pop(name) for name in declared(Reading)}
+    values["transform"] = changes_from_text(values.get("transform", ())) or None
+    reading = {name: values.pop(name, None) for name in declared(Reading)}
     return {name: value for name, value in reading.items() if value is not None}
 
 

@@ -14,7 +14,7 @@ const MOST_PLACED = 300; // variables up to which the server lays a graph out
 
 /** The state of a table about which nothing was chosen yet. */
 export function freshState(data) {
-  const { id, name, rows, names, digest, builtin } = data;
+  const { id, name, rows, names, digest, builtin, transform } = data;
   return {
     format: "ordag-workbench",
     version: 1,
@@ -22,7 +22,7 @@ export function freshState(data) {
     method: "auto",
     settings: {},
     columns: null,
-    transform: {},
+    transform: { ...transform },
     knowledge: { tiers: [], required: [], forbidden: [], roots: [], sinks: [] },
     view: {},
   };

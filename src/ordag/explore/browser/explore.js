@@ -15,7 +15,7 @@ import { writeAgain, writeData, writeFound, writeVerdict } from "./panels.js";
 import { createSearch } from "./search.js";
 import { ask } from "./server.js";
 import { createSettings } from "./settings.js";
-import { createStage } from "./stage.js";
+import { createStage, createTheme } from "./stage.js";
 import { createTable } from "./table.js";
 import { element, named, refill } from "./text.js";
 import { createTip } from "./tip.js";
@@ -50,6 +50,7 @@ function showBench(bench) {
   function build() {
     const { page } = bench;
     stage = createStage(at, page, createTip(at("tip"), page));
+    at("help").hidden = false;
     createKeys(at("keys"), at("keys-body"), at("help"), page, stage, {
       "Ctrl+Z": ["undo", bench.undo],
       "Ctrl+Shift+Z": ["redo", bench.redo],
@@ -121,6 +122,7 @@ function showBench(bench) {
       );
   }
 
+  createHint(at("hint"), bench); // before the graph, which is drawn to the room that is left
   bench.subscribe((changed) => {
     if (changed.has("opened")) fill();
     if (changed.has("answer")) answered();
@@ -129,10 +131,10 @@ function showBench(bench) {
     if (changed.has("trouble")) trouble();
     if (changed.has("words")) say(bench.said);
   });
+  createTheme(at("theme"), () => stage?.update(new Set(["theme"])));
   createSettings(at("settings-body"), bench);
   createColumns(at("columns-body"), bench);
   createTold(at, bench);
-  createHint(at("hint"), bench);
   acceptDrops(document.body, welcome);
   createFiles({ header: at("files"), told: at("files-told"), exports: at("exports") }, bench);
   at("unfold").addEventListener("click", () => {

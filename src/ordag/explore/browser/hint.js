@@ -33,9 +33,9 @@ export function createHint(box, bench) {
         "p",
         {},
         element("b", {}, "Try: give ", named(doc.names[doc.order[0]], 20), " another unit. "),
-        "As if grams became kilograms: multiply the column by 10 or 100. No cause depends on a unit, but watch the arrows.",
+        "Multiply it by 100, as if metres became centimetres. No cause depends on a unit, but watch the arrows. ",
+        element("button", { type: "button", onclick: where }, "show me where"),
       ),
-      element("button", { type: "button", onclick: where }, "show me where"),
     );
   }
 

@@ -6,7 +6,7 @@ import { createKeys } from "./keys.js";
 import { createOrder } from "./order.js";
 import { writeAgain, writeChecks, writeData, writeFound, writeMethods, writeVerdict } from "./panels.js";
 import { createSearch } from "./search.js";
-import { createStage } from "./stage.js";
+import { createStage, createTheme } from "./stage.js";
 import { createState } from "./state.js";
 import { createTable } from "./table.js";
 import { element, refill } from "./text.js";
@@ -42,6 +42,7 @@ export function showReport(doc) {
   }
 
   fill();
+  createTheme(at("theme"), () => stage.update(new Set(["theme"])));
   createKeys(at("keys"), at("keys-body"), at("help"), state, stage);
   state.subscribe((changed) => {
     if (changed.has("document")) fill();

@@ -73,21 +73,6 @@ export function createStage(at, state, tip) {
     ].map(([text, label, onclick]) => element("button", { type: "button", "aria-label": label, title: label, onclick }, text)),
   );
 
-  const dark = () => {
-    const { theme } = document.documentElement.dataset;
-    return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  };
-  const themed = () => {
-    at("theme").textContent = dark() ? "light" : "dark";
-    at("theme").setAttribute("aria-label", `Switch to ${dark() ? "light" : "dark"} colours`);
-    drawing?.update(new Set(["theme"]));
-  };
-  themed();
-  at("theme").addEventListener("click", () => {
-    document.documentElement.dataset.theme = dark() ? "light" : "dark";
-    themed();
-  });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themed);
   addEventListener("beforeprint", () => state.tell("print"));
   addEventListener("afterprint", () => state.tell("printed"));
   matchMedia("print").addEventListener("change", () => {
@@ -101,4 +86,23 @@ export function createStage(at, state, tip) {
     drawing?.fit();
   });
   return stage;
+}
+
+/** A button for light or dark colours; `changed` is called when others are there. */
+export function createTheme(button, changed) {
+  const dark = () => {
+    const { theme } = document.documentElement.dataset;
+    return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  };
+  const themed = () => {
+    button.textContent = dark() ? "light" : "dark";
+    button.setAttribute("aria-label", `Switch to ${dark() ? "light" : "dark"} colours`);
+    changed();
+  };
+  button.addEventListener("click", () => {
+    document.documentElement.dataset.theme = dark() ? "light" : "dark";
+    themed();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themed);
+  themed();
 }
