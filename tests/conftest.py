@@ -21,6 +21,7 @@ SLOW = (
     "diagnosis/test_diagnosis.py",
     "evidence/test_forecast.py",
     "evidence/test_verdict.py",
+    "explore/test_page_",
     "graph/test_equivalence.py::test_equals_the_union",
     "graph/test_graph_formats.py",
     "graph/test_partly_directed.py::test_knowledge_is_carried",

@@ -134,7 +134,9 @@ class _Office:
         given = await _read(request)
         asked, form = await self._asked(given), _entry(given, "form", str)
         name, content = await _wanted(request, self.desk.export(asked, form))
-        plain = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "._-") else "_" for letter in name)
+        plain = "".join(
+            letter if letter.isascii() and (letter.isalnum() or letter in "._-") else "_" for letter in name
+        )
         headers = {"Content-Disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"}
         return Response(content, media_type="application/octet-stream", headers=headers)
 
@@ -271,7 +273,9 @@ async def _read(request: Request) -> Any:
 
 async def _body(request: Request, most: int) -> bytes:
     """The body of a request, refused as soon as it is too long."""
-    too_large = TooLargeError(f"The request is larger than {counted(most, 'byte')}, which is the most that is taken here.")
+    too_large = TooLargeError(
+        f"The request is larger than {counted(most, 'byte')}, which is the most that is taken here."
+    )
     said = request.headers.get("content-length", "0")
     if said.isdecimal() and int(said[:20]) > most:
         raise too_large

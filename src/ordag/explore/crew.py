@@ -140,7 +140,10 @@ class _Worker:
         except (EOFError, OSError):
             self.process.join(5.0)
             status = self.process.exitcode
-            return "gone", f"The process that worked on this ended before it was done (status {status}): perhaps it took too much memory."
+            return (
+                "gone",
+                f"The process that worked on this ended before it was done (status {status}): perhaps it took too much memory.",
+            )
 
     def kill(self) -> None:
         with suppress(OSError, ValueError):

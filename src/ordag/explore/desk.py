@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -19,7 +18,7 @@ from ordag.errors import SettingError
 from ordag.evidence.forecast import BY_TESTS
 from ordag.explore import tasks
 from ordag.explore.crew import Crew, Hear
-from ordag.explore.documents import brief, effect_of, effects_of, is_pending, turned, with_verdict
+from ordag.explore.documents import brief, effect_of, effects_of, is_pending, judgement, turned
 from ordag.explore.state import State, method_schemas, read_state
 from ordag.explore.tables import Held, Kept, Tables
 from ordag.fit import Fit
@@ -28,13 +27,15 @@ from ordag.learners.methods import METHODS, recipe_for, settings_of, with_warnin
 from ordag.learners.settings import MethodSettings
 from ordag.plain import to_json
 from ordag.show.again import Origin, command_line, python_call
-from ordag.show.document import document
 from ordag.show.export import endings
 
 Value = TypeVar("Value")
 
-NUMBERS = 2**25
-"""In the fits that are kept to be asked again: a quarter of a gigabyte."""
+NUMBERS = 2**22
+"""In the fits that are kept to be asked again: a few hundred of 50 variables."""
+
+MANY = 3
+"""Edges for each variable from which places in layers take long to find."""
 
 THREADS = 4
 """Quick answers that are worked on at once."""
@@ -64,7 +65,7 @@ class Asked:
 
     @property
     def origin(self) -> Origin:
-        held, state = self.held, self.state
+        held = self.held
         reading = {**held.reading, **self._changes}
         return Origin(held.origin, reading, digest=held.digest)
 
@@ -160,11 +161,12 @@ class Desk:
         if asked.state.transform:
             before = await self.fit(Asked(asked.held, asked.state.unscaled()))
 
-        def work() -> dict[str, Any]:
-            scales = None if before is None else turned(before, fit)
-            return {"document": brief(fit, asked.origin, layout=layout), "scales": scales}
-
-        return await self.in_thread(work)
+        scales = None if before is None else turned(before, fit)
+        if layout and fit.graph.edge_count > MANY * len(fit.names):
+            said = await self._quick.run(tasks.told, fit, asked.origin)
+        else:
+            said = await self.in_thread(lambda: brief(fit, asked.origin, layout=layout))
+        return {"document": said, "scales": scales}
 
     async def verdict(self, asked: Asked) -> dict[str, Any]:
         """The verdict with its forecast, and for sampled probabilities what they say of the pairs."""
@@ -173,9 +175,9 @@ class Desk:
             fit = self._kept(asked, await self._quick.run(tasks.judged, fit))
 
         def work() -> dict[str, Any]:
-            said = document(fit, origin=asked.origin, layout=False, histograms=False)
+            said = brief(fit, asked.origin, layout=False, whole=True)
             more = {} if fit.posterior is None else {name: said[name] for name in ("pairs", "level", "fixed")}
-            return {**with_verdict(said, pending=False), **more}
+            return {**judgement(said, pending=False), **more}
 
         return await self.in_thread(work)
 
@@ -194,8 +196,11 @@ class Desk:
                 f"replicates={short(count)}: a bootstrap takes a whole number of them, from 2 to {MOST_REPLICATES:,}; 500 is usual."
             )
         if seed is not None and not is_whole(seed, 0):
-            raise SettingError(f"seed={short(seed)}: give a whole number from 0 on, or none for other samples every time.")
-        call = {**asked.call, "workers": 1, "replicates": count, "seed": secrets.randbelow(2**32) if seed is None else seed}
+            raise SettingError(f"seed={short(seed)}: give a whole number from 0 on.")
+        usual = (
+            asked.state.settings.get("seed") or 0
+        )  # with another one a search that draws lots may find another graph
+        call = {**asked.call, "workers": 1, "replicates": count, "seed": usual if seed is None else seed}
         return await self._long.run(tasks.resampled, call, asked.origin, hear=hear)
 
     async def check(self, asked: Asked, hear: Hear, **_: Any) -> Any:
@@ -228,7 +233,7 @@ class Desk:
             raise SettingError(f"form={short(form)}: there is no such kind of file.")
         stem = asked.held.name.rpartition("/")[2].rpartition("\\")[2].split(".")[0] or "graph"
         if form == "knowledge":
-            return f"{stem}.knowledge.txt", asked.state.knowledge.to_text()
+            return "knowledge.txt", asked.state.knowledge.to_text()
         fit = await self.fit(asked)
         if form == "python":
             return f"{stem}.py", f"{python_call(fit, asked.origin)}\n"

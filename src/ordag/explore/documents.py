@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
 from ordag.effects import directed
@@ -19,6 +20,10 @@ from ordag.model.effects import check_pair, effects_given_graph
 from ordag.show.again import Origin
 from ordag.show.document import document
 from ordag.words import counted, number, shown
+
+LEAST_PAIRS, PAIRS_EACH = 200, 5
+"""Pairs that the graph does not join of which a document tells: so many, or so many for every variable. The page learns again where the
+report moves a level over all pairs."""
 
 LEVEL = 0.95
 """Of the intervals of total effects."""
@@ -34,7 +39,14 @@ def brief(fit: Fit, origin: Origin, *, layout: bool, whole: bool = False) -> dic
     if pending and fit.posterior is not None:
         quick = replace(fit, posterior=fit.posterior.unsampled())
     verdict = quick_verdict(quick, forecast=False) if pending else fit.verdict
-    said = document(quick, origin=origin, verdict=verdict, layout=layout, histograms=False)
+    said = document(
+        quick,
+        origin=origin,
+        verdict=verdict,
+        layout=layout,
+        histograms=False,
+        most_pairs=max(LEAST_PAIRS, PAIRS_EACH * len(fit.names)),
+    )
     said["verdict"]["pending"] = pending
     return {**said, "raw": list(fit.names)}
 
@@ -48,7 +60,7 @@ def is_pending(fit: Fit) -> bool:
     return fit.graph.edge_count > 0 and usual_count(fit) > 0
 
 
-def with_verdict(said: Mapping[str, Any], *, pending: bool) -> dict[str, Any]:
+def judgement(said: Mapping[str, Any], *, pending: bool) -> dict[str, Any]:
     """Of a document, what is found and how sure it is."""
     return {"found": said["found"], "verdict": {**said["verdict"], "pending": pending}}
 
@@ -66,13 +78,13 @@ def turned(before: Fit, after: Fit) -> dict[str, Any]:
     return {**{name: pairs.tolist() for name, pairs in changed.items()}, "sentence": _why(before, after, changed)}
 
 
-def _arrows(adjacency: Mask, where: Mask) -> Array:
+def _arrows(adjacency: Mask, where: Mask) -> NDArray[np.intp]:
     """The edges at these places, lines of a class once."""
     both = adjacency & adjacency.T
     return np.argwhere(where & ((adjacency & ~both) | np.triu(both)))
 
 
-def _why(before: Fit, after: Fit, changed: Mapping[str, Array]) -> str:
+def _why(before: Fit, after: Fit, changed: Mapping[str, NDArray[np.intp]]) -> str:
     """How much a change of scales does, and what the method rests on, in one or two sentences."""
     said = [
         f"{counted(len(changed[key]), noun)} {word}"
@@ -85,9 +97,8 @@ def _why(before: Fit, after: Fit, changed: Mapping[str, Array]) -> str:
     if after.method != before.method:
         return f"{count} Another method was taken as well."
     if after.method in ("pc", "ges") and after.oriented is None:
-        rests = (
-            "This method rests on partial correlations, which no unit can change"
-            + ("; logarithms can, as they bend the relations between columns." if logs else ".")
+        rests = "This method rests on partial correlations, which no unit can change" + (
+            "; logarithms can, as they bend the relations between columns." if logs else "."
         )
     elif after.method == "pooled":
         rests = (

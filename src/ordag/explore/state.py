@@ -53,7 +53,7 @@ class State:
         used = names if self.columns is None else self.columns
         _refuse_unknown([*used, *self.transform, *self.knowledge.names], names)
         in_use = set(used)
-        entries = {
+        entries: dict[str, list[Any]] = {
             "tiers": [kept for tier in self.knowledge.tiers if (kept := [name for name in tier if name in in_use])],
             "required": [edge for edge in self.knowledge.required if in_use.issuperset(edge)],
             "forbidden": [edge for edge in self.knowledge.forbidden if in_use.issuperset(edge)],

@@ -16,6 +16,7 @@ import numpy as np
 
 from ordag.data.datasets import DATASETS, load
 from ordag.data.moments import Moments
+from ordag.data.sources import Upload
 from ordag.data.table import Table
 from ordag.errors import DataError
 from ordag.explore.state import State
@@ -68,7 +69,7 @@ class Kept(Generic[Value]):
 class Held:
     """A table that has been read.
 
-    data: what `learn` takes for it. name: what it is called. origin: how the Python code and the command line call it.
+    data: what `learn` takes for it. name: what it is called. reading: how it was read. transform: the units to begin with.
     """
 
     id: str
@@ -78,11 +79,14 @@ class Held:
     digest: str
     table: Table
     reading: Mapping[str, Any] = field(default_factory=dict)
+    transform: Mapping[str, float | str] = field(default_factory=dict)
 
     @property
-    def origin(self) -> str:
-        """How the Python code and the command line call it."""
-        return self.data if isinstance(self.data, str) else self.name
+    def origin(self) -> str | Path | None:
+        """How the Python code and the command line call it: as it was typed, or by the name of its file."""
+        if isinstance(self.data, Upload):
+            return Path(self.name)
+        return self.data if isinstance(self.data, str) else None
 
     @property
     def description(self) -> dict[str, Any]:
@@ -93,6 +97,7 @@ class Held:
         columns = [
             {
                 "name": name,
+                "shown": shown(name),
                 "mean": float(moments.mean[j]),
                 "sd": float(sd[j]),
                 "least": None if least is None else least[j],
@@ -104,12 +109,14 @@ class Held:
         return {
             "id": self.id,
             "name": self.name,
+            "shown": shown(self.name),
             "rows": moments.n,
             "dropped": moments.dropped,
             "names": list(moments.names),
             "digest": self.digest,
             "builtin": self.builtin,
             "columns": columns,
+            "transform": dict(self.transform),
             "message": "",
         }
 
@@ -126,8 +133,11 @@ class Tables:
     def start_with(self, data: Any, name: str, reading: Mapping[str, Any], progress: Tell | None = None) -> Held:
         """Read the table that is named on the command line."""
         builtin = data if isinstance(data, str) and data in DATASETS else None
-        table = _opened(data, reading, progress)
-        self.first = Held(_id(name, digest := _digest(data, table)), data, name, builtin, digest, table, reading)
+        read = {name: value for name, value in reading.items() if name != "transform"}
+        table = _opened(data, read, progress)
+        digest, transform = _digest(data, table), reading.get("transform") or {}
+        table.transformed(transform)  # what is wrong with it is said on the command line
+        self.first = Held(_id(name, digest), data, name, builtin, digest, table, read, transform)
         return self.first
 
     def builtin(self, name: str) -> Held:
@@ -146,7 +156,7 @@ class Tables:
         found = self._find(_id(name, digest))
         if found is not None:
             return found
-        data = _uploaded(name, body)
+        data = Upload(name, body)
         held = Held(_id(name, digest), data, name, None, digest, _opened(data, {}))
         return self._held.put(held.id, held, len(body))
 
@@ -211,21 +221,3 @@ def _digest_of(moments: Moments) -> str:
     for values in (moments.mean, moments.R):
         digest.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
     return digest.hexdigest()
-
-
-def _uploaded(name: str, body: bytes) -> Any:
-    """The bytes as something that a table can be opened from."""
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.feather
-    import pyarrow.parquet
-
-    buffer: Callable[[], Any] = lambda: pa.BufferReader(body)  # noqa: E731
-    try:
-        if name.lower().endswith((".parquet", ".pq")):
-            return pa.parquet.read_table(buffer())
-        if name.lower().endswith((".feather", ".arrow", ".ipc")):
-            return pa.feather.read_table(buffer())
-        return pa.csv.read_csv(buffer())
-    except (pa.ArrowException, ValueError, OSError) as error:
-        raise DataError(f"{shown(name)} could not be read: {error}.") from error

@@ -13,7 +13,7 @@ from ordag.data.profile import Rows
 from ordag.data.table import Table
 from ordag.diagnosis.diagnosis import check_fit
 from ordag.explore.crew import Tell
-from ordag.explore.documents import brief, with_verdict
+from ordag.explore.documents import brief, judgement
 from ordag.fit import Fit
 from ordag.learners.found import Found
 from ordag.learners.methods import learn_from
@@ -42,6 +42,11 @@ def judged(fit: Fit, *, tell: Tell) -> Fit:
     return fit
 
 
+def told(fit: Fit, origin: Origin, *, tell: Tell) -> dict[str, Any]:
+    """The document of a fit, with places for its many edges."""
+    return brief(fit, origin, layout=True)
+
+
 def resampled(call: Mapping[str, Any], origin: Origin, *, tell: Tell) -> dict[str, Any]:
     """What `ordag.bootstrap` gives, as a document with the support of every arrow."""
     result = bootstrap(**call, progress=tell)
@@ -54,10 +59,12 @@ def checked(fit: Fit, rows: Rows | None, origin: Origin, alpha: float | None, *,
     """The findings of `ordag.diagnose` on a fit, with their charts."""
     diagnosis = check_fit(fit, rows, alpha=alpha, progress=tell)
     said = document(fit, diagnosis, origin=origin, layout=False, histograms=False)
-    return {"findings": said["findings"], **with_verdict(said, pending=False)}
+    return {"findings": said["findings"], **judgement(said, pending=False)}
 
 
-def compared(fit: Fit, methods: Sequence[str], settings: Mapping[str, Mapping[str, Any]], origin: Origin, *, tell: Tell) -> dict[str, Any]:
+def compared(
+    fit: Fit, methods: Sequence[str], settings: Mapping[str, Mapping[str, Any]], origin: Origin, *, tell: Tell
+) -> dict[str, Any]:
     """Several methods side by side, this graph first."""
     found = compare(fit.moments, methods, settings=settings, progress=tell)
     said = document(fit, comparison=found, origin=origin, layout=False, histograms=False)

@@ -18,7 +18,7 @@ from ordag.show.again import Origin, again
 from ordag.show.charts import Chart, charts, histograms
 from ordag.show.headline import headline, open_directions
 from ordag.show.text import heading, legend, notes
-from ordag.show.view import View
+from ordag.show.view import MOST_PAIRS, View
 from ordag.words import counted, harmless, share, shown
 
 if TYPE_CHECKING:
@@ -44,13 +44,15 @@ def document(
     verdict: Verdict | None = None,
     layout: bool = True,
     histograms: bool = True,
+    most_pairs: int = MOST_PAIRS,
 ) -> dict[str, Any]:
     """Everything in plain values, names as they may be shown.
 
     unchecked: why there is no diagnosis, as a sentence.
     verdict: the one to show, that of the diagnosis or of the fit if not given. layout, histograms: whether to have them.
+    most_pairs: how many pairs to hold, at most, that the graph does not join.
     """
-    view, origin = View(fit), origin or Origin()
+    view, origin = View(fit, most_pairs), origin or Origin()
     verdict = verdict or (fit.verdict if diagnosis is None else diagnosis.verdict)
     return {
         "title": shown(origin.title) if origin.title else "Causal graph",

@@ -19,7 +19,6 @@ from ordag.evidence.arrows import arrow_reasons, edge_p_values
 from ordag.learners.supports import SupportResult, discovery_rates
 from ordag.picture.layout import Layout, sequence
 from ordag.picture.scene import place
-from ordag.plain import plain
 from ordag.words import shown
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ class Pairs:
                 if not np.isnan(values).all():
                     columns[name] = [None if math.isnan(value) else float(f"{value:.4g}") for value in values.tolist()]
             else:
-                columns[name] = plain(values)
+                columns[name] = values.tolist() if isinstance(values, np.ndarray) else list(values)
         return columns
 
 
@@ -108,9 +107,13 @@ class Level:
 
 @dataclass(frozen=True)
 class View:
-    """A fit, ready to be drawn."""
+    """A fit, ready to be drawn.
+
+    most_pairs: how many pairs to hold, at most, that the graph does not join: the likeliest.
+    """
 
     fit: Fit
+    most_pairs: int = MOST_PAIRS
 
     @cached_property
     def names(self) -> list[str]:
@@ -139,11 +142,11 @@ class View:
 
     @cached_property
     def pairs(self) -> Pairs:
-        return _pairs(self.fit)
+        return _pairs(self.fit, self.most_pairs)
 
     @cached_property
     def level(self) -> Level | None:
-        return _level(self.fit, self.pairs)
+        return _level(self.fit, self.pairs, self.most_pairs)
 
 
 def view(fit: Fit) -> View:
@@ -151,7 +154,7 @@ def view(fit: Fit) -> View:
     return View(fit)
 
 
-def _ends(fit: Fit) -> tuple[NDArray[np.intp], NDArray[np.intp], list[Kind]]:
+def _ends(fit: Fit, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp], list[Kind]]:
     """The pairs of the graph, arrows by their places in the order and then lines; after them the likeliest of the others."""
     adjacency, place = fit.graph.adjacency, np.argsort(fit.places or range(len(fit.names)))
     both = adjacency & adjacency.T
@@ -160,12 +163,12 @@ def _ends(fit: Fit) -> tuple[NDArray[np.intp], NDArray[np.intp], list[Kind]]:
         ends = np.argwhere(mask)
         ends = ends[np.lexsort((place[ends[:, 1]], place[ends[:, 0]]))]
         found += [(int(i), int(j), kind) for i, j in ends]  # type: ignore[misc]
-    found += [(i, j, "absent") for i, j in _absent(fit)]
+    found += [(i, j, "absent") for i, j in _absent(fit, most)]
     source, target, kinds = zip(*found, strict=True) if found else ((), (), ())
     return np.array(source, np.intp), np.array(target, np.intp), list(kinds)
 
 
-def _absent(fit: Fit) -> list[tuple[int, int]]:
+def _absent(fit: Fit, most: int) -> list[tuple[int, int]]:
     """The likeliest pairs that the graph does not join, as arrows: by p-values along the order, or by probabilities."""
     free = ~fit.graph.skeleton
     if fit.probabilities is not None:
@@ -173,19 +176,19 @@ def _absent(fit: Fit) -> list[tuple[int, int]]:
         i, j = np.nonzero(
             (likely > likely.T) | ((likely == likely.T) & (likely >= 0) & np.tri(len(likely), dtype=bool).T)
         )
-        best = np.argsort(-likely[i, j], kind="stable")[:MOST_PAIRS]
+        best = np.argsort(-likely[i, j], kind="stable")[:most]
         return list(zip(i[best].tolist(), j[best].tolist(), strict=True))
     if fit.selection is None or fit.ordering is None or fit.ordering.support is not None:
         return []
     order = fit.ordering.order
     values = fit.selection.p_values
     later, earlier = np.nonzero(np.tri(len(order), k=-1, dtype=bool) & free[np.ix_(order, order)])
-    best = np.argsort(values[later, earlier], kind="stable")[:MOST_PAIRS]
+    best = np.argsort(values[later, earlier], kind="stable")[:most]
     return list(zip(order[earlier[best]].tolist(), order[later[best]].tolist(), strict=True))
 
 
-def _pairs(fit: Fit) -> Pairs:
-    source, target, kinds = _ends(fit)
+def _pairs(fit: Fit, most: int) -> Pairs:
+    source, target, kinds = _ends(fit, most)
     count = len(source)
     place = np.argsort(fit.places or range(len(fit.names)))
     ends = place[source], place[target]
@@ -242,10 +245,10 @@ def _strength(support: Array, probability: Array, p_value: Array) -> Array:
     return np.where(np.isnan(support), np.where(np.isnan(probability), known, probability), support)
 
 
-def _level(fit: Fit, pairs: Pairs) -> Level | None:
+def _level(fit: Fit, pairs: Pairs, most_pairs: int) -> Level | None:
     total = math.comb(len(fit.names), 2)
     absent = np.array([kind == "absent" for kind in pairs.kind], dtype=bool)
-    cut = int(absent.sum()) >= MOST_PAIRS
+    cut = int(absent.sum()) >= most_pairs
     if fit.probabilities is not None:
         least = float(pairs.edge_probability[absent].min()) if cut else IMPROBABLE
         return Level("edge_probability", None, "none", total, least, False)
