@@ -20,6 +20,7 @@ from ordag.explore.tables import Tables
 PATIENCE = 180_000
 """Milliseconds to wait for what must come: a busy machine is slow, and nothing here is about time."""
 
+
 @pytest.fixture(scope="session")
 def desk():
     """A desk without a table, for tables of up to a megabyte."""
