@@ -18,7 +18,7 @@ from ordag.data.parts import Scan, scan
 from ordag.data.profile import Sampler
 from ordag.data.reading import Missing
 from ordag.data.scatter import WELL_CONDITIONED, Accumulator, chunk_rows, merge_roots, root_of_scatter, scatter_of
-from ordag.data.sources import ScatteredSource, Source, open_source
+from ordag.data.sources import ScatteredSource, Source, TensorSource, open_source
 from ordag.data.sources.paths import locate
 from ordag.data.table_checks import SMALLEST, LeastRows, RowCheck, check_names, check_size
 from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, OutputError, SettingError
@@ -259,11 +259,11 @@ def moments_of_files(data: Any) -> Moments | None:
 
 def gram_moments(source: Source) -> Moments | None:
     """Moments through a Gram matrix, for rows in memory; None for files, and where values are missing or infinite."""
-    X = source.array
+    X = source.tensor if isinstance(source, TensorSource) else source.array
     if X is None or not len(X):
         return None
     with np.errstate(over="ignore", invalid="ignore"):
-        mean, scatter = scatter_of(X)
+        mean, scatter = source.scatter() if isinstance(source, TensorSource) else scatter_of(X)
     if not np.isfinite(mean).all() or scatter.diagonal().min(initial=SMALLEST**2) < SMALLEST**2:
         return None
     return Moments(len(X), mean, source.names, scatter=scatter)
