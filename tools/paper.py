@@ -1,6 +1,6 @@
 """Put the results of `ordag reproduce` into docs/paper.md: figures, tables and sentences; what is written around them stays.
 
-    python -m tools.paper ordag-results
+python -m tools.paper ordag-results
 """
 
 from __future__ import annotations
