@@ -158,7 +158,8 @@ Sparse Erdős–Rényi graphs with p variables and n rows: `ordag.simulate("er2"
 together, er4 has 4. Sizes of weights are from 0.5 to 1, error variances equal, errors normal. There is one table of
 each kind, the same for all methods ([accuracy.md](accuracy.md) has more of them, and smaller ones). True arrows: {arrows}.
 The first four methods are Ordag's; `ordag.learn(X)` takes the pooled search up to 100 variables and cvs with adaptive parents
-beyond. The other packages have their own defaults, but for PC's level, which is 1 %.
+beyond. Tests at 1 % join one in a hundred of all pairs that have no edge, which are many here. The other packages have their own defaults,
+but for PC's level, which is 1 %.
 
 Every call runs on one thread in a process of its own, with a limit of {limit} s of CPU time, after which it is stopped ("> {limit} s").
 Ordag's methods run one at a time, those of other packages together. Times are CPU seconds of one call, without loading the package,
