@@ -20,6 +20,7 @@ SECTIONS = [
     "startup",
     "digits",
     "rivals",
+    "peers",
     "calibration",
     "parents",
     "pooled",
