@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ordag.checks import short
 from ordag.errors import GraphError, GraphFormatError
+from ordag.graph.checks import checked_nodes
 from ordag.graph.formats import edge_list, read_text, write_text
 from ordag.graph.formats.edge_list import to_networkx
 from ordag.graph.graph import Graph
@@ -46,13 +47,14 @@ class ConvertibleGraph(Graph):
             raise GraphError(f"{short(graph)} is not a graph of networkx")
         if graph.is_multigraph():
             raise GraphError("a multigraph can join two nodes twice; convert it to a networkx.DiGraph first")
-        place = {name: index for index, name in enumerate(graph.nodes)}
-        adjacency = np.zeros((len(place), len(place)), dtype=bool)
+        names = checked_nodes(tuple(graph.nodes))
+        place = {name: index for index, name in enumerate(names)}
+        joined: set[tuple[int, int]] = set()
         for source, target, attributes in graph.edges(data=True):
-            adjacency[place[source], place[target]] = True
+            joined.add((place[source], place[target]))
             if not graph.is_directed() or attributes.get("undirected"):
-                adjacency[place[target], place[source]] = True
-        return cls(tuple(place), adjacency)
+                joined.add((place[target], place[source]))
+        return cls._checked(names, joined)
 
     def to_networkx(self, weights: ArrayLike | None = None) -> networkx.DiGraph:
         """A DiGraph; an undirected edge goes both ways, with the attribute `undirected`."""

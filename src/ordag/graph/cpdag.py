@@ -42,13 +42,11 @@ class Cpdag(ConvertibleGraph):
         left = self._extension[1]
         if not left.any():
             return None
-        cycle = find_cycle(self._arrows)
+        cycle = find_cycle(self.arrows)
         if cycle is not None:
             names = [shown(self.nodes[node]) for node in (*cycle, cycle[0])]
             return f"the arrows {' → '.join(names)} form a cycle"
-        return (
-            f"whichever of {listed(self._names(left))} came last among them, there would be a new collider or a cycle"
-        )
+        return f"whichever of {listed(self._names(np.flatnonzero(left)))} came last among them, there would be a new collider or a cycle"
 
     @cached_property
     def _extension(self) -> tuple[Mask, Mask]:
