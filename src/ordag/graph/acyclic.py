@@ -19,7 +19,7 @@ def topological_order(graph: Mask | Links) -> tuple[int, ...]:
     """
     links = _links(graph)
     starts, targets = links.starts, links.target.tolist()
-    waiting: list[int] = np.bincount(links.target, minlength=links.p).tolist()
+    waiting: list[int] = links.in_columns.tolist()
     ready = [node for node, parents in enumerate(waiting) if not parents]
     order = []
     while ready:  # a list in rising order is a heap

@@ -182,7 +182,7 @@ class Graph:
 
     def _repr_html_(self) -> str:
         counts = f"{counted(len(self.nodes), 'node')}, {counted(self.edge_count, 'edge')}"
-        drawn = graph_svg(self.nodes, self.adjacency)
+        drawn = graph_svg(self.nodes, lambda: self.adjacency)
         return card(f"{type(self).__name__}: {counts}", figure(drawn) or sentence(repr(self), "note"))
 
     def __repr__(self) -> str:

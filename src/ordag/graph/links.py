@@ -69,14 +69,24 @@ class Links:
         return self.target[self.starts[node] : self.starts[node + 1]]
 
     @cached_property
+    def by_target(self) -> Places:
+        """What sorts the entries by column and then by row."""
+        return np.lexsort((self.source, self.target))
+
+    @cached_property
     def turned(self) -> Links:
         """Those of the transposed mask."""
-        return Links.between(self.p, self.target, self.source)
+        return Links(self.p, self.target[self.by_target], self.source[self.by_target])
+
+    @property
+    def in_columns(self) -> Places:
+        """How many entries every column has."""
+        return np.bincount(self.target, minlength=self.p)
 
     @cached_property
     def mutual(self) -> Mask:
         """For every entry, whether the one across the diagonal is there too."""
-        return self.find(self.target, self.source) >= 0
+        return self.has(self.target, self.source)
 
     def where(self, chosen: Mask) -> Links:
         """Some of them."""
@@ -95,6 +105,10 @@ class Links:
     @cached_property
     def _keys(self) -> NDArray[np.int64]:
         return self.source.astype(np.int64) * self.p + self.target
+
+    def has(self, source: Places, target: Places) -> Mask:
+        """Whether each of these entries is there."""
+        return np.asarray(self.find(source, target) >= 0)
 
     def find(self, source: Places, target: Places) -> Places:
         """The place of each of these entries among all, -1 where there is none."""
@@ -116,3 +130,7 @@ class Links:
             and np.array_equal(self.source, other.source)
             and np.array_equal(self.target, other.target)
         )
+
+
+NO_LINKS = Links(0, np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
+"""None at all, of any mask."""
