@@ -217,7 +217,7 @@ def test_weights_may_be_a_mapping():
     assert dag.to_csv({("a", "b"): 0.5, ("b", "c"): 2.0}) == dag.to_csv([[0, 0.5, 0], [0, 0, 2.0], [0, 0, 0]])
     assert dag.to_csv({("b", "c"): 2.0}) == "source,target,weight\na,b,\nb,c,2.0\n"
     assert dag.edge_table({("b", "c"): 2.0})["weight"].isna().tolist() == [True, False]
-    with pytest.raises(GraphError, match="'c', 'a'.*no arrow"):
+    with pytest.raises(GraphError, match=r"'c', 'a'.*no arrow"):
         dag.to_dot({("c", "a"): 1.0})
     with pytest.raises(GraphError, match="a → b is nan"):
         dag.to_dot({("a", "b"): float("nan")})
