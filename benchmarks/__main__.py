@@ -17,6 +17,7 @@ SECTIONS = [
     "literal",
     "floor",
     "growth",
+    "around",
     "startup",
     "digits",
     "rivals",

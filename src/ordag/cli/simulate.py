@@ -72,7 +72,7 @@ def simulate(
     texts: list[tuple[str, str | bytes]] = []
     if truth is not None:
         model = drawn.sem.to_json() + "\n" if Path(truth).suffix.lower() == ".json" else ""
-        texts.append((truth, model or write_text(drawn.dag, format_of(truth), drawn.sem.B)))
+        texts.append((truth, model or write_text(drawn.dag, format_of(truth), drawn.sem.edges)))
     if out is not None:
         texts.append((out, _rows(drawn.names, drawn.X, out)))
     for path, text in texts:

@@ -91,9 +91,10 @@ def regression_noise(found: Found) -> Array:
     """
     sem = found.any_sem
     scale = column_lengths(found.moments)
-    parents = (sem.B != 0.0).sum(axis=0)
-    residual = np.sqrt(sem.omega * (found.n - 1 - parents))
-    return noise((scale + scale @ np.abs(sem.B)) / residual, squared=found.moments.squared)
+    links = sem.dag.links
+    residual = np.sqrt(sem.omega * (found.n - 1 - links.in_columns))
+    summed = np.bincount(links.target, scale[links.source] * np.abs(sem.weights), minlength=len(scale))
+    return noise((scale + summed) / residual, squared=found.moments.squared)
 
 
 def _digits(uncertainty: float) -> str:
