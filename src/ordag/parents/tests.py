@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,16 +94,62 @@ def partial_correlations(W: Array) -> Array:
     first m + 1 variables is W'ᵀW' with W' the leading rows of W, and its last row and diagonal give r.
     Entries on and above the diagonal are zero. Takes a stack of W too.
     """
-    r = np.zeros(W.shape)
-    carried = np.zeros((*W.shape[:-2], 1, W.shape[-1]))
-    for start, stop in _blocks(W.shape[-1]):
-        block = W[..., start:stop, :stop]
-        squares = np.cumsum(block**2, axis=-2) + carried[..., :stop]
-        carried[..., :stop] = squares[..., -1:, :]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            r[..., start:stop, :stop] = -block / np.sqrt(squares)
-        r[..., start:stop, start:stop] = np.tril(r[..., start:stop, start:stop], -1)
+    squares = np.cumsum(np.square(W), axis=-2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = np.divide(W, np.sqrt(squares, out=squares), out=squares)
+    return np.tril(np.negative(r, out=r), -1)
+
+
+class Slab(NamedTuple):
+    """The partial correlations of all later variables with some earlier ones, at [earlier - start, later - start].
+
+    Only those where the later one is later count: `pairs` has their places, and r is zero elsewhere.
+    """
+
+    start: int
+    r: Array
+
+    @property
+    def later(self) -> NDArray[np.intp]:
+        return np.arange(self.start, self.start + self.r.shape[1])
+
+    @property
+    def pairs(self) -> Mask:
+        return ~np.tri(*self.r.shape, dtype=bool)
+
+    def part_of(self, mask: Mask) -> Mask:
+        """What a mask at [later, earlier] says of the slab."""
+        return mask[self.start :, self.start : self.start + len(self.r)].T
+
+    def positions(self, joined: Mask) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """(later, earlier) of the places in a mask over the slab."""
+        earlier, later = np.nonzero(joined)
+        return later + self.start, earlier + self.start
+
+
+def slabs(W: Array) -> Iterator[Slab]:
+    """`partial_correlations` of a few earlier variables at a time, as many as stay in a processor's cache: never p × p numbers."""
+    p = len(W)
+    step = max(1, 2**16 // max(p, 1))
+    for start in range(0, p, step):
+        yield Slab(start, np.triu(_of_columns(W[start:, start : start + step].T), 1))
+
+
+def correlations_of(W: Array, later: NDArray[np.intp], earlier: NDArray[np.intp]) -> Array:
+    """`partial_correlations` of some pairs of positions only."""
+    r = np.empty(len(later))
+    by_column = np.argsort(earlier, kind="stable")
+    columns, starts = np.unique(earlier[by_column], return_index=True)
+    for j, at in zip(columns.tolist(), np.split(by_column, starts[1:]), strict=True):
+        r[at] = _of_columns(W[j:, j])[later[at] - j]
     return r
+
+
+def _of_columns(columns: Array) -> Array:
+    """r from columns of W, which lie in the rows here, and begin at their diagonals or before."""
+    squares = np.cumsum(np.square(columns), axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.divide(-columns, np.sqrt(squares, out=squares), out=squares))
 
 
 def correlation_noise(W: Array, condition: Array, *, squared: bool) -> Array:
@@ -139,6 +185,17 @@ def rejected(r: Array, n: int, test: Test, alpha: float) -> Mask:
         return p_values(r, n, test) <= alpha
     least = CRITICAL[test](alpha, n, conditioned_on(np.arange(r.shape[-1])))[:, None]
     return (r >= least) | (r <= -least)
+
+
+def significant(W: Array, n: int, test: Test, alpha: float) -> Iterator[tuple[Slab, Mask]]:
+    """Slab by slab the pairs whose p-value is at most alpha, as a mask over the slab."""
+    least = CRITICAL[test](alpha, n, conditioned_on(np.arange(len(W)))) if test in CRITICAL else None
+    for slab in slabs(W):
+        if least is None:
+            found = test(slab.r, n, conditioned_on(slab.later)) <= alpha
+        else:
+            found = np.abs(slab.r) >= least[slab.start :]
+        yield slab, found & slab.pairs
 
 
 def _blocks(p: int) -> Iterator[tuple[int, int]]:
