@@ -50,16 +50,17 @@ class Steps:
 
 def step_evidence(ordering: Ordering, skeleton: Mask, alpha: float, before: Mask | None = None) -> Steps:
     """Every step against all its candidates; `skeleton` is the symmetric mask of joined columns."""
-    found = ordering.candidates(before)
-    tied, nearest, alone = found.tied(alpha), found.nearest, ~found.rivals.any(axis=1)
-    np.fill_diagonal(tied, True)
-    p_value = np.full(len(nearest), np.nan)
-    several = np.flatnonzero(~alone)
-    p_value[several] = found.p_values(several, nearest[several])
+    p = len(ordering.order)
+    tied, runner_up, p_value = np.eye(p, dtype=bool), np.full(p, -1), np.full(p, np.nan)
+    for some in ordering.candidates(before):
+        nearest = some.nearest
+        runner_up[some.steps] = np.where(some.alone, -1, nearest)
+        p_value[some.steps] = some.p_values(nearest)
+        tied[some.steps, some.first : some.first + some.rivals.shape[1]] |= some.tied(alpha)
     return Steps(
         names=tuple(ordering.moments.names[j] for j in ordering.order),
         margin=ordering.margins,
-        runner_up=np.where(alone, -1, nearest),
+        runner_up=runner_up,
         p_value=p_value,
         tied=tied,
         matters=_joined_within(tied, skeleton[np.ix_(ordering.order, ordering.order)]),

@@ -18,7 +18,7 @@ from ordag.arrays import Array, Mask
 from ordag.data.moments import Moments
 from ordag.errors import CollinearError, PrecisionError
 from ordag.linalg import EPSILON, inverse, lengths
-from ordag.order.ordering import Candidates, Factor
+from ordag.order.ordering import Compared, Factor
 from ordag.words import collinear, counted, shown
 
 NEGLIGIBLE = 1e-9
@@ -91,13 +91,16 @@ def _refuse(moments: Moments, names: list[str], m: int, share: Array, uncertaint
     )
 
 
-def _undecided(factor: Factor, steps: Candidates, scale: Array, names: list[str], squared: bool) -> Iterator[str]:
+def _undecided(factor: Factor, steps: Iterator[Compared], scale: Array, names: list[str], squared: bool) -> Iterator[str]:
     """One sentence for every step whose winner and runner-up are closer than their rounding errors."""
-    side, nearest = "after" if factor.from_last else "before", steps.nearest
-    for m in np.flatnonzero(steps.rivals.any(axis=1)).tolist():
-        b = int(nearest[m])
-        value = float(steps.values[m, b])
-        gap = value / float(steps.values[m, m]) - 1
+    side = "after" if factor.from_last else "before"
+    close: list[tuple[int, int, float, float]] = []
+    for some in steps:
+        nearest, several = some.nearest, ~some.alone
+        found = (some.steps, nearest, some.of(nearest), some.chosen)
+        close += zip(*(values[several].tolist() for values in found), strict=True)
+    for m, b, value, chosen in sorted(close):
+        gap = value / chosen - 1
         rival = _residual_terms(factor, m, b, scale) / math.sqrt(value)
         uncertainty = factor.uncertainty[m] + float(noise(np.asarray(rival), squared=squared))
         if gap < uncertainty:

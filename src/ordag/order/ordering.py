@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -36,41 +36,55 @@ class Rule:
     tests: bool = False
 
 
-class Candidates(NamedTuple):
-    """What the steps compared, one row for each: `values[m, m]` of the chosen position is the least, the `rivals` have the others.
+class Compared(NamedTuple):
+    """What some `steps` compared, one row for each: `values` of the positions from `first` on, of which the `rivals` and the chosen count.
 
-    The values of the rivals with the chosen one also given are in the row of the next step, `onwards` (1 or -1) further;
-    `degrees` are those of freedom of a test of two values.
+    `rest` are the same values with the chosen one also given; `degrees` are those of freedom of a test of two values.
     """
 
+    steps: NDArray[np.intp]
+    first: int
     values: Array
+    rest: Array
     rivals: Mask
     degrees: Array
-    onwards: int
+
+    @property
+    def chosen(self) -> Array:
+        """The value of every step's choice, the least."""
+        return self.values[np.arange(len(self.steps)), self.steps - self.first]
+
+    @property
+    def alone(self) -> Mask:
+        """The steps that had no choice."""
+        return ~self.rivals.any(axis=1)
 
     @property
     def nearest(self) -> NDArray[np.intp]:
         """The position of every step's runner-up; of no meaning where there is no rival."""
-        return np.asarray(np.where(self.rivals, self.values, np.inf).argmin(axis=1))
+        return np.asarray(np.where(self.rivals, self.values, np.inf).argmin(axis=1)) + self.first
+
+    def of(self, positions: NDArray[np.intp]) -> Array:
+        """The value of one position for every step."""
+        return self.values[np.arange(len(self.steps)), positions - self.first]
 
     def tied(self, alpha: float) -> Mask:
         """The rivals whose p-value that they have the same variance as the chosen one is above alpha."""
-        tied = np.zeros(self.values.shape, dtype=bool)
-        critical = stdtrit(self.degrees, 1.0 - alpha / 2.0)
-        step = max(1, 2**18 // len(tied))
-        for start in range(0, len(tied), step):  # what stays in a processor's cache
-            m, b = np.nonzero(self.rivals[start : start + step])
-            m += start
-            tied[m, b] = self._t(m, b) < critical[m]
-        return tied
+        critical = stdtrit(self.degrees, 1.0 - alpha / 2.0)[:, None]
+        with np.errstate(invalid="ignore"):
+            t = pitman_morgan_t(
+                np.sqrt(self.chosen)[:, None], np.sqrt(self.values), np.sqrt(self.rest), self.degrees[:, None]
+            )
+            return self.rivals & (t < critical)
 
-    def p_values(self, m: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
-        """The p-values that rivals b have the same variance as those chosen at steps m."""
-        return np.asarray(2.0 * stdtr(self.degrees[m], -self._t(m, b)))
-
-    def _t(self, m: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
-        chosen, rival, rest = self.values[m, m], self.values[m, b], self.values[m + self.onwards, b]
-        return pitman_morgan_t(np.sqrt(chosen), np.sqrt(rival), np.sqrt(rest), self.degrees[m])
+    def p_values(self, positions: NDArray[np.intp]) -> Array:
+        """The p-values that one position for every step has the same variance as the chosen one; nan where the step had no choice."""
+        row, column = np.arange(len(self.steps)), positions - self.first
+        with np.errstate(invalid="ignore"):
+            t = pitman_morgan_t(
+                np.sqrt(self.chosen), np.sqrt(self.values[row, column]), np.sqrt(self.rest[row, column]), self.degrees
+            )
+        return np.where(self.alone, np.nan, 2.0 * stdtr(self.degrees, -t))
 
 
 @dataclass(frozen=True)
@@ -89,20 +103,44 @@ class Factor:
     refreshes: int = 0
     undecided: tuple[str, ...] = ()
 
-    def candidates(self, n: int, waits: Mask | None = None) -> Candidates:
-        r"""All that the steps compared (docs/numerics.md, "Steps"); where `waits[a, b]`, position b has to come after a.
+    def candidates(self, n: int, waits: Mask | None = None) -> Iterator[Compared]:
+        r"""All that the steps compared (docs/numerics.md, "Steps"), a few at a time; where `waits[a, b]`, b has to come after a.
 
         $\sum_{i \ge m} L_{bi}^2$ is the scatter of b given all before m, $\sum_{i \le m} W_{ib}^2$ its precision among the first m + 1.
         """
-        positions = np.arange(float(len(self.L)))
-        waits = np.zeros(self.L.shape, dtype=bool) if waits is None else waits
-        if self.from_last:
-            values = np.cumsum(self.W**2, axis=0)
-            rivals = np.tril(~np.logical_or.accumulate(waits, axis=1).T, -1)
-            return Candidates(values, rivals, n - positions - 1.0, -1)
-        values = np.cumsum(self.L[:, ::-1] ** 2, axis=1)[:, ::-1].T
-        rivals = np.triu(~np.logical_or.accumulate(waits[::-1], axis=0)[::-1], 1)
-        return Candidates(values, rivals, n - positions - 2.0, 1)
+        p = len(self.L)
+        step = max(1, 2**17 // p)
+        starts = range(0, p, step) if self.from_last else reversed(range(0, p, step))
+        carried = np.zeros(p)  # the values of the step before these, or after them
+        free = None if waits is None else _free(waits, self.from_last)
+        for start in starts:
+            stop = min(start + step, p)
+            first, end = (0, stop) if self.from_last else (start, p)
+            steps, positions = np.arange(start, stop), np.arange(first, end)
+            if self.from_last:
+                values = np.square(self.W[start:stop, :stop])
+                values[0] += carried[:stop]
+                np.cumsum(values, axis=0, out=values)
+                rest = np.concatenate([carried[None, :stop], values[:-1]])
+                carried[:stop] = values[-1]
+                rivals, degrees = positions < steps[:, None], n - steps - 1.0
+            else:
+                values = np.square(self.L.T[start:stop, start:])
+                values[-1] += carried[start:]
+                np.cumsum(values[::-1], axis=0, out=values[::-1])
+                rest = np.concatenate([values[1:], carried[None, start:]])
+                carried[start:] = values[0]
+                rivals, degrees = positions > steps[:, None], n - steps - 2.0
+            if free is not None:
+                rivals &= free[start:stop, first:end]
+            yield Compared(steps, first, values, rest, rivals, degrees)
+
+
+def _free(waits: Mask, from_last: bool) -> Mask:
+    """Which positions had nobody left to wait for, at [step, position]."""
+    if from_last:
+        return ~np.logical_or.accumulate(waits, axis=1).T
+    return ~np.logical_or.accumulate(waits[::-1], axis=0)[::-1]
 
 
 @dataclass(frozen=True)
@@ -186,8 +224,8 @@ class Ordering:
     def uncertainty(self) -> Array:
         return self.known_factor.uncertainty
 
-    def candidates(self, before: Mask | None = None) -> Candidates:
-        """All that the steps compared; `before` is the partial order of the columns that they had to keep to."""
+    def candidates(self, before: Mask | None = None) -> Iterator[Compared]:
+        """All that the steps compared, a few at a time; `before` is the partial order of the columns that they had to keep to."""
         return self.known_factor.candidates(self.n, None if before is None else before[np.ix_(self.order, self.order)])
 
     def pair(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> tuple[Array, Array, Array]:
