@@ -15,7 +15,7 @@ from ordag.arrays import Array
 EPSILON = float(np.finfo(np.float64).eps)
 
 AT_ONCE = 2**32
-"""Multiplications in one call of BLAS, a fraction of a second of them: between calls somebody can interrupt, and be told how far things are."""
+"""Multiplications in one call of BLAS, a fraction of a second: between calls somebody can interrupt, or be told how far things are."""
 
 BLOCK_COLUMN, BLOCK_ROWS = 128, 256
 """Columns of an inverse at a time, and rows of them."""

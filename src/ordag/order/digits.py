@@ -91,7 +91,9 @@ def _refuse(moments: Moments, names: list[str], m: int, share: Array, uncertaint
     )
 
 
-def _undecided(factor: Factor, steps: Iterator[Compared], scale: Array, names: list[str], squared: bool) -> Iterator[str]:
+def _undecided(
+    factor: Factor, steps: Iterator[Compared], scale: Array, names: list[str], squared: bool
+) -> Iterator[str]:
     """One sentence for every step whose winner and runner-up are closer than their rounding errors."""
     side = "after" if factor.from_last else "before"
     close: list[tuple[int, int, float, float]] = []

@@ -65,7 +65,9 @@ def adaptive_elimination(question: Question) -> Selection:
         kept[m, :m] = one.parents
     joined = f"{100 * share:.1f} % of {counted(pairs, 'pair')} joined"
     grounds = f"along this order (edge prior: {joined}, penalty {penalty:.3g} for each edge)"
-    return question.answer(np.nonzero(kept), search.expected_false(kept, penalty), grounds, penalty=penalty, share=share)
+    return question.answer(
+        np.nonzero(kept), search.expected_false(kept, penalty), grounds, penalty=penalty, share=share
+    )
 
 
 class _Search:

@@ -22,13 +22,13 @@ Edges: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 @dataclass(frozen=True)
 class Selection:
-    """The chosen parents and the tests behind them: `edges` are pairs of (later, earlier) positions of the order, by later ones.
+    """The chosen parents and the tests behind them: `edges` are (later, earlier) positions of the order, sorted.
 
-    Matrices are at [later, earlier], and made when asked for: of thousands of variables only `edges` and `p_values_of` are small.
-
+    Matrices are at [later, earlier], and made when asked for: with thousands of variables, `edges` and `p_values_of` take none.
     `expected` is the number of false edges to expect, or a function that works it out; `grounds` says where it comes from.
     Edges, whichever way they point: wrong directions come on top. `threshold` is the p-value up to which pairs are joined,
-    `row_p_values` are those of a test that saw the rows, `W` is the inverse factor behind the others. `penalty` of an edge and `share` of pairs joined are those of the edge prior; nan for rules that have none.
+    `row_p_values` are those of a test that saw the rows, `W` is the inverse factor behind the others. `penalty` of an edge and
+    `share` of pairs joined are those of the edge prior; nan for rules that have none.
     """
 
     edges: Edges

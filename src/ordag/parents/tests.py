@@ -110,10 +110,6 @@ class Slab(NamedTuple):
     r: Array
 
     @property
-    def later(self) -> NDArray[np.intp]:
-        return np.arange(self.start, self.start + self.r.shape[1])
-
-    @property
     def pairs(self) -> Mask:
         return ~np.tri(*self.r.shape, dtype=bool)
 
@@ -153,7 +149,7 @@ def _of_columns(columns: Array) -> Array:
 
 
 def correlation_noise(W: Array, condition: Array, *, squared: bool) -> Array:
-    r"""How far rounding may have moved every one of `partial_correlations`, at [later, earlier].
+    r"""How far rounding may have moved every one of `partial_correlations`, at [later, earlier]; or of some columns of W, from a diagonal on.
 
     With c the `condition` and $b_{mj} = \sum_{i=j}^m |W_{ij}| c_i / \sqrt{\sum_{i=j}^m W_{ij}^2}$ by $\varepsilon (b_{mj} + c_m)$ from
     rows, and from squares and products by $\varepsilon (b_{mj} + c_m)^2 / 2$ (docs/numerics.md).
@@ -187,15 +183,19 @@ def rejected(r: Array, n: int, test: Test, alpha: float) -> Mask:
     return (r >= least) | (r <= -least)
 
 
+def decision(p: int, n: int, test: Test, alpha: float) -> Callable[[Array, int], Mask]:
+    """A function that says of the |r| of a `Slab`, and its start, which have a p-value of at most alpha."""
+    if test not in CRITICAL:
+        return lambda r, start: test(r, n, conditioned_on(np.arange(start, start + r.shape[1]))) <= alpha
+    least = CRITICAL[test](alpha, n, conditioned_on(np.arange(p)))
+    return lambda r, start: r >= least[start:]
+
+
 def significant(W: Array, n: int, test: Test, alpha: float) -> Iterator[tuple[Slab, Mask]]:
     """Slab by slab the pairs whose p-value is at most alpha, as a mask over the slab."""
-    least = CRITICAL[test](alpha, n, conditioned_on(np.arange(len(W)))) if test in CRITICAL else None
+    found = decision(len(W), n, test, alpha)
     for slab in slabs(W):
-        if least is None:
-            found = test(slab.r, n, conditioned_on(slab.later)) <= alpha
-        else:
-            found = np.abs(slab.r) >= least[slab.start :]
-        yield slab, found & slab.pairs
+        yield slab, found(np.abs(slab.r) if test in CRITICAL else slab.r, slab.start) & slab.pairs
 
 
 def _blocks(p: int) -> Iterator[tuple[int, int]]:

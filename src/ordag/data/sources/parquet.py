@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ordag.arrays import Array
 from ordag.data.reading import Reading
@@ -32,6 +32,7 @@ class ParquetSource(Source):
     """Files with the same columns, read one after the other, and only the selected columns of them."""
 
     files: tuple[Path, ...]
+    repeatable: ClassVar[bool] = True
 
     def batches(self, rows: int) -> Iterator[Array]:
         return regroup(self._blocks(), rows)
