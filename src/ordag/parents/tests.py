@@ -149,8 +149,9 @@ def _of_columns(columns: Array) -> Array:
 
 
 def correlation_noise(W: Array, condition: Array, *, squared: bool) -> Array:
-    r"""How far rounding may have moved every one of `partial_correlations`, at [later, earlier]; or of some columns of W, from a diagonal on.
+    r"""How far rounding may have moved every one of `partial_correlations`, at [later, earlier].
 
+    Some columns of W will do, from the diagonal of the first on, with the condition of those rows.
     With c the `condition` and $b_{mj} = \sum_{i=j}^m |W_{ij}| c_i / \sqrt{\sum_{i=j}^m W_{ij}^2}$ by $\varepsilon (b_{mj} + c_m)$ from
     rows, and from squares and products by $\varepsilon (b_{mj} + c_m)^2 / 2$ (docs/numerics.md).
     """
