@@ -166,13 +166,11 @@ def _learned(table: Table, settings: CvsSettings, known: Constraints | None) -> 
         required=None if known is None else known.required,
     )
     moments = ordering.moments
-    later, earlier = np.nonzero(selection.parents)
-    adjacency = np.zeros((moments.p, moments.p), dtype=bool)
-    adjacency[ordering.order[earlier], ordering.order[later]] = True
+    later, earlier = selection.edges
     return Found(
         recipe=settings,
         moments=moments,
-        graph=Dag.known_acyclic(moments.names, adjacency),
+        graph=Dag.known_acyclic_edges(moments.names, ordering.order[earlier], ordering.order[later]),
         ordering=ordering,
         selection=selection,
         warnings=(*ordering.warnings, *_not_compared(ordering, settings)),

@@ -30,10 +30,11 @@ HOPELESS = 1.0
 
 def condition(W: Array, scale: Array) -> Array:
     """c_m = Σ_j |W_mj| ‖x_j‖ for every row m."""
-    c = np.empty(len(W))
+    c = np.zeros(len(W))
     step = max(1, 2**18 // max(1, len(W)))
-    for start in range(0, len(W), step):  # a few rows at a time: |W| whole would be one more p × p matrix
-        c[start : start + step] = np.einsum("ij,j->i", np.abs(W[start : start + step]), scale)
+    for start in range(0, len(W), step):  # a few columns at a time: |W| whole would be one more p × p matrix
+        stop = start + step
+        c[start:] += np.einsum("ji,j->i", np.abs(W.T[start:stop, start:]), scale[start:stop])
     return c
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -46,6 +46,7 @@ class CsvSource(Source):
     layout: Layout
     columns: Mapping[int, str]  # by position in the file, what pyarrow calls the selected columns
     files: list[Any] = field(default_factory=list)  # open ones, to know how many of their bytes are read
+    repeatable: ClassVar[bool] = True
 
     def share(self, rows: int) -> float | None:
         if not self.files or self.files[0].closed or not self.files[0].size():

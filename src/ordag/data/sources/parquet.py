@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ordag.arrays import Array
 from ordag.data.reading import Reading
@@ -24,7 +24,7 @@ from ordag.words import quoted
 ENDINGS = (".parquet", ".pq")
 TEXT = re.compile(r"\.(csv|tsv)(\.\w+)?$", re.IGNORECASE)
 MARK = b"PAR1"  # the first and the last four bytes of every Parquet file
-BUFFER = 1 << 16  # bytes read ahead in each column
+BUFFER, MOST_BUFFERED = 1 << 16, 1 << 27  # bytes read ahead in each column, and in all of them if those are very many
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +32,7 @@ class ParquetSource(Source):
     """Files with the same columns, read one after the other, and only the selected columns of them."""
 
     files: tuple[Path, ...]
+    repeatable: ClassVar[bool] = True
 
     def batches(self, rows: int) -> Iterator[Array]:
         return regroup(self._blocks(), rows)
@@ -40,7 +41,8 @@ class ParquetSource(Source):
         for path in self.files:
             describe = self.describe if len(self.files) == 1 else f"{self.describe}, {path.name}"
             first_row = 1
-            with _opened(path, describe) as file:
+            buffer = min(BUFFER, max(2**12, MOST_BUFFERED // max(len(self.names), 1)))
+            with _opened(path, describe, buffer) as file:
                 step = rows_at_once(len(self.names))
                 for batch in file.iter_batches(batch_size=step, columns=list(self.names)):
                     yield numbers_of(batch, self.names, describe, first_row)
@@ -163,15 +165,15 @@ def _refuse_mismatch(
 
 
 @contextmanager
-def _opened(path: Path, describe: str) -> Iterator[Any]:
-    """The open file; what pyarrow or the system has against it becomes one sentence."""
+def _opened(path: Path, describe: str, buffer: int = BUFFER) -> Iterator[Any]:
+    """The open file, read ahead by so many bytes in each column; what pyarrow or the system has against it becomes one sentence."""
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
         _check_marks(path, describe)
         with parquet.ParquetFile(
-            path, pre_buffer=False, buffer_size=BUFFER, page_checksum_verification=True
+            path, pre_buffer=False, buffer_size=buffer, page_checksum_verification=True
         ) as file:  # checksums only where the file has them
             yield file
     except (pa.ArrowException, OSError) as error:

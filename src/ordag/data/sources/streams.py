@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,6 +43,12 @@ class StreamSource(Source):
                 first_row += batch.num_rows
 
 
+class IpcSource(StreamSource):
+    """The batches of a file."""
+
+    repeatable: ClassVar[bool] = True
+
+
 def open_ipc(path: Path, describe: str, reading: Reading) -> Source | None:
     """An Arrow file (which Feather files are too) or an Arrow stream in a file, by its ending or its first bytes."""
     ending = path.suffix.lower()
@@ -69,7 +75,7 @@ def open_ipc(path: Path, describe: str, reading: Reading) -> Source | None:
         with _ipc(path, is_file) as file:
             yield from (file.get_batch(k) for k in range(file.num_record_batches)) if is_file else file
 
-    return StreamSource(names=names, rows=None, describe=describe, read=read)
+    return IpcSource(names=names, rows=None, describe=describe, read=read)
 
 
 @contextmanager
