@@ -107,7 +107,9 @@ def omnibus(skewness: Array, excess: Array, n: int) -> Array:
     root = 6.0 * (n * n - 5.0 * n + 2.0) / ((n + 7.0) * (n + 9.0))
     root *= math.sqrt(6.0 * (n + 3.0) * (n + 5.0) / (n * (n - 2.0) * (n - 3.0)))
     a = 6.0 + 8.0 / root * (2.0 / root + math.sqrt(1.0 + 4.0 / root**2))
-    z2 = (1.0 - 2.0 / (9.0 * a) - np.cbrt((1.0 - 2.0 / a) / (1.0 + x * math.sqrt(2.0 / (a - 4.0))))) / math.sqrt(2.0 / (9.0 * a))
+    z2 = (1.0 - 2.0 / (9.0 * a) - np.cbrt((1.0 - 2.0 / a) / (1.0 + x * math.sqrt(2.0 / (a - 4.0))))) / math.sqrt(
+        2.0 / (9.0 * a)
+    )
     return np.asarray(chdtrc(2.0, z1**2 + z2**2))
 
 
