@@ -145,7 +145,7 @@ def test_standard_input_of_every_kind_whole_and_cut_off(kind, tmp_path):
 
 def test_standard_input_that_is_closed(monkeypatch):
     code = "import os, sys; os.close(0); sys.argv[1:] = ['learn', '-']; from ordag.cli import main; sys.stdin = None; main()"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
     assert (result.returncode, result.stderr.count("\n")) == (2, 1)
     assert result.stderr.startswith("Error: Standard input is closed")
 
@@ -229,7 +229,7 @@ def test_files_that_may_not_grow(words, tmp_path):
     before = (tmp_path / words[-1]).name
     (tmp_path / before).write_text("before")
     result = subprocess.run(
-        [sys.executable, "-c", LIMITED, *words], cwd=tmp_path, capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", LIMITED, *words], cwd=tmp_path, capture_output=True, text=True, timeout=600
     )
     assert result.returncode == 2, result.stderr
     assert "could not be written: File too large. What was there before is unchanged." in result.stderr
@@ -269,7 +269,7 @@ def test_a_killed_worker_is_an_error_of_ordag(monkeypatch):
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_a_killed_worker_of_the_bootstrap_is_one_sentence():
     words = ["learn", "marks", "--method", "gds", "--bootstrap", "3000", "--workers", "2"]
-    result = subprocess.run([sys.executable, "-c", KILLED, *words], capture_output=True, text=True, timeout=300)
+    result = subprocess.run([sys.executable, "-c", KILLED, *words], capture_output=True, text=True, timeout=600)
     assert result.returncode == 2
     assert result.stderr.splitlines()[-1].startswith("Error: A worker process was killed")
     assert "Traceback" not in result.stderr
@@ -288,7 +288,7 @@ def test_a_reader_that_goes_away_is_no_error(words):
     process.stdout.close()
     assert process.stderr.read() == ""
     process.stderr.close()
-    assert process.wait(timeout=120) == 0
+    assert process.wait(timeout=600) == 0
 
 
 def test_too_little_memory_on_a_device_is_one_sentence(monkeypatch):

@@ -328,7 +328,7 @@ class Progress:
         if not self.share:
             return f"{words}, {elapsed:.0f} s"[:width].ljust(width)
         left = (now - self.since) * (1.0 - self.share) / self.share
-        more = f", about {left:.0f} s left" if now - self.since > 0.5 else ""
+        more = f", about {left:.0f} s left" if now - self.since > 0.5 and self.share > 0.01 else ""
         said = f"{100 * self.share:3.0f} %  {words}{more}"
         letters = min(BAR, width - len(said) - 3)
         filled = round(self.share * letters)
