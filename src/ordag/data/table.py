@@ -23,7 +23,7 @@ from ordag.data.reading import Reading
 from ordag.data.scatter import WIDE
 from ordag.data.sources import ScatteredSource, Source, open_source
 from ordag.data.table_checks import LeastRows, RowCheck, check_moments, check_size, least_squares_rows
-from ordag.words import News, counted
+from ordag.words import counted
 
 
 class Table:
@@ -67,8 +67,7 @@ class Table:
 
     def tell_rows(self, rows: int) -> None:
         """Pass on how many rows have been read."""
-        share = None if self.source is None else self.source.share(rows)
-        self.tell(News(f"{counted(rows, 'row')} read", share))
+        self.tell(f"{counted(rows, 'row')} read" if self.source is None else self.source.news(rows))
 
     def needing(self, least_rows: LeastRows) -> Table:
         """This table, from now on refused with fewer rows than this; unless said, than regressions on all columns need."""

@@ -16,7 +16,7 @@ from ordag.arrays import Array
 from ordag.data.reading import Reading
 from ordag.data.sources.arrow import floats, kind_of
 from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, beyond_exact, select
-from ordag.data.sources.paths import opened
+from ordag.data.sources.paths import opened, size_of, unchanged
 from ordag.data.sources.sniff import COMPRESSED, NUMBER, Layout, not_decodable, sniff
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import ColumnError, DataError, TooFewRowsError, UnreadableError
@@ -48,6 +48,10 @@ class CsvSource(Source):
     files: list[Any] = field(default_factory=list)  # open ones, to know how many of their bytes are read
     repeatable: ClassVar[bool] = True
 
+    @property
+    def file_bytes(self) -> int | None:
+        return size_of([self.layout.path])
+
     def share(self, rows: int) -> float | None:
         if not self.files or self.files[0].closed or not self.files[0].size():
             return None
@@ -62,7 +66,7 @@ class CsvSource(Source):
         if self.rows == 0:
             return
         checked = False
-        with self._reading(pa.float64()) as reader:
+        with unchanged(self.layout.path, self.describe), self._reading(pa.float64()) as reader:
             for batch in reader:
                 block = np.column_stack([floats(column) for column in batch.columns])
                 if not checked and bool((np.abs(block) >= LARGEST_EXACT).any()):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import BinaryIO
@@ -60,6 +62,33 @@ def opened(path: Path, describe: str) -> BinaryIO:
         ) from error
     except OSError as error:
         raise UnreadableError(f"{describe} cannot be opened: {error.strerror}. Check the file.") from error
+
+
+@contextmanager
+def unchanged(path: Path, describe: str) -> Iterator[None]:
+    """Around reading a file from its first byte to its last: refuse the answer if it became shorter or longer meanwhile."""
+    with opened(path, describe) as file:
+        before = os.fstat(file.fileno()).st_size
+        fault: Exception | None = None
+        try:
+            yield
+        except Exception as error:
+            fault = error
+        after = os.fstat(file.fileno()).st_size
+        if after != before:
+            raise UnreadableError(
+                f"{describe} changed while it was read, from {before:,} to {after:,} bytes: wait until it is written, or read a copy."
+            ) from fault
+        if fault is not None:
+            raise fault
+
+
+def size_of(paths: Iterable[Path]) -> int | None:
+    """Bytes of these files; None where one is gone."""
+    try:
+        return sum(path.stat().st_size for path in paths)
+    except OSError:
+        return None
 
 
 def _refuse_content(data: str) -> None:
