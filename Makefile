@@ -5,10 +5,11 @@ BIN = $(VENV)/bin
 PEERS = .venv-peers
 LOWEST = .venv-lowest
 
-.PHONY: demo settings examples plots check test test-lowest test-versions lint types bench peers docs dist clean help
+.PHONY: demo explore settings examples plots check test test-lowest test-versions lint types bench peers docs dist clean help
 
 help:
 	@echo "make demo    install, and learn the graph of the exam marks"
+	@echo "make explore install, and open the workbench in the browser, on the exam marks"
 	@echo "make check   install with the test tools, and run the quick tests (a minute)"
 	@echo "make test    the same with all tests"
 	@echo "make test-versions   all tests with every Python from 3.11 on that is here, and with the lowest versions of the libraries"
@@ -26,6 +27,9 @@ help:
 demo: $(VENV)/.installed
 	@$(BIN)/ordag learn marks --units commensurable
 
+explore: $(VENV)/.installed-explore
+	@$(BIN)/ordag explore marks
+
 check: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m "not slow"
 
@@ -41,7 +45,7 @@ test-versions:
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/oxfmt --check "src/ordag/show/browser/*.js"
+	$(BIN)/oxfmt --check "src/ordag/*/browser/*.js"
 
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
@@ -80,6 +84,10 @@ $(VENV)/.installed: $(VENV)/.created pyproject.toml
 
 $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-explore: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[explore]"
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-docs: $(VENV)/.created pyproject.toml

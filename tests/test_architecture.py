@@ -32,6 +32,7 @@ ROOMS = """
     keywords learning effects estimators
     diagnosis comparison
     show
+    explore
     paper
     cli
 """
@@ -106,7 +107,7 @@ def test_imports_inside_functions_are_those_of_what_shows_itself():
                         if node.module in GPU:
                             continue
                         hidden.add((room_of(name), room_of(node.module)))
-    assert hidden <= EXCEPTIONS, hidden
+    assert hidden <= EXCEPTIONS | {("cli", "explore")}, hidden  # the packages of the workbench are not always there
 
 
 def test_every_room_says_what_it_is_for():

@@ -32,10 +32,10 @@ HOMES = {
 }
 """Where the names in the types of settings come from."""
 
-OTHERWISE = {"columns": "--columns", "header": "--no-header"}
+OTHERWISE = {"columns": "--columns", "transform": "--transform", "header": "--no-header"}
 """Options that the command line words in its own way."""
 
-EXPLICIT = ("columns", "missing")
+EXPLICIT = ("columns", "transform", "missing")
 """What `learn` names itself."""
 
 BOOTSTRAP = {"kind": "str", "level": "float", "workers": "int | None"}

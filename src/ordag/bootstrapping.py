@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.checks import Seed, check_choice, is_whole, short
+from ordag.checks import Seed, check_choice, drawn_seed, is_whole, short
 from ordag.cluster import connected, current_client, on_cluster
 from ordag.data.moments import Moments
 from ordag.data.reading import Missing, split_reading
@@ -78,8 +78,8 @@ def bootstrap(
     """Learn from `replicates` samples of the data, and count what comes out how often.
 
     data, method, columns, missing, settings: as for `ordag.learn`.
-    seed: the same seed gives the same answer, with any number of workers. Without one the samples are others every time, and
-        a method that draws lots itself has its own seed, as in `ordag.learn`.
+    seed: the same seed gives the same answer, with any number of workers; a method that draws lots itself has it too. Without one
+        it is drawn, and the samples are others every time; `entropy` of the result is what was drawn.
     workers: processes to use; one for every core unless said otherwise. With a cluster, how many batches of replicates it works on
         at a time; as many as it has threads unless said otherwise.
     client: a client of Dask, or the address of its scheduler: samples are then learned from on that cluster. Where the data are
@@ -100,15 +100,17 @@ def bootstrap(
     check_interval_level(level)
     check_choice("kind", kind, KINDS)
     cores = worker_count(workers)
-    root = seed_root(seed)
+    root = seed_root(drawn_seed() if seed is None else seed)
     reading, asked = split_reading(settings)
     check_settings(method, asked)
     keep = {"auto": IN_MEMORY, "rows": sys.maxsize, "half": sys.maxsize}.get(kind, 0)
     with connected(client) as cluster:
         table = Table(data, columns=columns, missing=missing, progress=progress, keep=keep, **reading)
         recipe = recipe_for(table, method, asked)
-        if seed is not None:
-            recipe = recipe.reseeded(np.random.default_rng(root))
+        if hasattr(recipe, "seed"):
+            told = isinstance(root.entropy, int) and not root.spawn_key
+            own: dict[str, Any] = {"seed": root.entropy if told else np.random.default_rng(root)}
+            recipe = replace(recipe, **own)
         source = table.source
         scattered = isinstance(source, ScatteredSource)
         if scattered:

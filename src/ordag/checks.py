@@ -94,3 +94,8 @@ def checked_seed(seed: Seed, name: str = "seed") -> Seed:
             "random numbers every time."
         )
     return int(seed)
+
+
+def drawn_seed() -> int:
+    """Another one every time, among the whole numbers that every program can hold."""
+    return int(np.random.default_rng().integers(LARGEST))

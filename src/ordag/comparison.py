@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ordag.bits import packed_columns
@@ -250,7 +250,7 @@ def _outcome(method: str, table: Table, settings: Mapping[str, Any], truth: Dag 
         check_settings(method, settings)
         recipe = recipe_for(table, method, settings)
         found = learn_from(table if recipe.needs_rows else Table(table.moments, progress=table.tell), recipe)
-        fit = Fit.of(with_notice(found))
+        fit = Fit.of(replace(with_notice(found), transform=table.transform))
     except SettingError:
         raise
     except OrdagError as error:

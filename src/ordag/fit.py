@@ -108,6 +108,8 @@ class Fit(Found):
             "warnings": list(self.warnings),
             "verdict": self.verdict.to_dict(),
         }
+        if self.transform:
+            document["transform"] = dict(self.transform)
         if self.sem is not None:
             document["error_variances"] = dict(zip(self.names, plain(self.sem.omega), strict=True))
             document["intercepts"] = dict(zip(self.names, plain(self.sem.intercept), strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -25,6 +25,7 @@ def learn(
     method: str = "auto",
     *,
     columns: Sequence[str] | None = None,
+    transform: Mapping[str, float | str] | None = None,
     missing: Missing = "error",
     progress: Callable[[str], None] | None = None,
     bootstrap: int | None = None,
@@ -40,10 +41,12 @@ def learn(
         "ges" or "gds". "auto" takes pooled up to 100 variables (200 with fewer than ten rows for each) and cvs with
         parents="adaptive" beyond, unless a setting says otherwise: alpha, test, parents, correction and direction are those of cvs.
     columns: names of the columns to use, all by default.
+    transform: columns in other units, such as {"height": 100, "income": "log", "score": "standardise"}: a factor, the natural
+        logarithm, or the standard deviation as the unit.
     missing: "error" refuses rows with missing values, "drop" leaves them out.
     progress: called now and then with a few words on how far things are.
     bootstrap: learn again from this many resamples, for the support of every arrow; settings may then be those of
-        `ordag.bootstrap` too.
+        `ordag.bootstrap` too. The seed is 0 unless given.
     forecast: simulated tables for what the verdict expects to be wrong; as many as take about a second if not given.
     client: a client of Dask, or the address of its scheduler, for data on its cluster and for resamples; the current one if not given.
     settings: those of the method and of reading text files: docs/settings.md has them all.
@@ -56,11 +59,13 @@ def learn(
     if not is_whole(1 if forecast is None else forecast, 1):
         raise SettingError(f"forecast={short(forecast)}: the number of simulated tables is a whole number from 1 on.")
     if bootstrap is not None:
+        settings.setdefault("seed", 0)
         result = resample(
             data,
             bootstrap,
             method=method,
             columns=columns,
+            transform=transform,
             missing=missing,
             progress=progress,
             client=client,
@@ -70,7 +75,7 @@ def learn(
     reading, asked = split_reading(settings)
     check_settings(method, asked)
     with connected(client):
-        table = Table(data, columns=columns, missing=missing, progress=progress, **reading)
+        table = Table(data, columns=columns, transform=transform, missing=missing, progress=progress, **reading)
         return Fit.learned(table, recipe_for(table, method, asked), forecast_tables=forecast)
 
 

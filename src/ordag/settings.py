@@ -14,7 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
-from ordag.checks import as_number, check_choice, checked_seed, is_flag, is_whole, short
+import numpy as np
+
+from ordag.checks import as_number, check_choice, checked_seed, drawn_seed, is_flag, is_whole, short
 from ordag.errors import SettingError
 
 Check = Callable[[str, Any], Any]
@@ -29,6 +31,7 @@ class Setting:
     choices: the words that it may be, where it is a word.
     bare: the value that its option stands for when it is typed without one.
     plain: the value as JSON can hold it.
+    least, most: the bounds of a number, where a control has to know them; `check` decides.
     """
 
     check: Check
@@ -37,6 +40,8 @@ class Setting:
     choices: tuple[str, ...]
     bare: str | None
     plain: Callable[[Any], Any]
+    least: float | None = None
+    most: float | None = None
 
 
 def setting(
@@ -49,9 +54,11 @@ def setting(
     bare: str | None = None,
     plain: Callable[[Any], Any] = lambda value: value,
     kw_only: Any = MISSING,
+    least: float | None = None,
+    most: float | None = None,
 ) -> Any:
     """A field of a settings class."""
-    known = Setting(check, help, typed, choices, bare, plain)
+    known = Setting(check, help, typed, choices, bare, plain, least, most)
     return field(default=default, kw_only=kw_only, metadata={"setting": known})
 
 
@@ -75,7 +82,7 @@ def whole(least: int, wanted: str, help: str) -> Any:
             raise SettingError(f"{name}={short(value)}: {wanted}.")
         return value if value is None else int(value)
 
-    return setting(None, check, help, typed=int)
+    return setting(None, check, help, typed=int, least=least)
 
 
 def flag(default: bool, help: str, *, typed: bool = False) -> Any:
@@ -90,14 +97,14 @@ def flag(default: bool, help: str, *, typed: bool = False) -> Any:
 
 
 def seed(help: str) -> Any:
-    """A seed of random numbers: 0 unless given, None for others every time."""
-    return setting(
-        0,
-        lambda _, value: checked_seed(value),
-        help,
-        typed=int,
-        plain=lambda value: value if isinstance(value, int) else None,
-    )
+    """A seed of random numbers: 0 unless given. None draws one, and a generator gives one; it is a number from here on, that
+    others can be told."""
+
+    def check(_: str, value: Any) -> int:
+        seed = drawn_seed() if value is None else checked_seed(value)
+        return seed if isinstance(seed, int) else int(np.random.default_rng(seed).integers(2**63))
+
+    return setting(0, check, help, typed=int)
 
 
 def level(name: str, value: Any) -> float:

@@ -27,6 +27,7 @@ COMMANDS = {
     "check": "Say how far the arrows that ordag learn finds in DATA can be trusted.",
     "effect": "The total causal effect of one variable on another in the model learned from DATA.",
     "compare": "Learn from DATA with several methods, and lay their graphs side by side.",
+    "explore": "Open a workbench in the browser, in which the graph follows every change.",
     "moments": "Keep what learning needs of DATA in a file.",
     "simulate": "Draw a random model of the given DESIGN, and rows from it.",
     "reproduce": "Run the numerical results of Park & Kim again: all of them, or those named.",
@@ -76,6 +77,7 @@ def cli() -> None:
     ordag check data.csv                     do the data fit what the method assumes?
     ordag effect data.csv --from a --to b    a total causal effect
     ordag compare data.csv                   methods side by side
+    ordag explore data.csv                   change settings, units and knowledge in the browser
     ordag moments part.csv --out p.moments   a part of a table; then: ordag learn *.moments
     ordag simulate homogeneous --out d.csv   a random model and data from it
     ordag reproduce --quick                  the paper's figures and tables again

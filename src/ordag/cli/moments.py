@@ -11,7 +11,7 @@ from ordag.cli.options import DATA, READING, Progress, inputs, take_reading, tit
 from ordag.data.moments import moments_of_files, read_moments
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import Reading
-from ordag.data.sources import open_source
+from ordag.data.transform import open_table
 from ordag.errors import OutputError
 from ordag.show.files import check_outputs
 from ordag.words import counted, shown
@@ -44,13 +44,12 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
     with Progress() as progress:
         known = moments_of_files(data)
         if known is None:
-            source = open_source(data, **reading)
+            source = open_table(data, **reading)
             found = read_moments(
                 source, missing=reading.get("missing", "error"), progress=lambda rows: progress(source.news(rows))
             )
         else:
-            Reading(**reading).refuse_layout("A file of moments")
-            found = known if reading.get("columns") is None else known.select(reading["columns"])
+            found = known.read_as(Reading(**reading))
         found.save(out)
     dropped = f", {counted(found.dropped, 'row')} with missing values left out" if found.dropped else ""
     click.echo(f"{title_of(data)}: {counted(found.n, 'row')}{dropped} · {counted(found.p, 'column')}")

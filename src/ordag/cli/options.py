@@ -21,7 +21,7 @@ from click.shell_completion import CompletionItem
 from ordag.cli.help import ABOUT_METHODS, ABOUT_READING, SectionedOption
 from ordag.data.datasets import DATASETS
 from ordag.data.moments_file import ENDING
-from ordag.data.reading import Reading
+from ordag.data.reading import CHANGES, Reading, changes_from_text
 from ordag.data.sources.sniff import PACKED
 from ordag.errors import OrdagError, SettingError, UnreadableError
 from ordag.learners.methods import METHODS
@@ -191,6 +191,23 @@ class _Written(click.ParamType):  # type: ignore[type-arg]
             self.fail(str(error), param, ctx)
 
 
+def _changes(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The changes that have a name, once the column has been typed."""
+    column, _equals, change = begun.rpartition("=")
+    return [CompletionItem(f"{column}={word}") for word in CHANGES if column and word.startswith(change)]
+
+
+TRANSFORM = click.option(
+    "--transform",
+    multiple=True,
+    metavar="COLUMN=CHANGE",
+    cls=SectionedOption,
+    section=ABOUT_READING,
+    shell_complete=_changes,
+    help="A column in another unit: COLUMN=100 multiplies it, COLUMN=log takes its natural logarithm, COLUMN=standardise "
+    "divides it by its standard deviation. May be repeated.",
+)
+
 READING = [
     click.option(
         "--columns",
@@ -199,6 +216,7 @@ READING = [
         section=ABOUT_READING,
         help="Columns to use, separated by commas; all unless given. Repeat the option for names with commas.",
     ),
+    TRANSFORM,
     *(
         _click_option(name, known, getattr(Reading(), name), _sentence(known.help), ABOUT_READING)
         for name, known in declared(Reading).items()
@@ -231,7 +249,8 @@ def take_reading(values: dict[str, Any]) -> dict[str, Any]:
     """Move the options on how to read a table out of `values`, as keyword arguments of `learn`."""
     values["header"] = False if values.pop("no_header") else None
     values["columns"] = _column_list(values["columns"])
-    reading = {name: values.pop(name) for name in declared(Reading)}
+    values["transform"] = changes_from_text(values.get("transform", ())) or None
+    reading = {name: values.pop(name, None) for name in declared(Reading)}
     return {name: value for name, value in reading.items() if value is not None}
 
 
@@ -279,8 +298,8 @@ def _column_list(columns: tuple[str, ...]) -> list[str] | None:
     """`--columns a,b --columns "c, d"`: with one use of the option commas separate names, with several they do not."""
     if not columns:
         return None
-    names = columns[0].split(",") if len(columns) == 1 else columns
-    return [name.strip() for name in names if name.strip()]
+    names = [name.strip() for name in columns[0].split(",")] if len(columns) == 1 else columns
+    return [name for name in names if name.strip()]
 
 
 class Progress:

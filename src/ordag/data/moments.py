@@ -16,7 +16,7 @@ from ordag.checks import as_list, as_numbers, check_function, is_whole, short
 from ordag.data.moments_file import ENDING, Content, parse, pieces, read
 from ordag.data.parts import Scan, scan
 from ordag.data.profile import Sampler
-from ordag.data.reading import Missing
+from ordag.data.reading import Missing, Reading
 from ordag.data.scatter import (
     WELL_CONDITIONED,
     Accumulator,
@@ -27,14 +27,15 @@ from ordag.data.scatter import (
     root_of_scatter,
     scatter_of,
 )
-from ordag.data.sources import ScatteredSource, Source, TensorSource, open_source
+from ordag.data.sources import ScatteredSource, Source, TensorSource, Upload, open_source
 from ordag.data.sources.paths import locate
 from ordag.data.table_checks import SMALLEST, LeastRows, RowCheck, check_names, check_size
+from ordag.data.transform import Changes, open_table
 from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, OutputError, SettingError
 from ordag.files import write_whole
 from ordag.linalg import lengths, triangle
 from ordag.markup import card, isolated, table
-from ordag.words import counted, listed, number, shown
+from ordag.words import counted, listed, number, quoted, shown
 
 Progress = Callable[[int], None]
 
@@ -125,6 +126,31 @@ class Moments:
             self.n, self.mean[index], columns, R=triangle(self.R[:, index]), squared=self.squared, dropped=self.dropped
         )
 
+    def scaled(self, factors: Sequence[float] | Array) -> Moments:
+        """Those of the same rows with every column multiplied by its factor."""
+        factors = _shaped(factors, "factors", self.p)
+        known: dict[str, Any] = {"squared": self.squared, "dropped": self.dropped}
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            if self.scatter is not None:
+                known["scatter"] = np.asfortranarray(self.scatter * np.outer(factors, factors))
+            else:
+                known["R"] = np.asfortranarray(self.R * factors * np.sign(factors)[:, None])
+            return Moments(self.n, self.mean * factors, self.names, **known)
+
+    def read_as(self, reading: Reading) -> Moments:
+        """These columns of them in these units, as far as moments can tell."""
+        reading.refuse_layout("Moments")
+        chosen = self if reading.columns is None else self.select(reading.columns)
+        changes = Changes.of(reading.transform or {}, chosen.names, "the table")
+        if changes.logs.any():
+            names = [chosen.names[j] for j in np.flatnonzero(changes.logs)]
+            raise DataError(
+                f"transform takes logarithms of {quoted(names)}, which needs the rows, and only moments were given: give the rows.",
+                ["transform"],
+            )
+        factors = changes.divided(chosen.spread / np.sqrt(max(chosen.n - 1.0, 1.0))).factors
+        return chosen.scaled(factors) if (factors != 1.0).any() else chosen
+
     def merge(self, *others: Moments) -> Moments:
         """The moments of all the rows together. Columns are matched by name; any grouping gives the same result."""
         if not others:
@@ -205,7 +231,7 @@ class Moments:
     ) -> Moments:
         """From a file, a folder of Parquet files, a frame or an array, in one pass over batches of rows; on a cluster, by its workers."""
         check_function("progress", progress)
-        source = open_source(data, columns=columns, missing=missing, **reading)
+        source = open_table(data, columns=columns, missing=missing, **reading)
         return read_moments(source, missing=missing, progress=progress)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -221,7 +247,7 @@ class Moments:
     @classmethod
     def from_bytes(cls, data: bytes) -> Moments:
         """What `to_bytes` gave."""
-        return cls(**parse(io.BytesIO(data), "What was given")._asdict())
+        return _of_bytes(data, "What was given")
 
     @property
     def _content(self) -> Content:
@@ -260,10 +286,16 @@ class Moments:
 
 def moments_of_files(data: Any) -> Moments | None:
     """The moments that a .moments file, or a list of them, holds; None for data of another kind."""
+    if isinstance(data, Upload):
+        return _of_bytes(data.data, shown(data.name)) if data.name.lower().endswith(ENDING) else None
     paths = data if isinstance(data, list | tuple) else [data]
     if paths and all(isinstance(one, str | PathLike) and str(one).lower().endswith(ENDING) for one in paths):
         return Moments.load(*paths)
     return None
+
+
+def _of_bytes(data: bytes, describe: str) -> Moments:
+    return Moments(**parse(io.BytesIO(data), describe)._asdict())
 
 
 def gram_moments(source: Source) -> Moments | None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ordag.arrays import Array
 from ordag.checks import check_function
@@ -21,16 +24,27 @@ from ordag.data.parts import PartSampler, scan
 from ordag.data.profile import Profile, Rows, Sampler
 from ordag.data.reading import Reading
 from ordag.data.scatter import WIDE
-from ordag.data.sources import ScatteredSource, Source, open_source
-from ordag.data.table_checks import LeastRows, RowCheck, check_moments, check_size, least_squares_rows
-from ordag.words import counted
+from ordag.data.sources import ScatteredSource, Source
+from ordag.data.table_checks import (
+    LARGEST,
+    SMALLEST,
+    LeastRows,
+    RowCheck,
+    check_moments,
+    check_size,
+    least_squares_rows,
+)
+from ordag.data.transform import Changes, changed, open_table
+from ordag.errors import SettingError
+from ordag.words import counted, quoted
 
 
 class Table:
     """Data of any kind that Ordag takes, opened and checked, not yet computed with.
 
     `reading` are the settings of `Reading`. `keep` is how many numbers of a file's rows to keep when they are read, for `rows`.
-    `names` are those of the columns, known before any row is read; `source` is where the rows are, None for moments.
+    `names` are those of the columns, known before any row is read; `source` is where the rows are, None for moments; `transform`
+    is what was done to columns, by name.
     """
 
     def __init__(
@@ -39,26 +53,83 @@ class Table:
         settings = Reading(**reading)
         check_function("progress", progress)
         self.missing = settings.missing
+        self.transform: Mapping[str, float | str] = _changing(settings.transform)
         self._progress, self._keep = progress, keep
         self._least_rows: LeastRows = least_squares_rows
         self.source: Source | None = None
-        self._sampler: Sampler | None = None
+        self._sampler: Sampler | Kept | None = None
         self.starts: tuple[int, ...] = (
             0,
         )  # of a table in parts: how many good rows come before each, once it has been read
         held = data if isinstance(data, Moments) else moments_of_files(data)
         if held is not None:
-            settings.refuse_layout("Moments")
-            self._given = held if settings.columns is None else held.select(settings.columns)
+            self._given = held.read_as(settings)
             self.names = self._given.names
         else:
-            self.source = open_source(data, **reading)
+            self.source = open_table(data, **reading)
             self.names = self.source.names
 
     @classmethod
     def of_rows(cls, names: Sequence[str], X: Array) -> Table:
         """A table of rows in memory under given names."""
         return cls(dict(zip(names, X.T, strict=True)))
+
+    def transformed(self, transform: Mapping[str, float | str] | None, columns: Sequence[str] | None = None) -> Table:
+        """The table with its columns changed, as the settings `transform` and `columns` would have it, read already.
+
+        Rows are gone through again only for logarithms of more rows than were kept, and where rows with missing values were left out
+        and columns go out now: other rows may be complete then.
+        """
+        if self.transform:
+            raise SettingError(
+                f"The columns {quoted(list(self.transform))} have been changed already: open the table anew."
+            )
+        asked = Reading(transform=transform).transform or {}
+        same = columns is None or tuple(columns) == self.names
+        moments = self.moments if columns is None or same else self.moments.select(columns)
+        names = moments.names
+        changes = Changes.of(asked, names, "the table" if self.source is None else self.source.describe)
+        table = copy(self)
+        table.names, table.transform = names, _changing(asked)
+        table._sampler = None
+        for known in ("gram_moments", "moments", "qr_moments", "_read", "_gram_of_file"):
+            vars(table).pop(known, None)
+        if self.source is None:
+            table._given = moments.read_as(Reading(transform=asked))
+            return table
+        settled = changes.divided(moments.spread / np.sqrt(max(moments.n - 1.0, 1.0)))
+        table.source = changed(self.source, names, settled, self.missing)
+        if same or not moments.dropped:
+            table._take(self, moments, settled)
+        return table
+
+    def _take(self, other: Table, moments: Moments, changes: Changes) -> None:
+        """What another table of the same rows has read: its moments, of these columns, and its rows."""
+        places = [other.names.index(name) for name in self.names]
+        sampler: Any = vars(other)["_read"][1] if "_read" in vars(other) else None
+        kept = sampler.rows if isinstance(sampler, Sampler) else None
+        if changes.logs.any():
+            if kept is None or kept.stride > 1 or moments.dropped:
+                return
+            assert self.source is not None
+            rows = changes.apply(kept.values[:, places], self.names, self.source.describe, 1)
+            logs = Moments.from_rows(dict(zip(self.names, rows.T, strict=True)))
+            vars(self)["_read"] = self._checked(logs), Kept(Rows(rows, 1), Profile.of(rows))
+            return
+        spread = moments.spread * np.abs(changes.factors)
+        if not ((spread >= SMALLEST) & (spread <= LARGEST)).all():
+            return  # the rows say best what is wrong
+        if kept is not None:
+            vars(self)["_read"] = (
+                self._checked(moments.scaled(changes.factors)),
+                _kept(sampler, places, changes.factors),
+            )
+        elif other.gram_moments is not None:
+            gram = other.gram_moments if len(places) == len(other.names) else other.gram_moments.select(self.names)
+            vars(self)["gram_moments"] = self._checked(gram.scaled(changes.factors))
+            vars(self)["moments"] = moments.scaled(changes.factors)
+            if isinstance(other._sampler, Sampler):
+                self._sampler = _kept(other._sampler, places, changes.factors)
 
     def tell(self, news: str) -> None:
         """Pass on how far things are."""
@@ -110,17 +181,17 @@ class Table:
     @cached_property
     def _gram_of_file(self) -> Moments | None:
         assert self.source is not None
-        self._sampler = Sampler(len(self.names), self._keep)
+        self._sampler = sampler = Sampler(len(self.names), self._keep)
         return read_gram(
             self.source,
-            self._sampler,
+            sampler,
             missing=self.missing,
             progress=self.tell_rows,
             least_rows=self._least_rows,
         )
 
     @property
-    def _kept(self) -> Sampler | PartSampler:
+    def _kept(self) -> Sampler | PartSampler | Kept:
         """What was kept of the rows when they were read, the first time that they were."""
         if self._wide_file:
             _ = self.gram_moments
@@ -140,7 +211,7 @@ class Table:
         return self._checked(self._given) if self.source is None else self._read[0]
 
     @cached_property
-    def _read(self) -> tuple[Moments, Sampler | PartSampler]:
+    def _read(self) -> tuple[Moments, Sampler | PartSampler | Kept]:
         """All rows once, and what is kept of them as they go by; of rows on a cluster, what may be asked of it."""
         assert self.source is not None
         self._check_rows()
@@ -171,3 +242,24 @@ class Table:
             return None
         X = None if "_read" in vars(self) or self.gram_moments is None else self.source.array
         return self._kept.profile if X is None else Profile.of(X)
+
+
+class Kept(NamedTuple):
+    """What a `Sampler` has kept, changed."""
+
+    rows: Rows
+    profile: Profile
+
+
+def _kept(sampler: Sampler, places: list[int], factors: Array) -> Kept:
+    rows, profile = sampler.rows, sampler.profile
+    ends = profile.least[places] * factors, profile.most[places] * factors
+    return Kept(
+        Rows(np.ascontiguousarray(rows.values[:, places] * factors), rows.stride),
+        Profile(profile.rows[:, places] * factors, profile.stride, np.minimum(*ends), np.maximum(*ends)),
+    )
+
+
+def _changing(transform: Mapping[str, float | str] | None) -> Mapping[str, float | str]:
+    """Without what stays as it is."""
+    return {name: change for name, change in (transform or {}).items() if change != 1.0}

@@ -70,7 +70,6 @@ class Baseline:
 
     def scaled(self, factors: Array) -> Table:
         """The table with every column multiplied by its factor."""
-        given = self.moments
         if self.fit.recipe.needs_rows:
             variance = self.fit.settings.get("variance")
             if variance not in QUICK or self.rows is None:
@@ -78,8 +77,7 @@ class Baseline:
                     f"not available with {f'variance={variance!r}' if variance else 'this test'}: it learns from the rows dozens of times."
                 )
             return self.table_of(self.rows * factors)
-        R = np.asfortranarray(given.R * factors)
-        return Table(Moments(given.n, given.mean * factors, given.names, R=R, squared=given.squared))
+        return Table(self.moments.scaled(factors))
 
     def table_of(self, rows: Array) -> Table:
         """A table of other rows of the same columns."""

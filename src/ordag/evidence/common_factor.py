@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -127,7 +128,7 @@ def common_factor(fit: Found) -> CommonFactor | None:
         correction = n - 1.0 - (2.0 * p + 5.0) / 6.0 - 2.0 * k / 3.0
         if df < 1:
             break
-        discrepancy = factor_model(root, k).discrepancy
+        discrepancy = _discrepancy(root.tobytes(), k)
         bic = n * (log_determinant + discrepancy) + log_n * loadings
         if best is None or bic < best.bic:
             chi_square = correction * discrepancy
@@ -138,6 +139,14 @@ def common_factor(fit: Found) -> CommonFactor | None:
         best = replace(best, graph_bic=min(graph, _best_along(fit.ordering)))
     hub, star = _best_star(R, n)
     return replace(best, hub=fit.names[hub]) if best.factors == 1 and star <= best.bic else best
+
+
+@lru_cache(maxsize=64)
+def _discrepancy(root: bytes, k: int) -> float:
+    """That of k factors, which depends on the table alone: all graphs of a table ask for it."""
+    values = np.frombuffer(root)
+    p = math.isqrt(len(values))
+    return factor_model(values.reshape(p, p), k).discrepancy
 
 
 def _best_along(ordering: Ordering) -> float:

@@ -97,15 +97,17 @@ class Verdict:
         return {**words, "numbers": dict(self.numbers)}
 
 
-def quick_verdict(found: Found, *, same_units: bool = False, tables: int | None = None) -> Verdict:
+def quick_verdict(
+    found: Found, *, same_units: bool = False, tables: int | None = None, forecast: bool = True
+) -> Verdict:
     """The verdict on what was found, from its moments, its order and a sample of its rows: it takes about a second at most.
 
     same_units: the user states that all columns are in comparable units.
-    tables: how many simulated tables to forecast from.
+    tables: how many simulated tables to forecast from. forecast: False leaves the forecast out, which takes most of the time.
     """
     reasons = Counter(arrow_reasons(found, *arrow_ends(found)))
     beware = cautions(found)
-    wrong = partial(expected, found, tables)
+    wrong: Forecast = partial(expected, found, tables) if forecast else lambda: None
     if isinstance(found.result, PooledResult):
         verdict = _pooled_verdict(found, found.result.spread, reasons, wrong)
     elif isinstance(found.graph, Cpdag) or found.oriented is not None:

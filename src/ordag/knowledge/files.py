@@ -44,18 +44,24 @@ def read_entries(path: str | PathLike[str]) -> Mapping[str, Any]:
     if not isinstance(path, str | PathLike):
         raise SettingError(f"knowledge={short(path)}: give the path of a file.")
     where = fspath(path)
+    try:
+        with Path(where).open("rb") as file:
+            content = file.read(LARGEST + 1)
+    except OSError as error:
+        raise SettingError(f"The knowledge file {where} cannot be read: {error.strerror or error}.") from error
+    except ValueError as error:  # a zero byte, or half a letter
+        raise SettingError(f"knowledge={short(where)} is no path of a file: {error}.") from error
+    return entries_of(content, where)
+
+
+def entries_of(content: bytes, where: str) -> Mapping[str, Any]:
+    """The entries in the bytes of a file, by the ending of its name."""
     is_yaml = where.lower().endswith((".yaml", ".yml"))
     most = LARGEST_YAML if is_yaml else LARGEST
     try:
-        with Path(where).open("rb") as file:
-            content = file.read(most + 1)
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
-    except OSError as error:
-        raise SettingError(f"The knowledge file {where} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
         raise SettingError(f"The knowledge file {where} is not UTF-8 text (byte {error.start}).") from error
-    except ValueError as error:  # a zero byte, or half a letter
-        raise SettingError(f"knowledge={short(where)} is no path of a file: {error}.") from error
     if len(content) > most:
         remedy = "write it as plain text, in a file with another ending." if is_yaml else "is it the right file?"
         raise SettingError(f"The knowledge file {where} is larger than {most >> 20} MB: {remedy}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -55,7 +55,7 @@ class Found:
     pair_p_values, separating_sets: those of the tests of joined and separated pairs.
     result: what else the search tells.
     oriented: how an order has directed the class that was found. left_out: edges of small effect. known: what knowledge allows.
-    profile: what is known of the rows beside their moments.
+    profile: what is known of the rows beside their moments. transform: what was done to columns before, by name.
     """
 
     recipe: MethodSettings
@@ -74,6 +74,7 @@ class Found:
     left_out: LeftOut | None = None
     known: Constraints | None = None
     profile: Profile | None = None
+    transform: Mapping[str, float | str] = field(default_factory=dict)
 
     @property
     def method(self) -> str:

@@ -118,7 +118,7 @@ def learn_from(table: Table, recipe: MethodSettings, *, in_other_units: Found | 
         found = pooled(table, recipe, known, in_other_units=in_other_units)
     else:
         found = METHODS[recipe.name].search(table, recipe, known)
-    found = replace(found, known=known, profile=table.profile)
+    found = replace(found, known=known, profile=table.profile, transform=table.transform)
     if recipe.min_effect:
         found = without_small_effects(found, recipe.min_effect)
     if known is not None:

@@ -54,6 +54,8 @@ class MethodSettings(Settings):
         _min_effect,
         "leave out edges whose standardised effect, |weight| · sd(source)/sd(target), is smaller: 0.1, say",
         typed=float,
+        least=0.0,
+        most=1.0,
     )
 
     def plain(self) -> dict[str, Any]:
@@ -92,7 +94,7 @@ PENALTIES = ("bic", "ebic", "adaptive")
 
 def level_of_tests() -> Any:
     """The setting `alpha`."""
-    return setting(0.01, level, "level of the tests, between 0 and 1", typed=float)
+    return setting(0.01, level, "level of the tests, between 0 and 1", typed=float, least=0.0, most=1.0)
 
 
 def edge_test(*, rows: bool = False) -> Any:

@@ -18,7 +18,7 @@ from ordag.show.again import Origin, again
 from ordag.show.charts import Chart, charts, histograms
 from ordag.show.headline import headline, open_directions
 from ordag.show.text import heading, legend, notes
-from ordag.show.view import View
+from ordag.show.view import MOST_PAIRS, View
 from ordag.words import counted, harmless, share, shown
 
 if TYPE_CHECKING:
@@ -41,13 +41,19 @@ def document(
     *,
     origin: Origin | None = None,
     unchecked: str = "",
+    verdict: Verdict | None = None,
+    layout: bool = True,
+    histograms: bool = True,
+    most_pairs: int = MOST_PAIRS,
 ) -> dict[str, Any]:
     """Everything in plain values, names as they may be shown.
 
     unchecked: why there is no diagnosis, as a sentence.
+    verdict: the one to show, that of the diagnosis or of the fit if not given. layout, histograms: whether to have them.
+    most_pairs: how many pairs to hold, at most, that the graph does not join.
     """
-    view, origin = View(fit), origin or Origin()
-    verdict = fit.verdict if diagnosis is None else diagnosis.verdict
+    view, origin = View(fit, most_pairs), origin or Origin()
+    verdict = verdict or (fit.verdict if diagnosis is None else diagnosis.verdict)
     return {
         "title": shown(origin.title) if origin.title else "Causal graph",
         "heading": heading(fit),
@@ -62,13 +68,13 @@ def document(
         "fixed": _fixed(fit, view),
         "level": _level(fit, view),
         "look": view.first_look,
-        "layout": _layout(view),
+        "layout": _layout(view) if layout else None,
         "model": _model(fit),
         "steps": _steps(fit),
         "findings": _findings(fit, diagnosis),
         "unchecked": harmless(unchecked),
         "comparison": None if comparison is None else _comparison(fit, comparison),
-        "data": _data(fit),
+        "data": _data(fit, histograms),
         "again": {name: harmless(value) if name == "command" else value for name, value in again(fit, origin).items()},
     }
 
@@ -232,7 +238,7 @@ def _comparison(fit: Fit, comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _data(fit: Fit) -> dict[str, Any]:
+def _data(fit: Fit, with_histograms: bool) -> dict[str, Any]:
     moments, profile = fit.moments, fit.profile
     said: dict[str, Any] = {
         "rows": moments.n,
@@ -244,7 +250,7 @@ def _data(fit: Fit) -> dict[str, Any]:
         "stride": None if profile is None else profile.stride,
         "histograms": [],
     }
-    if profile is not None and moments.p <= MOST_COLUMNS:
+    if with_histograms and profile is not None and moments.p <= MOST_COLUMNS:
         said["histograms"] = [_chart(chart) for chart in histograms(fit)]
     return said
 

@@ -69,9 +69,7 @@ def _join(edges: str, count: int) -> str:
 
 def _strongest(fit: Fit, view: View) -> str:
     pairs = view.pairs
-    sizes = [
-        abs(size) if kind == "arrow" else math.nan for size, kind in zip(pairs.standardised, pairs.kind, strict=True)
-    ]
+    sizes = np.where(np.array(pairs.kind, dtype=object) == "arrow", np.abs(pairs.standardised), math.nan)
     if np.isnan(sizes).all():
         return ""
     best = int(np.nanargmax(sizes))

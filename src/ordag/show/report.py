@@ -49,6 +49,7 @@ def report(
     data: str | PathLike[str] | None = None,
     reading: Mapping[str, Any] | None = None,
     command: str | None = None,
+    origin: Origin | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> str:
     """The page.
@@ -56,6 +57,7 @@ def report(
     diagnosis: the findings to show. check: whether to look for them where they are not given; up to 150 variables if not said.
     compare: methods to show beside, or what came of comparing them.
     data, reading, command: the file or the name of the table, how it was read, and what was typed, to say how the page is made again.
+    origin: the same in one, where somebody has it.
     progress: called now and then with a few words on how far things are.
     """
     if compare and not isinstance(compare, Comparison):
@@ -64,7 +66,7 @@ def report(
     if diagnosis is None and not unchecked:
         diagnosis = check_fit(fit, progress=progress)
     comparison = compare if isinstance(compare, Comparison) else None
-    origin = Origin(data, reading or {}, command)
+    origin = origin or Origin(data, reading or {}, command)
     return page(document(fit, diagnosis, comparison, origin=origin, unchecked=unchecked))
 
 

@@ -21,7 +21,6 @@ from ordag.learners.supports import SupportResult, discovery_rates
 from ordag.parents.selection import Selection
 from ordag.picture.layout import Layout, sequence
 from ordag.picture.scene import place
-from ordag.plain import plain
 from ordag.words import shown
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ class Pairs:
                 if not np.isnan(values).all():
                     columns[name] = [None if math.isnan(value) else float(f"{value:.4g}") for value in values.tolist()]
             else:
-                columns[name] = plain(values)
+                columns[name] = values.tolist() if isinstance(values, np.ndarray) else list(values)
         return columns
 
 
@@ -113,9 +112,13 @@ class Level:
 
 @dataclass(frozen=True)
 class View:
-    """A fit, ready to be drawn."""
+    """A fit, ready to be drawn.
+
+    most_pairs: how many pairs to hold, at most, that the graph does not join: the likeliest.
+    """
 
     fit: Fit
+    most_pairs: int = MOST_PAIRS
 
     @cached_property
     def names(self) -> list[str]:
@@ -144,11 +147,11 @@ class View:
 
     @cached_property
     def pairs(self) -> Pairs:
-        return _pairs(self.fit)
+        return _pairs(self.fit, self.most_pairs)
 
     @cached_property
     def level(self) -> Level | None:
-        return _level(self.fit, self.pairs)
+        return _level(self.fit, self.pairs, self.most_pairs)
 
 
 def view(fit: Fit) -> View:
@@ -156,7 +159,7 @@ def view(fit: Fit) -> View:
     return View(fit)
 
 
-def _ends(fit: Fit) -> tuple[NDArray[np.intp], NDArray[np.intp], list[Kind]]:
+def _ends(fit: Fit, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp], list[Kind]]:
     """The pairs of the graph, arrows by their places in the order and then lines; after them the likeliest of the others."""
     place = np.argsort(fit.places or range(len(fit.names)))
     lines = fit.graph.lines
@@ -164,14 +167,14 @@ def _ends(fit: Fit) -> tuple[NDArray[np.intp], NDArray[np.intp], list[Kind]]:
     for links in (fit.graph.arrows, lines.where(lines.source < lines.target)):
         by_place = np.lexsort((place[links.target], place[links.source]))
         parts.append((links.source[by_place], links.target[by_place]))
-    parts.append(_absent(fit))
+    parts.append(_absent(fit, most))
     source, target = (np.concatenate([part[end] for part in parts]) for end in (0, 1))
     looks: tuple[Kind, ...] = ("arrow", "line", "absent")
     kinds = [kind for kind, part in zip(looks, parts, strict=True) for _ in part[0]]
     return source, target, kinds
 
 
-def _absent(fit: Fit) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _absent(fit: Fit, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The ends of the likeliest pairs that the graph does not join, as arrows: by p-values along the order, or by probabilities."""
     if fit.probabilities is not None:
         free = ~fit.graph.skeleton
@@ -179,17 +182,17 @@ def _absent(fit: Fit) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         i, j = np.nonzero(
             (likely > likely.T) | ((likely == likely.T) & (likely >= 0) & np.tri(len(likely), dtype=bool).T)
         )
-        best = np.argsort(-likely[i, j], kind="stable")[:MOST_PAIRS]
+        best = np.argsort(-likely[i, j], kind="stable")[:most]
         return i[best], j[best]
     if fit.selection is None or fit.ordering is None or fit.ordering.support is not None:
         none = np.empty(0, dtype=np.intp)
         return none, none
     order = fit.ordering.order
-    later, earlier = _least_p_values(fit.selection, fit.graph.links.renamed(np.argsort(order)))
+    later, earlier = _least_p_values(fit.selection, fit.graph.links.renamed(np.argsort(order)), most)
     return order[earlier], order[later]
 
 
-def _least_p_values(selection: Selection, joined: Links) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _least_p_values(selection: Selection, joined: Links, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The positions, later and earlier, of the pairs of least p-values that are not joined; some rows of the matrix at a time."""
     p = joined.p
     high, low = np.maximum(joined.source, joined.target), np.minimum(joined.source, joined.target)
@@ -205,16 +208,16 @@ def _least_p_values(selection: Selection, joined: Links) -> tuple[NDArray[np.int
         good = p_values < worst
         ends = np.concatenate([ends, np.stack([later[good], earlier[good]])], axis=1)
         values = np.concatenate([values, p_values[good]])
-        if len(values) > MOST_PAIRS:
-            best = np.argsort(values, kind="stable")[:MOST_PAIRS]
+        if len(values) > most:
+            best = np.argsort(values, kind="stable")[:most]
             ends, values = ends[:, best], values[best]
             worst = float(values[-1])
     best = np.argsort(values, kind="stable")
     return ends[0, best], ends[1, best]
 
 
-def _pairs(fit: Fit) -> Pairs:
-    source, target, kinds = _ends(fit)
+def _pairs(fit: Fit, most: int) -> Pairs:
+    source, target, kinds = _ends(fit, most)
     count = len(source)
     place = np.argsort(fit.places or range(len(fit.names)))
     ends = place[source], place[target]
@@ -270,10 +273,10 @@ def _strength(support: Array, probability: Array, p_value: Array) -> Array:
     return np.where(np.isnan(support), np.where(np.isnan(probability), known, probability), support)
 
 
-def _level(fit: Fit, pairs: Pairs) -> Level | None:
+def _level(fit: Fit, pairs: Pairs, most_pairs: int) -> Level | None:
     total = math.comb(len(fit.names), 2)
     absent = np.array([kind == "absent" for kind in pairs.kind], dtype=bool)
-    cut = int(absent.sum()) >= MOST_PAIRS
+    cut = int(absent.sum()) >= most_pairs
     if fit.probabilities is not None:
         least = float(pairs.edge_probability[absent].min()) if cut else IMPROBABLE
         return Level("edge_probability", None, "none", total, least, False)

@@ -12,19 +12,20 @@ from ordag.data.sources.csv import open_csv
 from ordag.data.sources.dask import open_dask
 from ordag.data.sources.frames import open_columns, open_frame
 from ordag.data.sources.parquet import open_folder, open_parquet
-from ordag.data.sources.paths import locate
+from ordag.data.sources.paths import Upload, locate
 from ordag.data.sources.source import ScatteredSource, Source
 from ordag.data.sources.streams import open_ipc, open_iterator, open_stream
 from ordag.data.sources.tensors import TensorSource, open_tensor
 from ordag.errors import UnreadableError
+from ordag.words import shown
 
-__all__ = ["ScatteredSource", "Source", "TensorSource", "open_source"]
+__all__ = ["ScatteredSource", "Source", "TensorSource", "Upload", "open_source"]
 
 Opener = Callable[..., Source | None]
 """From data and settings to a source, or None for data of another kind: the first opener with a source is taken."""
 
 FILES: tuple[Opener, ...] = (open_folder, open_parquet, open_ipc, open_csv)
-"""Of (path, name in messages, Reading); text comes last, as it takes every path."""
+"""Of (path or file in memory, name in messages, Reading); text comes last, as it takes every path."""
 
 TABLES: tuple[Opener, ...] = (
     open_dask, open_tensor, open_columns, open_rows, open_stream, open_frame, open_array, open_iterator
@@ -52,15 +53,19 @@ def open_source(data: Any, **settings: Any) -> Source:
     - a NumPy array or a list of rows, whose columns are called X1 to Xp. Entries that a mask hides are
       missing. Sparse matrices are refused: centred columns are dense.
 
-    The settings are those of `Reading`. `columns` selects columns by name, in that order. Those of the layout
-    matter for text files only. Empty cells, a lone point, and NA, N/A, NaN, none, null in small or capital
-    letters are missing values.
+    The settings are those of `Reading`; `transform` is applied to what is opened here (`ordag.data.transform.open_table`).
+    `columns` selects columns by name, in that order. Those of the layout matter for text files only. Empty cells, a lone
+    point, and NA, N/A, NaN, none, null in small or capital letters are missing values.
 
     Text, dates, true/false values and complex numbers are refused, and so are integers beyond ±2^53, which
     float64 would round. Nothing that is passed in is ever changed.
     """
     reading = Reading(**settings)
-    if isinstance(data, str | os.PathLike):
+    openers: tuple[Opener, ...]
+    given: list[Any]
+    if isinstance(data, Upload):
+        openers, given = FILES, [data, shown(data.name)]
+    elif isinstance(data, str | os.PathLike):
         openers, given = FILES, [*locate(data)]
     else:
         reading.refuse_layout("a table in memory")

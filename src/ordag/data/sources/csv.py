@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from ordag.arrays import Array
 from ordag.data.reading import Reading
 from ordag.data.sources.arrow import floats, kind_of
 from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, beyond_exact, select
-from ordag.data.sources.paths import opened, size_of, unchanged
+from ordag.data.sources.paths import File, arrow_file, opened, size_of, unchanged
 from ordag.data.sources.sniff import COMPRESSED, NUMBER, Layout, not_decodable, sniff
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import ColumnError, DataError, TooFewRowsError, UnreadableError
@@ -46,7 +45,10 @@ class CsvSource(Source):
     layout: Layout
     columns: Mapping[int, str]  # by position in the file, what pyarrow calls the selected columns
     files: list[Any] = field(default_factory=list)  # open ones, to know how many of their bytes are read
-    repeatable: ClassVar[bool] = True
+
+    @property
+    def repeatable(self) -> bool:
+        return True
 
     @property
     def file_bytes(self) -> int | None:
@@ -97,7 +99,7 @@ class CsvSource(Source):
             yield reader
 
 
-def open_csv(path: Path, describe: str, reading: Reading) -> Source:
+def open_csv(path: File, describe: str, reading: Reading) -> Source:
     """A text file as a source; its first block decides which columns hold numbers."""
     layout = sniff(path, describe, reading)
     if layout.alone and not layout.header:
@@ -164,7 +166,7 @@ def _reader(
         return "error"
 
     try:
-        raw = pa.OSFile(str(layout.path))
+        raw = arrow_file(layout.path)
         if files is not None:
             files[:] = [raw]
         with (

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from ordag.arrays import Array
 from ordag.data.reading import Reading
 from ordag.data.sources.arrow import kind_of, numbers_of
 from ordag.data.sources.columns import Kind, select
-from ordag.data.sources.paths import opened, size_of, unchanged
+from ordag.data.sources.paths import File, Upload, arrow_file, opened, size_of, unchanged
 from ordag.data.sources.sniff import TEXT_ENDINGS
 from ordag.data.sources.source import Source, regroup, rows_at_once
 from ordag.errors import ColumnError, OrdagWarning, UnreadableError
@@ -32,8 +32,11 @@ BUFFER, MOST_BUFFERED = 1 << 16, 1 << 27  # bytes read ahead in each column, and
 class ParquetSource(Source):
     """Files with the same columns, read one after the other, and only the selected columns of them."""
 
-    files: tuple[Path, ...]
-    repeatable: ClassVar[bool] = True
+    files: tuple[File, ...]
+
+    @property
+    def repeatable(self) -> bool:
+        return True
 
     def batches(self, rows: int) -> Iterator[Array]:
         return regroup(self._blocks(), rows)
@@ -74,7 +77,7 @@ def _row_group(file: Any, names: Sequence[str], row: int) -> str:
     return ""
 
 
-def open_parquet(path: Path, describe: str, reading: Reading) -> Source | None:
+def open_parquet(path: File, describe: str, reading: Reading) -> Source | None:
     """One Parquet file, by its ending or else by its marks, as a source.
 
     An index that pandas stored in it is used only where it is asked for.
@@ -88,9 +91,9 @@ def open_parquet(path: Path, describe: str, reading: Reading) -> Source | None:
         return ParquetSource(names=names, rows=file.metadata.num_rows, describe=describe, files=(path,))
 
 
-def open_folder(folder: Path, describe: str, reading: Reading) -> Source | None:
+def open_folder(folder: File, describe: str, reading: Reading) -> Source | None:
     """All Parquet files in a folder (see `parquet_files`), in the order of their paths, as one source."""
-    if not folder.is_dir():
+    if isinstance(folder, Upload) or not folder.is_dir():
         return None
     reading.refuse_layout(describe)
     files, deeper = _searched(folder, describe)
@@ -190,15 +193,16 @@ def _refuse_mismatch(
 
 
 @contextmanager
-def _opened(path: Path, describe: str, buffer: int = BUFFER) -> Iterator[Any]:
+def _opened(path: File, describe: str, buffer: int = BUFFER) -> Iterator[Any]:
     """The open file, read ahead by so many bytes in each column."""
     from pyarrow import parquet
 
     with _said(describe):
         _check_marks(path, describe)
-        with parquet.ParquetFile(
-            path, pre_buffer=False, buffer_size=buffer, page_checksum_verification=True
-        ) as file:  # checksums only where the file has them
+        with (
+            arrow_file(path) as raw,
+            parquet.ParquetFile(raw, pre_buffer=False, buffer_size=buffer, page_checksum_verification=True) as file,
+        ):  # checksums only where the file has them
             yield file
 
 
@@ -219,7 +223,7 @@ def _said(describe: str, place: Callable[[], str] = str) -> Iterator[None]:
         ) from error
 
 
-def _check_marks(path: Path, describe: str) -> None:
+def _check_marks(path: File, describe: str) -> None:
     start, end, size = _marks(path, describe)
     if not size:
         raise UnreadableError(f"{describe} is empty (0 bytes): there is no table in it.")
@@ -231,7 +235,7 @@ def _check_marks(path: Path, describe: str) -> None:
         raise UnreadableError(f"{describe} is cut off: the end of the Parquet file is missing. Copy it again.")
 
 
-def _marks(path: Path, describe: str) -> tuple[bytes, bytes, int]:
+def _marks(path: File, describe: str) -> tuple[bytes, bytes, int]:
     with opened(path, describe) as file:
         start = file.read(len(MARK))
         size = file.seek(0, os.SEEK_END)

@@ -1,17 +1,52 @@
-"""From what the user typed to a file: data-set names, paths, and what may be wrong with them."""
+"""From what the user typed to a file: data-set names, paths, and what may be wrong with them; and files in memory."""
 
 from __future__ import annotations
 
+import io
 import os
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
-from typing import BinaryIO
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, TypeAlias
 
 from ordag.data.datasets import DATASETS, load
 from ordag.errors import OrdagWarning, UnreadableError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Upload:
+    """A file in memory, such as a browser sends: its bytes, and its name, whose ending tells what they are.
+
+    The name is a label, and no path: nothing on the disk is opened by it.
+    """
+
+    name: str
+    data: bytes
+
+    @property
+    def suffix(self) -> str:
+        return PurePosixPath(self.name).suffix
+
+    @property
+    def suffixes(self) -> list[str]:
+        return PurePosixPath(self.name).suffixes
+
+    def open(self, _: str) -> BinaryIO:
+        return io.BytesIO(self.data)
+
+
+File: TypeAlias = Path | Upload
+"""What has bytes to read."""
+
+
+def arrow_file(file: File) -> Any:
+    """The file as pyarrow reads it."""
+    import pyarrow as pa
+
+    return pa.BufferReader(file.data) if isinstance(file, Upload) else pa.OSFile(str(file))
 
 
 def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:
@@ -52,7 +87,7 @@ def path_of(data: str | os.PathLike[str]) -> Path:
     return path.expanduser() if path.parts[:1] == ("~",) else path
 
 
-def opened(path: Path, describe: str) -> BinaryIO:
+def opened(path: File, describe: str) -> BinaryIO:
     """The file, open for reading bytes."""
     try:
         return path.open("rb")
@@ -65,8 +100,11 @@ def opened(path: Path, describe: str) -> BinaryIO:
 
 
 @contextmanager
-def unchanged(path: Path, describe: str) -> Iterator[None]:
+def unchanged(path: File, describe: str) -> Iterator[None]:
     """Around reading a file from its first byte to its last: refuse the answer if it became shorter or longer meanwhile."""
+    if isinstance(path, Upload):
+        yield
+        return
     with opened(path, describe) as file:
         before = os.fstat(file.fileno()).st_size
         fault: Exception | None = None
@@ -83,10 +121,10 @@ def unchanged(path: Path, describe: str) -> Iterator[None]:
             raise fault
 
 
-def size_of(paths: Iterable[Path]) -> int | None:
+def size_of(paths: Iterable[File]) -> int | None:
     """Bytes of these files; None where one is gone."""
     try:
-        return sum(path.stat().st_size for path in paths)
+        return sum(len(one.data) if isinstance(one, Upload) else one.stat().st_size for one in paths)
     except OSError:
         return None
 

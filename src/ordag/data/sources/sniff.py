@@ -7,11 +7,10 @@ import csv
 import io
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from ordag.checks import short
 from ordag.data.reading import Reading
-from ordag.data.sources.paths import opened
+from ordag.data.sources.paths import File, arrow_file, opened
 from ordag.errors import SettingError, UnreadableError
 
 NUMBER = re.compile(r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)\s*", re.IGNORECASE)
@@ -78,7 +77,7 @@ MARKUP = {  # how text begins that is no table, what it is, and what to do about
 class Layout:
     """How a text file is to be read."""
 
-    path: Path
+    path: File
     describe: str
     separator: str
     encoding: str
@@ -89,7 +88,7 @@ class Layout:
     alone: bool  # there is no other line
 
 
-def sniff(path: Path, describe: str, reading: Reading) -> Layout:
+def sniff(path: File, describe: str, reading: Reading) -> Layout:
     """Settle the settings left open, and refuse what cannot be a table of text."""
     decimal, header = reading.decimal, reading.header
     codec = _codec(reading.encoding)
@@ -131,7 +130,7 @@ def _codec(encoding: str | None) -> str:
     return "utf8" if name in ("utf-8", "utf-8-sig", "ascii") else name
 
 
-def _head(path: Path, describe: str) -> tuple[bytes, bool]:
+def _head(path: File, describe: str) -> tuple[bytes, bool]:
     """The first lines, unpacked, at least two if there are two; and whether that is the whole file."""
     import pyarrow as pa
 
@@ -141,7 +140,7 @@ def _head(path: Path, describe: str) -> tuple[bytes, bool]:
         raise UnreadableError(f"{describe} is empty (0 bytes): there is no table in it.")
     head = b""
     try:
-        with pa.input_stream(str(path), compression="detect") as stream:
+        with arrow_file(path) as raw, pa.input_stream(raw, compression=COMPRESSED.get(path.suffix.lower())) as stream:
             while head.count(b"\n") + head.count(b"\r") < 3:
                 if len(head) > LONGEST_LINE:
                     raise UnreadableError(
@@ -203,7 +202,7 @@ def not_decodable(describe: str, codec: str, place: str) -> UnreadableError:
     )
 
 
-def _separator(path: Path, separator: str | None, first: str) -> str:
+def _separator(path: File, separator: str | None, first: str) -> str:
     if separator is not None:
         mark = {"\\t": "\t", "tab": "\t"}.get(separator, separator) if isinstance(separator, str) else ""
         if len(mark) != 1 or not mark.isascii() or mark in '"\r\n\0':

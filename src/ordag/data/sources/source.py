@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -28,8 +28,10 @@ class Source(ABC):
     rows: int | None
     describe: str
 
-    repeatable: ClassVar[bool] = False
-    """Whether the table lies in a file, so that a second pass gives the same rows."""
+    @property
+    def repeatable(self) -> bool:
+        """Whether the table lies in a file, so that a second pass gives the same rows."""
+        return False
 
     @property
     def array(self) -> Array | None:

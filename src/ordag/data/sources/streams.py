@@ -6,8 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from ordag.data.sources.arrays import open_array
 from ordag.data.sources.arrow import kind_of, numbers_of
 from ordag.data.sources.columns import select
 from ordag.data.sources.frames import open_frame
-from ordag.data.sources.paths import opened, size_of, unchanged
+from ordag.data.sources.paths import File, arrow_file, opened, size_of, unchanged
 from ordag.data.sources.sniff import TEXT_ENDINGS
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import ColumnError, UnreadableError
@@ -33,7 +32,7 @@ class StreamSource(Source):
     """Batches of an Arrow schema. `read` gives them from the first on; where it is the only pass there is, a second is refused."""
 
     read: Callable[[], Iterator[Any]]
-    path: Path | None = None
+    path: File | None = None
     done: list[float] = field(default_factory=list)  # the share of the file that is read
 
     @property
@@ -57,10 +56,12 @@ class StreamSource(Source):
 class IpcSource(StreamSource):
     """The batches of a file."""
 
-    repeatable: ClassVar[bool] = True
+    @property
+    def repeatable(self) -> bool:
+        return True
 
 
-def open_ipc(path: Path, describe: str, reading: Reading) -> Source | None:
+def open_ipc(path: File, describe: str, reading: Reading) -> Source | None:
     """An Arrow file (which Feather files are too) or an Arrow stream in a file, by its ending or its first bytes."""
     ending = path.suffix.lower()
     if ending in TEXT_ENDINGS:
@@ -97,7 +98,7 @@ def open_ipc(path: Path, describe: str, reading: Reading) -> Source | None:
     return IpcSource(names=names, rows=None, describe=describe, read=read, path=path, done=done)
 
 
-def _check_end(path: Path, describe: str) -> None:
+def _check_end(path: File, describe: str) -> None:
     """A stream may be whole batches and still lack the last ones: only the mark at its end tells."""
     with opened(path, describe) as file:
         size = file.seek(0, os.SEEK_END)
@@ -109,13 +110,13 @@ def _check_end(path: Path, describe: str) -> None:
 
 
 @contextmanager
-def _ipc(path: Path, is_file: bool, places: Sequence[int] | None = None) -> Iterator[Any]:
+def _ipc(path: File, is_file: bool, places: Sequence[int] | None = None) -> Iterator[Any]:
     """The reader of a file, of the columns at these places, and the open file. It is read, not mapped into memory: where a
     mapped file becomes shorter, the system ends the process."""
     import pyarrow as pa
 
     options = pa.ipc.IpcReadOptions() if places is None else pa.ipc.IpcReadOptions(included_fields=list(places))
-    with pa.OSFile(str(path)) as raw:
+    with arrow_file(path) as raw:
         yield (pa.ipc.open_file if is_file else pa.ipc.open_stream)(raw, options=options), raw
 
 

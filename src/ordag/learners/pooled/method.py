@@ -99,7 +99,8 @@ def pooled(
     few = moments.n < least_squares_rows(moments.p)
     before = None if known is None else known.before
     ordering = find_order(Table(moments), before=before, variance="sparse" if few else "least-squares")
-    search_seed, draw_seed = np.random.SeedSequence(_entropy(settings.seed)).spawn(2)
+    assert isinstance(settings.seed, int), "the settings make a number of any seed"
+    search_seed, draw_seed = np.random.SeedSequence(settings.seed).spawn(2)
     result = pooled_search(
         ordering,
         groups=grouped,
@@ -150,10 +151,3 @@ def placed_groups(groups: Groups, names: Sequence[str]) -> list[list[int]]:
     if twice:
         raise SettingError(f"groups=…: {listed(twice)} is named more than once; a column has one unit.")
     return [[place[name] for name in group] for group in groups]
-
-
-def _entropy(seed: Seed) -> int | None:
-    """One number from whatever was given as a seed."""
-    if seed is None or isinstance(seed, int):
-        return seed
-    return int(np.random.default_rng(seed).integers(2**63))

@@ -72,6 +72,15 @@ class Posterior:
     ) -> None:
         self._found, self._order, self._draws, self._seed = found, order, draws, seed
 
+    @property
+    def quick(self) -> bool:
+        """Whether the probabilities are there already, or take no sampling."""
+        return "probabilities" in vars(self) or (self._draws is None and self._found.score.p <= MOST_VARIABLES)
+
+    def unsampled(self) -> Posterior:
+        """The same without probabilities."""
+        return Posterior(self._found, self._order, 0, self._seed)
+
     @cached_property
     def probabilities(self) -> Probabilities | None:
         """None where there are too many variables to sample graphs unasked, or none were asked for."""

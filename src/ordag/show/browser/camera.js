@@ -3,7 +3,7 @@
 const NEAREST = 4;
 const FARTHEST = 0.15;
 
-/** The camera of an svg whose group `world` it moves; `moved(scale)` is told of every change.
+/** The camera of an svg whose group `world` it moves; `moved(view)` is told of every change.
  *
  * Plain turns of the wheel are left to the page, which scrolls: with Ctrl they zoom, sideways they pan.
  */
@@ -15,7 +15,7 @@ export function createCamera(svg, world, moved) {
   function look(next) {
     Object.assign(view, next);
     world.setAttribute("transform", `translate(${view.x.toFixed(1)} ${view.y.toFixed(1)}) scale(${view.k.toFixed(4)})`);
-    moved(view.k);
+    moved(view);
   }
 
   const size = () => ({ width: svg.clientWidth || 600, height: svg.clientHeight || 400 });
@@ -86,5 +86,5 @@ export function createCamera(svg, world, moved) {
     event.preventDefault();
   }
 
-  return { view, zoom, fit, show };
+  return { view, zoom, fit, show, look };
 }

@@ -6,12 +6,18 @@ import { element, named, number, refill, shape } from "./text.js";
 
 const MOST_LISTED = 12;
 
-export function createCard(box, state) {
+/** Write the card into a box, and keep it to what is selected.
+ *
+ * more: what a page that can do something adds to it: { pair(k), ends(a, b), variable(j) } give elements for under the title, and
+ * intervals(j, tell) calls tell(Map from variables to [low, high]) when it has the intervals of the total effects of j.
+ */
+export function createCard(box, state, more = null) {
   function paint() {
     const { chosen } = state;
     if (!chosen) refill(box, ...hint(state));
-    else if (chosen.pair !== undefined) refill(box, ...aboutPair(state, chosen.pair));
-    else refill(box, ...aboutVariable(state, chosen.variable));
+    else if (chosen.pair !== undefined) refill(box, ...aboutPair(state, chosen.pair, more));
+    else if (chosen.ends !== undefined) refill(box, ...aboutEnds(state, ...chosen.ends, more));
+    else refill(box, ...aboutVariable(state, chosen.variable, more));
   }
   state.subscribe((changed) => {
     if (changed.has("chosen") || changed.has("present")) paint();
@@ -65,11 +71,12 @@ function close(state) {
   );
 }
 
-function aboutPair(state, k) {
+function aboutPair(state, k, more) {
   const { doc } = state;
   return [
     close(state),
     element("h3", {}, ...titleOf(doc, k)),
+    ...(more?.pair(k) ?? []),
     element("p", {}, ...meaningOf(doc, k, state.relations)),
     element(
       "dl",
@@ -86,7 +93,18 @@ function aboutPair(state, k) {
   ];
 }
 
-function aboutVariable(state, j) {
+function aboutEnds(state, a, b, more) {
+  const { doc } = state;
+  return [
+    close(state),
+    element("h3", {}, named(doc.names[a]), ", ", named(doc.names[b])),
+    ...(more?.ends(a, b) ?? []),
+    element("p", {}, "The graph does not join these two, and this method keeps no evidence about pairs that it does not join."),
+    element("p", {}, "Ends: ", variableButton(state, a), " ", variableButton(state, b)),
+  ];
+}
+
+function aboutVariable(state, j, more) {
   const { doc, relations: related } = state,
     size = (k) => Math.abs(doc.pairs.standardised?.[k] ?? 0);
   const links = (title, list) => {
@@ -123,6 +141,7 @@ function aboutVariable(state, j) {
     close(state),
     element("h3", {}, named(doc.names[j], 60)),
     element("p", { class: "soft" }, neighboursOf(j, related)),
+    ...(more?.variable(j) ?? []),
     equation ? element("h4", {}, "Its equation") : null,
     equation,
     ...links("Causes next to it", related.into[j]),
@@ -137,12 +156,12 @@ function aboutVariable(state, j) {
           before.length > MOST_LISTED ? `and ${before.length - MOST_LISTED} more` : "",
         )
       : element("p", { class: "soft" }, "nothing"),
-    ...effects(state, j),
+    ...effects(state, j, more),
   ];
 }
 
 /** What one unit more changes in all others, along the arrows as learned. */
-function effects(state, j) {
+function effects(state, j, more) {
   const { doc } = state,
     total = totalEffects(doc, j);
   if (!total) return [];
@@ -152,7 +171,9 @@ function effects(state, j) {
   const title = element("h4", {}, `What one unit more changes in total (${sorted.length})`);
   if (!sorted.length) return [title, element("p", { class: "soft" }, "nothing: no arrow leads on from here")];
   const most = Math.max(...sorted.map((i) => Math.abs(size(i))));
+  const ranges = new Map();
   const rows = sorted.slice(0, MOST_LISTED).map((i) => {
+    if (more) ranges.set(i, element("td", { class: "soft" }, "…"));
     const long = (44 * Math.abs(size(i))) / most;
     const bar = shape(
       "svg",
@@ -171,21 +192,30 @@ function effects(state, j) {
       {},
       element("th", { scope: "row" }, variableButton(state, i)),
       element("td", {}, number(total.get(i))),
-      element("td", {}, bar),
+      ranges.get(i) ?? element("td", {}, bar),
     );
+  });
+  more?.intervals(j, (found) => {
+    for (const [i, cell] of ranges)
+      cell.textContent = found.has(i)
+        ? found
+            .get(i)
+            .map((end) => number(end))
+            .join(" to ")
+        : "";
   });
   return [
     title,
     element(
       "table",
       { class: "effects" },
-      element("caption", { class: "unseen" }, "Total effects; bars in standard deviations"),
+      element("caption", { class: "unseen" }, more ? "Total effects with their intervals" : "Total effects; bars in standard deviations"),
       element("tbody", {}, ...rows),
     ),
     element(
       "p",
       { class: "soft" },
-      `${sorted.length > MOST_LISTED ? `And ${sorted.length - MOST_LISTED} smaller ones. ` : ""}Sums over all paths of the graph as learned; bars in standard deviations.`,
+      `${sorted.length > MOST_LISTED ? `And ${sorted.length - MOST_LISTED} smaller ones. ` : ""}Sums over all paths of the graph as learned; ${more ? "intervals of 95 %, if the graph is right" : "bars in standard deviations"}.`,
     ),
   ];
 }

@@ -5,6 +5,9 @@ import { shape } from "./text.js";
 
 export const TALL = 32;
 
+/** The sign of an edge that is other than it was before. */
+export const BADGES = { appeared: "+", turned: "↻", opened: "—", directed: "→", gone: "×" };
+
 const HEAD = 9;
 
 /** What a pair looks like: its sign, width, opacity, and whether it has a direction and a sure one. */

@@ -13,7 +13,8 @@ const KEYS = [
   ["?", "this list"],
 ];
 
-export function createKeys(dialog, body, button, state, zoom) {
+/** Let keys do things. more: others with Ctrl, as { "Ctrl+Z": [words, what to do] }. */
+export function createKeys(dialog, body, button, state, zoom, more = {}) {
   refill(
     body,
     element(
@@ -22,15 +23,23 @@ export function createKeys(dialog, body, button, state, zoom) {
       element(
         "tbody",
         {},
-        ...KEYS.map(([key, words]) => element("tr", {}, element("th", { scope: "row" }, key), element("td", {}, words))),
+        ...[...Object.entries(more).map(([key, [words]]) => [key, words]), ...KEYS].map(([key, words]) =>
+          element("tr", {}, element("th", { scope: "row" }, key), element("td", {}, words)),
+        ),
       ),
     ),
     element("button", { type: "button", onclick: () => dialog.close() }, "close"),
   );
   button.addEventListener("click", () => dialog.showModal());
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const writing = event.target.closest("input, select, textarea");
+    if (event.ctrlKey || event.metaKey || event.altKey) {
+      const held = more[`Ctrl+${event.shiftKey ? "Shift+" : ""}${event.key.toUpperCase()}`];
+      if (!held || event.altKey || dialog.open || (writing && writing.type !== "range" && writing.type !== "checkbox")) return;
+      event.preventDefault();
+      held[1]();
+      return;
+    }
     if (event.key === "Escape" && !writing && !dialog.open) state.set({ chosen: null });
     if (writing || dialog.open) return;
     const looks = { g: "graph", m: "matrix", n: "neighbourhood" };

@@ -7,10 +7,9 @@ const LINE = 30;
 
 /** All variables, those with most edges first or in causal order, with a filter. Only the lines in sight are there. */
 export function variableList(state) {
-  const { doc } = state;
   let wanted = "",
     busiest = true,
-    found = doc.order,
+    found = state.doc.order,
     from = -1;
   const lines = element("div", { class: "lines", role: "listbox", "aria-label": "Variables", tabindex: 0 });
   const sizer = element("div", { class: "sizer" }, lines);
@@ -39,6 +38,7 @@ export function variableList(state) {
   );
 
   function paint(force) {
+    const { doc } = state;
     if (force) {
       found = doc.order.filter((j) => doc.names[j].toLowerCase().includes(wanted));
       if (busiest) found = [...found].sort((a, b) => state.relations.degree(b) - state.relations.degree(a));

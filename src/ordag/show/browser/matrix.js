@@ -1,7 +1,8 @@
 // The matrix: variables in causal order on both axes, causes at the left, effects at the top, a cell for every pair.
 // One canvas of the size of its window, with the names pinned, draws what is in sight: any number of variables stays quick.
 
-import { looks } from "./edges.js";
+import { BADGES, looks } from "./edges.js";
+import { pairOf } from "./state.js";
 import { SMALL, colour, element, lightness, named, number, refill, shortened, widthOf } from "./text.js";
 
 const SIZES = [3, 5, 8, 12, 16, 20, 26, 40];
@@ -10,32 +11,37 @@ const WRITTEN = 40;
 
 /** Draw into a box; gives { zoom(factor), fit(), update(changed) }. */
 export function drawMatrix(box, state, tip) {
-  const { doc } = state,
-    p = doc.names.length;
-  const canvas = element("canvas", {
-    tabindex: 0,
-    role: "img",
-    "aria-label": `Matrix of ${p} variables in causal order: a row per cause, a column per effect. The table of arrows has the same. Arrow keys move from cell to cell.`,
-  });
-  const sizer = element("div", { class: "sizer" });
-  const scroller = element("div", { class: "scroller" }, canvas, sizer);
-  const readout = element("p", { class: "readout soft" }, "Rows are causes, columns are effects, both in causal order. Point at a cell.");
-  refill(box, scroller, readout);
-  const rank = new Array(p);
-  doc.order.forEach((j, at) => {
-    rank[j] = at;
-  });
-  const cells = new Map();
-  doc.pairs.source.forEach((a, k) => {
-    cells.set(rank[a] * p + rank[doc.pairs.target[k]], k);
-    if (doc.pairs.kind[k] === "line") cells.set(rank[doc.pairs.target[k]] * p + rank[a], k);
-  });
-  const labels = doc.order.map((j) => shortened(doc.names[j], 16));
-  const longest = Math.ceil(Math.max(...labels.map((label) => widthOf(label, SMALL)))) + 14;
+  let doc, p, rank, cells, labels, longest, ghosts;
   let cell,
     margin,
     cursor = null,
     ink = null;
+  const canvas = element("canvas", { tabindex: 0, role: "img" });
+  const sizer = element("div", { class: "sizer" });
+  const scroller = element("div", { class: "scroller" }, canvas, sizer);
+  const readout = element("p", { class: "readout soft" }, "Rows are causes, columns are effects, both in causal order. Point at a cell.");
+  refill(box, scroller, readout);
+
+  /** The document that is shown now. */
+  function take() {
+    ({ doc } = state);
+    p = doc.names.length;
+    rank = new Array(p);
+    doc.order.forEach((j, at) => {
+      rank[j] = at;
+    });
+    cells = new Map();
+    doc.pairs.source.forEach((a, k) => {
+      cells.set(rank[a] * p + rank[doc.pairs.target[k]], k);
+      if (doc.pairs.kind[k] === "line") cells.set(rank[doc.pairs.target[k]] * p + rank[a], k);
+    });
+    labels = doc.order.map((j) => shortened(doc.names[j], 16));
+    longest = Math.ceil(Math.max(...labels.map((label) => widthOf(label, SMALL)))) + 14;
+    canvas.setAttribute(
+      "aria-label",
+      `Matrix of ${p} variables in causal order: a row per cause, a column per effect. The table of arrows has the same. Arrow keys move from cell to cell.`,
+    );
+  }
 
   const room = () => ({ width: scroller.clientWidth, height: scroller.clientHeight });
 
@@ -89,6 +95,7 @@ export function drawMatrix(box, state, tip) {
       last = Math.min(p - 1, Math.ceil((left + width) / cell));
     const upper = Math.max(0, Math.floor(top / cell)),
       lower = Math.min(p - 1, Math.ceil((top + height) / cell));
+    ghosts = new Set(state.vanished.map((one) => rank[one.source] * p + rank[one.target]));
     pen.save();
     pen.beginPath();
     pen.rect(margin, margin, width - margin, height - margin);
@@ -116,6 +123,7 @@ export function drawMatrix(box, state, tip) {
       for (let column = first; column <= last; column++) {
         const k = cells.get(row * p + column);
         if (k !== undefined) paintCell(pen, k, column * cell, row * cell);
+        if (state.marked) paintMark(pen, ghosts.has(row * p + column) ? "gone" : state.present[k] ? state.markOf(k) : "", column, row);
       }
     }
     if (cursor) {
@@ -167,6 +175,29 @@ export function drawMatrix(box, state, tip) {
       pen.textBaseline = "middle";
       pen.fillText(doc.pairs.standardised[k].toFixed(2).replace("-", "−"), x + middle, y + middle + 1);
     }
+  }
+
+  /** A frame and a sign for a cell that is other than before. */
+  function paintMark(pen, mark, column, row) {
+    if (!mark) return;
+    const [x, y] = [column * cell, row * cell];
+    pen.strokeStyle = ink.text;
+    pen.lineWidth = 2;
+    if (mark === "gone") pen.setLineDash([2, 2]);
+    pen.strokeRect(x + 1, y + 1, cell - 1, cell - 1);
+    pen.setLineDash([]);
+    pen.lineWidth = 1;
+    if (cell < NAMED) return;
+    pen.font = SMALL;
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    const [across, down] = cell >= WRITTEN ? [9, 10] : [cell / 2, cell / 2];
+    pen.lineWidth = 4;
+    pen.strokeStyle = ink.paper;
+    pen.strokeText(BADGES[mark], x + across, y + down);
+    pen.fillStyle = ink.text;
+    pen.fillText(BADGES[mark], x + across, y + down);
+    pen.lineWidth = 1;
   }
 
   /** The colour of text, or that of the paper, whichever stands out more from another colour laid thinly over the paper. */
@@ -269,7 +300,8 @@ export function drawMatrix(box, state, tip) {
   function choose(where) {
     if (!where) return;
     const k = cells.get(where[0] * p + where[1]);
-    state.set({ chosen: where[0] === where[1] ? { variable: doc.order[where[0]] } : k === undefined ? state.chosen : { pair: k } });
+    const [a, b] = where.map((at) => doc.order[at]);
+    state.set({ chosen: a === b ? { variable: a } : k === undefined ? pairOf(doc, a, b) : { pair: k } });
   }
   canvas.addEventListener("keydown", (event) => {
     const step = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
@@ -285,6 +317,7 @@ export function drawMatrix(box, state, tip) {
     paint();
   });
   scroller.addEventListener("scroll", () => requestAnimationFrame(paint));
+  take();
   fit();
   return {
     zoom,
@@ -295,8 +328,12 @@ export function drawMatrix(box, state, tip) {
       paint();
     },
     update(changed) {
-      if (changed.has("chosen") && state.chosen?.variable !== undefined) this.focus(state.chosen.variable);
-      if (changed.has("present") || changed.has("theme")) paint();
+      if (changed.has("answer")) {
+        take();
+        cursor = null;
+        resize(cell);
+      } else if (changed.has("chosen") && state.chosen?.variable !== undefined) this.focus(state.chosen.variable);
+      else if (["present", "theme", "marks"].some((name) => changed.has(name))) paint();
     },
   };
 }

@@ -12,8 +12,8 @@ const FAR = 66;
 
 /** Draw into a box; gives { update(changed) } and empty zooms. */
 export function drawNeighbourhood(box, state, tip) {
-  const { doc } = state,
-    listed = doc.names.length > LISTED;
+  let { doc } = state;
+  const listed = doc.names.length > LISTED;
   const stage = element("div", { class: "near" });
   const list = listed ? variableList(state) : null;
   refill(box, element("div", { class: listed ? "beside" : "" }, list ? list.element : null, stage));
@@ -87,7 +87,7 @@ export function drawNeighbourhood(box, state, tip) {
     return shape(
       "g",
       {
-        class: `edge ${doc.pairs.kind[k]}`,
+        class: `edge ${doc.pairs.kind[k]} ${state.markOf(k)}`,
         "data-pair": k,
         onclick: () => state.set({ chosen: { pair: k } }),
         onpointerenter: (event) => tip.show(event, { pair: k }),
@@ -142,7 +142,8 @@ export function drawNeighbourhood(box, state, tip) {
     fit: paint,
     focus() {},
     update(changed) {
-      if (changed.has("present") || changed.has("centre")) paint();
+      doc = state.doc;
+      if (["present", "centre", "marks"].some((name) => changed.has(name))) paint();
       if (list && (changed.has("present") || changed.has("centre"))) list.paint(true);
     },
   };

@@ -6,6 +6,13 @@ import { chance, element, named, number, refill, shape } from "./text.js";
 const RATIO_WIDTH = 220;
 
 export function createOrder(box, state) {
+  state.subscribe((changed) => {
+    if (changed.has("answer")) writeOrder(box, state);
+  });
+  writeOrder(box, state);
+}
+
+function writeOrder(box, state) {
   const { doc } = state,
     { steps, model } = doc;
   if (!steps && !doc.ordered) {

@@ -5,27 +5,42 @@ import { element, named, refill } from "./text.js";
 const MOST_MATCHES = 12;
 
 export function createSearch(box, state) {
-  const { doc } = state;
+  const search = variableSearch(state, { choose: (j) => state.set({ chosen: { variable: j } }) });
+  refill(box, ...search.parts);
+}
+
+/** A field to search among the variables of the document; gives { parts, field }.
+ *
+ * choose: called with the number of a variable. all: whether a field lists the first of them as long as nothing is typed.
+ */
+export function variableSearch(
+  state,
+  { choose, id = "search-field", label = "Search a variable", hint = "search a variable  /", all = false },
+) {
   let found = [],
     at = -1;
-  const list = element("ul", { id: "matches", role: "listbox", "aria-label": "Variables", class: "matches", hidden: true });
+  const matches = id === "search-field" ? "matches" : `${id}-matches`;
+  const list = element("ul", { id: matches, role: "listbox", "aria-label": "Variables", class: "matches", hidden: true });
   const field = element("input", {
     type: "search",
-    id: "search-field",
-    placeholder: "search a variable  /",
+    id,
+    placeholder: hint,
     role: "combobox",
-    "aria-label": "Search a variable",
-    "aria-controls": "matches",
+    "aria-label": label,
+    "aria-controls": matches,
     "aria-expanded": "false",
     autocomplete: "off",
     oninput: paint,
-    onfocus: paint,
+    onfocus: () => {
+      if (all) field.select();
+      paint();
+    },
     onblur: () => setTimeout(hide, 150),
     onkeydown: (event) => {
       if (event.key === "Escape") {
         hide();
         field.blur();
-      } else if (event.key === "Enter" && found.length) choose(found[Math.max(at, 0)]);
+      } else if (event.key === "Enter" && found.length && !list.hidden) take(found[Math.max(at, 0)]);
       else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         event.preventDefault();
         at = Math.min(found.length - 1, Math.max(0, at + (event.key === "ArrowDown" ? 1 : -1)));
@@ -33,13 +48,14 @@ export function createSearch(box, state) {
       }
     },
   });
-  refill(box, field, list);
 
   function paint() {
-    const wanted = field.value.trim().toLowerCase();
+    const { doc } = state,
+      untouched = all && field.selectionEnd - field.selectionStart === field.value.length,
+      wanted = untouched ? "" : field.value.trim().toLowerCase();
     const starts = doc.order.filter((j) => doc.names[j].toLowerCase().startsWith(wanted));
     const within = doc.order.filter((j) => !doc.names[j].toLowerCase().startsWith(wanted) && doc.names[j].toLowerCase().includes(wanted));
-    found = wanted ? [...starts, ...within].slice(0, MOST_MATCHES) : [];
+    found = wanted || all ? [...starts, ...within].slice(0, MOST_MATCHES) : [];
     at = found.length ? 0 : -1;
     refill(
       list,
@@ -48,10 +64,10 @@ export function createSearch(box, state) {
           "li",
           {
             role: "option",
-            id: `match-${i}`,
+            id: `${matches}-${i}`,
             onpointerdown: (event) => {
               event.preventDefault();
-              choose(j);
+              take(j);
             },
           },
           named(doc.names[j], 40),
@@ -59,14 +75,14 @@ export function createSearch(box, state) {
       ),
       wanted && !found.length ? element("li", { class: "soft" }, "no variable has this in its name") : null,
     );
-    list.hidden = !wanted;
+    list.hidden = !wanted && !all;
     field.setAttribute("aria-expanded", String(!list.hidden));
     mark();
   }
 
   function mark() {
     [...list.children].forEach((item, i) => item.setAttribute("aria-selected", String(i === at)));
-    if (at >= 0) field.setAttribute("aria-activedescendant", `match-${at}`);
+    if (at >= 0) field.setAttribute("aria-activedescendant", `${matches}-${at}`);
     else field.removeAttribute("aria-activedescendant");
   }
 
@@ -75,8 +91,9 @@ export function createSearch(box, state) {
     field.setAttribute("aria-expanded", "false");
   }
 
-  function choose(j) {
+  function take(j) {
     hide();
-    state.set({ chosen: { variable: j } });
+    choose(j);
   }
+  return { parts: [field, list], field };
 }

@@ -17,52 +17,62 @@ const COLUMNS = [
   ["direction_support", "direction", percent, "of the resamples that join the two, the share in this direction"],
 ];
 
+const CHANGED = { appeared: "new", turned: "turned", opened: "open now", directed: "directed now" };
+
 export function createTable(box, state, say) {
-  const { doc } = state,
-    { pairs } = doc;
-  const place = new Map(doc.order.map((j, at) => [j, at]));
-  const own = COLUMNS.filter(([key]) => pairs[key] && !(key === "p_value" && pairs.edge_probability));
-  const mark = (k) => (pairs.kind[k] === "line" ? "—" : "→");
-  const columns = [
-    { title: "from", text: true, value: (k) => named(doc.names[pairs.source[k]]), key: (k) => place.get(pairs.source[k]) },
-    { title: "", text: true, sort: false, value: mark },
-    { title: "to", text: true, value: (k) => named(doc.names[pairs.target[k]]), key: (k) => place.get(pairs.target[k]) },
-    ...own.map(([key, title, write, explained]) => ({
-      title,
-      explained,
-      value: (k) => write(pairs[key][k]),
-      key: (k) => pairs[key][k] ?? -Infinity,
-    })),
-    {
-      title: "by",
-      text: true,
-      explained: "what directs it",
-      value: (k) =>
-        element(
-          "span",
-          { title: pairs.kind[k] === "line" ? "its direction is open" : reasonOf(pairs.reason[k]) },
-          pairs.kind[k] === "line"
-            ? "open"
-            : pairs.tied[k] && pairs.reason[k] !== "open"
-              ? `${pairs.reason[k]}, near a tie`
-              : pairs.reason[k],
-        ),
-      key: (k) => pairs.reason[k],
-    },
-  ];
+  let doc, pairs, place, own, columns, rows;
   let sorted = null,
     wanted = "";
-  const rows = rowTable(columns, {
-    caption: "Arrows of the graph",
-    onsort: (at) => {
-      sorted = [
-        at,
-        sorted && sorted[0] === at ? -sorted[1] : at > 2 && columns[at].title !== "by" && !columns[at].title.startsWith("p ") ? -1 : 1,
-      ];
-      paint();
-    },
-    onrow: (k) => state.set({ chosen: { pair: k } }),
-  });
+  const mark = (k) => {
+    const arrow = pairs.kind[k] === "line" ? "—" : "→",
+      changed = state.markOf(k);
+    return changed ? element("span", { class: `changed ${changed}` }, `${arrow} ${CHANGED[changed]}`) : arrow;
+  };
+  const reason = (k) =>
+    pairs.kind[k] === "line" ? "open" : pairs.tied[k] && pairs.reason[k] !== "open" ? `${pairs.reason[k]}, near a tie` : pairs.reason[k];
+  const why = (k) => (pairs.kind[k] === "line" ? "its direction is open" : reasonOf(pairs.reason[k]));
+
+  /** The document that is shown now; the table is built anew only where it has other columns. */
+  function take() {
+    ({ doc } = state);
+    ({ pairs } = doc);
+    place = new Map(doc.order.map((j, at) => [j, at]));
+    note.textContent = doc.notes.map((said) => `${said[0].toUpperCase()}${said.slice(1)}.`).join(" ");
+    note.hidden = !doc.notes.length;
+    const has = COLUMNS.filter(([key]) => pairs[key] && !(key === "p_value" && pairs.edge_probability));
+    if (own && has.map(([key]) => key).join() === own.map(([key]) => key).join()) return;
+    const by = sorted && columns[sorted[0]].title;
+    own = has;
+    columns = [
+      { title: "from", text: true, value: (k) => named(doc.names[pairs.source[k]]), key: (k) => place.get(pairs.source[k]) },
+      { title: "", text: true, sort: false, value: mark },
+      { title: "to", text: true, value: (k) => named(doc.names[pairs.target[k]]), key: (k) => place.get(pairs.target[k]) },
+      ...own.map(([key, title, write, explained]) => ({
+        title,
+        explained,
+        value: (k) => write(pairs[key][k]),
+        key: (k) => pairs[key][k] ?? -Infinity,
+      })),
+      {
+        title: "by",
+        text: true,
+        explained: "what directs it",
+        value: (k) => element("span", { title: why(k) }, reason(k)),
+        key: (k) => pairs.reason[k],
+      },
+    ];
+    const at = columns.findIndex((column) => column.title === by);
+    sorted = by && at >= 0 ? [at, sorted[1]] : null;
+    rows = rowTable(columns, { caption: "Arrows of the graph", onsort, onrow: (k) => state.set({ chosen: { pair: k } }) });
+    refill(box, element("div", { class: "toolbar" }, filter, copy, count), rows.element, note);
+  }
+
+  function onsort(at) {
+    const down = at > 2 && columns[at].title !== "by" && !columns[at].title.startsWith("p ");
+    sorted = [at, sorted && sorted[0] === at ? -sorted[1] : down ? -1 : 1];
+    paint();
+  }
+
   const filter = element("input", {
     type: "search",
     id: "arrow-filter",
@@ -75,8 +85,7 @@ export function createTable(box, state, say) {
   });
   const copy = element("button", { type: "button", id: "copy", onclick: copied }, "copy as CSV");
   const count = element("span", { class: "soft", id: "arrow-count" });
-  const note = element("p", { class: "soft" }, doc.notes.map((note) => `${note[0].toUpperCase()}${note.slice(1)}.`).join(" "));
-  refill(box, element("div", { class: "toolbar" }, filter, copy, count), rows.element, doc.notes.length ? note : null);
+  const note = element("p", { class: "soft" });
 
   function chosen() {
     const found = state.present.flatMap((is, k) =>
@@ -119,10 +128,12 @@ export function createTable(box, state, say) {
   }
 
   state.subscribe((changed) => {
-    if (changed.has("present")) paint();
+    if (changed.has("answer")) take();
+    if (changed.has("present") || changed.has("marks")) paint();
     if (changed.has("print")) rows.all();
     if (changed.has("printed")) rows.again();
   });
+  take();
   paint();
 }
 

@@ -1,0 +1,244 @@
+// The columns of the table: which are in use, and in which unit; with what the units change.
+
+import { pairOf } from "./state.js";
+import { counted, element, named, number, refill, shortened } from "./text.js";
+
+const SEARCHED = 20; // columns beyond which there is a search
+const MOST_LISTED = 150;
+const FACTORS = [
+  ["×10", 10],
+  ["×100", 100],
+  ["÷10", 0.1],
+  ["÷100", 0.01],
+];
+
+/** How the unit of a column is changed, in words. */
+export function unitWords(change) {
+  if (change === undefined || change === 1) return "own unit";
+  if (typeof change === "string") return change === "log" ? "logarithm" : "standardised";
+  return change < 1 && Number.isInteger(1 / change) ? `÷ ${number(1 / change)}` : `× ${number(change)}`;
+}
+
+export function createColumns(box, bench) {
+  let open = null,
+    wanted = "",
+    rows = new Map();
+  const scales = element("div", { class: "scales", role: "status" });
+  const count = element("span", { class: "soft" });
+  const filter = element("input", {
+    type: "search",
+    placeholder: "filter columns",
+    "aria-label": "Filter columns",
+    oninput: () => {
+      wanted = filter.value.toLowerCase();
+      build();
+    },
+  });
+  const list = element("ul", { class: "plain columns-list" });
+  const all = (words, edit, title) => element("button", { type: "button", title, onclick: () => bench.change(edit, words) }, words);
+  const tools = element(
+    "div",
+    { class: "toolbar" },
+    all(
+      "standardise all",
+      (state) => each(state, "standardise"),
+      "Every column in standard deviations: what remains does not rest on units",
+    ),
+    all("own units", (state) => void (state.transform = {}), "Every column as it is in the table"),
+    all("all in", (state) => void (state.columns = null), "Use every column"),
+  );
+  const [, , allIn] = tools.children,
+    [, own] = tools.children;
+  refill(
+    box,
+    element("p", { class: "soft" }, "Leave columns out, or change their units and see which arrows turn."),
+    filter,
+    list,
+    tools,
+    count,
+  );
+
+  const used = () => new Set(bench.state.columns ?? bench.data.names);
+
+  function each(state, change) {
+    for (const name of state.columns ?? state.data.names) state.transform[name] = change;
+  }
+
+  function change(name, to, event) {
+    const words = `${shortened(bench.data.columns.find((one) => one.name === name).shown, 24)}: ${unitWords(to)}`;
+    const edit = (state) => {
+      if (to === undefined || to === 1) delete state.transform[name];
+      else state.transform[name] = to;
+    };
+    return bench.change(edit, words, { since: event.timeStamp }).then((outcome) => outcome.refused && paint());
+  }
+
+  function toggle(column, event) {
+    const into = event.target.checked;
+    const edit = (state) => {
+      const now = new Set(state.columns ?? state.data.names);
+      if (into) now.add(column.name);
+      else now.delete(column.name);
+      state.columns = now.size === state.data.names.length ? null : state.data.names.filter((name) => now.has(name));
+    };
+    const words = `${shortened(column.shown, 24)} ${into ? "in" : "left out"}`;
+    bench.change(edit, words, { since: event.timeStamp }).then((outcome) => outcome.refused && paint());
+  }
+
+  function row(column, at) {
+    const { name } = column,
+      id = `column-${at}`;
+    const check = element("input", { type: "checkbox", id, onchange: (event) => toggle(column, event) });
+    const unit = element("button", {
+      type: "button",
+      class: "unit",
+      "aria-controls": `${id}-unit`,
+      onclick: () => {
+        open = open === name ? null : name;
+        paint();
+      },
+    });
+    const field = element("input", {
+      type: "number",
+      step: "any",
+      class: "factor",
+      "aria-label": `Factor of ${column.shown}`,
+      onchange: (event) => change(name, field.value === "" ? undefined : Number(field.value), event),
+    });
+    const factor = () => (typeof bench.state.transform[name] === "number" ? bench.state.transform[name] : 1);
+    const by = ([words, times]) =>
+      element("button", { type: "button", onclick: (event) => change(name, Number((factor() * times).toPrecision(12)), event) }, words);
+    const log = element(
+      "button",
+      {
+        type: "button",
+        disabled: !column.positive,
+        title: column.positive ? "Take logarithms of its values" : "No logarithm: some values are not positive",
+        onclick: (event) => change(name, "log", event),
+      },
+      "log",
+    );
+    const standard = element(
+      "button",
+      { type: "button", title: "In standard deviations", onclick: (event) => change(name, "standardise", event) },
+      "standardise",
+    );
+    const reset = element(
+      "button",
+      { type: "button", title: "As it is in the table", onclick: (event) => change(name, undefined, event) },
+      "reset",
+    );
+    const edit = element(
+      "div",
+      { class: "unit-edit", id: `${id}-unit` },
+      element("span", { class: "slide" }, "×", field, ...FACTORS.map(by)),
+      log,
+      standard,
+      reset,
+      column.positive ? null : element("p", { class: "soft" }, "No logarithm here: some values are not positive."),
+    );
+    const item = element("li", { class: "column" }, check, element("label", { for: id }, named(column.shown, 22)), unit, edit);
+    return { item, check, unit, edit, field, reset };
+  }
+
+  function build() {
+    const found = bench.data.columns.filter((one) => one.shown.toLowerCase().includes(wanted));
+    rows = new Map(found.slice(0, MOST_LISTED).map((column, at) => [column.name, row(column, at)]));
+    const more = found.length - rows.size;
+    refill(
+      list,
+      ...[...rows.values()].map((one) => one.item),
+      more > 0 ? element("li", { class: "soft" }, `and ${more} more: filter by name`) : null,
+    );
+    paint();
+  }
+
+  function paint() {
+    const now = used(),
+      { transform } = bench.state;
+    for (const [name, one] of rows) {
+      const change_ = transform[name];
+      one.check.checked = now.has(name);
+      one.item.classList.toggle("out", !now.has(name));
+      one.unit.textContent = unitWords(change_);
+      one.unit.classList.toggle("set", change_ !== undefined);
+      one.unit.setAttribute("aria-expanded", String(open === name));
+      one.edit.hidden = open !== name;
+      one.field.value = typeof change_ === "number" || change_ === undefined ? (change_ ?? 1) : "";
+      one.reset.disabled = change_ === undefined;
+    }
+    count.textContent = `${now.size} of ${counted(bench.data.names.length, "column")} in use`;
+    own.disabled = !Object.keys(transform).length;
+    allIn.disabled = bench.state.columns === null;
+    paintScales();
+  }
+
+  /** What the units have changed against the columns in their own units. */
+  function paintScales() {
+    const { scales: found } = bench,
+      near = rows.get(open)?.edit;
+    if (near) near.append(scales);
+    else list.after(scales);
+    scales.classList.toggle("turned", Boolean(found?.turned.length));
+    if (!found) {
+      refill(scales);
+      return;
+    }
+    const { page } = bench,
+      [first, ...rest] = found.sentence.split(/(?<=\.) /);
+    const turned = found.turned
+      .slice(0, 8)
+      .map(([i, j]) =>
+        element(
+          "li",
+          {},
+          element(
+            "button",
+            { type: "button", class: "chip", onclick: () => page.set({ chosen: pairOf(page.doc, i, j) }) },
+            named(page.doc.names[i], 16),
+            " → ",
+            named(page.doc.names[j], 16),
+          ),
+          element("span", { class: "soft" }, " was the other way round"),
+        ),
+      );
+    refill(
+      scales,
+      element("p", {}, element("b", {}, first), ` ${rest.join(" ")}`),
+      element("ul", { class: "plain" }, ...turned),
+      found.turned.length > 8 ? element("p", { class: "soft" }, `and ${found.turned.length - 8} more`) : null,
+      found.turned.length ? why() : null,
+    );
+  }
+
+  const why = () =>
+    element(
+      "details",
+      {},
+      element("summary", {}, "Why can a unit turn an arrow?"),
+      element(
+        "p",
+        {},
+        "Two columns that move together do not say which of them is the cause. This method decides it by variances: errors are taken to be about equally large everywhere, so a cause varies less than what it acts on.",
+      ),
+      element(
+        "p",
+        {},
+        "A variance is in squared units. With a factor of 100 it is 10 000 times as large, and a cause then looks like an effect. The causes themselves have not changed.",
+      ),
+      element(
+        "p",
+        {},
+        "So trust these directions only where the units of all columns can be compared. Where they cannot, standardise, use pc or ges, or say what you know.",
+      ),
+    );
+
+  bench.subscribe((changed) => {
+    if (changed.has("opened")) {
+      open = bench.page.doc.raw[bench.page.doc.order[0]]; // the first cause: another unit of it turns most
+      wanted = filter.value = "";
+      filter.hidden = bench.data.names.length <= SEARCHED;
+      build();
+    } else if (bench.state && ["answer", "refused", "kept"].some((name) => changed.has(name))) paint();
+  });
+}

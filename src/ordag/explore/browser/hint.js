@@ -1,0 +1,69 @@
+// What to try first, for somebody who is here for the first time.
+
+import { element, named, refill } from "./text.js";
+
+const SEEN = "ordag-hint";
+
+export function createHint(box, bench) {
+  const close = element(
+    "button",
+    {
+      type: "button",
+      class: "quiet close",
+      "aria-label": "Close the hint",
+      onclick: () => {
+        box.hidden = true;
+        remember();
+      },
+    },
+    "×",
+  );
+  const where = () => {
+    const edit = document.querySelector("#columns .unit-edit:not([hidden])");
+    (edit ?? document.querySelector("#columns .unit"))?.scrollIntoView({ block: "center" });
+    (edit ?? document.querySelector("#columns .column")).querySelector("button").focus();
+  };
+
+  function paint() {
+    const { doc } = bench.page;
+    refill(
+      box,
+      close,
+      element(
+        "p",
+        {},
+        element("b", {}, "Try: give ", named(doc.names[doc.order[0]], 20), " another unit. "),
+        "Multiply it by 100, as if metres became centimetres. No cause depends on a unit, but watch the arrows. ",
+        element("button", { type: "button", onclick: where }, "show me where"),
+      ),
+    );
+  }
+
+  bench.subscribe((changed) => {
+    if (changed.has("opened")) {
+      box.hidden = seen();
+      paint();
+    }
+    if (changed.has("answer") && bench.scales) {
+      box.hidden = true;
+      remember();
+    }
+  });
+}
+
+/** Storage may be switched off in a browser: then the hint comes again. */
+function seen() {
+  try {
+    return localStorage.getItem(SEEN) !== null;
+  } catch {
+    return false;
+  }
+}
+
+function remember() {
+  try {
+    localStorage.setItem(SEEN, "seen");
+  } catch {
+    // it comes again
+  }
+}

@@ -1,0 +1,87 @@
+// Questions to the server of this page: JSON in, JSON out; a refusal is an Error with the server's sentence.
+
+/** What the server would not do, in its words; `kind` is the name of the error there, `status` the number of the answer. */
+export class Refusal extends Error {
+  constructor(sentence, kind, status) {
+    super(sentence);
+    Object.assign(this, { name: "Refusal", kind, status });
+  }
+}
+
+/** There was no answer at all: the server has ended, or the connection broke. */
+export class Silence extends Error {
+  constructor() {
+    super("The server does not answer. If it has ended, start it again with `ordag explore`: the address is a new one then.");
+    this.name = "Silence";
+  }
+}
+
+/** Whether an error only says that somebody has changed their mind. */
+export const isAbort = (error) => error.name === "AbortError";
+
+/** One question. body: undefined asks with GET; a Blob or File goes as it is, anything else as JSON. */
+export async function ask(path, body, { signal, headers = {}, as = "json" } = {}) {
+  const answer = await reply(path, body, signal, headers);
+  try {
+    return await answer[as]();
+  } catch (error) {
+    throw isAbort(error) ? error : new Silence();
+  }
+}
+
+/** An answer that is a file: { blob, name }, with the name that the server gives it. */
+export async function file(path, body) {
+  const answer = await reply(path, body, undefined, {});
+  const said = answer.headers.get("Content-Disposition") ?? "";
+  const [, coded] = /filename\*=UTF-8''([^;]+)/i.exec(said) ?? [],
+    [, plain] = /filename="?([^";]+)/i.exec(said) ?? [];
+  try {
+    return { blob: await answer.blob(), name: coded ? decodeURIComponent(coded) : (plain ?? "") };
+  } catch {
+    throw new Silence();
+  }
+}
+
+/** Work that takes long: `progress({ share, words })` is called as it goes on; gives the result. Aborting the signal ends the work. */
+export async function stream(path, body, progress = () => {}, signal = undefined) {
+  const answer = await reply(path, body, signal, {});
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      const lines = (rest + (value ?? "")).split("\n");
+      rest = done ? "" : lines.pop();
+      for (const line of lines.filter((one) => one.trim())) {
+        const said = JSON.parse(line);
+        if (said.error !== undefined) throw new Refusal(said.error, said.kind ?? "", 200);
+        if (said.result !== undefined) return said.result;
+        if (said.progress) progress(said.progress);
+      }
+      if (done) throw new Silence();
+    }
+  } catch (error) {
+    throw isAbort(error) || error instanceof Refusal ? error : new Silence();
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+async function reply(path, body, signal, headers) {
+  const plain = body === undefined || body instanceof Blob;
+  let answer;
+  try {
+    answer = await fetch(path, {
+      method: body === undefined ? "GET" : "POST",
+      body: plain ? body : JSON.stringify(body),
+      headers: { ...(plain ? {} : { "Content-Type": "application/json" }), ...headers },
+      signal,
+      cache: "no-store",
+    });
+  } catch (error) {
+    throw isAbort(error) ? error : new Silence();
+  }
+  if (answer.ok) return answer;
+  const said = await answer.json().catch(() => ({}));
+  throw new Refusal(said.error ?? `The server answered with ${answer.status}.`, said.kind ?? "", answer.status);
+}

@@ -1,0 +1,55 @@
+// What a change has done, in words; that an answer is awaited; and what the server would not do.
+
+import { changeWords } from "./changes.js";
+import { counted, element, refill } from "./text.js";
+
+const PATIENCE = 400; // ms before it is said that an answer takes time
+
+export function createTold(at, bench) {
+  let waiting = 0;
+
+  function paint() {
+    const { changes, page } = bench;
+    const upwards = page.upwards ?? 0;
+    const edges = page.present.filter(Boolean).length;
+    const parts = changes ? changeWords(page.doc, changes) : [];
+    const lead = changes?.words ? element("b", {}, `${changes.words[0].toUpperCase()}${changes.words.slice(1)}. `) : null;
+    const rest = parts.length ? [...parts, "."] : [changes ? `The same ${counted(edges, "arrow")} as before.` : ""];
+    refill(at("told"), element("p", {}, lead, ...rest));
+    at("tidy").classList.toggle("wanted", upwards > 0);
+    at("tidy").title = upwards
+      ? `Places worked out afresh: ${counted(upwards, "arrow points", "arrows point")} upwards`
+      : "Places worked out afresh, causes above effects";
+  }
+
+  function wait() {
+    clearTimeout(waiting);
+    at("bench").setAttribute("aria-busy", String(bench.busy));
+    if (!bench.busy || !bench.page) return;
+    waiting = setTimeout(() => {
+      const stop = element("button", { type: "button", class: "quiet", onclick: bench.cancel }, "stop");
+      refill(at("told"), element("p", { class: "soft" }, "working … ", stop));
+    }, PATIENCE);
+  }
+
+  function refused() {
+    at("refused").hidden = !bench.refused;
+    if (!bench.refused) return;
+    const close = element("button", { type: "button", class: "quiet close", "aria-label": "Close", onclick: hide }, "×");
+    refill(at("refused"), element("p", {}, element("b", {}, "Not done. "), bench.refused.message), close);
+    if (bench.page) paint();
+  }
+
+  function hide() {
+    at("refused").hidden = true;
+  }
+
+  bench.subscribe((changed) => {
+    if (changed.has("busy")) wait();
+    if (changed.has("answer")) {
+      hide();
+      paint();
+    }
+    if (changed.has("refused")) refused();
+  });
+}

@@ -1,0 +1,82 @@
+// Where a table comes from: a file that is dropped or chosen, or one of the built-in tables.
+
+import { element, refill } from "./text.js";
+
+export function createWelcome(section, body, bench) {
+  const field = element("input", {
+    type: "file",
+    id: "file",
+    class: "unseen",
+    accept: ".csv,.tsv,.txt,.parquet,.feather,.arrow,.json",
+    onchange: () => field.files[0] && take(field.files[0]),
+  });
+  const told = element("div", { role: "alert" });
+  const most = Math.floor(bench.start.most_bytes / 2 ** 20);
+  const drop = element(
+    "div",
+    { class: "drop" },
+    element("p", { class: "lead" }, "Drop a table here"),
+    element(
+      "p",
+      { class: "soft" },
+      `CSV, Parquet or Feather, up to ${most} MB: one row per case, one column of numbers per variable. Or a saved workbench (.ordag.json).`,
+    ),
+    element("label", { for: "file", class: "button" }, "choose a file"),
+    field,
+    element(
+      "p",
+      { class: "soft" },
+      "The file stays on this computer. It is read into the memory of the program that you started, and goes when that ends.",
+    ),
+  );
+  const cards = bench.start.builtin.map(({ name, title }) =>
+    element(
+      "button",
+      { type: "button", class: "offer", "data-table": name, onclick: () => open(() => bench.builtin(name)) },
+      element("b", {}, name),
+      element("span", {}, title),
+    ),
+  );
+  const back = element("button", { type: "button", class: "quiet", onclick: hide }, "back to the graph");
+  refill(body, told, drop, element("h2", {}, "Or try a table that comes with it"), element("div", { class: "offers" }, ...cards), back);
+
+  async function open(fetched) {
+    refill(told, element("p", { class: "soft" }, "reading …"));
+    try {
+      const data = await fetched();
+      const error = await bench.begin(data);
+      if (error) throw error;
+      refill(told);
+      if (data.message) bench.say(data.message);
+    } catch (error) {
+      show(error);
+    }
+  }
+
+  async function take(file) {
+    for (const taker of bench.takers) if (await taker(file)) return;
+    if (file.size > bench.start.most_bytes)
+      show(
+        new Error(
+          `${file.name} has ${Math.ceil(file.size / 2 ** 20)} MB; this server takes up to ${most}. Start it with --most-mb to allow more.`,
+        ),
+      );
+    else open(() => bench.upload(file));
+  }
+
+  function show(error = null) {
+    section.hidden = false;
+    back.hidden = !bench.page;
+    document.getElementById("bench").hidden = true;
+    refill(told, error ? element("p", { class: "warning" }, error.message) : null);
+    field.value = "";
+  }
+
+  function hide() {
+    section.hidden = true;
+    refill(told);
+    if (bench.page) document.getElementById("bench").hidden = false;
+  }
+
+  return { show, hide, take };
+}

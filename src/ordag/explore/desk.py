@@ -1,0 +1,290 @@
+"""`Desk`: states in, answers out. What is quick is done in a thread, the rest by a crew of processes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+
+from ordag import __version__
+from ordag.checks import is_whole, short
+from ordag.data.datasets import DATASETS
+from ordag.data.table import Table
+from ordag.diagnosis.diagnosis import NUMBERS as MOST_CHECKED
+from ordag.errors import SettingError
+from ordag.evidence.forecast import BY_TESTS
+from ordag.explore import tasks
+from ordag.explore.crew import Crew, Hear
+from ordag.explore.documents import brief, effect_of, effects_of, is_pending, judgement, turned
+from ordag.explore.state import State, method_schemas, read_state
+from ordag.explore.tables import Held, Kept, Tables
+from ordag.fit import Fit
+from ordag.learners.cvs import CvsSettings
+from ordag.learners.methods import METHODS, recipe_for, settings_of, with_warnings
+from ordag.learners.settings import MethodSettings
+from ordag.plain import to_json
+from ordag.show.again import Origin, command_line, python_call
+from ordag.show.export import endings
+
+Value = TypeVar("Value")
+
+NUMBERS = 2**22
+"""In the fits that are kept to be asked again: a few hundred of 50 variables."""
+
+MANY = 3
+"""Edges for each variable from which places in layers take long to find."""
+
+THREADS = 4
+"""Quick answers that are worked on at once."""
+
+QUICK = 0.3
+"""Seconds up to which a thread learns; what takes longer must be there to be stopped."""
+
+FEW = 8
+"""Variables up to which no search takes long."""
+
+MOST_REPLICATES = 100_000
+
+ALL_HAVE = ("alpha", "min_effect")
+"""Settings that mean the same for every method that has them: methods that are compared take them over."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A state with the table that it speaks of."""
+
+    held: Held
+    state: State
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.held.id, self.state.key
+
+    @property
+    def origin(self) -> Origin:
+        held = self.held
+        reading = {**held.reading, **self._changes}
+        return Origin(held.origin, reading, digest=held.digest)
+
+    @property
+    def call(self) -> dict[str, Any]:
+        """The call of `learn` that gives this answer."""
+        return {
+            "data": self.held.data,
+            "method": self.state.method,
+            **self.held.reading,
+            **self._changes,
+            **self.state.asked,
+        }
+
+    @property
+    def _changes(self) -> dict[str, Any]:
+        state = self.state
+        columns = {} if state.columns is None else {"columns": list(state.columns)}
+        return columns | ({"transform": dict(state.transform)} if state.transform else {})
+
+
+class Desk:
+    """What the addresses of a workbench answer. Fits are kept within bounds for whoever asks again."""
+
+    def __init__(self, tables: Tables) -> None:
+        cores = os.cpu_count() or 1
+        self.tables = tables
+        self._fits: Kept[Fit] = Kept(NUMBERS)
+        self._threads: CapacityLimiter | None = None
+        self._quick, self._long = Crew(max(2, cores)), Crew(max(1, cores // 2))
+
+    def close(self) -> None:
+        """End all processes."""
+        self._quick.close()
+        self._long.close()
+
+    async def in_thread(self, work: Callable[[], Value]) -> Value:
+        self._threads = self._threads or CapacityLimiter(THREADS)
+        return await to_thread.run_sync(work, limiter=self._threads)
+
+    def start(self) -> dict[str, Any]:
+        """What a page has to know before anything else."""
+        first = self.tables.first
+        return {
+            "data": None if first is None else first.description,
+            "builtin": [{"name": one.name, "title": one.title} for one in DATASETS.values()],
+            "most_bytes": self.tables.most_bytes,
+            "methods": method_schemas(),
+            "forms": forms(),
+            "version": __version__,
+        }
+
+    async def asked(self, given: Any) -> Asked:
+        """The state in a request, checked, with its table."""
+
+        def work() -> Asked:
+            state = read_state(given)
+            held = self.tables.named(state)
+            return Asked(held, state.over(held.table.names))
+
+        return await self.in_thread(work)
+
+    async def fit(self, asked: Asked, hear: Hear | None = None) -> Fit:
+        """What the method of a state finds in its table."""
+        found = self._fits.get(asked.key)
+        if found is not None:
+            return found
+
+        def begin() -> Fit | tuple[Table, MethodSettings]:
+            table = self.tables.table(asked.held, asked.state)
+            recipe = recipe_for(table, asked.state.method, asked.state.asked)
+            return Fit.learned(table, recipe) if _is_quick(recipe, len(table.names)) else (table, recipe)
+
+        begun = await self.in_thread(begin)
+        if isinstance(begun, Fit):
+            found = begun
+        else:
+            table, recipe = begun
+            if recipe.needs_rows:
+                found = await self._quick.run(tasks.learned, asked.call, hear=hear)
+            else:
+                raw = await self._quick.run(tasks.search, table.moments, recipe, hear=hear)
+                said = replace(raw, profile=table.profile, transform=table.transform)
+                found = await self.in_thread(lambda: Fit.of(with_warnings(said)))
+        return self._kept(asked, found)
+
+    def _kept(self, asked: Asked, fit: Fit) -> Fit:
+        return self._fits.put(asked.key, fit, 8 * len(fit.names) ** 2)
+
+    async def answer(self, asked: Asked, *, layout: bool) -> dict[str, Any]:
+        fit = await self.fit(asked)
+        before = None
+        if asked.state.transform:
+            before = await self.fit(Asked(asked.held, asked.state.unscaled()))
+
+        scales = None if before is None else turned(before, fit)
+        if layout and fit.graph.edge_count > MANY * len(fit.names):
+            said = await self._quick.run(tasks.told, fit, asked.origin)
+        else:
+            said = await self.in_thread(lambda: brief(fit, asked.origin, layout=layout))
+        return {"document": said, "scales": scales}
+
+    async def verdict(self, asked: Asked) -> dict[str, Any]:
+        """The verdict with its forecast, and for sampled probabilities what they say of the pairs."""
+        fit = await self.fit(asked)
+        if is_pending(fit):
+            fit = self._kept(asked, await self._quick.run(tasks.judged, fit))
+
+        def work() -> dict[str, Any]:
+            said = brief(fit, asked.origin, layout=False, whole=True)
+            more = {} if fit.posterior is None else {name: said[name] for name in ("pairs", "level", "fixed")}
+            return {**judgement(said, pending=False), **more}
+
+        return await self.in_thread(work)
+
+    async def effects(self, asked: Asked, cause: str) -> dict[str, Any]:
+        fit = await self.fit(asked)
+        return await self.in_thread(lambda: effects_of(fit, cause))
+
+    async def effect(self, asked: Asked, cause: str, effect: str) -> dict[str, Any]:
+        fit = await self.fit(asked)
+        return await self.in_thread(lambda: effect_of(fit, cause, effect))
+
+    async def bootstrap(self, asked: Asked, hear: Hear, replicates: Any = None, seed: Any = None, **_: Any) -> Any:
+        count = 200 if replicates is None else replicates
+        if not is_whole(count, 2) or count > MOST_REPLICATES:
+            raise SettingError(
+                f"replicates={short(count)}: a bootstrap takes a whole number of them, from 2 to {MOST_REPLICATES:,}; 500 is usual."
+            )
+        if seed is not None and not is_whole(seed, 0):
+            raise SettingError(f"seed={short(seed)}: give a whole number from 0 on.")
+        usual = (
+            asked.state.settings.get("seed") or 0
+        )  # with another one a search that draws lots may find another graph
+        call = {**asked.call, "workers": 1, "replicates": count, "seed": usual if seed is None else seed}
+        return await self._long.run(tasks.resampled, call, asked.origin, hear=hear)
+
+    async def check(self, asked: Asked, hear: Hear, **_: Any) -> Any:
+        fit = await self.fit(asked, hear)
+
+        def kept() -> Any:
+            rows = self.tables.table(asked.held, asked.state).rows
+            return None if rows is None else rows.thinned(max(MOST_CHECKED // len(fit.names), 1000))
+
+        rows = await self.in_thread(kept)
+        alpha = asked.state.settings.get("alpha")
+        return await self._long.run(tasks.checked, fit, rows, asked.origin, alpha, hear=hear)
+
+    async def compare(self, asked: Asked, hear: Hear, methods: Any = None, **_: Any) -> Any:
+        fit = await self.fit(asked, hear)
+        names = [name for name in METHODS if name != fit.method] if methods is None else methods
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise SettingError(f"methods={short(names)}: give a list of names, and choose among {', '.join(METHODS)}.")
+        taken = {name: value for name, value in asked.state.asked.items() if name in (*ALL_HAVE, "knowledge")}
+        own = {
+            method: {name: value for name, value in taken.items() if name in settings_of(method)}
+            for method in dict.fromkeys(names)
+            if method in METHODS
+        }
+        return await self._long.run(tasks.compared, fit, names, own, asked.origin, hear=hear)
+
+    async def export(self, asked: Asked, form: str) -> tuple[str, str | bytes]:
+        """The name of a file and what is in it."""
+        if form not in [one["form"] for one in forms()]:
+            raise SettingError(f"form={short(form)}: there is no such kind of file.")
+        stem = asked.held.name.rpartition("/")[2].rpartition("\\")[2].split(".")[0] or "graph"
+        if form == "knowledge":
+            return "knowledge.txt", asked.state.knowledge.to_text()
+        fit = await self.fit(asked)
+        if form == "python":
+            return f"{stem}.py", f"{python_call(fit, asked.origin)}\n"
+        if form == "command":
+            return f"{stem}.sh", f"{command_line(fit, asked.origin)}\n"
+        name = f"{stem}.html" if form == "report" else f"{stem}{form}"
+        return name, await self._quick.run(tasks.written, fit, form, asked.origin)
+
+
+def _is_quick(recipe: MethodSettings, p: int) -> bool:
+    """Whether a thread may learn, which nobody can stop: what has no bounds on its time is for a process."""
+    if recipe.needs_rows:
+        return False
+    if not isinstance(recipe, CvsSettings):
+        return p <= FEW
+    if recipe.variance not in (None, "least-squares"):
+        return False
+    return (BY_TESTS if recipe.parents == "test" else recipe.seconds) * (p + 10.0) ** 2 <= QUICK
+
+
+def forms() -> list[dict[str, str]]:
+    """The kinds of files that an answer can be taken away as."""
+    return [
+        *({"form": form, "title": title} for form, title in WHOLE.items()),
+        *({"form": ending, "title": TITLES.get(ending, ending[1:])} for ending in endings() if ending != ".html"),
+    ]
+
+
+WHOLE = {
+    "report": "report, one page for a browser",
+    "knowledge": "what is known, as a file",
+    "python": "Python code",
+    "command": "command line",
+}
+TITLES = {
+    ".json": "whole answer, JSON",
+    ".csv": "table of arrows, CSV",
+    ".svg": "picture, SVG",
+    ".pdf": "picture, PDF",
+    ".png": "picture, PNG",
+    ".dot": "Graphviz",
+    ".gv": "Graphviz, .gv",
+    ".graphml": "GraphML",
+    ".gml": "GML",
+    ".adjacency.csv": "adjacency matrix, CSV",
+    ".lavaan": "lavaan",
+    ".lav": "lavaan, .lav",
+    ".dagitty": "dagitty",
+}
+
+
+def as_bytes(value: Mapping[str, Any]) -> bytes:
+    """JSON."""
+    return to_json(value, None).encode()

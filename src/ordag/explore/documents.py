@@ -1,0 +1,189 @@
+"""A fit in, what a page of the workbench shows of it out: the document of the report without what takes long."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordag.arrays import Array, Mask
+from ordag.effects import directed
+from ordag.evidence.forecast import usual_count
+from ordag.evidence.verdict import quick_verdict
+from ordag.fit import Fit
+from ordag.graph.acyclic import topological_order
+from ordag.model.effects import check_pair, effects_given_graph
+from ordag.show.again import Origin
+from ordag.show.document import document
+from ordag.words import counted, number, shown
+
+LEAST_PAIRS, PAIRS_EACH = 200, 5
+"""Pairs that the graph does not join of which a document tells: so many, or so many for every variable. The page learns again where the
+report moves a level over all pairs."""
+
+LEVEL = 0.95
+"""Of the intervals of total effects."""
+
+MOST_PATHS = 20
+"""Paths of an effect that are shown, those of the largest products."""
+
+
+def brief(fit: Fit, origin: Origin, *, layout: bool, whole: bool = False) -> dict[str, Any]:
+    """The document of a fit without findings and histograms; without the forecast and sampled probabilities too, unless `whole`."""
+    pending = not whole and is_pending(fit)
+    quick = fit
+    if pending and fit.posterior is not None:
+        quick = replace(fit, posterior=fit.posterior.unsampled())
+    verdict = quick_verdict(quick, forecast=False) if pending else fit.verdict
+    said = document(
+        quick,
+        origin=origin,
+        verdict=verdict,
+        layout=layout,
+        histograms=False,
+        most_pairs=max(LEAST_PAIRS, PAIRS_EACH * len(fit.names)),
+    )
+    said["verdict"]["pending"] = pending
+    return {**said, "raw": list(fit.names)}
+
+
+def is_pending(fit: Fit) -> bool:
+    """Whether the verdict has more to say than can be said at once."""
+    if "verdict" in vars(fit) or not fit.recipe.linear:
+        return False
+    if fit.posterior is not None:
+        return not fit.posterior.quick
+    return fit.graph.edge_count > 0 and usual_count(fit) > 0
+
+
+def judgement(said: Mapping[str, Any], *, pending: bool) -> dict[str, Any]:
+    """Of a document, what is found and how sure it is."""
+    return {"found": said["found"], "verdict": {**said["verdict"], "pending": pending}}
+
+
+def turned(before: Fit, after: Fit) -> dict[str, Any]:
+    """Which edges a change of scales has turned, taken away and brought, by column numbers, and why it can."""
+    old, new = before.graph.adjacency, after.graph.adjacency
+    was: Mask = old & ~old.T
+    now: Mask = new & ~new.T
+    changed = {
+        "turned": np.argwhere(now & was.T),
+        "gone": _arrows(old, ~(new | new.T)),
+        "new": _arrows(new, ~(old | old.T)),
+    }
+    return {**{name: pairs.tolist() for name, pairs in changed.items()}, "sentence": _why(before, after, changed)}
+
+
+def _arrows(adjacency: Mask, where: Mask) -> NDArray[np.intp]:
+    """The edges at these places, lines of a class once."""
+    both = adjacency & adjacency.T
+    return np.argwhere(where & ((adjacency & ~both) | np.triu(both)))
+
+
+def _why(before: Fit, after: Fit, changed: Mapping[str, NDArray[np.intp]]) -> str:
+    """How much a change of scales does, and what the method rests on, in one or two sentences."""
+    said = [
+        f"{counted(len(changed[key]), noun)} {word}"
+        for key, noun, word in (("turned", "arrow", "turned round"), ("gone", "edge", "gone"), ("new", "edge", "new"))
+        if len(changed[key])
+    ]
+    logs = any(change == "log" for change in after.transform.values())
+    what = "the change of units" if not logs else "the change of scales"
+    count = f"Through {what}: {', '.join(said)}." if said else f"No arrow is changed by {what}."
+    if after.method != before.method:
+        return f"{count} Another method was taken as well."
+    if after.method in ("pc", "ges") and after.oriented is None:
+        rests = "This method rests on partial correlations, which no unit can change" + (
+            "; logarithms can, as they bend the relations between columns." if logs else "."
+        )
+    elif after.method == "pooled":
+        rests = (
+            "This method compares error variances, which are in squared units of their columns, but allows them to differ: "
+            "units can open a direction or close it."
+        )
+    else:
+        rests = (
+            "This method takes the variable with the least variance, given those before it, to come next, and variances are in squared "
+            "units of their columns: a column in smaller units has larger numbers, and goes towards the end."
+        )
+    return f"{count} {rests}"
+
+
+def effects_of(fit: Fit, cause: str) -> dict[str, Any]:
+    """The total effects of a variable on all that it reaches, with intervals that take the graph for granted."""
+    i, _ = check_pair(cause, next((name for name in fit.names if name != cause), cause), fit.names)
+    found = effects_given_graph(directed(fit), fit.moments.R, LEVEL)
+    reached = np.flatnonzero(found.path_found[i])
+    return {
+        "effects": [
+            {
+                "variable": int(j),
+                "total": float(found.estimate[i, j]),
+                "low": float(found.low[i, j]),
+                "high": float(found.high[i, j]),
+                "level": LEVEL,
+            }
+            for j in reached
+        ]
+    }
+
+
+def effect_of(fit: Fit, cause: str, effect: str) -> dict[str, Any]:
+    """The total effect of one variable on another, and the paths that it runs along."""
+    i, j = check_pair(cause, effect, fit.names)
+    sem = directed(fit)
+    found = effects_given_graph(sem, fit.moments.R, LEVEL).of(cause, effect)
+    paths, count = _paths(sem.B, i, j)
+    known = {"std_error": found.std_error, "low": found.low, "high": found.high} if found.path_found else {}
+    return {
+        "total": found.estimate,
+        "std_error": None,
+        "low": None,
+        "high": None,
+        **known,
+        "sentence": _effect_sentence(cause, effect, found.estimate, found.low, found.high, count),
+        "paths": [{"nodes": nodes, "product": product} for nodes, product in paths],
+        "more_paths": count - len(paths),
+    }
+
+
+def _effect_sentence(cause: str, effect: str, total: float, low: float, high: float, paths: int) -> str:
+    one, other = shown(cause), shown(effect)
+    if not paths:
+        return f"No directed path leads from {one} to {other} in this graph, so a change of {one} changes nothing in {other}."
+    more = "more" if total >= 0 else "less"
+    return (
+        f"One unit more in {one} makes {other} {number(abs(total), 3)} {more} in expectation, along {counted(paths, 'path')} "
+        f"({LEVEL:.0%} interval {number(low, 3)} to {number(high, 3)}, taking the graph for granted)."
+    )
+
+
+def _paths(B: Array, source: int, target: int) -> tuple[list[tuple[list[int], float]], int]:
+    """The directed paths with the largest absolute products of weights, and how many paths there are.
+
+    best[k] is the largest absolute product from k to the target, so the paths come out by their products, largest first, and no more
+    of them are begun than are needed (A* without an estimate that errs).
+    """
+    order = topological_order(B != 0)
+    count, best = [0] * len(B), np.zeros(len(B))
+    count[target], best[target] = 1, 1.0
+    for k in reversed(order):
+        for child in np.flatnonzero(B[k]).tolist():
+            count[k] += count[child]
+            best[k] = max(best[k], abs(B[k, child]) * best[child])
+    found: list[tuple[list[int], float]] = []
+    begun = [(-float(best[source]), [source], 1.0)] if count[source] else []
+    while begun and len(found) < MOST_PATHS:
+        _, nodes, product = heapq.heappop(begun)
+        if nodes[-1] == target:
+            found.append((nodes, product))
+            continue
+        for child in np.flatnonzero(B[nodes[-1]]).tolist():
+            if count[child]:
+                further = product * float(B[nodes[-1], child])
+                heapq.heappush(begun, (-abs(further) * float(best[child]), [*nodes, child], further))
+    return found, count[source]

@@ -1,0 +1,39 @@
+"""What a person does in a page of the workbench, and what they see."""
+
+from __future__ import annotations
+
+
+def arrows(page):
+    """The arrows of the graph in the page, as pairs of whole names."""
+    return {
+        tuple(pair)
+        for pair in page.locator("#arrows-body tbody tr:not(.space)").evaluate_all(
+            "rows => rows.map(row => [0, 2].map(i => { const name = row.children[i].firstChild; return name.title || name.textContent }))"
+        )
+    }
+
+
+def choose_arrow(page, source, target):
+    """Select an arrow by its row in the list."""
+    rows = page.locator("#arrows-body tbody tr").filter(has_text=source).filter(has_text=target)
+    rows.first.click()
+    page.locator("#card h3").filter(has_text=target).wait_for()
+
+
+def choose_variable(page, name):
+    page.fill("#search-field", name)
+    page.keyboard.press("Enter")
+    page.locator("#card h3").filter(has_text=name).wait_for()
+
+
+def answered(page, act):
+    """Do something, and wait until the page has the answer to it."""
+    with page.expect_response(lambda response: response.url.endswith("api/answer")) as seen:
+        act()
+    ok = seen.value.ok
+    page.locator("#bench[aria-busy=false]").wait_for()
+    return ok
+
+
+def action(page, name):
+    return page.locator("#card .actions").get_by_role("button", name=name, exact=True)

@@ -1,0 +1,245 @@
+"""What is known beforehand, said in the page: by the card, by tiers, by the form, from a file; and what contradicts itself."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from browser.pages import HOSTILE, sparse
+from hands import action, answered, arrows, choose_arrow, choose_variable
+
+import ordag
+from ordag.words import shown
+
+
+def learned(**knowledge):
+    fit = ordag.learn("marks", knowledge=knowledge)
+    return {tuple(map(shown, edge)) for edge in fit.graph.directed}
+
+
+def test_an_arrow_is_turned_round_and_back(bench):
+    page = bench("marks")
+    before = arrows(page)
+    assert before == learned()
+    choose_arrow(page, "algebra", "vectors")
+    assert answered(page, action(page, "turn round").click)
+    assert arrows(page) == learned(required=[("vectors", "algebra")])
+    assert ("vectors", "algebra") in arrows(page)
+    assert "vectors → algebra" in page.locator("#knowledge-body .said").inner_text()
+    assert "knowledge" in page.locator("#arrows-body tbody tr").filter(has_text="vectors").first.inner_text()
+    assert action(page, "require").get_attribute("aria-pressed") == "true"
+    answered(page, page.locator("#undo").click)
+    assert arrows(page) == before
+    assert page.locator("#knowledge-body .said li").count() == 0
+    answered(page, page.locator("#redo").click)
+    assert ("vectors", "algebra") in arrows(page)
+
+
+def test_an_arrow_is_forbidden_and_allowed_again(bench):
+    page = bench("marks")
+    choose_arrow(page, "algebra", "analysis")
+    answered(page, action(page, "forbid both ways").click)
+    both = [("algebra", "analysis"), ("analysis", "algebra")]
+    assert arrows(page) == learned(forbidden=both)
+    assert not set(both) & arrows(page)
+    assert "is forbidden" in page.locator("#card").inner_text()
+    answered(page, action(page, "forbid both ways").click)
+    assert arrows(page) == learned()
+
+
+def test_a_pair_that_is_not_joined_can_be_required(bench):
+    page = bench("marks")
+    page.get_by_role("tab", name="matrix").click()
+    canvas = page.locator("#drawing canvas")
+    canvas.focus()
+    place = page.evaluate("document.querySelector('#drawing canvas').getAttribute('aria-label')")
+    assert "Arrow keys" in place
+    joined = arrows(page)
+    names = ["mechanics", "vectors", "algebra", "analysis", "statistics"]
+    free = next((a, b) for a in names for b in names if a < b and not {(a, b), (b, a)} & joined)
+    choose_by_cell(page, *free)
+    answered(page, page.locator("#card .actions button").first.click)
+    assert set(arrows(page)) & {free, free[::-1]}
+
+
+def choose_by_cell(page, a, b):
+    """Walk through the cells of the matrix with the keyboard until the two are read out."""
+    for _ in range(5):
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("ArrowLeft")
+    for _ in range(5):
+        for _ in range(5):
+            said = page.locator("#drawing .readout").inner_text()
+            if a in said and b in said:
+                page.keyboard.press("Enter")
+                page.locator("#card h3").filter(has_text=a).wait_for()
+                return
+            page.keyboard.press("ArrowRight")
+        for _ in range(5):
+            page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowDown")
+    raise AssertionError(f"no cell for {a} and {b}")
+
+
+def test_a_variable_is_made_a_root_and_left_out(bench):
+    page = bench("marks")
+    choose_variable(page, "statistics")
+    answered(page, action(page, "root").click)
+    assert arrows(page) == learned(roots=["statistics"])
+    assert not [pair for pair in arrows(page) if pair[1] == "statistics"]
+    answered(page, action(page, "leave this column out").click)
+    assert not [pair for pair in arrows(page) if "statistics" in pair]
+    assert "left out" in page.locator("#knowledge-body .said").inner_text()
+    answered(page, page.locator("#undo").click)
+    assert arrows(page) == learned(roots=["statistics"])
+
+
+def test_a_contradiction_is_said_and_not_applied(bench):
+    page = bench("marks")
+    choose_arrow(page, "algebra", "vectors")
+    answered(page, action(page, "turn round").click)
+    before = arrows(page)
+    page.select_option("#knowledge-body select", "roots")
+    page.fill("#known-first", "algebra")
+    page.keyboard.press("Enter")
+    assert not answered(page, page.locator("#knowledge-body").get_by_role("button", name="add").click)
+    said = page.locator("#knowledge-body [role=alert]")
+    said.wait_for()
+    assert "vectors → algebra is required, but algebra is a root" in said.inner_text()
+    assert arrows(page) == before
+    assert page.locator("#knowledge-body .said li").count() == 1
+    answered(page, page.locator("#undo").click)
+    assert page.locator("#knowledge-body [role=alert]").count() == 0 or not said.is_visible()
+
+
+def test_the_form_adds_with_the_keyboard_alone(bench):
+    page = bench("marks")
+    page.locator("#knowledge-body select").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.type("stat")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.type("alg")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    answered(page, lambda: page.keyboard.press("Enter"))
+    assert arrows(page) == learned(required=[("statistics", "algebra")])
+    answered(page, page.get_by_role("button", name="Take back: required statistics → algebra").click)
+    assert arrows(page) == learned()
+
+
+def test_names_are_asked_for_before_anything_is_added(bench):
+    page = bench("marks")
+    page.locator("#knowledge-body").get_by_role("button", name="add").click()
+    assert "Choose both variables" in page.locator("#knowledge-body [role=alert]").inner_text()
+
+
+def chip(page, name):
+    return page.locator(f'#knowledge-body .tiers [data-name="{name}"]')
+
+
+def test_variables_are_dragged_into_tiers(bench):
+    page = bench("marks")
+    answered(page, lambda: chip(page, "analysis").drag_to(page.locator(".tier.new")))
+    assert page.locator(".tier[data-zone='tier 0']").inner_text().split() == ["1", "analysis"]
+    chip(page, "statistics").hover()
+    page.mouse.down()
+    page.mouse.move(*middle(page.locator(".tier[data-zone='tier 0']")))
+    page.locator(".ghost").wait_for()
+    page.locator(".gap[data-zone='gap 1']").wait_for()
+    page.mouse.move(*middle(page.locator(".gap[data-zone='gap 1']")))
+    answered(page, page.mouse.up)
+    assert page.locator(".ghost").count() == 0
+    assert page.locator(".tier[data-zone='tier 1']").inner_text().split() == ["2", "statistics"]
+    assert arrows(page) == learned(tiers=[["analysis"], ["statistics"]])
+
+
+def middle(locator):
+    box = locator.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_a_variable_is_dragged_from_the_graph_into_a_tier(bench):
+    page = bench("marks")
+    page.get_by_role("tab", name="graph").click()
+    node = page.locator("svg.graph .node[aria-label='statistics']")
+    place = node.get_attribute("transform")
+    node.hover()
+    page.mouse.down()
+    page.mouse.move(*middle(page.locator(".tier.new")), steps=5)
+    answered(page, page.mouse.up)
+    assert arrows(page) == learned(tiers=[["statistics"]])
+    assert page.locator("svg.graph .node[aria-label='statistics']").get_attribute("transform") == place
+
+
+def test_tiers_by_the_keyboard(bench):
+    page = bench("marks")
+    chip(page, "statistics").focus()
+    answered(page, lambda: page.keyboard.press("ArrowUp"))
+    page.locator("[data-name=statistics]:focus").wait_for()
+    chip(page, "algebra").focus()
+    answered(page, lambda: page.keyboard.press("ArrowUp"))
+    page.locator("[data-name=algebra]:focus").wait_for()
+    assert arrows(page) == learned(tiers=[["algebra", "statistics"]])
+    answered(page, lambda: page.keyboard.press("ArrowDown"))
+    assert arrows(page) == learned(tiers=[["statistics"], ["algebra"]])
+    page.locator("[data-name=algebra]:focus").wait_for()
+    answered(page, lambda: page.keyboard.press("Delete"))
+    assert arrows(page) == learned(tiers=[["statistics"]])
+
+
+def test_several_variables_move_at_once(bench):
+    page = bench("marks")
+    for name in ("mechanics", "vectors"):
+        chip(page, name).focus()
+        page.keyboard.press("Space")
+    assert "2 variables selected" in page.locator(".moves").inner_text()
+    answered(page, page.get_by_role("button", name="a first tier").click)
+    assert arrows(page) == learned(tiers=[["mechanics", "vectors"]])
+    assert page.locator(".moves").is_hidden()
+
+
+def test_a_tier_from_the_card(bench):
+    page = bench("marks")
+    choose_variable(page, "vectors")
+    answered(page, lambda: page.locator("#card select").select_option(label="a first tier"))
+    assert arrows(page) == learned(tiers=[["vectors"]])
+    assert page.locator("#card select option:checked").inner_text() == "tier 1"
+
+
+def test_knowledge_files_go_in_and_out(bench, tmp_path):
+    page = bench("marks")
+    file = tmp_path / "known.txt"
+    file.write_text("tiers: vectors | algebra\nforbidden: algebra -> analysis\n")
+    known = {"tiers": [["vectors"], ["algebra"]], "forbidden": [("algebra", "analysis")]}
+    answered(page, lambda: page.locator("#knowledge-body input[type=file]").set_input_files(file))
+    assert arrows(page) == learned(**known)
+    with page.expect_download() as got:
+        page.get_by_role("button", name="save as a file").click()
+    saved = ordag.Knowledge.read(got.value.path())
+    assert saved == ordag.Knowledge(**known)
+    file.write_text("roots algebra\n")
+    page.locator("#knowledge-body input[type=file]").set_input_files(file)
+    page.locator("#knowledge-body [role=alert]").wait_for()
+    assert "line 1" in page.locator("#knowledge-body [role=alert]").inner_text()
+    assert arrows(page) == learned(**known)
+    answered(page, page.get_by_role("button", name="take all back").click)
+    assert arrows(page) == learned()
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory):
+    path = tmp_path_factory.mktemp("hostile") / "hostile <b>table.csv"
+    pd.DataFrame(sparse(8, 500, 4.0, 5), columns=[*HOSTILE[1:], HOSTILE[0]]).to_csv(path, index=False)
+    return path
+
+
+def test_names_with_markup_are_names(bench, hostile):
+    page = bench(hostile)
+    name = HOSTILE[0]
+    choose_variable(page, "alert")
+    answered(page, action(page, "sink").click)
+    assert page.locator("#knowledge-body .said li").all_inner_texts() == [f"sink\n{name}\n×"]
+    page.locator("#knowledge-body .tiers .chip").first.wait_for()
+    assert page.locator("#knowledge-body script, #card script, #knowledge-body b b").count() == 0
+    fit = ordag.learn(hostile, knowledge={"sinks": [name]})
+    assert arrows(page) == {tuple(map(shown, edge)) for edge in fit.graph.directed}
