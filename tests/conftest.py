@@ -43,6 +43,7 @@ SLOW = (
     "parents/test_adaptive.py",
     "parents/test_parents.py::test_bic_announces",
     "picture/test_layout.py::test_any_graph",
+    "show/test_again.py",
     "show/test_charts.py",
     "show/test_notebooks.py",
     "show/test_plots.py::test_charts_too",

@@ -108,8 +108,9 @@ def bootstrap(
         table = Table(data, columns=columns, missing=missing, progress=progress, keep=keep, **reading)
         recipe = recipe_for(table, method, asked)
         if hasattr(recipe, "seed"):
-            own = root.entropy if isinstance(root.entropy, int) and not root.spawn_key else np.random.default_rng(root)
-            recipe = replace(recipe, seed=own)
+            told = isinstance(root.entropy, int) and not root.spawn_key
+            own: dict[str, Any] = {"seed": root.entropy if told else np.random.default_rng(root)}
+            recipe = replace(recipe, **own)
         source = table.source
         scattered = isinstance(source, ScatteredSource)
         if scattered:

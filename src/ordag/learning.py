@@ -59,6 +59,7 @@ def learn(
     if not is_whole(1 if forecast is None else forecast, 1):
         raise SettingError(f"forecast={short(forecast)}: the number of simulated tables is a whole number from 1 on.")
     if bootstrap is not None:
+        settings.setdefault("seed", 0)
         result = resample(
             data,
             bootstrap,
@@ -68,7 +69,7 @@ def learn(
             missing=missing,
             progress=progress,
             client=client,
-            **{"seed": 0, **settings},
+            **settings,
         )
         return replace(result.fit, bootstrap=result, forecast_tables=forecast)
     reading, asked = split_reading(settings)

@@ -17,6 +17,9 @@ from ordag.explore.desk import Desk
 from ordag.explore.serve import listen, server
 from ordag.explore.tables import Tables
 
+PATIENCE = 180_000
+"""Milliseconds to wait for what must come: a busy machine is slow, and nothing here is about time."""
+
 
 @pytest.fixture(scope="session")
 def desk():
@@ -76,7 +79,8 @@ def bench(watched, serving):  # noqa: F811
     """Open the workbench on some data (none: the page to begin with), and wait until it is there."""
 
     def opened(*words, **options):
-        wait = "#again-body code" if words else "#welcome .drop"
-        return watched(**{"viewport": {"width": 1280, "height": 800}, **options}).open(serving(*words), wait)
+        one = watched(**{"viewport": {"width": 1280, "height": 800}, **options})
+        one.page.set_default_timeout(PATIENCE)
+        return one.open(serving(*words), "#again-body code" if words else "#welcome .drop")
 
     return opened

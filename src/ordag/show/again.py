@@ -14,14 +14,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag import __version__
+from ordag.bootstrapping import IN_MEMORY
 from ordag.data.datasets import DATASETS
 from ordag.data.reading import Reading
+from ordag.graph.dag import Dag
+from ordag.knowledge.knowledge import Knowledge
 from ordag.settings import declared
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
 
 OF_BYTES = "the bytes of the file"
+
+KNOWLEDGE = "knowledge.txt"
+"""What a command line calls the file with what is known."""
+
+OBJECTS = ("test", "variance")
+"""Settings that may be an object of Python's."""
+
+LONGEST = 100
+"""Letters of a call that stands on one line."""
 
 LARGEST = 2**31
 """Bytes of a file up to which all of it is read once more, for its fingerprint."""
@@ -52,6 +64,7 @@ def again(fit: Fit, origin: Origin) -> dict[str, Any]:
         "version": __version__,
         "python": python_call(fit, origin),
         "command": origin.command or command_line(fit, origin),
+        "knowledge": fit.recipe.knowledge.to_text() if isinstance(fit.recipe.knowledge, Knowledge) else None,
         "settings": [[name, _written(value)] for name, value in _settings(fit).items()],
         "digest": digest,
         "digest_of": of,
@@ -76,43 +89,105 @@ def fingerprint(fit: Fit, data: str | PathLike[str] | None = None) -> tuple[str,
 
 def python_call(fit: Fit, origin: Origin) -> str:
     """The lines of Python that learn this graph."""
-    usual = Reading()
-    read = {name: value for name, value in origin.reading.items() if value != getattr(usual, name)}
-    given = {"method": fit.method, **read, **_changed(fit)}
-    if fit.bootstrap is not None:
-        given |= {"bootstrap": fit.bootstrap.replicates, "seed": fit.bootstrap.entropy}
-    data = "data" if origin.data is None else repr(str(origin.data))
-    words = ", ".join([data, *(f"{name}={value!r}" for name, value in given.items())])
-    first = ["data = …  # the table: a file, a data frame, an array"] if origin.data is None else []
-    return "\n".join(["import ordag", "", *first, f"fit = ordag.learn({words})", 'fit.report("report.html")'])
+    given = {"method": fit.method, **_reading(fit, origin), **_changed(fit), **_around(fit)}
+    words, before = ["data" if origin.data is None else repr(_named(origin.data))], []
+    if origin.data is None:
+        before.append("data = …  # the table: a file, a data frame, an array")
+    for name, value in given.items():
+        raw = getattr(fit.recipe, name, None)
+        if isinstance(raw, Dag):
+            words.append(f"{name}=ordag.Dag.from_edges({list(raw.nodes)!r}, {list(raw.directed)!r})")
+        elif name == "seed" and not isinstance(value, int):
+            words.append(f"{name}=numpy.random.SeedSequence({value!r})")
+            before.insert(0, "import numpy")
+        elif name in OBJECTS and not isinstance(raw, str | None):
+            words.append(f"{name}={name}")
+            before.append(f"{name} = …  # what was given: {value}")
+        else:
+            words.append(f"{name}={value!r}")
+    call = f"fit = ordag.learn({', '.join(words)})"
+    if len(call) > LONGEST:
+        call = "\n".join(["fit = ordag.learn(", *(f"    {word}," for word in words), ")"])
+    return "\n".join(["import ordag", "", *before, call, 'fit.report("report.html")'])
 
 
 def command_line(fit: Fit, origin: Origin) -> str:
-    """The same for a terminal, as far as settings can be typed there; knowledge is said in a file of its own."""
-    words = ["ordag", "learn", "DATA" if origin.data is None else str(origin.data), "--method", fit.method]
-    known = declared(type(fit.recipe))
+    """The same for a terminal; knowledge is in a file of its own, KNOWLEDGE. What cannot be typed there is said at the end."""
+    known, untold = declared(type(fit.recipe)), []
+    words = ["ordag", "learn", "DATA" if origin.data is None else _named(origin.data), "--method", fit.method]
+    for name, value in _reading(fit, origin).items():
+        words += _typed_reading(name, value)
     for name, value in _changed(fit).items():
         option = f"--{name.replace('_', '-')}"
-        if value is None:  # a seed that was drawn
-            continue
         if name == "knowledge":
-            words += [option, "knowledge.json"]
+            words += [option, KNOWLEDGE]
         elif known[name].typed is bool:
             words.append(option)
-        elif name == "groups":
-            words += [option, ";".join(",".join(group) for group in value)]
-        elif known[name].typed is not None:
-            words += [option, str(value)]
+        elif name == "seed" and fit.bootstrap is not None:
+            continue
+        else:
+            text = ";".join(",".join(group) for group in value) if name == "groups" else str(value)
+            typed = known[name].typed
+            if typed is None or typed(text) != getattr(fit.recipe, name):
+                untold.append(name)
+            else:
+                words += [option, text]
+    for name, value in _around(fit).items():
+        if name in ("kind", "level") or (name == "seed" and not isinstance(value, int)):
+            untold.append(name)
+        else:
+            words += [f"--{name}", str(value)]
+    said = f"  # {', '.join(untold)} cannot be typed: take the Python code" if untold else ""
+    return shlex.join([*words, "--report", "report.html"]) + said
+
+
+def _named(data: str | PathLike[str]) -> str:
+    """A file as it is typed: never to be taken for a built-in table, or for an option."""
+    text = str(data)
+    other = (isinstance(data, PathLike) and text in DATASETS) or text.startswith("-")
+    return f"./{text}" if other else text
+
+
+def _reading(fit: Fit, origin: Origin) -> dict[str, Any]:
+    """How the table was read, as far as it is not as usual; what was done to columns the fit knows itself."""
+    usual = Reading()
+    said = {**origin.reading, "transform": dict(fit.transform) or None}
+    return {name: said[name] for name in declared(Reading) if name in said and said[name] != getattr(usual, name)}
+
+
+def _typed_reading(name: str, value: Any) -> list[str]:
+    if name == "columns":
+        plain = all("," not in column and column == column.strip() for column in value)
+        return ["--columns", ",".join(value)] if plain else [word for one in value for word in ("--columns", one)]
+    if name == "transform":
+        return [word for column, change in value.items() for word in ("--transform", f"{column}={change}")]
+    if name == "header":
+        return ["--no-header"]
+    return [f"--{name}", "tab" if value == "\t" else str(value)]
+
+
+def _around(fit: Fit) -> dict[str, Any]:
+    """What `learn` was asked for beside the method: resamples and their seed, tables of a forecast."""
+    said: dict[str, Any] = {} if fit.forecast_tables is None else {"forecast": fit.forecast_tables}
     if fit.bootstrap is not None:
-        words += ["--bootstrap", str(fit.bootstrap.replicates)]
-        words += ["--seed", str(fit.bootstrap.entropy)] if isinstance(fit.bootstrap.entropy, int) else []
-    return shlex.join([*words, "--report", "report.html"])
+        said |= {"bootstrap": fit.bootstrap.replicates, "seed": fit.bootstrap.entropy}
+        said |= {} if fit.bootstrap.level == 0.95 else {"level": fit.bootstrap.level}
+        said |= {} if fit.bootstrap.kind == _usual_kind(fit) else {"kind": fit.bootstrap.kind}
+    return said
+
+
+def _usual_kind(fit: Fit) -> str:
+    """Of resamples, where nobody asks for another."""
+    if fit.profile is None:
+        return "wishart"
+    return "rows" if fit.n * len(fit.names) <= IN_MEMORY else "poisson"
 
 
 def _settings(fit: Fit) -> dict[str, Any]:
     resampled = {} if fit.bootstrap is None else {"bootstrap": fit.bootstrap.replicates, "bootstrap_kind": fit.bootstrap.kind,
                                                   "bootstrap_seed": fit.bootstrap.entropy}  # fmt: skip
-    return {"method": fit.method, **fit.settings, **resampled}
+    transformed = {"transform": dict(fit.transform)} if fit.transform else {}
+    return {"method": fit.method, **transformed, **fit.settings, **resampled}
 
 
 def _written(value: Any) -> str:

@@ -18,6 +18,7 @@ from ordag.show.text import (
     legend,
     lines_without_direction,
     margin,
+    other_units,
     resampled,
     scored,
     tied_with,
@@ -68,7 +69,7 @@ def print_fit(fit: Fit, console: Console, description: str = "") -> None:
     _edges(fit, console)
     console.print()
     print_verdict(fit.verdict, console)
-    for sentence in (false_edges(fit), scored(fit), left_out(fit), resampled(fit)):
+    for sentence in (other_units(fit), false_edges(fit), scored(fit), left_out(fit), resampled(fit)):
         if sentence:
             say(console, f"{sentence}.", style="dim")
     for sentence in fit.warnings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ordag.words import counted, harmless, number, percent, probability, shown
+from ordag.words import counted, harmless, joined, number, percent, probability, shown
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -131,9 +131,19 @@ def left_out(fit: Fit) -> str:
     return f"{counted(count, 'edge')} with a standardised effect below {below:g} left out"
 
 
+def other_units(fit: Fit) -> str:
+    """One sentence on the columns that were changed before anything was learned."""
+    words = {"log": "the logarithm of {}", "standardise": "{} in standard deviations"}
+    said = [
+        words[change].format(shown(name)) if isinstance(change, str) else f"{shown(name)} times {change:g}"
+        for name, change in fit.transform.items()
+    ]
+    return f"learned from {joined(said)}" if said else ""
+
+
 def notes(fit: Fit) -> list[str]:
-    """What there is to say on chance edges, edges left out and resamples."""
-    return [sentence for sentence in (false_edges(fit), left_out(fit), resampled(fit)) if sentence]
+    """What there is to say on changed columns, chance edges, edges left out and resamples."""
+    return [said for said in (other_units(fit), false_edges(fit), left_out(fit), resampled(fit)) if said]
 
 
 def heading(fit: Fit) -> str:

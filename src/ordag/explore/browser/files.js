@@ -112,7 +112,7 @@ export function createFiles({ header, told, exports }, bench) {
     if (error) return error;
     const lacking = S.data.names.filter((one) => !data.names.includes(one));
     say(
-      named(data.name, 60),
+      named(data.shown, 60),
       " is another table than the one that the state was saved with. ",
       lacking.length
         ? `It lacks ${counted(lacking.length, "column")} of that one, so the state cannot be used with it. `

@@ -36,10 +36,7 @@ export function createKnowledge(box, bench) {
     },
   });
 
-  const shownName = (name) => {
-    const j = view.doc.raw.indexOf(name);
-    return j < 0 ? name : view.doc.names[j];
-  };
+  const shownName = (name) => bench.data.columns.find((one) => one.name === name)?.shown ?? name;
   const inUse = () => view.doc.raw;
 
   /** Change what is known; a refusal stands in the panel until the next change. */

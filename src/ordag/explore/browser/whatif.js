@@ -27,6 +27,7 @@ export function createWhatIf(box, bench) {
     element("option", { value: "deviations" }, "standard deviations higher"),
   );
   const stop = element("button", { type: "button", class: "stop", hidden: true, onclick: () => end() }, "stop");
+  stop.title = "Take the numbers off the graph (Esc)";
   const changes = element("div", { class: "changes" });
 
   const signed = (value) => `${value > 0 ? "+" : ""}${number(value)}`;
@@ -47,6 +48,11 @@ export function createWhatIf(box, bench) {
 
   function begin(j) {
     if (j !== undefined) cause.set(j);
+    put();
+    if (j !== undefined) box.scrollIntoView({ block: "nearest" });
+  }
+
+  function put() {
     const start = cause.variable(),
       asked = Number(amount.value);
     if (start === null) return complain("Choose the variable from the list first.");
@@ -241,6 +247,9 @@ export function createWhatIf(box, bench) {
     clearTimeout(waiting);
     if (from.variable() !== null && to.variable() !== null) waiting = setTimeout(total, WAIT);
     else refill(answer);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && running && !event.target.closest("input, select, dialog")) end();
   });
   return { begin };
 }

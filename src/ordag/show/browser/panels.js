@@ -183,6 +183,7 @@ export function writeAgain(doc, at, say) {
     at("again-body"),
     ...block("On the command line", again.command),
     ...block("In Python", again.python),
+    ...(again.knowledge ? block("What is known, as a file", again.knowledge) : []),
     element("h3", {}, "Settings"),
     element(
       "dl",

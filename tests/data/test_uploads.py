@@ -1,0 +1,123 @@
+"""Files in memory: read as files on disk are, without one."""
+
+from __future__ import annotations
+
+import builtins
+import bz2
+import gzip
+import io
+import os
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import ordag
+from ordag.data.sources import Upload, open_source
+from ordag.data.table import Table
+from ordag.errors import ColumnError, UnreadableError
+
+FRAME = pd.DataFrame(ordag.simulate("homogeneous", 4, 120, seed=1).X, columns=["a", "b", "c", "d"])
+
+
+def content(name: str) -> bytes:
+    """The table as a file of this name would hold it."""
+    held = io.BytesIO()
+    if name.endswith((".parquet", ".pq")):
+        FRAME.to_parquet(held)
+    elif name.endswith((".feather", ".arrow")):
+        FRAME.to_feather(held)
+    elif name.endswith(".arrows"):
+        table = pa.Table.from_pandas(FRAME)
+        with pa.ipc.new_stream(held, table.schema) as stream:
+            stream.write_table(table)
+    elif name.endswith(".moments"):
+        return ordag.Moments.from_rows(FRAME).to_bytes()
+    else:
+        text = FRAME.to_csv(index=False, sep="\t" if ".tsv" in name or ".txt" in name else ",").encode()
+        packed = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": pa.Codec("zstd").compress}
+        pack = next((pack for ending, pack in packed.items() if name.lower().endswith(ending)), None)
+        return text if pack is None else bytes(pack(text))
+    return held.getvalue()
+
+
+NAMES = ["t.csv", "T.CSV", "t.tsv", "t.txt", "table", "t.csv.gz", "t.CSV.GZ", "t.tsv.bz2", "t.csv.zst"]
+NAMES += [
+    "t.parquet",
+    "t.pq",
+    "t.feather",
+    "t.arrow",
+    "t.arrows",
+    "t.moments",
+    "../../etc/passwd.csv",
+    "C:\\x\\y.parquet",
+]
+
+
+@pytest.fixture
+def no_disk(monkeypatch):
+    """Nothing may be opened, whatever it is called."""
+
+    def refuse(*_, **__):
+        raise AssertionError("a file was opened")
+
+    for place, name in (
+        (builtins, "open"),
+        (io, "open"),
+        (os, "open"),
+        (Path, "open"),
+        (pa, "OSFile"),
+        (pa, "memory_map"),
+    ):
+        monkeypatch.setattr(place, name, refuse)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_learns_what_the_file_gives_and_opens_none(name, no_disk):
+    upload = Upload(name, content(name))
+    assert ordag.learn(upload, "cvs").graph == ordag.learn(FRAME, "cvs").graph
+    table = Table(upload, columns=["d", "a"], transform={"a": 2.0})
+    np.testing.assert_allclose(table.moments.covariance(), (FRAME[["d", "a"]] * [1, 2]).cov(), rtol=1e-9)
+    assert repr(upload).count("Upload") == 1
+    assert ordag.learn(pickle.loads(pickle.dumps(upload)), "cvs").n == 120
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("marks.csv", b"", "marks.csv is empty (0 bytes)"),
+        ("marks.parquet", b"", "marks.parquet is empty (0 bytes)"),
+        ("marks.csv", b"\n \n", "marks.csv holds only blank lines"),
+        ("marks.csv", b"a,b\n1,2\n3\n", "marks.csv: data row 2 has 1 field"),
+        ("marks.csv", b"a,b\n1,2\n3,x\n", "marks.csv: column 'b' holds 'x' in data row 2"),
+        ("marks.csv", b"a;b\n1;2\n", "marks.csv has a single column"),
+        ("marks.csv.gz", b"a,b\n1,2\n", "marks.csv.gz cannot be unpacked"),
+        ("marks.csv.gz", content("t.csv.gz")[:-30], "marks.csv.gz"),
+        ("marks.xlsx", b"PK\x03\x04" + bytes(40), "marks.xlsx is an Excel workbook"),
+        ("marks.parquet", content("t.csv"), "marks.parquet is not a Parquet file"),
+        ("marks.parquet", content("t.parquet")[:-9], "marks.parquet is cut off"),
+        ("marks.feather", content("t.csv"), "marks.feather is no Arrow file"),
+        ("marks.feather", content("t.feather")[:200], "marks.feather"),
+        ("marks.moments", content("t.moments")[:-9], "marks.moments is cut off"),
+        ("\x1b[31mred.csv", b"", r"'\x1b[31mred.csv' is empty"),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_label(name, data, said, no_disk):
+    with pytest.raises((UnreadableError, ColumnError)) as refused:
+        Table(Upload(name, data)).moments  # noqa: B018
+    assert said in str(refused.value)
+    assert "\x1b" not in str(refused.value)
+
+
+def test_batches_can_be_had_again_and_settings_of_text_hold():
+    source = open_source(Upload("a.csv", b"x;y\n1,5;2\n3;4\n"), separator=";", decimal=",")
+    assert [next(source.batches(9)).tolist() for _ in range(2)] == [[[1.5, 2.0], [3.0, 4.0]]] * 2
+    with pytest.raises(ordag.errors.SettingError, match=r"t\.parquet is not read as text"):
+        open_source(Upload("t.parquet", content("t.parquet")), separator=";")
+
+
+def test_a_name_of_a_built_in_table_is_a_label():
+    assert open_source(Upload("marks", b"p,q\n1,2\n3,4\n")).names == ("p", "q")
