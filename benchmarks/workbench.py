@@ -35,8 +35,9 @@ class Load:
     def sentence(self) -> str:
         ordered, count = sorted(self.took), len(self.took)
         return (
-            f"{count:,} answers, {len(self.errors)} errors; the median answer took {1e3 * statistics.median(ordered):.0f} ms, 95 % of them at "
-            f"most {1e3 * ordered[int(0.95 * count)]:.0f} ms, and the server's processor {1e3 * self.cpu / count:.0f} ms for each. It had "
+            f"{count:,} answers, {len(self.errors)} errors; the median answer took {1e3 * statistics.median(ordered):.0f} ms, "
+            f"95 % of them at most {1e3 * ordered[int(0.95 * count)]:.0f} ms, and the server's processor "
+            f"{1e3 * self.cpu / count:.0f} ms for each. It had "
             f"{self.memory[0] >> 20} MB of memory in use after a third of the time, and {self.memory[-1] >> 20} MB at the end."
         )
 
@@ -44,9 +45,9 @@ class Load:
 def run() -> str:
     return f"""## The workbench
 
-`ordag explore` on a table of {N:,} rows and {P} variables: {RATE} changes a second for {SECONDS} s, by {TABS} tabs over the loopback address, each
-with another level, and some with other knowledge, units or columns (`--method cvs`; answers without the forecast and without places for
-the drawing). {loaded().sentence}"""
+`ordag explore` on a table of {N:,} rows and {P} variables: {RATE} changes a second for {SECONDS} s, by {TABS} tabs over the
+loopback address, each with another level, and some with other knowledge, units or columns (`cvs`; answers without the forecast
+and without places for the drawing). {loaded().sentence}"""
 
 
 def loaded(seconds: int = SECONDS, rate: int = RATE, tabs: int = TABS) -> Load:
