@@ -13,6 +13,9 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 EXPECTED = re.compile("responded with a status of 4(04|13|22)|net::ERR_ABORTED")
 """What browsers write down themselves when a server refuses something in words, or when nobody waits for an answer any more."""
 
+PATIENCE = 120_000
+"""Milliseconds: no test is about time, and the machine may have other things to do."""
+
 
 def program():
     return next(filter(None, map(shutil.which, NAMES)), None)
@@ -28,9 +31,10 @@ def browser():
             "There is no Chromium on this machine: pages are tested in one. Install it (Debian: apt-get install chromium)."
         )
     try:
-        from playwright.sync_api import sync_playwright
+        from playwright.sync_api import expect, sync_playwright
     except ImportError:
         refuse("playwright is not installed: pip install 'ordag[test]' brings it.")
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=program(), args=["--no-sandbox"])
         yield chromium
@@ -44,6 +48,7 @@ class Watched:
         self.context = browser.new_context(
             **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
         )
+        self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
         self.troubles = []
         self.page.on("console", lambda message: self._told(message.text))

@@ -28,7 +28,7 @@ def method(page, name):
 
 def setting(page, name, value):
     """Set a setting by its field or list."""
-    field = page.locator(f"#set-{name}")
+    field = page.locator(f"#set-{name}-number" if name == "alpha" else f"#set-{name}")
 
     def act():
         if field.evaluate("field => field.tagName") == "SELECT":
@@ -42,7 +42,9 @@ def setting(page, name, value):
 
 def column(page, name):
     """The line of a column, with what changes its unit in sight."""
-    line = page.locator("#columns .column").filter(has=page.locator("label", has_text=re.compile(f"^{re.escape(name)}$")))
+    line = page.locator("#columns .column").filter(
+        has=page.locator("label", has_text=re.compile(f"^{re.escape(name)}$"))
+    )
     unit = line.locator(".unit")
     if unit.get_attribute("aria-expanded") != "true":
         unit.click()
@@ -52,7 +54,6 @@ def column(page, name):
 def rescale(page, name, words):
     """Press one of the buttons for the unit of a column."""
     return answered(page, column(page, name).get_by_role("button", name=words, exact=True).click)
-
 
 
 def stopped(page):

@@ -5,13 +5,47 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from functools import cache
 
+import httpx
 import pytest
+from asking import TOKEN
 from chromium import browser, watched  # noqa: F401
+
+from ordag.explore.desk import Desk
+from ordag.explore.serve import listen, server
+from ordag.explore.tables import Tables
 
 PATIENCE = 180_000
 """Milliseconds to wait for what must come: a busy machine is slow, and nothing here is about time."""
+
+
+@pytest.fixture(scope="session")
+def desk():
+    """A desk without a table, for tables of up to a megabyte."""
+    one = Desk(Tables(2**20))
+    yield one
+    one.close()
+
+
+@pytest.fixture(scope="session")
+def address(desk):
+    """Where a server in this process answers."""
+    with listen("127.0.0.1", 0) as listening:
+        answering = server(desk, TOKEN, listening)
+        thread = threading.Thread(target=answering.run, kwargs={"sockets": [listening]})
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        answering.should_exit = True
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def client(address):
+    """Somebody who comes by the printed address."""
+    with httpx.Client(base_url=f"{address}/{TOKEN}/", timeout=120) as one:
+        yield one
 
 
 @pytest.fixture(scope="session")

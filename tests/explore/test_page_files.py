@@ -174,7 +174,10 @@ def test_the_python_code_gives_exactly_this_answer(bench, tmp_path, monkeypatch)
     exec(compile(code, "again.py", "exec"), names)
     assert {tuple(map(shown, edge)) for edge in names["fit"].graph.directed} == found
     page.get_by_role("button", name="copy").first.scroll_into_view_if_needed()
-    assert code.strip() in page.locator("#again-body").inner_text() or "ordag.learn" in page.locator("#again-body").inner_text()
+    assert (
+        code.strip() in page.locator("#again-body").inner_text()
+        or "ordag.learn" in page.locator("#again-body").inner_text()
+    )
 
 
 def test_the_command_line_gives_exactly_this_answer(bench, tmp_path, monkeypatch):

@@ -86,7 +86,7 @@ def test_another_unit_turns_arrows_and_nothing_jumps(with_clock):
     assert turned
     assert (places(page), camera(page)) == before[1:]
     assert drawn(page, "turned") == len(turned)
-    assert page.locator("svg.graph .edge.turned .sign").all_inner_texts() == ["↻"] * len(turned)
+    assert page.locator("svg.graph .edge.turned .sign").all_text_contents() == ["↻"] * len(turned)
     said = page.locator("#told").inner_text()
     assert f"{len(turned)} turned" in said
     for a, b in turned:
@@ -211,13 +211,14 @@ def test_the_filter_of_the_list_stays(bench):
 def test_the_forecast_comes_when_nothing_changes_and_is_dropped_by_the_next_change(bench):
     page = bench("marks")
     held = []
-    page.route("**/api/verdict", held.append)
+    page.route("**/api/verdict", lambda route: held.append(route))
     with page.expect_event("request", lambda request: request.url.endswith("api/verdict")):
         method(page, "cvs")
     expect(page.locator("#forecast")).to_have_text("working out how often this would be wrong …")
     with page.expect_event("requestfailed", lambda request: request.url.endswith("api/verdict")):
         setting(page, "alpha", 0.02)
     page.unroute("**/api/verdict")
+    assert held
     setting(page, "alpha", 0.03)
     expect(page.locator("#forecast")).to_have_text("")
     assert "to be expected wrong" in page.locator("#short").inner_text()

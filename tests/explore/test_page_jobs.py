@@ -112,7 +112,9 @@ def test_work_says_how_far_it_is_and_can_be_stopped(bench, large):
     page.locator("#live").get_by_text("Resamples: stopped.").wait_for(state="attached")
     assert form.locator("button[type=submit]").is_enabled()
     assert supports(page) is None
-    part(page, "Checks").get_by_role("button", name="stop").or_(page.locator("#checks-body .finding").first).first.wait_for()
+    part(page, "Checks").get_by_role("button", name="stop").or_(
+        page.locator("#checks-body .finding").first
+    ).first.wait_for()
 
 
 def test_two_tabs_do_not_disturb_each_other(bench):

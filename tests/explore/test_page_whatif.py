@@ -160,7 +160,9 @@ def test_the_card_of_a_variable_has_intervals(bench, fit):
     page = bench("marks")
     choose_variable(page, "algebra")
     page.locator("#card .effects td").filter(has_text=" to ").first.wait_for()
-    rows = page.locator("#card .effects tr").evaluate_all("rows => rows.map(row => [...row.children].map(cell => cell.textContent))")
+    rows = page.locator("#card .effects tr").evaluate_all(
+        "rows => rows.map(row => [...row.children].map(cell => cell.textContent))"
+    )
     effects = total_effects(fit, interval="given-graph")
     assert len(rows) == 4
     for name, total, interval in rows:

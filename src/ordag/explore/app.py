@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import mimetypes
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from importlib.resources import files
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote
@@ -43,7 +43,7 @@ class TooLargeError(RequestError):
     """A body beyond what the server takes."""
 
 
-def application(desk: Desk, token: str, hosts: list[str]) -> Guard:
+def application(desk: Desk, token: str, hosts: Collection[str]) -> Guard:
     """The workbench, for whoever knows the token and comes by one of these hosts."""
     office = _Office(desk)
     posts: dict[str, Callable[[Request], Awaitable[Response]]] = {

@@ -20,28 +20,36 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 def serve(tables: Tables, *, host: str = "127.0.0.1", port: int = 0, ready: Callable[[str], None]) -> None:
     """Answer until SIGINT or SIGTERM, which end it at once, whoever is still connected; `ready` is told the address."""
-    listening = _listen(host, port)
+    with listen(host, port) as listening, closing(Desk(tables)) as desk:
+        token = secrets.token_urlsafe(24)
+        ready(f"http://{_named(host)}:{listening.getsockname()[1]}/{token}/")
+        server(desk, token, listening, host).run(sockets=[listening])
+
+
+def server(desk: Desk, token: str, listening: socket.socket, host: str = "127.0.0.1") -> uvicorn.Server:
+    """What answers on a socket, to whoever names it by the loopback address or by the host."""
     port = listening.getsockname()[1]
-    token = secrets.token_urlsafe(24)
-    named = f"[{host}]" if ":" in host else host
-    hosts = [f"{one.lower()}:{port}" for one in {*LOOPBACK, named}]
-    desk = Desk(tables)
+    hosts = {f"{one.lower()}:{port}" for one in (*LOOPBACK, _named(host))}
     config = uvicorn.Config(
         application(desk, token, hosts),
-        log_level="critical",
-        access_log=False,
-        lifespan="off",
-        server_header=False,
-        timeout_graceful_shutdown=0,
         http="h11",
         ws="none",
+        lifespan="off",
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=0,
     )
-    with listening, closing(desk):
-        ready(f"http://{named}:{port}/{token}/")
-        uvicorn.Server(config).run(sockets=[listening])
+    return uvicorn.Server(config)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _named(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that takes connections; port 0 is any that is free."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # else asyncio leaves Nagle on
@@ -57,7 +65,6 @@ def _listen(host: str, port: int) -> socket.socket:
         where = f"port {port} of {host}" if port else host
         raise SettingError(
             f"The workbench cannot listen on {where}: {error.strerror or error}. Choose another with port=… (--port), or leave it out "
-            "for one that is free.",
-            ["port"],
+            "for one that is free."
         ) from error
     return listening

@@ -147,6 +147,7 @@ export function createSettings(box, bench) {
       });
       const field = element("input", {
         type: "number",
+        id: `${id}-number`,
         min: 0,
         max: 1,
         step: "any",

@@ -1,0 +1,38 @@
+"""Requests as a page of the workbench makes them."""
+
+from __future__ import annotations
+
+import json
+
+TOKEN = "a-token"
+
+
+def state(data="marks", **chosen):
+    """A state of the page: that of a table about which nothing was chosen yet, with what is given."""
+    said = {"id": "", "name": data, "builtin": data, "digest": None} if isinstance(data, str) else data
+    fresh = {
+        "format": "ordag-workbench",
+        "version": 1,
+        "data": said,
+        "method": "cvs",
+        "settings": {},
+        "columns": None,
+        "transform": {},
+        "knowledge": {"tiers": [], "required": [], "forbidden": [], "roots": [], "sinks": []},
+        "view": {},
+    }
+    return {**fresh, **chosen}
+
+
+def arrows(document):
+    """The arrows of a document, as pairs of raw names."""
+    pairs, raw = document["pairs"], document["raw"]
+    ends = zip(pairs["source"], pairs["target"], pairs["kind"], strict=True)
+    return [(raw[i], raw[j]) for i, j, kind in ends if kind == "arrow"]
+
+
+def lines(response):
+    """What a stream said: the news, and what came last."""
+    *news, last = [json.loads(line) for line in response.text.splitlines()]
+    assert all(set(one) == {"progress"} for one in news)
+    return [one["progress"] for one in news], last

@@ -1,0 +1,209 @@
+"""What takes long is done by processes: they say how far they are, give what the library gives, and end when nobody waits."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from contextlib import suppress
+
+import anyio
+import psutil
+import pytest
+from asking import lines, state
+
+import ordag
+from ordag.errors import SettingError
+from ordag.explore.crew import WAITING, Crew, TaskError, WorkError
+from ordag.words import News
+
+
+def test_a_bootstrap_is_that_of_the_library(client):
+    asked = {"state": state(settings={"alpha": 0.05}), "replicates": 60, "seed": 7}
+    news, last = lines(client.post("api/jobs/bootstrap", json=asked))
+    told = last["result"]
+    expected = ordag.bootstrap("marks", 60, method="cvs", alpha=0.05, seed=7, workers=1)
+    assert (told["seed"], told["replicates"]) == (7, 60)
+    columns = expected.arrow_columns(*(told["document"]["pairs"][end] for end in ("source", "target")))
+    assert told["document"]["pairs"]["support"] == [float(f"{one:.4g}") for one in columns["support"]]
+    assert any("replicates" in one["words"] and 0 < one["share"] <= 1 for one in news)
+    assert not told["document"]["verdict"]["pending"]
+
+
+@pytest.mark.parametrize("method", ["pooled", "gds"])
+def test_a_bootstrap_without_a_seed_is_about_the_graph_of_the_answer(client, method):
+    chosen = state("sachs", method=method, columns=["raf", "mek", "erk", "akt", "pka", "pkc"])
+    shown = client.post("api/answer", json={"state": chosen}).json()["document"]
+    _, last = lines(client.post("api/jobs/bootstrap", json={"state": chosen, "replicates": 4}))
+    told = last["result"]["document"]["pairs"]
+    for end in ("source", "target"):
+        assert told[end][: len(shown["pairs"][end])] == shown["pairs"][end]
+
+
+def test_a_check_is_that_of_the_library(client):
+    news, last = lines(client.post("api/jobs/check", json={"state": state(settings={"alpha": 0.02})}))
+    fit = ordag.learn("marks", "cvs", alpha=0.02, forecast=200)
+    expected = ordag.diagnosis.diagnosis.check_fit(fit, alpha=0.02)
+    told = {one["key"]: one for one in last["result"]["findings"]}
+    assert {key: one["sentence"] for key, one in told.items()} == {
+        one.key: one.sentence.replace(" %", "\u00a0%") for one in expected.findings
+    }
+    assert told["scale"]["chart"] is None or told["scale"]["chart"]["kind"]
+    assert last["result"]["verdict"]["sentence"] == expected.verdict.sentence.replace(" %", "\u00a0%")
+    assert news[0]["words"].startswith("checking")
+
+
+def test_methods_side_by_side(client):
+    known = {"forbidden": [["algebra", "vectors"]]}
+    asked = {"state": state(settings={"alpha": 0.02}, knowledge=known), "methods": ["pc", "ges"]}
+    _, last = lines(client.post("api/jobs/compare", json=asked))
+    told = last["result"]["comparison"]
+    assert told["methods"] == ["this graph (cvs)", "pc", "ges"]
+    expected = ordag.compare("marks", ["pc", "ges"], settings={"pc": {"alpha": 0.02}}, knowledge=known)
+    assert [row[:4] for row in told["cells"][1:]] == [row[:4] for row in expected.cells]
+
+
+@pytest.mark.parametrize(
+    ("job", "options", "sentence"),
+    [
+        ("bootstrap", {"replicates": 1}, "from 2"),
+        ("bootstrap", {"replicates": 10**9}, "100,000"),
+        ("bootstrap", {"replicates": "many"}, "whole number"),
+        ("bootstrap", {"seed": -1}, "seed"),
+        ("compare", {"methods": ["lingam"]}, "choose among"),
+        ("compare", {"methods": "pc"}, "list of names"),
+        ("compare", {"methods": []}, "choose among"),
+    ],
+)
+def test_what_cannot_be_done_is_the_last_line(client, job, options, sentence):
+    _, last = lines(client.post(f"api/jobs/{job}", json={"state": state(), **options}))
+    assert sentence in last["error"]
+
+
+def test_a_class_has_no_equations_to_check(client):
+    _, last = lines(client.post("api/jobs/check", json={"state": state(method="pc")}))
+    assert "class of graphs" in last["error"]
+
+
+# Tasks for a crew; a worker finds them by their names.
+
+
+def counting(*, tell):
+    tell(News("half", 0.5))
+    return os.getpid()
+
+
+def refusing(*, tell):
+    raise SettingError("This is not to be.")
+
+
+def failing(*, tell):
+    raise RuntimeError("secret")
+
+
+def dying(*, tell):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def lasting(*, tell):
+    tell(str(os.getpid()))
+    while True:
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def crew():
+    one = Crew(2)
+    yield one
+    one.close()
+
+
+def run(crew, *task, hear=None):
+    async def work():
+        return await crew.run(*task, hear=hear)
+
+    return anyio.run(work)
+
+
+def test_a_worker_waits_for_the_next_task(crew):
+    heard = []
+
+    async def hear(news):
+        heard.append((str(news), news.share))
+
+    assert run(crew, counting, hear=hear) == run(crew, counting) != os.getpid()
+    assert heard == [("half", 0.5)]
+
+
+def test_what_goes_wrong_is_a_sentence(crew):
+    with pytest.raises(TaskError, match="not to be") as refused:
+        run(crew, refusing)
+    assert refused.value.kind == "SettingError"
+    with pytest.raises(WorkError, match=r"fault in Ordag \(RuntimeError\)") as failed:
+        run(crew, failing)
+    assert "secret" not in str(failed.value)
+    with pytest.raises(WorkError, match="ended before it was done"):
+        run(crew, dying)
+    assert run(crew, counting)  # by another one
+
+
+def test_a_worker_that_died_while_it_was_idle_is_replaced(crew):
+    first = run(crew, counting)
+    os.kill(first, signal.SIGKILL)
+    wait_for_end(first)
+    assert run(crew, counting) != first
+
+
+def wait_for_end(pid):
+    """Until a process is gone, or nothing but its entry is left."""
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+            time.sleep(0.01)
+
+
+def test_work_that_nobody_waits_for_is_killed(crew):
+    heard = []
+
+    async def begin():
+        async with anyio.create_task_group() as group:
+
+            async def hear(news):
+                heard.append(int(news))
+                group.cancel_scope.cancel()
+
+            await crew.run(lasting, hear=hear)
+
+    anyio.run(begin)
+    wait_for_end(heard[0])
+
+
+def test_more_work_than_processes_waits_its_turn():
+    crew, heard = Crew(1), []
+
+    async def both():
+        async with anyio.create_task_group() as group:
+            ready = anyio.Event()
+
+            async def begun(_):
+                ready.set()
+
+            group.start_soon(lambda: crew.run(lasting, hear=begun))
+            await ready.wait()
+
+            async def hear(news):
+                heard.append(news)
+                group.cancel_scope.cancel()
+
+            await crew.run(counting, hear=hear)
+
+    anyio.run(both)
+    crew.close()
+    assert heard == [WAITING]
+
+
+def test_no_process_is_left_when_a_crew_is_closed():
+    crew = Crew(2)
+    pid = run(crew, counting)
+    crew.close()
+    wait_for_end(pid)

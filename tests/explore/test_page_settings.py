@@ -1,0 +1,105 @@
+"""The method and its settings in the page: every one of them gives what `learn` gives, and the graph follows a slider that is dragged."""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+from acts import method, setting
+from browser.pages import table
+from hands import answered, arrows
+from playwright.sync_api import expect
+
+import ordag
+
+
+def learned(method, data="marks", **settings):
+    graph = ordag.learn(data, method, **settings).graph
+    return {*graph.directed, *graph.undirected}
+
+
+def test_every_method_and_setting_gives_what_learn_gives(bench):
+    page = bench("marks")
+    assert "took pooled" in page.locator(".about").inner_text()
+    setting(page, "units", "commensurable")
+    assert arrows(page) == learned("auto", units="commensurable")
+    method(page, "pc")
+    assert arrows(page) == learned("pc")
+    assert page.locator("#set-units").count() == 0
+    setting(page, "alpha", 0.2)
+    assert arrows(page) == learned("pc", alpha=0.2)
+    setting(page, "orient_by_order", "class")
+    assert arrows(page) == learned("pc", alpha=0.2, orient_by_order="class")
+    method(page, "cvs")
+    assert arrows(page) == learned("cvs", alpha=0.2)
+    for name, value in (("test", "t"), ("direction", "backward"), ("correction", "bh")):
+        setting(page, name, value)
+    kept = {"alpha": 0.2, "test": "t", "direction": "backward", "correction": "bh"}
+    assert arrows(page) == learned("cvs", **kept)
+    assert not setting(page, "parents", "bic")
+    assert "parents='bic'" in page.locator("#refused").inner_text()
+    assert page.locator("#set-parents").input_value() == "test"
+    assert arrows(page) == learned("cvs", **kept)
+    answered(page, page.get_by_role("button", name="back to usual values").click)
+    assert arrows(page) == learned("cvs")
+    expect(page.locator("#refused")).to_be_hidden()
+    assert page.locator("#usual").is_disabled()
+    for name, penalty in (("ges", "ebic"), ("gds", "2")):
+        method(page, name)
+        setting(page, "penalty", penalty)
+        assert arrows(page) == learned(name, penalty=2.0 if penalty == "2" else penalty)
+
+
+def test_help_is_behind_a_question_mark_and_methods_are_walked_by_keys(bench):
+    page = bench("marks")
+    page.get_by_role("button", name="What is least effect?").focus()
+    expect(page.locator("#set-min_effect-help")).to_be_visible()
+    assert "standardised effect" in page.locator("#set-min_effect-help").inner_text()
+    page.get_by_role("radio", name="pooled").focus()
+    answered(page, lambda: page.keyboard.press("ArrowRight"))
+    assert page.evaluate("document.activeElement.dataset.method") == "cvs"
+    assert arrows(page) == learned("cvs")
+
+
+@pytest.fixture(scope="module")
+def fifty(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tables") / "fifty.csv"
+    table(50, 500).to_csv(path, index=False)
+    return path
+
+
+def test_the_graph_follows_a_slider_at_fifty_variables(bench, fifty, record_property, capsys):
+    """From the event to the drawn graph: measured and told, not asserted. A drag is one step of the history."""
+    page = bench(fifty)
+    method(page, "cvs")
+    slider = page.locator("#set-alpha")
+    page.evaluate("performance.clearMeasures('change')")
+    for place in range(200, 900, 50):
+        answered(page, lambda place=place: slider.evaluate(
+            "(slider, place) => { slider.value = place; slider.dispatchEvent(new Event('input')) }", place
+        ))  # fmt: skip
+    page.wait_for_function("performance.getEntriesByName('change').length >= 14")
+    times = page.evaluate("performance.getEntriesByName('change').map(one => one.duration)")
+    slider.dispatch_event("change")
+    level = float(page.locator("#set-alpha-number").input_value())
+    assert arrows(page) == learned("cvs", fifty, alpha=level)
+    said = f"change to drawn graph at p = 50: median {statistics.median(times):.0f} ms of {len(times)}, least {min(times):.0f} ms"
+    record_property("change", said)
+    with capsys.disabled():
+        print(f"\n{said}")
+    answered(page, page.locator("#undo").click)
+    assert page.locator("#set-alpha-number").input_value() == "0.01"
+    assert arrows(page) == learned("cvs", fifty)
+
+
+def test_the_last_of_many_changes_wins(bench):
+    page = bench("marks")
+    method(page, "cvs")
+    page.locator("#set-alpha").evaluate("""slider => {
+        for (let place = 100; place <= 1000; place += 30) { slider.value = place; slider.dispatchEvent(new Event('input')) }
+        slider.dispatchEvent(new Event('change'));
+    }""")
+    expect(page.locator("#told")).to_contain_text("Level 0.5.")
+    assert arrows(page) == learned("cvs", alpha=0.5)
+    answered(page, page.locator("#undo").click)
+    assert arrows(page) == learned("cvs")

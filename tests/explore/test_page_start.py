@@ -1,0 +1,67 @@
+"""A workbench without a table: built-in tables, files that are chosen or dropped, files that cannot be read, and another table later."""
+
+from __future__ import annotations
+
+import pandas as pd
+from browser.pages import sparse
+from hands import arrows
+from playwright.sync_api import expect
+
+import ordag
+
+DROP = """([name, text]) => {
+    const given = new DataTransfer();
+    given.items.add(new File([text], name));
+    for (const kind of ["dragover", "drop"])
+        document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: given, bubbles: true, cancelable: true }));
+}"""
+
+
+def rows(seed=5):
+    return pd.DataFrame(sparse(5, 200, 2.0, seed), columns=list("abcde"))
+
+
+def opened(page):
+    page.locator("#again-body code").wait_for()
+    return arrows(page)
+
+
+def test_a_built_in_table_then_a_file_then_another_that_is_dropped(bench, tmp_path):
+    page = bench()
+    assert "stays on this computer" in page.locator("#welcome").inner_text()
+    page.get_by_role("button", name="dark colours").click()
+    page.locator(".offer", has_text="marks").click()
+    assert opened(page) == set(ordag.learn("marks").graph.directed)
+    expect(page.locator("#table")).to_have_text("marks")
+    page.evaluate(DROP, ["new.csv", rows().to_csv(index=False)])
+    expect(page.locator("#table")).to_have_text("new.csv")
+    assert arrows(page) == set(ordag.learn(rows()).graph.directed)
+    assert page.locator("#columns .column").count() == 5
+    assert page.locator("#undo").is_disabled()
+    page.evaluate(DROP, ["bad.csv", "a,b\nx,y\n"])
+    expect(page.locator("#welcome .warning")).to_be_visible()
+    page.get_by_role("button", name="back to the graph").click()
+    expect(page.locator("#bench")).to_be_visible()
+    assert arrows(page) == set(ordag.learn(rows()).graph.directed)
+
+
+def test_files_are_chosen_and_what_cannot_be_read_is_said_in_place(bench, tmp_path):
+    page = bench()
+    for name, body, words in (("empty.csv", b"", "empty"), ("page.parquet", b"no parquet", "page.parquet")):
+        (tmp_path / name).write_bytes(body)
+        page.set_input_files("#file", tmp_path / name)
+        expect(page.locator("#welcome .warning")).to_contain_text(words)
+    for name, write in (("t.parquet", pd.DataFrame.to_parquet), ("t.feather", pd.DataFrame.to_feather)):
+        write(rows(7), tmp_path / name)
+    page.set_input_files("#file", tmp_path / "t.feather")
+    assert opened(page) == set(ordag.learn(rows(7)).graph.directed)
+
+
+def test_files_beyond_the_limit_are_not_sent(watched, serving, tmp_path):
+    page = watched().open(serving("--most-mb", 1), "#welcome .drop")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    (tmp_path / "large.csv").write_bytes(b"a,b\n" + b"1,2\n" * 300_000)
+    page.set_input_files("#file", tmp_path / "large.csv")
+    expect(page.locator("#welcome .warning")).to_contain_text("--most-mb")
+    assert not [url for url in asked if url.endswith("api/data")]

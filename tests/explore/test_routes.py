@@ -1,0 +1,360 @@
+"""What each address answers is what the library says of the same state."""
+
+from __future__ import annotations
+
+import io
+import json
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from asking import arrows, state
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_state import anything, parts
+
+import ordag
+from ordag.data.datasets import DATASETS
+from ordag.evidence.verdict import quick_verdict
+from ordag.explore.desk import forms
+from ordag.explore.documents import MOST_PATHS
+from ordag.show.export import content
+
+MARKS = DATASETS["marks"]
+CSV = MARKS.path.read_bytes()
+
+
+def answer(client, **chosen):
+    found = client.post("api/answer", json={"state": state(**chosen), "layout": False})
+    assert found.status_code == 200, found.text
+    return found.json()
+
+
+def upload(client, body, name="marks.csv"):
+    return client.post("api/data", content=body, headers={"X-Ordag-Name": quote(name)})
+
+
+def test_a_page_is_told_what_there_is(client):
+    start = client.get("api/start").json()
+    assert start["data"] is None
+    assert [one["name"] for one in start["builtin"]] == list(DATASETS)
+    assert start["most_bytes"] == 2**20
+    assert [one["name"] for one in start["methods"]] == ["auto", "pooled", "cvs", "pc", "ges", "gds"]
+    assert start["version"] == ordag.__version__
+    assert {"report", "knowledge", "python", "command", ".dot", ".svg", ".json"} <= {
+        one["form"] for one in start["forms"]
+    }
+
+
+def test_a_builtin_table_and_its_file_are_described_alike(client):
+    builtin = client.post("api/data", json={"builtin": "marks"}).json()
+    uploaded = upload(client, CSV, "marks ä.csv").json()
+    assert uploaded["name"] == "marks ä.csv"
+    assert (builtin["builtin"], uploaded["builtin"]) == ("marks", None)
+    own = {"id", "name", "builtin", "shown"}
+    assert {key: value for key, value in builtin.items() if key not in own} == {
+        key: value for key, value in uploaded.items() if key not in own
+    }
+    moments = ordag.Moments.scan("marks")
+    for j, column in enumerate(uploaded["columns"]):
+        assert column["name"] == MARKS.columns[j]
+        assert column["mean"] == pytest.approx(moments.mean[j])
+        assert column["positive"] == (column["least"] > 0)
+    assert uploaded["columns"][0]["least"] == 0.0
+
+
+def test_the_same_file_has_the_same_id(client):
+    assert upload(client, CSV).json() == upload(client, CSV).json()
+    assert upload(client, CSV + b"1,2,3,4,5\n").json()["id"] != upload(client, CSV).json()["id"]
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".feather", ".csv.gz", ".tsv"])
+def test_tables_of_other_kinds_are_read_by_their_ending(client, tmp_path, ending):
+    import pandas as pd
+
+    table, path = pd.read_csv(MARKS.path), tmp_path / f"marks{ending}"
+    if ending == ".parquet":
+        table.to_parquet(path)
+    elif ending == ".feather":
+        table.to_feather(path)
+    else:
+        table.to_csv(path, index=False, sep="\t" if ending == ".tsv" else ",")
+    found = upload(client, path.read_bytes(), path.name)
+    assert found.status_code == 200, found.text
+    assert found.json()["names"] == list(MARKS.columns)
+    assert sorted(arrows(answer(client, data=found.json())["document"])) == sorted(
+        ordag.learn("marks", "cvs").graph.directed
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "name", "sentence"),
+    [
+        (b"a,b\n1,x\n", "t.csv", "column 'b'"),
+        (b"", "t.csv", "t.csv"),
+        (b"\x00\x01", "t.parquet", "t.parquet"),
+        (b"a,b\n1,2\n3,\n4,5\n", "t.csv", "missing"),
+        (b"a,a\n1,2\n", "t.csv", "several columns"),
+        (CSV, "/etc/passwd", None),
+        (CSV, "../../marks", None),
+        (CSV, "marks", None),
+        (b"a,b\n1,2\n", "<script>.csv", ""),
+    ],
+)
+def test_what_cannot_be_read_is_a_sentence_and_no_name_is_a_path(client, body, name, sentence):
+    found = upload(client, body, name)
+    if sentence is None:
+        assert found.json()["names"] == list(MARKS.columns)
+        told = answer(client, data=found.json(), method="pc")["document"]
+        assert told["again"]["digest"] == found.json()["digest"]
+    else:
+        assert found.status_code == 422
+        assert sentence in found.json()["error"]
+        assert "Traceback" not in found.text
+
+
+def test_a_table_that_is_too_large_is_refused(client):
+    large = b"a,b\n" + b"1,2\n" * 300_000
+    said = upload(client, large)
+    assert said.status_code == 413
+    assert "1,048,576 bytes" in said.json()["error"]
+
+    def pieces():
+        for _ in range(300):
+            yield large[:8192]
+
+    assert client.post("api/data", content=pieces()).status_code == 413  # without a length to go by
+    assert client.post("api/answer", content=b" " * (4 * 2**20 + 1)).status_code == 413
+
+
+STATES = {
+    "cvs": {"settings": {"alpha": 0.05, "correction": "bh"}},
+    "auto": {"method": "auto"},
+    "pooled": {"method": "pooled", "settings": {"units": "commensurable"}},
+    "pc": {"method": "pc"},
+    "ges": {"method": "ges", "settings": {"orient_by_order": "class"}},
+    "gds": {"method": "gds"},
+    "columns": {"columns": ["mechanics", "vectors", "algebra"], "settings": {"alpha": 0.1}},
+    "transform": {"transform": {"algebra": 100.0, "vectors": "log", "analysis": "standardise"}},
+    "rows": {"settings": {"variance": "robust"}},
+    "knowledge": {"knowledge": {"tiers": [["vectors"], ["algebra"]], "forbidden": [["vectors", "mechanics"]]}},
+}
+
+
+def learned(method="cvs", settings=None, columns=None, transform=None, knowledge=None):
+    more = {"knowledge": knowledge} if knowledge else {}
+    return ordag.learn("marks", method, columns=columns, transform=transform, **(settings or {}), **more)
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_answers_are_those_of_the_library(client, name):
+    chosen = STATES[name]
+    told, fit = answer(client, **chosen)["document"], learned(**chosen)
+    assert told["raw"] == list(fit.names)
+    assert arrows(told) == [
+        tuple(edge) for edge in zip(fit.edge_columns["source"], fit.edge_columns["target"], strict=True)
+    ]
+    assert told["order"] == (list(fit.places) if fit.places else told["order"])
+    assert told["heading"].startswith(fit.method)
+    assert told["layout"] is None
+    assert told["findings"] == told["data"]["histograms"] == []
+    if fit.weights is not None:
+        count = len(arrows(told))
+        assert told["pairs"]["weight"][:count] == [float(f"{one:.4g}") for one in fit.edge_columns["weight"]]
+
+
+def test_the_verdict_comes_later_and_is_that_of_the_library(client):
+    chosen = {"settings": {"alpha": 0.033}}
+    assert answer(client, **chosen)["document"]["verdict"]["pending"]
+    told = client.post("api/verdict", json={"state": state(**chosen)}).json()
+    verdict = quick_verdict(learned(**chosen), tables=200)  # tests of this suite draw fewer unless told
+    assert told["verdict"]["sentence"] == verdict.sentence.replace(" %", "\u00a0%")
+    assert told["verdict"]["help"] == verdict.help.replace(" %", "\u00a0%")
+    assert told["verdict"]["pending"] is False
+    assert not answer(client, **chosen)["document"]["verdict"]["pending"]  # it is known by now
+
+
+def test_probabilities_that_have_to_be_sampled_come_with_the_verdict(client):
+    chosen = {"data": "sachs", "method": "pooled", "settings": {"draws": 200}}
+    first = answer(client, **chosen)["document"]
+    assert first["verdict"]["pending"]
+    assert "probability" not in first["pairs"]
+    told = client.post("api/verdict", json={"state": state(**chosen)}).json()
+    fit = ordag.learn("sachs", "pooled", draws=200)
+    assert told["pairs"]["probability"][: fit.graph.edge_count] == [
+        float(f"{one:.4g}") for one in fit.edge_columns["probability"]
+    ]
+    assert answer(client, **chosen)["document"]["pairs"] == told["pairs"]
+
+
+def test_a_change_of_units_says_which_arrows_turn_and_why(client):
+    assert answer(client)["scales"] is None
+    told = answer(client, transform={"algebra": 100.0})
+    was, now = ordag.learn("marks", "cvs").graph, ordag.learn("marks", "cvs", transform={"algebra": 100.0}).graph
+    named = {
+        key: {tuple(MARKS.columns[j] for j in pair) for pair in told["scales"][key]}
+        for key in ("turned", "gone", "new")
+    }
+    assert named["turned"] == {(b, a) for a, b in was.directed} & set(now.directed) != set()
+    joined, joins = ({frozenset(edge) for edge in graph.directed} for graph in (was, now))
+    assert {frozenset(edge) for edge in named["gone"]} == joined - joins
+    assert {frozenset(edge) for edge in named["new"]} == joins - joined
+    assert f"{len(named['turned'])} arrow" in told["scales"]["sentence"]
+    assert "squared units" in told["scales"]["sentence"]
+
+
+def test_units_do_nothing_to_partial_correlations(client):
+    told = answer(client, method="pc", transform={"algebra": 100.0})["scales"]
+    assert told["turned"] == told["gone"] == told["new"] == []
+    assert told["sentence"].startswith("No arrow is changed by the change of units.")
+
+
+def test_contradictions_are_explained(client):
+    known = {"required": [["algebra", "vectors"]], "tiers": [["vectors"], ["algebra"]]}
+    said = client.post("api/answer", json={"state": state(knowledge=known)})
+    assert said.status_code == 422
+    assert said.json()["kind"] == "Contradiction"
+    assert "tier" in said.json()["error"]
+
+
+def test_the_effects_of_a_variable(client):
+    fit = ordag.learn("marks", "cvs", alpha=0.05)
+    all_effects = ordag.total_effects(fit, interval="given-graph")
+    told = client.post("api/effects", json={"state": state(settings={"alpha": 0.05}), "cause": "algebra"}).json()[
+        "effects"
+    ]
+    i = fit.names.index("algebra")
+    assert [one["variable"] for one in told] == np.flatnonzero(all_effects.path_found[i]).tolist()
+    for one in told:
+        j = one["variable"]
+        assert (one["total"], one["low"], one["high"]) == (
+            pytest.approx(all_effects.estimate[i, j]),
+            pytest.approx(all_effects.low[i, j]),
+            pytest.approx(all_effects.high[i, j]),
+        )
+    unknown = client.post("api/effects", json={"state": state(), "cause": "algebar"})
+    assert unknown.status_code == 422
+    assert "algebra" in unknown.json()["error"]
+    assert client.post("api/effects", json={"state": state(method="pc"), "cause": "algebra"}).status_code == 422
+
+
+def all_paths(B, start, end):
+    """Every directed path with the product of its weights, by going along all of them."""
+    if start == end:
+        return [([end], 1.0)]
+    return [
+        ([start, *nodes], B[start, child] * product)
+        for child in np.flatnonzero(B[start]).tolist()
+        for nodes, product in all_paths(B, child, end)
+    ]
+
+
+def test_an_effect_runs_along_its_paths(client):
+    rng = np.random.default_rng(3)
+    B = np.triu(rng.uniform(0.2, 0.9, (9, 9)) * rng.choice([-1, 1], (9, 9)), 1)
+    X = rng.normal(size=(4000, 9)) @ np.linalg.inv(np.eye(9) - B)
+    lines = [",".join(f"v{j}" for j in range(9)), *(",".join(f"{z:.6g}" for z in row) for row in X[:1500])]
+    body = "\n".join(lines).encode()
+    data = upload(client, body, "dense.csv").json()
+    asked = {"state": state(data), "cause": "v0", "effect": "v8"}
+    told = client.post("api/effect", json=asked).json()
+    import pandas as pd
+
+    fit = ordag.learn(pd.read_csv(io.BytesIO(body)), "cvs")
+    expected = sorted(all_paths(fit.weights, 0, 8), key=lambda one: -abs(one[1]))
+    assert len(expected) > MOST_PATHS
+    assert told["more_paths"] == len(expected) - MOST_PATHS
+    assert [one["nodes"] for one in told["paths"]] == [nodes for nodes, _ in expected[:MOST_PATHS]]
+    assert [one["product"] for one in told["paths"]] == pytest.approx([product for _, product in expected[:MOST_PATHS]])
+    assert told["total"] == pytest.approx(sum(product for _, product in expected))
+    back = client.post("api/effect", json={"state": state(data), "cause": "v8", "effect": "v0"}).json()
+    assert (back["total"], back["paths"], back["more_paths"], back["low"]) == (0.0, [], 0, None)
+    assert "No directed path" in back["sentence"]
+
+
+@pytest.mark.parametrize("form", [one["form"] for one in forms() if one["form"].startswith(".")])
+def test_files_are_those_of_the_library(client, form):
+    said = client.post("api/export", json={"state": state(settings={"alpha": 0.05}), "form": form})
+    assert said.status_code == 200, said.text
+    assert said.headers["content-disposition"] == f"attachment; filename=\"marks{form}\"; filename*=UTF-8''marks{form}"
+    if form == ".json":
+        expected = json.loads(ordag.learn("marks", "cvs", alpha=0.05).to_json())
+        assert {**said.json(), "verdict": None} == {
+            **expected,
+            "verdict": None,
+        }  # tests of this suite forecast from fewer tables
+    elif form not in (".pdf", ".png"):  # which know when they were made, or who made them
+        expected = content(ordag.learn("marks", "cvs", alpha=0.05), f"x{form}")
+        assert said.content == (expected.encode() if isinstance(expected, str) else expected)
+    else:
+        assert said.content.startswith({".pdf": b"%PDF", ".png": b"\x89PNG"}[form])
+
+
+def test_what_makes_the_answer_again(client):
+    known = {"tiers": [["algebra"], ["vectors", "statistics"]], "required": [["algebra", "vectors"]]}
+    asked = state(columns=["vectors", "algebra", "statistics"], transform={"algebra": 10.0}, knowledge=known)
+    python = client.post("api/export", json={"state": asked, "form": "python"}).text
+    space = {}
+    exec(python.replace("fit.report(", "str("), space)  # the line that would write a file
+    told = client.post("api/answer", json={"state": asked}).json()["document"]
+    assert sorted(arrows(told)) == sorted(space["fit"].graph.directed)
+    assert told["again"]["python"] == python.strip()
+    text = client.post("api/export", json={"state": asked, "form": "knowledge"}).text
+    assert ordag.Knowledge.from_text(text).to_dict() == ordag.Knowledge.from_dict(known).to_dict()
+    page = client.post("api/export", json={"state": asked, "form": "report"})
+    assert page.text.startswith("<!DOCTYPE html>")
+    assert page.headers["content-type"] == "application/octet-stream"
+    assert client.post("api/export", json={"state": asked, "form": "/etc/passwd"}).status_code == 422
+
+
+def test_a_knowledge_file_is_read(client):
+    text = b"required: algebra -> vectors\nroots: algebra\n"
+    said = client.post("api/knowledge", content=text, headers={"X-Ordag-Name": "known.txt"}).json()["knowledge"]
+    assert said == {
+        "tiers": [],
+        "required": [["algebra", "vectors"]],
+        "forbidden": [],
+        "roots": ["algebra"],
+        "sinks": [],
+    }
+    wrong = client.post("api/knowledge", content=b"required: a b\xff", headers={"X-Ordag-Name": "known.txt"})
+    assert wrong.status_code == 422
+    assert "known.txt" in wrong.json()["error"]
+
+
+def test_a_table_that_is_not_here_is_said(client):
+    said = client.post("api/answer", json={"state": state({"id": "d0", "name": "mine.csv"})})
+    assert said.status_code == 404
+    assert said.json()["kind"] == "NoTableError"
+    assert "mine.csv" in said.json()["error"]
+
+
+def test_names_are_shown_without_effect(client):
+    names = ["<b>", "a\u202eb", "__proto__", "x,y", '"']
+    header = ",".join('"' + name.replace('"', '""') + '"' for name in names)
+    body = "\n".join([header, *CSV.decode().splitlines()[1:]]).encode()
+    data = upload(client, body, "odd\u202e.csv").json()
+    assert data["names"] == names
+    told = answer(client, data=data, transform={"__proto__": 2.0})["document"]
+    assert told["raw"] == names
+    assert "\u202e" not in "".join([*told["names"], told["title"], *told["found"]])
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(part=parts, value=anything)
+def test_no_state_is_a_fault(client, part, value):
+    said = client.post("api/answer", content=json.dumps({"state": {**state(), part: value}}))
+    assert said.status_code in (200, 400, 404, 422), said.text
+    if said.status_code != 200:
+        assert set(said.json()) == {"error", "kind"}
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    path=st.sampled_from(["answer", "verdict", "effects", "effect", "export", "data", "knowledge", "jobs/check"]),
+    value=anything,
+)
+def test_no_request_is_a_fault(client, path, value):
+    headers = {"Content-Type": "application/json"}
+    said = client.post(f"api/{path}", content=json.dumps(value), headers=headers)
+    assert said.status_code in (200, 400, 422), said.text

@@ -1,0 +1,172 @@
+"""The server as a person starts it: it says where it is, answers, and ends at once, whatever is still going on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import httpx
+import psutil
+import pytest
+from asking import state
+
+SLOW = {"state": state(settings={"alpha": 0.05}), "replicates": 100_000}
+
+
+@pytest.fixture
+def start():
+    """Start `ordag explore` with these words; gives the process and its address."""
+    started = []
+
+    def begin(*words, **more):
+        one = subprocess.Popen(
+            [sys.executable, "-m", "ordag", "explore", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **more},
+            start_new_session=True,
+        )
+        started.append(one)
+        return one, one.stdout.readline().strip()
+
+    yield begin
+    for one in started:
+        one.kill()
+        one.communicate()
+
+
+def alive(process):
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def workers(process):
+    """The processes that work for a server: those which its own processes have started."""
+    return [one for one in psutil.Process(process.pid).children(recursive=True) if one.ppid() != process.pid]
+
+
+def wait_until(done):
+    """A test that waits for ever is stopped by whoever runs it."""
+    while not done():
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(("stop", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("busy", [False, True], ids=["idle", "busy"])
+def test_it_answers_and_ends_when_told_to(start, stop, status, busy):
+    process, address = start("marks", "--no-browser")
+    assert address.startswith("http://127.0.0.1:")
+    with httpx.Client(base_url=address, timeout=120) as client:
+        assert client.get("").status_code == 200
+        assert client.get("api/start").json()["data"]["name"] == "marks"
+        assert client.post("api/answer", json={"state": state()}).status_code == 200
+        children = []
+        if busy:
+            with client.stream("POST", "api/jobs/bootstrap", json=SLOW) as stream:
+                assert "progress" in next(stream.iter_lines())
+                children = psutil.Process(process.pid).children(recursive=True)
+                assert children
+                os.killpg(process.pid, stop) if stop == signal.SIGINT else process.send_signal(stop)
+                process.wait(timeout=60)
+        else:
+            process.send_signal(stop)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == status
+    assert (out, err.strip()) == ("", "ordag: stopped")
+    wait_until(lambda: not any(map(alive, children)))
+
+
+def test_a_tab_that_is_closed_stops_its_work_and_no_other(start):
+    process, address = start("marks", "--no-browser")
+    with httpx.Client(base_url=address, timeout=120) as client:
+        with client.stream("POST", "api/jobs/bootstrap", json=SLOW) as stream:
+            assert "progress" in next(stream.iter_lines())
+            working = workers(process)
+            assert working
+            assert client.post("api/answer", json={"state": state()}).status_code == 200  # while the work goes on
+        wait_until(lambda: not any(map(alive, working)))
+        assert client.post("api/answer", json={"state": state(settings={"alpha": 0.3})}).status_code == 200
+
+
+def test_a_worker_that_is_killed_is_said(start):
+    process, address = start("marks", "--no-browser")
+    with httpx.Client(base_url=address, timeout=120) as client:
+        with client.stream("POST", "api/jobs/bootstrap", json=SLOW) as stream:
+            said = stream.iter_lines()
+            assert "replicates" in next(line for line in said if "replicates" in line)
+            for worker in workers(process):
+                worker.kill()
+            *_, last = said
+        assert "ended before it was done" in last
+        assert client.post("api/answer", json={"state": state()}).status_code == 200
+
+
+def test_a_server_that_is_killed_leaves_no_process(start):
+    process, address = start("marks", "--no-browser")
+    with (
+        httpx.Client(base_url=address, timeout=120) as client,
+        client.stream("POST", "api/jobs/bootstrap", json=SLOW) as stream,
+    ):
+        assert "progress" in next(stream.iter_lines())
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
+        process.wait()
+    wait_until(lambda: not any(map(alive, children)))
+
+
+def test_a_port_in_use_is_said(start):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        process, address = start("--no-browser", "--port", str(taken.getsockname()[1]))
+        _, err = process.communicate(timeout=120)
+    assert (process.returncode, address) == (2, "")
+    assert err.startswith("Error: The workbench cannot listen on port")
+    assert "--port" in err
+
+
+def test_a_browser_that_does_not_open_is_no_fault(start):
+    process, address = start("marks", BROWSER="/nonexistent/browser", DISPLAY="", WAYLAND_DISPLAY="")
+    assert httpx.get(address, timeout=120).status_code == 200
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 143
+
+
+def test_units_and_reading_are_taken_from_the_command_line(start, tmp_path):
+    path = tmp_path / "marks.csv"
+    path.write_text("a;b;c\n" + "\n".join(f"{k % 7},5;{(k * k) % 11};{(3 * k) % 13}" for k in range(60)))
+    words = [str(path), "--no-browser", "--separator", ";", "--decimal", ",", "--columns", "a,c", "--transform", "a=10"]
+    _, address = start(*words)
+    told = httpx.get(f"{address}api/start", timeout=120).json()["data"]
+    assert (told["names"], told["rows"], told["transform"]) == (["a", "c"], 60, {"a": 10.0})
+    asked = {"state": state(told, transform=told["transform"])}
+    document = httpx.post(f"{address}api/answer", json=asked, timeout=120).json()["document"]
+    assert "separator=';'" in document["again"]["python"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["nothing.csv"], "nothing.csv"),
+        (["marks", "--transform", "algebar=2"], "algebra"),
+        (["marks", "--most-mb", "0"], "--most-mb"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_served(run, words, sentence):
+    status, out, err = run("explore", "--no-browser", *words)
+    assert (status, out) == (2, "")
+    assert sentence in err
+
+
+def test_without_its_packages_it_says_what_to_install(run, monkeypatch):
+    monkeypatch.setattr("ordag.cli.explore.find_spec", lambda name: None if name == "uvicorn" else object())
+    status, _, err = run("explore", "marks")
+    assert status == 2
+    assert "pip install 'ordag[explore]'" in err
