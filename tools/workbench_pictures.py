@@ -80,11 +80,15 @@ def draw(page: Page) -> None:
     page.locator("#undo").click()
     page.locator("#knowledge .said").get_by_text("forbidden", exact=True).wait_for(state="detached")
     page.locator("#card").get_by_role("button", name="Close").or_(page.locator("#card .close")).first.click()
+    page.locator(".side.left").evaluate("side => { side.scrollTop = 0 }")
     page.fill("#what-if-cause", "algebra")
     page.keyboard.press("Enter")
     page.locator("#whatif-body").get_by_role("button", name="show").click()
     page.locator("#whatif-body .changes tbody tr").first.wait_for()
-    page.locator("#whatif").evaluate("part => part.scrollIntoView()")
+    page.locator("#whatif").evaluate(
+        "part => { part.parentElement.scrollTop = part.offsetTop - part.parentElement.offsetTop }"
+    )
+    page.evaluate("scrollTo(0, 0)")
     keep(page, "whatif")
 
 
