@@ -19,7 +19,6 @@ from ordag.arrays import Array
 
 PEERS_PYTHON = Path(__file__).parents[2] / ".venv-peers" / "bin" / "python"  # that of `make peers`
 LIMIT = 60  # seconds of CPU time per table
-PATIENCE = 10  # times that on the wall, at most
 LOADING = 300.0  # seconds that a package may take to load, which no call is charged for
 SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
@@ -41,6 +40,7 @@ class Worker:
         # -P: the files beside the script are not for its packages to import
         self._command = [python, "-P", script, call, json.dumps(settings), str(limit)]
         self._limit = limit
+        self._patience = 300 + 10 * limit  # seconds on the wall, of which a busy machine may give it a few only
         self._folder = tempfile.TemporaryDirectory()
         self._table, self._answer = (Path(self._folder.name) / name for name in ("table.npy", "answer.npy"))
         self._process: subprocess.Popen[str] | None = None
@@ -65,9 +65,9 @@ class Worker:
         process.stdin.flush()
 
     def receive(self) -> Answer:
-        reply = self._line(PATIENCE * self._limit)
+        reply = self._line(self._patience)
         if not reply:
-            status = "the process ended" if reply == "" else f"no answer in {PATIENCE * self._limit} s on the wall"
+            status = "the process ended" if reply == "" else f"no answer in {self._patience} s on the wall"
             late = self._stop() == -signal.SIGXCPU
             return Answer(None, "timeout" if late else status, float(self._limit), None)
         said = json.loads(reply)
