@@ -17,9 +17,11 @@ SECTIONS = [
     "literal",
     "floor",
     "growth",
+    "around",
     "startup",
     "digits",
     "rivals",
+    "peers",
     "calibration",
     "parents",
     "pooled",
@@ -27,6 +29,7 @@ SECTIONS = [
     "replicates",
     "effects",
     "hidden",
+    "workbench",
 ]
 ASKED = ["gpu"]
 """Sections that take another machine: measured only if they are named, and kept otherwise."""
