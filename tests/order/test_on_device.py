@@ -169,7 +169,7 @@ def test_a_tensor_is_learned_from_where_it_lies(monkeypatch):
         cvs(tensor_table(X), CvsSettings(0.01, direction="backward")).graph
         == cvs(Table(X), CvsSettings(0.01, direction="backward")).graph
     )
-    assert len(asked) == 2
+    assert len(asked) == 3
 
 
 def test_tensors_that_are_refused():
