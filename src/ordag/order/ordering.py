@@ -57,7 +57,7 @@ class Compared(NamedTuple):
     @property
     def alone(self) -> Mask:
         """The steps that had no choice."""
-        return ~self.rivals.any(axis=1)
+        return np.asarray(~self.rivals.any(axis=1))
 
     @property
     def nearest(self) -> NDArray[np.intp]:
@@ -117,20 +117,21 @@ class Factor:
             stop = min(start + step, p)
             first, end = (0, stop) if self.from_last else (start, p)
             steps, positions = np.arange(start, stop), np.arange(first, end)
+            degrees: Array = n - np.arange(float(start), float(stop)) - (1.0 if self.from_last else 2.0)
             if self.from_last:
                 values = np.square(self.W[start:stop, :stop])
                 values[0] += carried[:stop]
                 np.cumsum(values, axis=0, out=values)
                 rest = np.concatenate([carried[None, :stop], values[:-1]])
                 carried[:stop] = values[-1]
-                rivals, degrees = positions < steps[:, None], n - steps - 1.0
+                rivals = positions < steps[:, None]
             else:
                 values = np.square(self.L.T[start:stop, start:])
                 values[-1] += carried[start:]
                 np.cumsum(values[::-1], axis=0, out=values[::-1])
                 rest = np.concatenate([values[1:], carried[None, start:]])
                 carried[start:] = values[0]
-                rivals, degrees = positions > steps[:, None], n - steps - 2.0
+                rivals = positions > steps[:, None]
             if free is not None:
                 rivals &= free[start:stop, first:end]
             yield Compared(steps, first, values, rest, rivals, degrees)

@@ -96,7 +96,7 @@ def partial_correlations(W: Array) -> Array:
     """
     squares = np.cumsum(np.square(W), axis=-2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        r = np.divide(W, np.sqrt(squares, out=squares), out=squares)
+        r: Array = np.divide(W, np.sqrt(squares, out=squares), out=squares)
     np.negative(r, out=r)
     np.copyto(r, 0.0, where=~np.tri(W.shape[-1], k=-1, dtype=bool))
     return r
