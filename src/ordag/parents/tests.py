@@ -96,8 +96,10 @@ def partial_correlations(W: Array) -> Array:
     """
     squares = np.cumsum(np.square(W), axis=-2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        r = np.divide(W, np.sqrt(squares, out=squares), out=squares)
-    return np.tril(np.negative(r, out=r), -1)
+        r: Array = np.divide(W, np.sqrt(squares, out=squares), out=squares)
+    np.negative(r, out=r)
+    np.copyto(r, 0.0, where=~np.tri(W.shape[-1], k=-1, dtype=bool))
+    return r
 
 
 class Slab(NamedTuple):
@@ -111,7 +113,8 @@ class Slab(NamedTuple):
 
     @property
     def pairs(self) -> Mask:
-        return ~np.tri(*self.r.shape, dtype=bool)
+        rows, columns = self.r.shape
+        return ~np.tri(rows, columns, dtype=bool)
 
     def part_of(self, mask: Mask) -> Mask:
         """What a mask at [later, earlier] says of the slab."""
