@@ -27,6 +27,7 @@ SECTIONS = [
     "replicates",
     "effects",
     "hidden",
+    "workbench",
 ]
 ASKED = ["gpu"]
 """Sections that take another machine: measured only if they are named, and kept otherwise."""

@@ -47,6 +47,11 @@ def alive(process):
         return False
 
 
+def workers(process):
+    """The processes that work for a server: those which its own processes have started."""
+    return [one for one in psutil.Process(process.pid).children(recursive=True) if one.ppid() != process.pid]
+
+
 def wait_until(done):
     """A test that waits for ever is stopped by whoever runs it."""
     while not done():
@@ -83,9 +88,10 @@ def test_a_tab_that_is_closed_stops_its_work_and_no_other(start):
     with httpx.Client(base_url=address, timeout=120) as client:
         with client.stream("POST", "api/jobs/bootstrap", json=SLOW) as stream:
             assert "progress" in next(stream.iter_lines())
-            working = [one for one in psutil.Process(process.pid).children(recursive=True) if alive(one)]
+            working = workers(process)
+            assert working
             assert client.post("api/answer", json={"state": state()}).status_code == 200  # while the work goes on
-        wait_until(lambda: not all(map(alive, working)))
+        wait_until(lambda: not any(map(alive, working)))
         assert client.post("api/answer", json={"state": state(settings={"alpha": 0.3})}).status_code == 200
 
 
@@ -95,13 +101,8 @@ def test_a_worker_that_is_killed_is_said(start):
         with client.stream("POST", "api/jobs/bootstrap", json=SLOW) as stream:
             said = stream.iter_lines()
             assert "replicates" in next(line for line in said if "replicates" in line)
-            busiest = max(
-                psutil.Process(process.pid).children(recursive=True), key=lambda one: sum(one.cpu_times()[:2])
-            )
-            for child in psutil.Process(process.pid).children(recursive=True):
-                if "forkserver" in " ".join(child.cmdline()) and child.ppid() != process.pid:
-                    child.kill()
-            assert busiest
+            for worker in workers(process):
+                worker.kill()
             *_, last = said
         assert "ended before it was done" in last
         assert client.post("api/answer", json={"state": state()}).status_code == 200

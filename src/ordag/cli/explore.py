@@ -25,7 +25,8 @@ MOST_MB = 256
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="The address to listen on. Others than that of this machine alone let everybody in who knows the printed address.",
+    help="The address or name of this machine to listen on. With another than the loopback address, whoever can reach the machine and "
+    "knows the printed address is let in.",
 )
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser, or only print its address.")
 @click.option(

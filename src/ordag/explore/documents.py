@@ -17,6 +17,7 @@ from ordag.evidence.verdict import quick_verdict
 from ordag.fit import Fit
 from ordag.graph.acyclic import topological_order
 from ordag.model.effects import check_pair, effects_given_graph
+from ordag.plain import plain
 from ordag.show.again import Origin
 from ordag.show.document import document
 from ordag.words import counted, number, shown
@@ -122,9 +123,9 @@ def effects_of(fit: Fit, cause: str) -> dict[str, Any]:
         "effects": [
             {
                 "variable": int(j),
-                "total": float(found.estimate[i, j]),
-                "low": float(found.low[i, j]),
-                "high": float(found.high[i, j]),
+                "total": plain(found.estimate[i, j]),
+                "low": plain(found.low[i, j]),
+                "high": plain(found.high[i, j]),
                 "level": LEVEL,
             }
             for j in reached
@@ -138,15 +139,12 @@ def effect_of(fit: Fit, cause: str, effect: str) -> dict[str, Any]:
     sem = directed(fit)
     found = effects_given_graph(sem, fit.moments.R, LEVEL).of(cause, effect)
     paths, count = _paths(sem.B, i, j)
-    known = {"std_error": found.std_error, "low": found.low, "high": found.high} if found.path_found else {}
+    known = found if found.path_found else None
     return {
-        "total": found.estimate,
-        "std_error": None,
-        "low": None,
-        "high": None,
-        **known,
+        "total": plain(found.estimate),
+        **{name: None if known is None else plain(getattr(known, name)) for name in ("std_error", "low", "high")},
         "sentence": _effect_sentence(cause, effect, found.estimate, found.low, found.high, count),
-        "paths": [{"nodes": nodes, "product": product} for nodes, product in paths],
+        "paths": [{"nodes": nodes, "product": plain(product)} for nodes, product in paths],
         "more_paths": count - len(paths),
     }
 

@@ -65,7 +65,6 @@ def listen(host: str, port: int) -> socket.socket:
         where = f"port {port} of {host}" if port else host
         raise SettingError(
             f"The workbench cannot listen on {where}: {error.strerror or error}. Choose another with port=… (--port), or leave it out "
-            "for one that is free.",
-            ["port"],
+            "for one that is free."
         ) from error
     return listening

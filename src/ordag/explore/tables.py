@@ -158,7 +158,7 @@ class Tables:
             return found
         data = Upload(name, body)
         held = Held(_id(name, digest), data, name, None, digest, _opened(data, {}))
-        return self._held.put(held.id, held, len(body))
+        return self._held.put(held.id, held, len(body) + 8 * _numbers(held.table))
 
     def named(self, state: State) -> Held:
         """The table that a state speaks of: by its id, or else by its bytes."""

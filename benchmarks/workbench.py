@@ -1,0 +1,120 @@
+"""What does a workbench make of fifty changes a second, by several tabs at once?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import psutil
+
+SECONDS, RATE, TABS, P, N = 30, 50, 4, 50, 1000
+
+
+@dataclass(frozen=True)
+class Load:
+    """Seconds that every answer took, what went wrong, the bytes of the server after a third of the time and at its end, and its
+    processor time."""
+
+    took: list[float]
+    errors: list[str]
+    memory: list[int]
+    cpu: float
+
+    @property
+    def sentence(self) -> str:
+        ordered, count = sorted(self.took), len(self.took)
+        return (
+            f"{count:,} answers, {len(self.errors)} errors; the median answer took {1e3 * statistics.median(ordered):.0f} ms, "
+            f"95 % of them at most {1e3 * ordered[int(0.95 * count)]:.0f} ms, and the server's processor "
+            f"{1e3 * self.cpu / count:.0f} ms for each. It had "
+            f"{self.memory[0] >> 20} MB of memory in use after a third of the time, and {self.memory[-1] >> 20} MB at the end."
+        )
+
+
+def run() -> str:
+    return f"""## The workbench
+
+`ordag explore` on a table of {N:,} rows and {P} variables: {RATE} changes a second for {SECONDS} s, by {TABS} tabs over the
+loopback address, each with another level, and some with other knowledge, units or columns (`cvs`; answers without the forecast
+and without places for the drawing). {loaded().sentence}"""
+
+
+def loaded(seconds: int = SECONDS, rate: int = RATE, tabs: int = TABS) -> Load:
+    """A server of its own under load."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        _write(path)
+        words = [sys.executable, "-m", "ordag", "explore", str(path), "--no-browser"]
+        one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env={**os.environ, **one_thread}) as process:
+            assert process.stdout is not None
+            try:
+                return under_load(process.stdout.readline().strip(), process.pid, seconds, rate, tabs)
+            finally:
+                process.send_signal(signal.SIGTERM)
+
+
+def under_load(address: str, pid: int, seconds: int, rate: int, tabs: int) -> Load:
+    """So many changes a second, by the tabs in turn, each when its time has come; those that are late follow at once."""
+    server = psutil.Process(pid)
+    with httpx.Client(base_url=address, timeout=60) as client:
+        data = client.get("api/start").json()["data"]
+        client.post("api/answer", json={"state": _change(data, 0), "layout": True}).raise_for_status()
+    begun, used = time.monotonic() + 0.5, sum(server.cpu_times()[:2])
+    memory: list[int] = []
+    errors: list[str] = []
+
+    def tab(number: int) -> list[float]:
+        took = []
+        with httpx.Client(base_url=address, timeout=60) as client:
+            for k in range(number, seconds * rate, tabs):
+                time.sleep(max(0.0, begun + k / rate - time.monotonic()))
+                began = time.monotonic()
+                answer = client.post("api/answer", json={"state": _change(data, k), "layout": False})
+                took.append(time.monotonic() - began)
+                if answer.status_code != 200 or not answer.json()["document"]["names"]:
+                    errors.append(answer.text[:200])
+                if k in (seconds * rate // 3, seconds * rate - 1):
+                    memory.append(server.memory_info().rss)
+        return took
+
+    with ThreadPoolExecutor(tabs) as pool:
+        took = [one for found in pool.map(tab, range(tabs)) for one in found]
+    return Load(took, errors, memory, sum(server.cpu_times()[:2]) - used)
+
+
+def _change(data: dict[str, Any], k: int) -> dict[str, Any]:
+    """The state after the k-th change: another level each time, and now and then something else with it."""
+    names = data["names"]
+    said: dict[str, Any] = {
+        "format": "ordag-workbench",
+        "version": 1,
+        "data": data,
+        "method": "cvs",
+        "settings": {"alpha": round(0.001 + 0.00002 * k, 6)},
+    }
+    if k % 10 == 3:
+        said["knowledge"] = {"forbidden": [[names[k % P], names[(k + 7) % P]]]}
+    if k % 10 == 6:
+        said["transform"] = {names[k % P]: 2.0 + k % 5}
+    if k % 10 == 9:
+        said["columns"] = [name for name in names if name != names[k % P]]
+    return said
+
+
+def _write(path: Path) -> None:
+    rng = np.random.default_rng(0)
+    B = np.triu(rng.uniform(0.3, 0.9, (P, P)) * (rng.random((P, P)) < 3 / P), 1)
+    X = rng.normal(size=(N, P)) @ np.linalg.inv(np.eye(P) - B)
+    np.savetxt(path, X, delimiter=",", header=",".join(f"v{j}" for j in range(P)), comments="")
