@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PEERS = .venv-peers
 LOWEST = .venv-lowest
 
-.PHONY: demo explore settings examples plots check test test-lowest test-versions lint types bench peers docs dist clean help
+.PHONY: demo explore settings examples plots pictures check test test-lowest test-versions lint types bench peers docs dist clean help
 
 help:
 	@echo "make demo    install, and learn the graph of the exam marks"
@@ -17,6 +17,7 @@ help:
 	@echo "make types   mypy --strict on the source"
 	@echo "make settings   write docs/settings.md, docs/commands.md and the keywords of learn from the source"
 	@echo "make examples   run the notebooks in examples/ and keep what they show"
+	@echo "make pictures   take the pictures of the report and of the workbench for the guides (needs Chromium)"
 	@echo "make plots   draw the pictures of the README and of docs/pictures.md"
 	@echo "make bench   measure, and write docs/benchmarks.md"
 	@echo "make peers   install other packages to compare with into .venv-peers (large: they bring PyTorch)"
@@ -62,6 +63,10 @@ examples: $(VENV)/.installed-dev
 
 plots: $(VENV)/.installed-dev
 	$(BIN)/python -m tools.plots
+
+pictures: $(VENV)/.installed-dev
+	$(BIN)/python -m tools.screenshot
+	$(BIN)/python -m tools.workbench_pictures
 
 peers: $(PEERS)/.installed
 
