@@ -60,7 +60,7 @@ def test_checks_have_findings_with_pictures(bench):
     page = bench("marks")
     begin(page, "Checks")
     page.locator("#checks-body .finding").first.wait_for()
-    found = ordag.check(ordag.learn("marks"))
+    found = ordag.diagnose("marks")
     page.locator("#checks-body details").evaluate_all("all => all.forEach(one => { one.open = true })")
     titles = page.locator("#checks-body .finding h3, #scales-body .finding h3").all_inner_texts()
     assert len(titles) == len(found.findings)

@@ -1,5 +1,6 @@
 // Files in and out: the whole state in one file, the graph in many formats, and what to type to get the same again.
 
+import { freshState } from "./bench.js";
 import { counted, element, named, refill } from "./text.js";
 
 const MOST_BYTES = 4e6; // of a saved state
@@ -32,7 +33,9 @@ export function readState(text) {
     throw new Error("This file is no saved workbench: those have the ending .ordag.json and are made by “save”.");
   if (S.version !== 1)
     throw new Error(`This workbench was saved by a later version of Ordag (its format is ${JSON.stringify(S.version)}, this one reads 1).`);
-  return S;
+  const { places, look } = S.view ?? {};
+  const known = Object.entries(places ?? {}).filter(([, spot]) => Array.isArray(spot) && spot.length === 2 && spot.every(Number.isFinite));
+  return { ...S, view: { look, places: Object.fromEntries(known) } };
 }
 
 /** Save and open in the header, messages under it, and exports: in a menu of the header and where it is said how to make this again. */
@@ -73,8 +76,9 @@ export function createFiles({ header, told, exports }, bench) {
   }
 
   async function open(data, S) {
-    const { id, name, rows, names, digest, builtin } = data;
-    const refused = await bench.open(data, { ...S, data: { id, name, rows, names, digest, builtin } });
+    const wanted = freshState(data);
+    for (const name of Object.keys(wanted)) if (name !== "data") wanted[name] = S[name] ?? wanted[name];
+    const refused = await bench.open(data, wanted);
     if (refused) throw refused;
     waiting = null;
     say();

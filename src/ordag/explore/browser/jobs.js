@@ -6,6 +6,7 @@ import { element, refill } from "./text.js";
 
 const MOST_KEPT = 8; // results of each kind
 const REPLICATES = 100;
+const OF_SAMPLES = ["pairs", "level", "fixed", "found", "verdict", "again"]; // what a document with support has of its own
 
 /** What an answer depends on, as text: all of S but what is looked at. */
 export function keyOfState({ data, method, settings, columns, transform, knowledge }) {
@@ -174,7 +175,7 @@ export function createJobs(at, bench) {
       sampled = support.of(key),
       checked = checks.of(key);
     const dressed = { ...doc };
-    if (sampled) Object.assign(dressed, { pairs: sampled.document.pairs, again: sampled.document.again });
+    for (const name of sampled ? OF_SAMPLES : []) dressed[name] = sampled.document[name];
     if (checked) Object.assign(dressed, { found: checked.found, verdict: checked.verdict });
     return dressed;
   };

@@ -7,8 +7,10 @@ import { element, shortened } from "./text.js";
 /** Gives { element, variable(), set(j) }; `variable()` is a number in the document of now, or null. */
 export function createPicker(state, { id, label, onchoose = () => {} }) {
   let name = null;
+  /** The number of the variable; that of a name which was typed out counts too. */
   const find = () => {
-    const j = name === null ? -1 : state.doc.raw.indexOf(name);
+    const typed = field.value.trim().toLowerCase();
+    const j = name === null ? state.doc.names.findIndex((one) => one.toLowerCase() === typed) : state.doc.raw.indexOf(name);
     return j < 0 ? null : j;
   };
   function set(j) {
@@ -29,6 +31,9 @@ export function createPicker(state, { id, label, onchoose = () => {} }) {
   field.addEventListener("input", () => {
     name = null;
     if (!field.value) onchoose(null);
+  });
+  field.addEventListener("change", () => {
+    if (name === null && find() !== null) onchoose(find());
   });
   return { element: element("div", { class: "search picker" }, ...parts), field, variable: find, set };
 }
