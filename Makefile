@@ -19,7 +19,7 @@ help:
 	@echo "make examples   run the notebooks in examples/ and keep what they show"
 	@echo "make pictures   take the pictures of the report and of the workbench for the guides (needs Chromium)"
 	@echo "make plots   draw the pictures of the README and of docs/pictures.md"
-	@echo "make bench   measure, and write docs/benchmarks.md"
+	@echo "make bench   measure, and write docs/benchmarks.md; beside other packages after make peers"
 	@echo "make peers   install other packages to compare with into .venv-peers (large: they bring PyTorch)"
 	@echo "make docs    build the site of the documentation into site/, and check it"
 	@echo "make dist    build the wheel and the source distribution into dist/, and check them"

@@ -30,6 +30,47 @@ main()
 """
 
 
+INTERRUPTED = """
+import os, signal, sys
+import numpy as np, pandas as pd
+from ordag import linalg
+from ordag.cli import main
+from ordag.cli.options import Progress
+
+linalg.WHOLE = 0  # the inverse in blocks, as of many more columns
+stage, path = sys.argv[1:3]
+heard = []
+
+def stop(self, news):
+    if heard and heard[0] == "stop":
+        print("went on")
+    if stage in news and not heard:
+        heard.append("stop")
+        os.kill(os.getpid(), signal.SIGINT)
+
+Progress.__call__ = stop
+pd.DataFrame(np.random.default_rng(0).standard_normal((2500, 1100)).astype("float32")).rename(columns=str).to_parquet(path)
+sys.argv[1:] = ["learn", path, "--method", "cvs"]
+main()
+print("to its end")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ["read", "ordered", "regressed"])
+def test_a_large_table_can_be_interrupted_at_every_stage(tmp_path, stage):
+    """While the file is read, while variables are ordered, and while their regressions are made: nothing follows the signal."""
+    result = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, stage, str(tmp_path / "wide.parquet")],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert result.returncode == 130, result.stderr
+    assert result.stderr.splitlines()[-1] == "ordag: stopped"
+    assert result.stdout == ""
+
+
 def running(pid):
     """Whether there is a process of this number that has not ended."""
     try:

@@ -8,6 +8,8 @@ import selectors
 import signal
 import subprocess
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,13 +19,12 @@ from ordag.arrays import Array
 
 PEERS_PYTHON = Path(__file__).parents[2] / ".venv-peers" / "bin" / "python"  # that of `make peers`
 LIMIT = 60  # seconds of CPU time per table
-PATIENCE = 4  # times that on the wall, at most
 LOADING = 300.0  # seconds that a package may take to load, which no call is charged for
 SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
 
 class Answer(NamedTuple):
-    """The matrix, if the status is "ok"; else the status is "timeout" or says what went wrong."""
+    """The matrix, if the status is "ok"; else the status is "timeout" (of CPU time) or says what went wrong."""
 
     matrix: Array | None
     status: str
@@ -39,7 +40,9 @@ class Worker:
         # -P: the files beside the script are not for its packages to import
         self._command = [python, "-P", script, call, json.dumps(settings), str(limit)]
         self._limit = limit
+        self._patience = 300 + 10 * limit  # seconds on the wall, of which a busy machine may give it a few only
         self._folder = tempfile.TemporaryDirectory()
+        self._table, self._answer = (Path(self._folder.name) / name for name in ("table.npy", "answer.npy"))
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Worker:
@@ -50,18 +53,25 @@ class Worker:
         self._folder.cleanup()
 
     def __call__(self, X: Array) -> Answer:
-        table, answer = (str(Path(self._folder.name) / name) for name in ("table.npy", "answer.npy"))
-        np.save(table, X, allow_pickle=False)
+        self.send(X)
+        return self.receive()
+
+    def send(self, X: Array) -> None:
+        """Have it work on a table; `receive` waits for the answer, so that several workers can be at work."""
+        np.save(self._table, X, allow_pickle=False)
         process = self._started()
         assert process.stdin is not None
-        process.stdin.write(json.dumps({"table": table, "answer": answer}) + "\n")
+        process.stdin.write(json.dumps({"table": str(self._table), "answer": str(self._answer)}) + "\n")
         process.stdin.flush()
-        reply = self._line(PATIENCE * self._limit)
+
+    def receive(self) -> Answer:
+        reply = self._line(self._patience)
         if not reply:
-            late = self._stop() == -signal.SIGXCPU or reply is None
-            return Answer(None, "timeout" if late else "the process ended", float(self._limit), None)
+            status = "the process ended" if reply == "" else f"no answer in {self._patience} s on the wall"
+            late = self._stop() == -signal.SIGXCPU
+            return Answer(None, "timeout" if late else status, float(self._limit), None)
         said = json.loads(reply)
-        matrix = np.load(answer, allow_pickle=False) if said["status"] == "ok" else None
+        matrix = np.load(self._answer, allow_pickle=False) if said["status"] == "ok" else None
         return Answer(matrix, said["status"], said["seconds"], said["cpu_seconds"])
 
     def _started(self) -> subprocess.Popen[str]:
@@ -74,6 +84,7 @@ class Worker:
                 text=True,
                 encoding="utf-8",
                 env={**os.environ, **SINGLE},
+                start_new_session=True,  # so that whatever it starts can be ended with it
             )
             if self._line(LOADING) != "ready\n":
                 self._stop()
@@ -84,25 +95,28 @@ class Worker:
         """The next line of the worker, an empty one if it ended, None if none came in time."""
         assert self._process is not None
         assert self._process.stdout is not None
+        end = time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
             selector.register(self._process.stdout, selectors.EVENT_READ)
-            return self._process.stdout.readline() if selector.select(seconds) else None
+            while not selector.select(max(min(1.0, end - time.monotonic()), 0.0)):
+                if self._process.poll() is not None:
+                    return ""  # something that it started holds its output open
+                if time.monotonic() >= end:
+                    return None
+            return self._process.stdout.readline()
 
     def _stop(self) -> int | None:
-        """The exit status of the process, if there was one."""
+        """The exit status of the process, if there was one. What it started ends with it."""
         process, self._process = self._process, None
         if process is None:
             return None
-        if process.poll() is None and not _ended(process):
-            process.kill()
-        process.communicate()
-        return process.returncode
-
-
-def _ended(process: subprocess.Popen[str]) -> bool:
-    """Whether a process that closed its output is gone within a moment."""
-    try:
-        process.wait(0.5)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.5)  # it ends where it has no more to read, or ran out of time
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.stdout.close()
+        return process.wait()

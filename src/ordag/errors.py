@@ -84,6 +84,10 @@ class ClusterError(OrdagError, ConnectionError):
     """A cluster that cannot be reached, was lost, or failed at a task."""
 
 
+class WorkerError(OrdagError, RuntimeError):
+    """A process that shared the work was killed."""
+
+
 class OrdagWarning(UserWarning):
     """Something the reader of the answer should know."""
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ordag.arrays import Array, Mask
 from ordag.checks import checked_seed
 from ordag.data.moments import Moments
 from ordag.fit import Fit
@@ -21,7 +22,8 @@ class GraphLearner(BaseEstimator):  # type: ignore[misc]
     """What the estimators share. After `fit`:
 
     fit_ is the whole answer (`ordag.Fit`), graph_ the graph, order_ the column indices with causes first,
-    adjacency_[i, j] whether i → j, weights_[i, j] its weight, and error_variances_ those of the equations.
+    adjacency_[i, j] whether i → j, weights_[i, j] its weight, and error_variances_ those of the equations. The last three are
+    worked out when they are first asked for.
     """
 
     method = ""
@@ -65,10 +67,19 @@ class GraphLearner(BaseEstimator):  # type: ignore[misc]
         fit = learn(data, method=self.method, **given)
         self.fit_: Fit = fit
         self.graph_ = fit.graph
-        self.adjacency_ = fit.graph.adjacency
         self.order_ = fit.places
-        self.weights_ = fit.weights
-        self.error_variances_ = None if fit.sem is None else fit.sem.omega
+
+    @property
+    def adjacency_(self) -> Mask:
+        return self.fit_.graph.adjacency
+
+    @property
+    def weights_(self) -> Array | None:
+        return self.fit_.weights
+
+    @property
+    def error_variances_(self) -> Array | None:
+        return None if self.fit_.sem is None else self.fit_.sem.omega
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-likelihood of rows under the fitted model: higher is better, for cross-validation."""

@@ -77,7 +77,7 @@ class Fit(Found):
         """One row per step of the ordering: the variable, its variance given the earlier ones, the margin of the choice.
 
         `tied` are the variables not distinguishable from the chosen one at 5%, and `tie_matters` whether the graph has
-        an edge among them.
+        an edge among them. Of more than 300 variables `tied` lists at most 20, and `tied_more` counts the others.
         """
         import pandas as pd
 

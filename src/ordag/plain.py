@@ -16,8 +16,11 @@ def plain(value: Any) -> Any:
         return float(value) if math.isfinite(value) else None
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, np.ndarray | list | tuple):
-        return [plain(one) for one in (value.tolist() if isinstance(value, np.ndarray) else value)]
+    if isinstance(value, np.ndarray):
+        plain_already = value.dtype.kind in "biuU" or (value.dtype.kind == "f" and bool(np.isfinite(value).all()))
+        return value.tolist() if plain_already else [plain(one) for one in value.tolist()]
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
     return value
 
 

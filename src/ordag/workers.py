@@ -6,12 +6,13 @@ import signal
 import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager, nullcontext
 from multiprocessing import parent_process
 from typing import Any, TypeVar
 
 from ordag.checks import is_whole, short
-from ordag.errors import OrdagWarning, SettingError
+from ordag.errors import OrdagWarning, SettingError, WorkerError
 
 Batch = TypeVar("Batch")
 Found = TypeVar("Found")
@@ -62,7 +63,12 @@ def in_parallel(
         calls = [delayed(_called)(carried, batch) for batch in batches]
         for start in range(0, len(calls), wave or 1):
             parallel = Parallel(n_jobs=workers, batch_size=1, pre_dispatch=at_once, return_as=kind)
-            yield from parallel(calls[start : start + wave])
+            try:
+                yield from parallel(calls[start : start + wave])
+            except BrokenExecutor as error:
+                raise WorkerError(
+                    "A worker process was killed, most often for want of memory: with fewer workers (workers=1) less is needed."
+                ) from error
 
 
 def _called(work: Callable[[Batch], Found], batch: Batch) -> Found:

@@ -21,7 +21,7 @@ def test_a_worker_answers_again_after_a_failure():
 
 def test_a_call_over_its_limit_is_stopped_and_the_next_one_answered():
     X = ordag.simulate("homogeneous", 20, 200, seed=1).X
-    with Worker(sys.executable, "ordag", {"method": "gds", "seed": 0, "kicks": 10**9}, limit=0) as worker:
+    with Worker(sys.executable, "ordag", {"method": "gds", "seed": 0, "kicks": 10**9}, limit=1) as worker:
         assert worker(X).status == "timeout"
     with Worker(sys.executable, "ordag", {"method": "gds", "seed": 0}) as worker:
         assert worker(X).status == "ok"

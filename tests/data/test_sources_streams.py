@@ -160,3 +160,18 @@ def test_streams_of_one_column_and_of_none():
         open_source(pa.chunked_array([[1.0, 2.0]]))
     with pytest.raises(ColumnError, match="no columns"):
         open_source(Query(pa.table({})))
+
+
+def test_a_relation_of_duckdb_is_asked_and_asked_again():
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection:
+        relation = connection.from_arrow(TABLE).project("d, a + 1 as e, b")
+        np.testing.assert_array_equal(np.concatenate(list(open_source(relation).batches(64)))[:, 0], X[:, 3])
+        known = Moments.from_rows(np.column_stack([X[:, 3], X[:, 0] + 1, X[:, 1]]), ["d", "e", "b"])
+        moments = Moments.scan(relation)
+        assert moments.names == ("d", "e", "b")
+        np.testing.assert_allclose(moments.R, known.R, rtol=1e-10)
+        assert ordag.learn(relation, "cvs").graph == ordag.learn(known, "cvs").graph
+        assert ordag.bootstrap(relation, 4, method="cvs", kind="poisson", seed=1).completed == 4
+        with pytest.raises(ColumnError, match="'nobody'"):
+            open_source(relation, columns=["nobody"])

@@ -12,7 +12,7 @@ from ordag.data.sources.arrays import ArraySource
 from ordag.data.sources.csv import CsvSource
 from ordag.data.sources.parquet import ParquetSource
 from ordag.data.table import Table
-from ordag.errors import SettingError, TooFewRowsError
+from ordag.errors import ConstantColumnError, MissingValuesError, SettingError, TooFewRowsError
 
 KNOWN = {"forbidden": [("d", "a")]}
 QUESTIONS = {
@@ -111,3 +111,81 @@ def test_a_rule_that_takes_fewer_rows_reads_them_once(ending, frame, passes, tmp
     assert len(passes) == 1
     with pytest.raises(TooFewRowsError, match="at least 8 rows"):
         table.needing(lambda p: 2 * p)
+
+
+@pytest.fixture
+def wide(monkeypatch):
+    """Four columns count as many."""
+    monkeypatch.setattr("ordag.data.table.WIDE", 4)
+    monkeypatch.setattr("ordag.data.scatter.WIDE", 4)
+    monkeypatch.setattr("ordag.data.moments.gram_rows", lambda p: 32)
+
+
+@pytest.mark.usefixtures("wide")
+@pytest.mark.parametrize("ending", ["csv", "parquet", "feather"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_wide_file_goes_through_a_gram_matrix_in_one_pass(ending, dtype, frame, passes, tmp_path):
+    path = tmp_path / f"table.{ending}"
+    frame = frame.add([0.0, 10.0, -5.0, 30.0]).astype(dtype)
+    getattr(frame, f"to_{ending}")(path, **({"index": False} if ending == "csv" else {}))
+    table = Table(path)
+    found = ordag.learn(path, "cvs", correction="bh")
+    assert found.moments.scatter is not None
+    assert len(passes) == (ending != "feather")
+    X = (pd.read_csv(path) if ending == "csv" else frame).to_numpy(dtype=np.float64)
+    centred = X - X.mean(axis=0)
+    np.testing.assert_allclose(np.tril(table.gram_moments.scatter), np.tril(centred.T @ centred), rtol=1e-11, atol=1e-9)
+    np.testing.assert_allclose(table.gram_moments.mean, X.mean(axis=0), rtol=1e-13)
+    np.testing.assert_array_equal(table.profile.rows, X)
+    np.testing.assert_array_equal(table.rows.values, X)
+    assert found.order == ordag.learn(frame, "cvs").order
+
+
+@pytest.mark.usefixtures("wide")
+def test_where_the_digits_of_a_gram_matrix_do_not_suffice_a_wide_file_is_read_again(frame, passes, tmp_path):
+    path = tmp_path / "table.parquet"
+    near = frame.assign(d=frame["a"] + 1e-7 * frame["d"])
+    near.to_parquet(path)
+    found = ordag.learn(path, "cvs")
+    assert len(passes) == 2
+    assert found.moments.scatter is None
+    assert found.order == ordag.learn(near, "cvs").order
+
+
+@pytest.mark.usefixtures("wide")
+def test_rows_unlike_the_first_are_read_again(frame, passes, tmp_path):
+    """The mean of the first block is far from that of all rows, and takes digits with it."""
+    path = tmp_path / "table.parquet"
+    frame = frame * 1e-3
+    frame.iloc[:32] += 1.0
+    pd.concat([frame, *[frame[32:]] * 10]).to_parquet(path)
+    table = Table(path)
+    assert table.gram_moments is None
+    assert table.moments.n == len(table.rows.values) == 1880
+    assert len(passes) == 2
+    pd.concat([*[frame[32:]] * 10, frame]).to_parquet(path)
+    assert Table(path).gram_moments is not None
+
+
+@pytest.mark.usefixtures("wide")
+def test_a_wide_file_is_checked_as_any_other(frame, tmp_path):
+    path = tmp_path / "table.parquet"
+    frame.mask(frame > 1.5).to_parquet(path)
+    with pytest.raises(MissingValuesError, match="drop the rows"):
+        ordag.learn(path, "cvs")
+    found = ordag.learn(path, "cvs", missing="drop")
+    assert found.moments.dropped == int((frame > 1.5).any(axis=1).sum())
+    assert found.n == 200 - found.moments.dropped
+    frame.assign(a=1.0).to_parquet(path)
+    with pytest.raises(ConstantColumnError, match="a never changes"):
+        ordag.learn(path, "cvs")
+    frame[:0].to_parquet(path)
+    with pytest.raises(TooFewRowsError):
+        ordag.learn(path, "cvs")
+
+
+@pytest.mark.usefixtures("wide")
+def test_what_can_be_read_once_only_goes_the_exact_way(frame):
+    found = ordag.learn(iter([frame[:100], frame[100:]]), "cvs")
+    assert found.moments.scatter is None
+    assert found.n == 200

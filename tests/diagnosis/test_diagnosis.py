@@ -15,6 +15,7 @@ import ordag
 from ordag.cli.check import check
 from ordag.data.moments import Moments
 from ordag.data.table import Table
+from ordag.diagnosis.baseline import Baseline
 from ordag.diagnosis.diagnosis import check_fit, usual_draws
 from ordag.diagnosis.diagnosis import diagnose as diagnose_any
 from ordag.diagnosis.equations import independence_finding
@@ -445,3 +446,25 @@ def test_a_slow_method_learns_again_a_few_times_and_says_how_often():
     wide = ordag.learn(np.random.default_rng(0).standard_normal((400, 60)), "pooled", kicks=0, draws=4)
     assert 3 <= usual_draws(wide) < usual_draws(slow) <= 20
     assert check_fit(quick)["units"].numbers["draws"] == 20
+
+
+def test_learning_again_in_other_units_looks_for_the_class_of_ges_once():
+    fit = ordag.learn(model(omega=np.array([1.0, 4.0, 0.5, 2.0]), n=300) @ np.diag([1.0, 3.0, 0.2, 5.0]), "pooled")
+    wide = ordag.learn(np.random.default_rng(3).standard_normal((300, 12)).cumsum(axis=1), "pooled")
+    for one in (fit, wide):
+        baseline = Baseline.of(one)
+        for seed in range(3):
+            factors = 10.0 ** np.random.default_rng(seed).uniform(-1, 1, len(one.names))
+            anew = baseline.again(baseline.scaled(factors))
+            given = baseline.again(baseline.scaled(factors), in_other_units=one)
+            np.testing.assert_array_equal(given.graph.adjacency, anew.graph.adjacency)
+            np.testing.assert_array_equal(given.result.free.adjacency, anew.result.free.adjacency)
+            np.testing.assert_array_equal(baseline.rescaled(factors), anew.graph.adjacency)
+
+
+def test_fewer_standardised_tables_are_said_to_be_fewer():
+    wide = ordag.learn(np.random.default_rng(3).standard_normal((300, 30)).cumsum(axis=1), "pooled", draws=4)
+    few = check_fit(wide, draws=None)["standardising"]
+    assert few.numbers["draws"] == usual_draws(wide) < 20
+    assert f"(average of {few.numbers['draws']})" in few.sentence
+    assert "average" not in check_fit(ordag.learn("marks", "cvs"))["standardising"].sentence

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
-from scipy.stats import chi2, kstest
+from scipy.stats import chi2, kstest, normaltest
 
 from ordag.data.datasets import load
+from ordag.diagnosis.gaussian import mardia, omnibus
 from ordag.diagnosis.normality import kurtosis_test, mixture_tail
 from ordag.errors import CollinearError, DataError, NonFiniteError, TooFewRowsError
 
@@ -150,3 +151,21 @@ def test_the_table_is_left_as_it_was():
 def test_says_what_is_wrong(X, error, words):
     with pytest.raises(error, match=words):
         kurtosis_test(X)
+
+
+@pytest.mark.parametrize("n", [20, 21, 60, 5000])
+def test_the_test_of_single_columns_is_that_of_scipy(n):
+    random = np.random.default_rng(n)
+    X = np.column_stack([random.standard_normal((n, 3)), random.exponential(size=n), random.uniform(size=n)])
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    found = omnibus((Z**3).mean(axis=0), (Z**4).mean(axis=0) - 3.0, n)
+    np.testing.assert_allclose(found, normaltest(X, axis=0).pvalue, rtol=1e-8, atol=1e-300)
+
+
+@pytest.mark.parametrize("shape", [(30, 6), (200, 6), (50, 1)])
+def test_mardia_is_the_sum_over_all_third_moments(shape):
+    X = np.random.default_rng(1).exponential(size=shape)
+    Z = X - X.mean(axis=0)
+    Z = Z @ np.linalg.inv(np.linalg.cholesky(Z.T @ Z / len(Z)).T)
+    third = np.einsum("ia,ib,ic->abc", Z, Z, Z) / len(Z)
+    assert mardia(X).skewness == pytest.approx(float((third**2).sum()), rel=1e-9)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,19 +14,22 @@ import ordag
 from ordag.evidence.arrows import arrow_columns, arrow_ends, arrow_reasons
 from ordag.evidence.steps import step_columns, step_evidence
 from ordag.graph.equivalence import to_cpdag
+from ordag.graph.links import NO_LINKS, Links
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import Found
 from ordag.learners.orient import Oriented
 from ordag.order.least_squares import backward, forward
+from ordag.show.text import tied_with
 
 
 def steps_of(fit, alpha=0.05):
-    return step_evidence(fit.ordering, fit.graph.skeleton, alpha)
+    return step_evidence(fit.ordering, fit.graph.links, alpha)
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])
-@pytest.mark.parametrize("seed", range(4))
-def test_steps_equal_a_loop_over_candidates(seed, direction):
+@pytest.mark.parametrize(("seed", "together"), [(0, 1), (1, 12), (2, 24), (3, 2**18)])
+def test_steps_equal_a_loop_over_candidates(seed, together, direction, monkeypatch):
+    monkeypatch.setattr("ordag.order.ordering.TOGETHER", together)  # one, two, four or all six steps at a time
     X = ordag.simulate("erdos-renyi", 6, 60, seed=seed, weights=(0.2, 0.8)).X
     fit = ordag.learn(X, direction=direction, alpha=0.1)
     steps = steps_of(fit, 0.2)
@@ -32,7 +37,7 @@ def test_steps_equal_a_loop_over_candidates(seed, direction):
     for m, (second, p_value, group, matters) in enumerate(
         oracle.steps_of(X, order, fit.graph.adjacency, 0.2, direction)
     ):
-        assert {order[b] for b in np.flatnonzero(steps.tied[m])} == group
+        assert {order[b] for b in steps.tied[m]} == group
         assert steps.matters[m] == matters
         assert {int(name[1:]) - 1 for name in steps.group(m)} == (group if len(group) > 1 else set())
         if second is None:
@@ -95,7 +100,7 @@ def test_relabelling_the_columns_relabels_the_evidence():
     turned = [3, 0, 5, 1, 4, 2]
     one, two = (steps_of(ordag.learn(rows, method="cvs")) for rows in (X, X[:, turned]))
     np.testing.assert_allclose(one.p_value, two.p_value, rtol=1e-9)
-    np.testing.assert_array_equal(one.tied, two.tied)
+    assert [group.tolist() for group in one.tied] == [group.tolist() for group in two.tied]
     assert [int(name[1:]) - 1 for name in one.names] == [turned[int(name[1:]) - 1] for name in two.names]
 
 
@@ -113,7 +118,7 @@ def test_variables_that_have_to_wait_are_no_candidates(way):
     before = np.zeros((7, 7), dtype=bool)
     before[free[3], free[0]] = before[free[5], free[4]] = True
     ordering = way(moments, before)
-    steps = step_evidence(ordering, np.zeros((7, 7), dtype=bool), 0.05, before)
+    steps = step_evidence(ordering, NO_LINKS, 0.05, before)
     sizes = (
         np.cumsum(ordering.L[:, ::-1] ** 2, axis=1)[:, ::-1].T if way is forward else np.cumsum(ordering.W**2, axis=0)
     )
@@ -134,3 +139,50 @@ def test_what_knowledge_held_back_was_no_rival():
     free = ordag.learn("marks", "cvs")
     assert free.steps["runner_up"][0] == "vectors"
     assert steps["runner_up"][1] == "vectors"
+
+
+@pytest.mark.parametrize("way", [forward, backward])
+@pytest.mark.parametrize("together", [1, 16])
+def test_steps_are_the_same_some_at_a_time(way, together, monkeypatch):
+    moments = ordag.Moments.from_rows(ordag.simulate("erdos-renyi", 8, 60, seed=4, weights=(0.2, 0.6)).X)
+    before = np.zeros((8, 8), dtype=bool)
+    before[0, 3] = before[5, 1] = True
+    ordering = way(moments, before)
+    links = Links.of(np.triu(np.ones((8, 8), dtype=bool), 1))
+    whole = step_evidence(ordering, links, 0.05, before)
+    monkeypatch.setattr("ordag.order.ordering.TOGETHER", together)
+    parts = step_evidence(ordering, links, 0.05, before)
+    np.testing.assert_array_equal(parts.runner_up, whole.runner_up)
+    np.testing.assert_array_equal(parts.p_value, whole.p_value)
+    np.testing.assert_array_equal(parts.matters, whole.matters)
+    assert [group.tolist() for group in parts.tied] == [group.tolist() for group in whole.tied]
+
+
+def test_few_and_many_joined_pairs_are_looked_at_alike():
+    fit = ordag.learn(ordag.simulate("erdos-renyi", 40, 60, seed=1, weights=(0.1, 0.3)).X, "cvs", alpha=0.01)
+    order, skeleton = fit.ordering.order, fit.graph.skeleton
+    steps = steps_of(fit)
+    for m, group in enumerate(steps.tied):
+        columns = order[group]
+        assert steps.matters[m] == skeleton[np.ix_(columns, columns)].any()
+    assert 0 < steps.matters.sum() < 40
+    every = Links.of(np.triu(np.ones((40, 40), dtype=bool), 1))
+    assert step_evidence(fit.ordering, every, 0.05).matters.tolist() == [len(group) > 1 for group in steps.tied]
+
+
+def test_of_many_variables_a_few_that_are_tied_are_listed(monkeypatch):
+    fit = ordag.learn(np.random.default_rng(0).standard_normal((60, 30)), "cvs")
+    every = fit.step_columns
+    assert "tied_more" not in every
+    monkeypatch.setattr("ordag.evidence.steps.LISTED_UP_TO", 29)
+    monkeypatch.setattr("ordag.evidence.steps.LISTED", 5)
+    some = step_columns(fit)
+    assert max(some["tied_more"]) > 0
+    for group, first, more in zip(every["tied"], some["tied"], some["tied_more"], strict=True):
+        assert len(first) <= 5
+        assert first == group[: len(first)]
+        assert len(first) + more == len(group) or (not group and not first and not more)
+    cells = tied_with(fit)
+    again = replace(fit)
+    assert again.to_dict()["steps"][0]["tied_more"] == some["tied_more"][0]
+    assert tied_with(again) == cells

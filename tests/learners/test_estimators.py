@@ -52,3 +52,11 @@ def test_settings_are_checked_when_fitting():
     estimator = CVS(alpha=7)
     with pytest.raises(SettingError, match="alpha=7"):
         estimator.fit(np.random.default_rng(0).standard_normal((30, 3)))
+
+
+def test_weights_are_worked_out_when_they_are_asked_for():
+    estimator = CVS().fit(simulate("heterogeneous", 6, 400, 0).X)
+    assert "refit" not in vars(estimator.fit_)
+    assert not hasattr(CVS(), "weights_")
+    np.testing.assert_array_equal(estimator.weights_ != 0, estimator.adjacency_)
+    assert estimator.error_variances_ is estimator.fit_.sem.omega

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 from oracles import model as oracles
 from sems import relabelled, sems, table
 
-from ordag.errors import ColumnError, DataError, GraphError, GraphFormatError, PrecisionError, SettingError
+from ordag.errors import (
+    ColumnError,
+    DataError,
+    GraphError,
+    GraphFormatError,
+    NonFiniteError,
+    PrecisionError,
+    SettingError,
+)
 from ordag.model import LinearSEM, simulate
 
 
@@ -204,3 +212,30 @@ def test_equality_hash_and_repr():
 def test_json_with_a_key_twice_or_nested_without_end_is_refused(text):
     with pytest.raises(GraphFormatError, match="not a model"):
         LinearSEM.from_json(text)
+
+
+@given(sems(), st.integers(0, 2**32 - 1))
+@settings(deadline=None, max_examples=40)
+def test_a_model_by_its_arrows_is_that_of_its_matrix(sem, seed):
+    by_arrows = LinearSEM.of(sem.dag, sem.weights, sem.omega, sem.intercept)
+    assert by_arrows == sem == LinearSEM.from_edges(sem.names, sem.edges, sem.omega, sem.intercept)
+    assert "B" not in vars(by_arrows)
+    assert by_arrows.order == sem.order
+    np.testing.assert_array_equal(by_arrows.sample(5, seed), sem.sample(5, seed))
+    np.testing.assert_array_equal(by_arrows.mean(), sem.mean())
+    X = np.random.default_rng(seed).standard_normal((4, len(sem.names)))
+    for few in (0, 2**40):  # by the matrix, by the arrows
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("ordag.model.sem.FEW", few)
+            assert np.allclose(by_arrows.by_parents(X), X @ sem.B, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(by_arrows.B, sem.B)
+    assert not by_arrows.B.flags.writeable
+
+
+def test_an_arrow_of_weight_zero_is_none():
+    dag = LinearSEM.from_edges(list("abc"), {("a", "b"): 1.0, ("b", "c"): 2.0}).dag
+    assert LinearSEM.of(dag, [0.0, 2.0]).dag.directed == (("b", "c"),)
+    with pytest.raises(DataError, match="2 arrows"):
+        LinearSEM.of(dag, [1.0])
+    with pytest.raises(NonFiniteError, match="a → b is nan"):
+        LinearSEM.from_edges(["a", "b"], {("a", "b"): float("nan")})

@@ -67,6 +67,28 @@ def backward_order(X):
     return last_first[::-1]
 
 
+def pivots(gram, before=None):
+    """Cholesky with the smallest pivot first, one column at a time on the whole matrix: order, L and the runner-up of every step.
+
+    With `before` ([i, j]: i before j) only those compete whose earlier ones are all chosen; of equal ones the first.
+    """
+    S = np.tril(gram) + np.tril(gram, -1).T
+    p = len(S)
+    order, columns, runner_up = [], [], []
+    while len(order) < p:
+        rest = [j for j in range(p) if j not in order]
+        able = [j for j in rest if before is None or all(i in order for i in np.flatnonzero(before[:, j]))]
+        least = min(S[j, j] for j in able)
+        j = next(j for j in able if S[j, j] <= least * (1 + 1e-10))
+        runner_up.append(min((S[i, i] for i in able if i != j), default=np.inf))
+        column = S[:, j] / np.sqrt(S[j, j])
+        column[order] = 0.0
+        order.append(j)
+        columns.append(column)
+        S = S - np.outer(column, column)
+    return order, np.array(columns).T[order], np.array(runner_up)
+
+
 def exact_gram(X):
     """n (X − x̄)ᵀ(X − x̄) in exact rational arithmetic, as a matrix of Fractions."""
     n, p = X.shape

@@ -8,7 +8,10 @@ import pytest
 import ordag
 from ordag import Moments
 from ordag.data.scatter import scatter_of
-from ordag.errors import SettingError, TooFewRowsError
+from ordag.data.sources import TensorSource
+from ordag.data.table import Table
+from ordag.errors import ColumnError, SettingError, TooFewRowsError, UnreadableError
+from ordag.learners.cvs import CvsSettings, cvs
 from ordag.order.least_squares import quick_forward
 from ordag.parents.tests import CRITICAL, conditioned_on, fisher_z, partial_correlations, rejected
 
@@ -118,3 +121,61 @@ def test_refusals(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
     with pytest.raises(SettingError, match=r"takes PyTorch, which is not installed: pip install 'ordag\[gpu\]'"):
         ordag.learn("marks", device="cuda")
+
+
+def tensor_table(X, **more):
+    """A table of a tensor as one on a GPU would be, on the processor."""
+    table = Table(X, **more)
+    table.source = TensorSource(table.names, len(X), "the tensor", torch.from_numpy(np.ascontiguousarray(X)))
+    return table
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_scatter_of_a_tensor(dtype, monkeypatch):
+    X = rows(50, 300, 9).astype(dtype) + dtype(1000.0)
+    source = tensor_table(X).source
+    monkeypatch.setattr("ordag.data.sources.tensors.NUMBERS", 50 * 70)
+    monkeypatch.setattr("ordag.data.sources.tensors.COLUMNS", 16)
+    mean, scatter = source.scatter()
+    known_mean, known = scatter_of(X.astype(np.float64))
+    np.testing.assert_allclose(mean, known_mean, rtol=1e-14)
+    np.testing.assert_allclose(np.tril(scatter), np.tril(known), rtol=1e-9, atol=1e-9)
+    assert scatter.flags.f_contiguous
+    np.testing.assert_array_equal(np.concatenate(list(source.batches(7))), X.astype(np.float64))
+
+
+def test_a_tensor_is_learned_from_where_it_lies(monkeypatch):
+    X = rows(30, 300, 8)
+    asked = []
+    monkeypatch.setattr(
+        "ordag.learners.cvs.forward_on", lambda moments, name: asked.append(name) or forward_on(moments, "cpu:0")
+    )
+    monkeypatch.setattr(TensorSource, "device", "cpu:0")
+    for recipe in (CvsSettings(0.01), CvsSettings(0.01, correction="bh")):
+        found, known = cvs(tensor_table(X), recipe), cvs(Table(X), recipe)
+        assert found.graph == known.graph
+    assert asked == ["cpu:0", "cpu:0"]
+    assert (
+        cvs(tensor_table(X), CvsSettings(0.01, direction="backward")).graph
+        == cvs(Table(X), CvsSettings(0.01, direction="backward")).graph
+    )
+    assert len(asked) == 2
+
+
+def test_tensors_that_are_refused():
+    with pytest.raises(UnreadableError, match=r"shape \(3,\): expected two dimensions"):
+        ordag.learn(torch.zeros(3, device="meta"))
+    with pytest.raises(ColumnError, match=r"holds torch\.int64: give floating-point numbers"):
+        ordag.learn(torch.zeros((3, 2), dtype=torch.int64, device="meta"))
+    with pytest.raises(ColumnError, match="X9"):
+        ordag.learn(torch.zeros((30, 2), device="meta"), columns=["X9"])
+
+
+def test_a_device_that_is_too_small_for_the_scatter(monkeypatch):
+    def full(*_, **__):
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    source = tensor_table(rows(5, 40, 1)).source
+    monkeypatch.setattr(torch, "zeros", full)
+    with pytest.raises(SettingError, match="has too little memory for the scatter of 5 variables"):
+        source.scatter()

@@ -16,7 +16,7 @@ from ordag import Moments, learn, simulate
 from ordag.data.table import Table
 from ordag.errors import CollinearError, CovarianceError, PrecisionError
 from ordag.order import find_order
-from ordag.order.cholesky import BLOCK, factorise, minimum_pivot
+from ordag.order.cholesky import BLOCK, factorise, lower, minimum_pivot
 from ordag.order.least_squares import backward, forward, quick_forward
 
 REFERENCE = Path(__file__).parents[1] / "reference"
@@ -69,6 +69,49 @@ def test_blocks_do_not_matter(p):
         remaining = remaining - np.outer(remaining[j], remaining[j]) / remaining[j, j]
         order.append(j)
         assert np.isfinite(expected) or k == p - 1
+
+
+SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5]
+
+
+@pytest.mark.parametrize("p", SIZES)
+@pytest.mark.parametrize("kind", ["plain", "ill-conditioned", "ties", "partial order"])
+def test_the_kernel_in_place_equals_one_column_at_a_time(p, kind):
+    random = np.random.default_rng(p)
+    X = random.standard_normal((2 * p + 5, p))
+    if kind == "ill-conditioned":
+        for j in range(1, p):
+            X[:, j] = X[:, j - 1] + 0.02 * X[:, j]
+        X = X[:, random.permutation(p)]
+    gram = X.T @ X
+    if kind == "ties":
+        gram = np.eye(p) + 0.25 * np.kron(np.eye(-(-p // 2)), [[0, 1], [1, 0]])[:p, :p]
+    before = np.triu(random.random((p, p)) < 0.05, 1) if kind == "partial order" else None
+    order, L, runner_up = oracles.pivots(gram, before)
+    given = np.tril(gram) + np.triu(np.full((p, p), np.nan), 1)  # only the lower triangle is read
+    part = minimum_pivot(given, before)
+    done = len(part.order)
+    assert done == p or kind == "ill-conditioned"
+    assert part.order.tolist() == order[:done]
+    np.testing.assert_allclose(part.runner_up, runner_up[:done], rtol=1e-8)
+    assert np.isnan(given).sum() == p * (p - 1) // 2  # what was given is as it was
+    if done == p:
+        np.testing.assert_allclose(lower(part), L, rtol=1e-8, atol=1e-8 * np.abs(L).max())
+
+
+def test_the_matrix_itself_becomes_the_factor_where_it_may(monkeypatch):
+    monkeypatch.setattr("ordag.order.cholesky.LARGE", 0)
+    X = np.random.default_rng(0).standard_normal((900, 400))
+    gram = np.asfortranarray(X.T @ X)
+    order, expected, _ = oracles.pivots(gram)
+    told = []
+    part = minimum_pivot(gram, overwrite=True, progress=told.append)
+    assert np.shares_memory(part.rows, gram)
+    L = lower(part)
+    assert np.shares_memory(L, gram)
+    assert part.order.tolist() == order
+    np.testing.assert_allclose(L, expected, rtol=1e-9, atol=1e-9)
+    assert told == [96, 192, 288, 384, 400]
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -18,7 +18,15 @@ from ordag.order.digits import column_lengths, condition
 from ordag.order.least_squares import forward
 from ordag.parents import select
 from ordag.parents.bic import backward_elimination, expected_false
-from ordag.parents.tests import TESTS, correlation_noise, fisher_z, p_values, partial_correlations
+from ordag.parents.tests import (
+    TESTS,
+    correlation_noise,
+    correlations_of,
+    fisher_z,
+    p_values,
+    partial_correlations,
+    slabs,
+)
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 SETS = sorted(path.stem for path in (REFERENCE / "data").glob("*.csv"))
@@ -121,6 +129,59 @@ def test_corrections_are_what_they_say():
     assert set(np.flatnonzero(bh.parents[tested])) == oracles.benjamini_hochberg(list(values), 0.05)
     assert bh.expected_false == pytest.approx(0.05 * bh.edge_count)
     assert bonferroni.edge_count <= bh.edge_count <= plain.edge_count
+
+
+@pytest.mark.parametrize("alpha", [0.001, 0.05, 0.5, 0.999])
+@pytest.mark.parametrize("test", [*TESTS, lambda r, n, k: fisher_z(r, n, k)])
+@pytest.mark.parametrize("known", [False, True])
+def test_a_rate_counted_first_is_that_of_all_p_values_sorted(alpha, test, known, monkeypatch):
+    """With so many pairs that their p-values are never held at once, the threshold is the same to the last digit."""
+    p = 40
+    masks = {}
+    if known:
+        random = np.random.default_rng(5)
+        masks = {"allowed": random.random((p, p)) < 0.7, "required": np.zeros((p, p), dtype=bool)}
+    ordering = forward(Moments.from_rows(simulate("er2", p, 150, 1).X))
+    if known:
+        masks["required"][ordering.order[3], ordering.order[30]] = masks["allowed"][
+            ordering.order[3], ordering.order[30]
+        ] = True
+    plain = select(ordering, alpha=alpha, test=test, correction="bh", **masks)
+    monkeypatch.setattr("ordag.parents.by_tests.MANY_PAIRS", 0)
+    counted = select(ordering, alpha=alpha, test=test, correction="bh", **masks)
+    assert counted.threshold == plain.threshold
+    np.testing.assert_array_equal(counted.edges, plain.edges)
+    tested = np.tri(p, k=-1, dtype=bool)
+    if known:
+        placed = np.ix_(ordering.order, ordering.order)
+        tested &= (masks["allowed"] & ~masks["required"])[placed].T
+    values = plain.p_values[tested]
+    found = {(m, j) for m, j in zip(*plain.edges, strict=True) if tested[m, j]}
+    pairs = list(zip(*np.nonzero(tested), strict=True))
+    assert found == {pairs[k] for k in oracles.benjamini_hochberg(values.tolist(), alpha)}
+    assert len(plain.edges[0]) == len(found) + known
+
+
+def test_slabs_and_single_pairs_hold_what_the_matrix_holds(monkeypatch):
+    p = 300  # several slabs
+    random = np.random.default_rng(0)
+    W = np.asfortranarray(np.tril(random.standard_normal((p, p)) / 10) + np.eye(p))
+    r = partial_correlations(W)
+    from_slabs = np.zeros((p, p))
+    for slab in slabs(W):
+        part = np.where(slab.pairs, slab.r, 0.0)
+        from_slabs[slab.start :, slab.start : slab.start + len(part)] = part.T
+        later, earlier = slab.positions(slab.pairs)
+        np.testing.assert_array_equal(slab.r[slab.pairs], r[later, earlier])
+    np.testing.assert_array_equal(from_slabs, r)
+    later, earlier = np.nonzero(np.tril(random.random((p, p)) < 0.02, -1))
+    np.testing.assert_array_equal(correlations_of(W, later, earlier), r[later, earlier])
+
+
+def test_edges_are_the_mask_of_parents():
+    chosen = select(forward(Moments.from_rows(simulate("er2", 12, 200, 1).X)), alpha=0.05)
+    np.testing.assert_array_equal(chosen.edges, np.nonzero(chosen.parents))
+    assert chosen.edge_count == chosen.parents.sum() > 0
 
 
 def test_benjamini_hochberg_without_any_edge():

@@ -134,7 +134,7 @@ def test_a_graph_without_edges_needs_no_legend():
 
 
 def test_graphs_that_nobody_asked_for_are_drawn_up_to_a_size():
-    assert graph_svg([f"v{k}" for k in range(MOST_DRAWN + 1)], np.eye(MOST_DRAWN + 1, k=1, dtype=bool)) is None
-    root = ET.fromstring(graph_svg(["a", "b", "c"], np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0]], dtype=bool)))
+    assert graph_svg([f"v{k}" for k in range(MOST_DRAWN + 1)], lambda: np.eye(MOST_DRAWN + 1, k=1, dtype=bool)) is None
+    root = ET.fromstring(graph_svg(["a", "b", "c"], lambda: np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0]], dtype=bool)))
     assert len(root.findall(f".//{SPACE}polygon")) == 1 + 0  # a — b has no head; a → c has one
     assert math.isclose(float(root.get("width")), float(root.get("viewBox").split()[2]))

@@ -330,3 +330,18 @@ def test_plotting_needs_no_screen_and_learning_no_matplotlib(tmp_path):
 
 def test_plot_is_the_function_behind_the_method():
     assert isinstance(plot(fit_of("cvs")), Axes)
+
+
+@pytest.mark.parametrize("together", [1, 40, 2**18])
+def test_the_likeliest_pairs_that_are_not_joined(together, monkeypatch):
+    """Some rows of the matrix at a time they are those of a sort of all p-values."""
+    fit = ordag.learn(ordag.simulate("erdos-renyi", 12, 100, seed=2).X, "cvs", alpha=0.05)
+    order, skeleton = fit.ordering.order, fit.graph.skeleton
+    pairs = [(m, j) for m in range(12) for j in range(m) if not skeleton[order[m], order[j]]]
+    ranked = sorted(pairs, key=lambda pair: fit.selection.p_values[pair])
+    monkeypatch.setattr("ordag.show.view.TOGETHER", together)
+    for most in (3, 20, 1000):
+        monkeypatch.setattr("ordag.show.view.MOST_PAIRS", most)
+        found = View(fit).pairs
+        absent = [(i, j) for i, j, kind in zip(found.source, found.target, found.kind, strict=True) if kind == "absent"]
+        assert absent == [(order[j], order[m]) for m, j in ranked[:most]]

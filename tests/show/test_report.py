@@ -183,3 +183,20 @@ def test_headlines_say_what_was_found_and_how_sure():
     assert "expect about" in marks[2]
     assert document(fit_of("no edges"))["found"][0] == "No edge was found among 6 variables."
     assert "direction" in document(fit_of("class"))["found"][0]
+
+
+def test_the_fingerprint_of_a_wide_table_takes_no_root(monkeypatch):
+    fit = ordag.learn("marks", "cvs")
+    narrow, of = fingerprint(fit)
+    assert "root R" in of
+    monkeypatch.setattr("ordag.show.again.WIDE", 4)
+    digest, of = fingerprint(fit)
+    assert "sums of squares" in of
+    assert digest != narrow
+    assert digest == fingerprint(ordag.learn("marks", "cvs"))[0]
+    assert (
+        digest
+        != fingerprint(
+            ordag.learn("marks", "cvs", columns=["vectors", "algebra", "analysis", "statistics", "mechanics"])
+        )[0]
+    )

@@ -167,6 +167,8 @@ def learn(
         if pages:
             page = report_of(fit, check=check, compare=methods, progress=progress, **origin(data, reading))
             contents |= dict.fromkeys(pages, page)
+        progress("what the directions rest on")
+        _ = fit.verdict  # worked out while somebody is told
     for path, made in contents.items():  # all of them are made before the first is written
         write_whole(path, made)
     if as_json:

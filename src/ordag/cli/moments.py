@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import click
@@ -12,11 +11,10 @@ from ordag.cli.options import DATA, READING, Progress, inputs, take_reading, tit
 from ordag.data.moments import moments_of_files, read_moments
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import Reading
-from ordag.data.sources import Source
 from ordag.data.transform import open_table
 from ordag.errors import OutputError
 from ordag.show.files import check_outputs
-from ordag.words import News, counted, shown
+from ordag.words import counted, shown
 
 
 @click.command(cls=ManualPage)
@@ -48,7 +46,7 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
         if known is None:
             source = open_table(data, **reading)
             found = read_moments(
-                source, missing=reading.get("missing", "error"), progress=partial(_tell, progress, source)
+                source, missing=reading.get("missing", "error"), progress=lambda rows: progress(source.news(rows))
             )
         else:
             found = known.read_as(Reading(**reading))
@@ -56,7 +54,3 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
     dropped = f", {counted(found.dropped, 'row')} with missing values left out" if found.dropped else ""
     click.echo(f"{title_of(data)}: {counted(found.n, 'row')}{dropped} · {counted(found.p, 'column')}")
     click.echo(f"written: {shown(out)}", err=True)
-
-
-def _tell(progress: Progress, source: Source, rows: int) -> None:
-    progress(News(f"{counted(rows, 'row')} read", source.share(rows)))

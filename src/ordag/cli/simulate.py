@@ -9,14 +9,14 @@ from typing import Any
 import click
 
 from ordag.cli.help import ABOUT_OUTPUT, ManualPage, SectionedOption
-from ordag.cli.options import one_of
+from ordag.cli.options import Progress, one_of
 from ordag.errors import SettingError
 from ordag.files import write_whole
 from ordag.graph.formats import format_of, write_text
 from ordag.model import simulate as draw
 from ordag.model.designs import DESIGNS, Design
 from ordag.show.files import check_outputs
-from ordag.words import shown
+from ordag.words import counted, shown
 
 
 def _said(design: Design) -> str:
@@ -68,18 +68,23 @@ def simulate(
     if truth is not None:
         format_of(truth)
     check_outputs([(name, path) for name, path in (("--out", out), ("--truth", truth)) if path is not None])
-    drawn = draw(design, p, n, seed, degree=degree, weights=weights, variances=_variances(variances))
-    texts: list[tuple[str, str | bytes]] = []
-    if truth is not None:
-        model = drawn.sem.to_json() + "\n" if Path(truth).suffix.lower() == ".json" else ""
-        texts.append((truth, model or write_text(drawn.dag, format_of(truth), drawn.sem.B)))
-    if out is not None:
-        texts.append((out, _rows(drawn.names, drawn.X, out)))
-    for path, text in texts:
-        write_whole(path, text)
+    with Progress() as progress:
+        progress(f"drawing {counted(n, 'row')}")
+        drawn = draw(design, p, n, seed, degree=degree, weights=weights, variances=_variances(variances))
+        texts: list[tuple[str, str | bytes]] = []
+        if truth is not None:
+            model = drawn.sem.to_json() + "\n" if Path(truth).suffix.lower() == ".json" else ""
+            texts.append((truth, model or write_text(drawn.dag, format_of(truth), drawn.sem.edges)))
+        progress(f"writing {counted(n, 'row')}")
+        rows = _rows(drawn.names, drawn.X, out or "rows.csv")
+        if out is not None:
+            texts.append((out, rows))
+        for path, text in texts:
+            write_whole(path, text)
+    for path, _ in texts:
         click.echo(f"written: {shown(path)}", err=True)
     if out is None:
-        click.echo(_rows(drawn.names, drawn.X, "rows.csv").decode(), nl=False)
+        click.echo(rows.decode(), nl=False)
 
 
 def _variances(text: str | None) -> str | float | tuple[float, float] | None:

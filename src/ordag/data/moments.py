@@ -17,8 +17,17 @@ from ordag.data.moments_file import ENDING, Content, parse, pieces, read
 from ordag.data.parts import Scan, scan
 from ordag.data.profile import Sampler
 from ordag.data.reading import Missing, Reading
-from ordag.data.scatter import WELL_CONDITIONED, Accumulator, chunk_rows, merge_roots, root_of_scatter, scatter_of
-from ordag.data.sources import ScatteredSource, Source, Upload, open_source
+from ordag.data.scatter import (
+    WELL_CONDITIONED,
+    Accumulator,
+    Products,
+    chunk_rows,
+    gram_rows,
+    merge_roots,
+    root_of_scatter,
+    scatter_of,
+)
+from ordag.data.sources import ScatteredSource, Source, TensorSource, Upload, open_source
 from ordag.data.sources.paths import locate
 from ordag.data.table_checks import SMALLEST, LeastRows, RowCheck, check_names, check_size
 from ordag.data.transform import Changes, open_table
@@ -291,14 +300,16 @@ def _of_bytes(data: bytes, describe: str) -> Moments:
 
 def gram_moments(source: Source) -> Moments | None:
     """Moments through a Gram matrix, for rows in memory; None for files, and where values are missing or infinite."""
-    X = source.array
+    X = source.tensor if isinstance(source, TensorSource) else source.array
     if X is None or not len(X):
         return None
     with np.errstate(over="ignore", invalid="ignore"):
-        mean, scatter = scatter_of(X)
-    if not np.isfinite(mean).all() or scatter.diagonal().min(initial=SMALLEST**2) < SMALLEST**2:
-        return None
-    return Moments(len(X), mean, source.names, scatter=scatter)
+        mean, scatter = source.scatter() if isinstance(source, TensorSource) else scatter_of(X)
+    return Moments(len(X), mean, source.names, scatter=scatter) if _usable(mean, scatter) else None
+
+
+def _usable(mean: Array, scatter: Array) -> bool:
+    return bool(np.isfinite(mean).all() and scatter.diagonal().min(initial=SMALLEST**2) >= SMALLEST**2)
 
 
 def moments_of_gram(gram: Moments) -> Moments | None:
@@ -333,21 +344,54 @@ def read_moments(
         raise DataError("There are no columns: a graph needs at least two.")
     if isinstance(source, ScatteredSource):
         return moments_of_scan(scan(source, missing))
-    rows = RowCheck(source.names, missing)
     total = Accumulator(p)
     with np.errstate(over="ignore", invalid="ignore"):
-        for block in source.batches(chunk_rows(p)):
-            clean = rows.admit(block)
-            total.add(clean)
-            if sampler is not None:
-                sampler.add(clean)
-            if progress is not None:
-                progress(rows.rows)
-        rows.verdict()
-        if least_rows is not None:
-            check_size(rows.rows - rows.dropped, source.names, least_rows)
+        dropped = _gone_through(source, missing, chunk_rows(p), total, sampler, progress, least_rows)
         n, mean, R = total.finish()
-    return Moments(n, mean, source.names, R=R, dropped=rows.dropped)
+    return Moments(n, mean, source.names, R=R, dropped=dropped)
+
+
+def read_gram(
+    source: Source,
+    sampler: Sampler,
+    *,
+    missing: Missing = "error",
+    progress: Progress | None = None,
+    least_rows: LeastRows | None = None,
+) -> Moments | None:
+    """Moments through a Gram matrix, in one pass over the rows of a file; None where that loses digits. As `read_moments` otherwise."""
+    p = len(source.names)
+    total = Products(p)
+    with np.errstate(over="ignore", invalid="ignore"):
+        dropped = _gone_through(source, missing, gram_rows(p), total, sampler, progress, least_rows)
+        mean, scatter = total.finish()
+    if not _usable(mean, scatter) or not total.kept(scatter):
+        return None
+    return Moments(total.rows, mean, source.names, scatter=scatter, dropped=dropped)
+
+
+def _gone_through(
+    source: Source,
+    missing: Missing,
+    at_once: int,
+    total: Accumulator | Products,
+    sampler: Sampler | None,
+    progress: Progress | None,
+    least_rows: LeastRows | None,
+) -> int:
+    """Every usable row of a table to `total` and to the sampler; gives how many were left out."""
+    rows = RowCheck(source.names, missing)
+    for block in source.batches(at_once):
+        clean = rows.admit(block)
+        total.add(clean)
+        if sampler is not None:
+            sampler.add(clean)
+        if progress is not None:
+            progress(rows.rows)
+    rows.verdict()
+    if least_rows is not None:
+        check_size(rows.rows - rows.dropped, source.names, least_rows)
+    return rows.dropped
 
 
 def _name_list(names: Any, what: str) -> list[str]:

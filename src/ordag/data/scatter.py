@@ -11,10 +11,14 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from ordag.arrays import Array
-from ordag.linalg import EPSILON, lengths, triangle
+from ordag.linalg import EPSILON, add_products, lengths, triangle
 
 WELL_CONDITIONED = 1e-6
 """Reciprocal condition number of the correlations above which a Gram matrix loses at most six of sixteen digits."""
+
+
+WIDE = 1000
+"""Columns from which a file is read by way of a Gram matrix: quicker than orthogonal transformations, and in less memory."""
 
 
 def chunk_rows(p: int) -> int:
@@ -22,21 +26,56 @@ def chunk_rows(p: int) -> int:
     return max(2 * p, 2**17 // p)
 
 
+def gram_rows(p: int) -> int:
+    """How many rows to add to a Gram matrix at once: of many columns a thousand, or as many as make 64 megabytes."""
+    return chunk_rows(p) if p < WIDE else max(2**10, 2**23 // p)
+
+
 def scatter_of(X: Array) -> tuple[Array, Array]:
     """Mean and centred scatter (X − x̄)ᵀ(X − x̄) of rows in memory; only the lower triangle of the scatter is filled."""
     n, p = X.shape
-    mean = X.mean(axis=0, dtype=np.float64)
-    step = chunk_rows(p)
-    scatter = np.zeros((p, p), order="F")
-    missed = np.zeros(p)  # what rounding in a long sum has left of the mean
-    buffer, ones = np.empty((min(step, n), p)), np.ones(min(step, n))
+    total = Products(p, X.mean(axis=0, dtype=np.float64))
+    step = gram_rows(p)
     for start in range(0, n, step):
-        block = X[start : start + step]
-        centred = np.subtract(block, mean, out=buffer[: len(block)])
-        missed += blas.dgemv(1.0, centred.T, ones[: len(block)])
-        scatter = blas.dsyrk(1.0, centred.T, beta=1.0, c=scatter, lower=1, overwrite_c=1)
-    scatter = blas.dsyr(-1.0 / n, missed, lower=1, a=scatter, overwrite_a=1)
-    return mean + missed / n, scatter
+        total.add(X[start : start + step])
+    return total.finish()
+
+
+class Products:
+    """Takes blocks of rows, gives their mean and centred scatter, in its lower triangle; memory is that matrix and a block.
+
+    Rows are shifted by `shift` or, without one, by the mean of the first block, so that what is taken off at the end is small.
+    """
+
+    def __init__(self, p: int, shift: Array | None = None) -> None:
+        self.rows = 0
+        self.shift = shift
+        self.scatter: Array = np.zeros((p, p), order="F")
+        self.total = np.zeros(p)  # of the rows, less the shift
+        self._buffer = np.empty((0, p))
+
+    def add(self, block: Array) -> None:
+        if not len(block):
+            return
+        if self.shift is None:
+            self.shift = block.mean(axis=0)
+        if len(self._buffer) < len(block):
+            self._buffer = np.empty(block.shape)
+        shifted = np.subtract(block, self.shift, out=self._buffer[: len(block)])
+        self.rows += len(block)
+        self.total += blas.dgemv(1.0, shifted.T, np.ones(len(block)))
+        add_products(self.scatter, shifted.T)
+
+    def finish(self) -> tuple[Array, Array]:
+        """Mean and scatter; afterwards there is nothing to add to."""
+        shift = np.zeros(len(self.total)) if self.shift is None else self.shift
+        n = max(self.rows, 1)
+        self._buffer = np.empty((0, 0))
+        return shift + self.total / n, blas.dsyr(-1.0 / n, self.total, lower=1, a=self.scatter, overwrite_a=1)
+
+    def kept(self, scatter: Array) -> bool:
+        """Whether no more than a digit went with what was taken off at the end: the first rows were like the others."""
+        return bool((self.total**2 <= 9.0 * max(self.rows, 1) * scatter.diagonal()).all())
 
 
 def root_of_scatter(scatter: Array) -> tuple[Array, float] | None:

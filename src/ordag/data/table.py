@@ -11,10 +11,19 @@ import numpy as np
 
 from ordag.arrays import Array
 from ordag.checks import check_function
-from ordag.data.moments import Moments, gram_moments, moments_of_files, moments_of_gram, moments_of_scan, read_moments
+from ordag.data.moments import (
+    Moments,
+    gram_moments,
+    moments_of_files,
+    moments_of_gram,
+    moments_of_scan,
+    read_gram,
+    read_moments,
+)
 from ordag.data.parts import PartSampler, scan
 from ordag.data.profile import Profile, Rows, Sampler
 from ordag.data.reading import Reading
+from ordag.data.scatter import WIDE
 from ordag.data.sources import ScatteredSource, Source
 from ordag.data.table_checks import (
     LARGEST,
@@ -27,7 +36,7 @@ from ordag.data.table_checks import (
 )
 from ordag.data.transform import Changes, changed, open_table
 from ordag.errors import SettingError
-from ordag.words import News, counted, quoted
+from ordag.words import counted, quoted
 
 
 class Table:
@@ -48,6 +57,7 @@ class Table:
         self._progress, self._keep = progress, keep
         self._least_rows: LeastRows = least_squares_rows
         self.source: Source | None = None
+        self._sampler: Sampler | Kept | None = None
         self.starts: tuple[int, ...] = (
             0,
         )  # of a table in parts: how many good rows come before each, once it has been read
@@ -81,7 +91,8 @@ class Table:
         changes = Changes.of(asked, names, "the table" if self.source is None else self.source.describe)
         table = copy(self)
         table.names, table.transform = names, _changing(asked)
-        for known in ("gram_moments", "moments", "qr_moments", "_read"):
+        table._sampler = None
+        for known in ("gram_moments", "moments", "qr_moments", "_read", "_gram_of_file"):
             vars(table).pop(known, None)
         if self.source is None:
             table._given = moments.read_as(Reading(transform=asked))
@@ -117,6 +128,8 @@ class Table:
             gram = other.gram_moments if len(places) == len(other.names) else other.gram_moments.select(self.names)
             vars(self)["gram_moments"] = self._checked(gram.scaled(changes.factors))
             vars(self)["moments"] = moments.scaled(changes.factors)
+            if isinstance(other._sampler, Sampler):
+                self._sampler = _kept(other._sampler, places, changes.factors)
 
     def tell(self, news: str) -> None:
         """Pass on how far things are."""
@@ -125,8 +138,7 @@ class Table:
 
     def tell_rows(self, rows: int) -> None:
         """Pass on how many rows have been read."""
-        share = None if self.source is None else self.source.share(rows)
-        self.tell(News(f"{counted(rows, 'row')} read", share))
+        self.tell(f"{counted(rows, 'row')} read" if self.source is None else self.source.news(rows))
 
     def needing(self, least_rows: LeastRows) -> Table:
         """This table, from now on refused with fewer rows than this; unless said, than regressions on all columns need."""
@@ -154,10 +166,38 @@ class Table:
 
     @cached_property
     def gram_moments(self) -> Moments | None:
-        """Moments through a Gram matrix of rows in memory: the fast way, with half the digits. None for other data."""
+        """Moments through a Gram matrix: the fast way, with half the digits, for rows in memory and for wide files. None for other data."""
         self._check_rows()
-        gram = None if self.source is None else gram_moments(self.source)
+        if self.source is None:
+            return None
+        gram = self._gram_of_file if self._wide_file else gram_moments(self.source)
         return None if gram is None else self._checked(gram)
+
+    @property
+    def _wide_file(self) -> bool:
+        """Whether the rows go through a Gram matrix first: should its digits not suffice, they can be read again."""
+        return self.source is not None and self.source.repeatable and len(self.names) >= WIDE
+
+    @cached_property
+    def _gram_of_file(self) -> Moments | None:
+        assert self.source is not None
+        self._sampler = sampler = Sampler(len(self.names), self._keep)
+        return read_gram(
+            self.source,
+            sampler,
+            missing=self.missing,
+            progress=self.tell_rows,
+            least_rows=self._least_rows,
+        )
+
+    @property
+    def _kept(self) -> Sampler | PartSampler | Kept:
+        """What was kept of the rows when they were read, the first time that they were."""
+        if self._wide_file:
+            _ = self.gram_moments
+            assert self._sampler is not None
+            return self._sampler
+        return self._read[1]
 
     @cached_property
     def moments(self) -> Moments:
@@ -193,7 +233,7 @@ class Table:
         if self.source is None:
             return None
         X = self.source.array
-        return self._read[1].rows if X is None else Rows(RowCheck(self.names, "drop").admit(X), 1)
+        return self._kept.rows if X is None else Rows(RowCheck(self.names, "drop").admit(X), 1)
 
     @property
     def profile(self) -> Profile | None:
@@ -201,7 +241,7 @@ class Table:
         if self.source is None:
             return None
         X = None if "_read" in vars(self) or self.gram_moments is None else self.source.array
-        return self._read[1].profile if X is None else Profile.of(X)
+        return self._kept.profile if X is None else Profile.of(X)
 
 
 class Kept(NamedTuple):

@@ -100,6 +100,14 @@ class ChangedSource(Source):
     def array(self) -> Array | None:
         return self._array
 
+    @property
+    def repeatable(self) -> bool:
+        return self.inner.repeatable
+
+    @property
+    def file_bytes(self) -> int | None:
+        return self.inner.file_bytes
+
     def share(self, rows: int) -> float | None:
         return self.inner.share(rows)
 

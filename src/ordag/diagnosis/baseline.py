@@ -86,11 +86,15 @@ class Baseline:
             return Table.of_rows(names, rows)
         return Table(Moments.from_rows(rows, names))
 
-    def again(self, table: Table, **changed: Any) -> Found:
+    def rescaled(self, factors: Array) -> Mask:
+        """The arrows that the same settings find with every column multiplied by its factor."""
+        return self.again(self.scaled(factors), in_other_units=self.fit).graph.adjacency
+
+    def again(self, table: Table, *, in_other_units: Found | None = None, **changed: Any) -> Found:
         """What the same settings make of another table of the same columns."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrecisionWarning)
-            return learn_from(table, replace(self.fit.recipe, **changed))
+            return learn_from(table, replace(self.fit.recipe, **changed), in_other_units=in_other_units)
 
     def compare(self, other: Mask) -> Survival:
         """How many of the arrows another graph of the same columns keeps; all, if there are none."""

@@ -160,7 +160,7 @@ def diagnose(
     same_units: bool = False,
     units: str | None = None,
     groups: Sequence[Sequence[str]] | None = None,
-    draws: int = 20,
+    draws: int | None = None,
     progress: Callable[[str], None] | None = None,
     **settings: Any,
 ) -> Diagnosis:
@@ -169,7 +169,7 @@ def diagnose(
     data, method, columns, missing, progress: as for `ordag.learn`; a class of graphs has no equations to check.
     alpha: level of each finding (with Bonferroni's correction within it), 1% if not given, and of the method's own tests if it
         has any: like other settings of cvs it makes "auto" take that.
-    seed, draws: of the random unit changes.
+    seed, draws: of the random unit changes; 20 draws, or fewer (3 at least) where learning takes long, if not given.
     same_units: you state that all columns are in comparable units; what depends on units becomes a note.
     units: "commensurable" says the same in a word.
     groups: lists of columns that share a unit; random unit changes treat each list as one.
@@ -185,7 +185,7 @@ def diagnose(
     same_units = bool(same_units) or units == "commensurable"
     checked_seed(seed)
     check_function("progress", progress)
-    if not is_whole(draws, 1):
+    if draws is not None and not is_whole(draws, 1):
         raise SettingError(f"draws={short(draws)}: the number of random unit changes is a whole number from 1 on.")
     reading, settings = split_reading(settings)
     if alpha is not None:

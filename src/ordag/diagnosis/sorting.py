@@ -65,7 +65,7 @@ def sort_and_regress(baseline: Baseline) -> Mask:
     sorted_ = Ordering.along(order, moments, factor, np.full(len(order), np.inf))
     test = None if row_test(cvs.test) is not None else cvs.test
     selection = select(sorted_, rule=cvs.parents, alpha=cvs.alpha, test=test, correction=cvs.correction)
-    later, earlier = np.nonzero(selection.parents)
+    later, earlier = selection.edges
     adjacency = np.zeros(baseline.arrows.shape, dtype=bool)
     adjacency[order[earlier], order[later]] = True
     return adjacency

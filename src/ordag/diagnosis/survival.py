@@ -32,8 +32,11 @@ def standardising_finding(baseline: Baseline, *, same_units: bool, tested: bool,
     for first in np.unique(np.linspace(0, p - 1, min(p, starts)).round().astype(int)).tolist():
         nudged = factors.copy()
         nudged[first] *= 1.0 - 1e-6
-        changes.append(baseline.compare(baseline.again(baseline.scaled(nudged)).graph.adjacency))
-    return _survival("standardising", baseline, average(changes), "standardising the columns", same_units, tested)
+        changes.append(baseline.compare(baseline.rescaled(nudged)))
+    words = "standardising the columns"
+    if len(changes) < min(p, STARTS):
+        words += f" (average of {len(changes)})"
+    return _survival("standardising", baseline, average(changes), words, same_units, tested, {"draws": len(changes)})
 
 
 def units_finding(
@@ -53,7 +56,7 @@ def units_finding(
     changes = []
     for _ in range(draws):
         factors = 10.0 ** random.uniform(-1.0, 1.0, int(member.max()) + 1)
-        changes.append(baseline.compare(baseline.again(baseline.scaled(factors[member])).graph.adjacency))
+        changes.append(baseline.compare(baseline.rescaled(factors[member])))
     words = f"a random change of units (average of {draws})"
     least = {"least": min(change.kept for change in changes), "draws": draws}
     return _survival("units", baseline, average(changes), words, same_units, tested, least)

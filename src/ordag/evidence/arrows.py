@@ -23,7 +23,7 @@ DECIDED = 0.9
 
 def arrow_ends(found: Found) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The column numbers of the source and the target of every arrow, by their places in the order."""
-    source, target = np.nonzero(found.graph.adjacency & ~found.graph.adjacency.T)
+    source, target = found.graph.arrows.source, found.graph.arrows.target
     if found.places is None:
         return source, target
     place = np.argsort(found.places)
@@ -40,8 +40,7 @@ def arrow_columns(found: Found, support: Support | None = None) -> dict[str, Any
     }
     place = np.argsort(found.places or ())
     if found.refit is not None:
-        columns["weight"] = found.refit.sem.B[source, target]
-        columns["std_error"] = found.refit.std_error[source, target]
+        columns["weight"], columns["std_error"] = found.refit.weights_of(source, target)
     p_values = edge_p_values(found, source, target)
     if p_values is not None:
         columns["p_value"] = p_values
@@ -78,5 +77,6 @@ def arrow_reasons(found: Found, source: NDArray[np.intp], target: NDArray[np.int
     if found.probabilities is not None:
         there, back = found.probabilities.arrows[source, target], found.probabilities.arrows[target, source]
         chosen[there < DECIDED * (there + back)] = "open"
-    by_class = np.where(found.compelled[source, target], "class", chosen)
-    return [str(word) for word in np.where(found.by_knowledge[source, target], "knowledge", by_class)]
+    by_class = np.where(found.compelled.has(source, target), "class", chosen)
+    reasons: list[str] = np.where(found.by_knowledge.has(source, target), "knowledge", by_class).tolist()
+    return reasons

@@ -51,10 +51,10 @@ def row_memory(found: Found) -> float | None:
     if found.profile is None or found.profile.stride > 1 or len(found.profile.rows) < FEWEST_ROWS:
         return None
     try:
-        B = found.any_sem.B
+        sem = found.any_sem
     except OrdagError:
         return None
     centred = found.profile.rows - found.profile.rows.mean(axis=0)
-    E = centred - centred @ B
+    E = centred - sem.by_parents(centred)
     E = E / np.abs(E).max(axis=0)
     return float(np.median(np.einsum("ij,ij->j", E[1:], E[:-1]) / np.einsum("ij,ij->j", E, E)))

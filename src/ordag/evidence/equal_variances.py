@@ -29,6 +29,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import blas
 from scipy.special import chdtrc, chdtri, chndtrinc
 
 from ordag.arrays import Array
@@ -152,10 +153,10 @@ def residual_kurtosis(found: Found) -> float:
         return 0.0
     centred = found.profile.rows - found.profile.rows.mean(axis=0)
     if found.ordering is not None and found.ordering.factor is not None:
-        residuals = centred[:, found.ordering.order] @ (found.ordering.W * np.diagonal(found.ordering.L)[:, None]).T
+        residuals = _times_triangle(found.ordering.W, centred[:, found.ordering.order]) * np.diagonal(found.ordering.L)
     else:
         assert found.sem is not None
-        residuals = centred - centred @ found.sem.B
+        residuals = centred - found.sem.by_parents(centred)
     squares = (residuals / np.abs(residuals).max(axis=0)) ** 2
     kurtosis = float(np.mean(np.mean(squares**2, axis=0) / np.mean(squares, axis=0) ** 2)) - 3.0
     n = len(squares)
@@ -163,6 +164,16 @@ def residual_kurtosis(found: Found) -> float:
         # of Gaussian rows that is -6/(n + 1) on average, which adds up where there are more variables than rows
         kurtosis = (n - 1.0) / ((n - 2.0) * (n - 3.0)) * ((n + 1.0) * kurtosis + 6.0)
     return max(kurtosis, LEAST_KURTOSIS)
+
+
+def _times_triangle(W: Array, rows: Array) -> Array:
+    """rows @ W.T for a lower triangular W, in half the time of a product with a full matrix."""
+    columns = np.ascontiguousarray(rows).T
+    if W.flags.f_contiguous:
+        product: Array = blas.dtrmm(1.0, W, columns, lower=1)
+    else:
+        product = blas.dtrmm(1.0, W.T, columns, lower=0, trans_a=1)
+    return product.T
 
 
 def equality_finding(found: Found) -> Finding:

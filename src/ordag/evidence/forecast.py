@@ -20,7 +20,6 @@ from ordag.arrays import Mask
 from ordag.checks import Seed, is_whole, short
 from ordag.data.moments import Moments
 from ordag.errors import OrdagError, SettingError
-from ordag.graph.acyclic import topological_order
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import Found
 from ordag.linalg import inverse
@@ -120,7 +119,7 @@ def forecast(
         sem = found.any_sem
     except OrdagError:  # what PC gives need not be a class, and then there is no model to draw from
         return None
-    order = np.array(topological_order(sem.dag.adjacency))
+    order = np.array(sem.order)
     in_order = np.ix_(order, order)
     spread = inverse(np.asfortranarray(np.eye(len(order)) - sem.B[in_order].T)).T
     root = np.sqrt((found.n - 1.0) * sem.omega[order])[:, None] * spread

@@ -33,7 +33,7 @@ def turning_factors(found: Found) -> Turning | None:
     """Those of the arrows along the order of a fit; None where it has no order or no such arrow."""
     if found.ordering is None or found.ordering.factor is None:
         return None
-    source, target = np.nonzero(found.graph.adjacency & ~found.graph.adjacency.T)
+    source, target = found.graph.arrows.source, found.graph.arrows.target
     place = np.argsort(found.ordering.order)
     along = place[source] < place[target]
     source, target = source[along], target[along]

@@ -1,4 +1,4 @@
-"""Adjacency in, an order of the nodes, a cycle, or what directed paths lead to out."""
+"""Edges in, an order of the nodes, a cycle, or what directed paths lead to out."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 
 from ordag.arrays import Mask
 from ordag.bits import packed_columns, union, unpacked_columns
+from ordag.graph.links import Links
 
 
-def topological_order(adjacency: Mask) -> tuple[int, ...]:
+def topological_order(graph: Mask | Links) -> tuple[int, ...]:
     """Causes before effects; among the nodes that could come next, the smallest index (Kahn 1962).
 
     A node on a cycle, or behind one, never comes up, so the order holds all p nodes exactly if the graph is
-    acyclic. Cost O(p²) for the matrix, then O(log p) per node and O(1) per edge.
+    acyclic. Cost O(log p) per node and O(1) per edge.
     """
-    source, target = np.nonzero(adjacency)
-    starts = np.searchsorted(source, np.arange(len(adjacency) + 1)).tolist()
-    waiting: list[int] = adjacency.sum(axis=0).tolist()
-    targets: list[int] = target.tolist()
+    links = _links(graph)
+    starts, targets = links.starts, links.target.tolist()
+    waiting: list[int] = links.in_columns.tolist()
     ready = [node for node, parents in enumerate(waiting) if not parents]
     order = []
     while ready:  # a list in rising order is a heap
@@ -32,32 +32,38 @@ def topological_order(adjacency: Mask) -> tuple[int, ...]:
     return tuple(order)
 
 
-def find_cycle(adjacency: Mask) -> tuple[int, ...] | None:
+def find_cycle(graph: Mask | Links) -> tuple[int, ...] | None:
     """The nodes of one cycle, each pointing to the next and the last to the first; None if there is none."""
-    left = np.ones(len(adjacency), dtype=bool)
-    left[list(topological_order(adjacency))] = False
-    if not left.any():
+    links = _links(graph)
+    order = topological_order(links)
+    if len(order) == links.p:
         return None
-    # Every node that is left has a parent that is left: walking back must come to a node twice.
+    left = np.ones(links.p, dtype=bool)
+    left[list(order)] = False
+    # Every node that is left has a parent that is left: walking back to the first of them must come to a node twice.
+    behind = links.turned.where(left[links.turned.target])
     node = int(np.argmax(left))
     step: dict[int, int] = {}
     walk: list[int] = []
     while node not in step:
         step[node] = len(walk)
         walk.append(node)
-        node = int(np.argmax(adjacency[:, node] & left))
+        node = int(behind.row(node)[0])
     cycle = walk[step[node] :][::-1]
     start = cycle.index(min(cycle))
     return tuple(cycle[start:] + cycle[:start])
 
 
-def reachable(adjacency: Mask, start: int) -> Mask:
+def reachable(graph: Mask | Links, start: int) -> Mask:
     """The nodes at the end of a directed path of one edge or more that begins at `start`."""
-    found: Mask = adjacency[start].copy()
-    frontier = found
-    while frontier.any():
-        frontier = adjacency[frontier].any(axis=0) & ~found
-        found |= frontier
+    links = _links(graph)
+    found = np.zeros(links.p, dtype=bool)
+    frontier = [start]
+    while frontier:
+        reached = np.concatenate([links.row(node) for node in frontier])
+        fresh = np.unique(reached[~found[reached]])
+        found[fresh] = True
+        frontier = fresh.tolist()
     return found
 
 
@@ -67,3 +73,7 @@ def transitive_closure(adjacency: Mask) -> Mask:
     for node in topological_order(adjacency):
         before[node] |= union(before, before[node])
     return unpacked_columns(before, len(adjacency))
+
+
+def _links(graph: Mask | Links) -> Links:
+    return graph if isinstance(graph, Links) else Links.of(graph)

@@ -68,8 +68,13 @@ def checked_adjacency(adjacency: ArrayLike, nodes: Sequence[str] | None = None) 
     loops = np.flatnonzero(np.diagonal(mask))
     if len(loops):
         first = f"node {loops[0]}" if nodes is None else shown(nodes[loops[0]])
-        raise GraphError(f"{first} has an edge to itself; the diagonal has to be zero")
+        raise GraphError(loop(first))
     return mask
+
+
+def loop(node: str) -> str:
+    """What is wrong with an edge from a node to itself."""
+    return f"{node} has an edge to itself; the diagonal has to be zero"
 
 
 def read_only(mask: Mask) -> Mask:

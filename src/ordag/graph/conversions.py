@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ordag.checks import short
 from ordag.errors import GraphError, GraphFormatError
-from ordag.graph.formats import edge_list, read_text, write_text
+from ordag.graph.checks import checked_nodes
+from ordag.graph.formats import Weights, edge_list, read_text, write_text
 from ordag.graph.formats.edge_list import to_networkx
 from ordag.graph.graph import Graph
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class ConvertibleGraph(Graph):
     """A graph that can be written in, and read from, every format of `ordag.graph.formats`.
 
-    Everywhere `weights` is a (p, p) array with the weight of i → j at [i, j]; only arrows have weights.
+    Everywhere `weights` is a (p, p) array with the weight of i → j at [i, j], or a mapping from (source, target) to the weight,
+    such as `LinearSEM.edges`; only arrows have weights.
     """
 
     @classmethod
@@ -46,51 +47,52 @@ class ConvertibleGraph(Graph):
             raise GraphError(f"{short(graph)} is not a graph of networkx")
         if graph.is_multigraph():
             raise GraphError("a multigraph can join two nodes twice; convert it to a networkx.DiGraph first")
-        place = {name: index for index, name in enumerate(graph.nodes)}
-        adjacency = np.zeros((len(place), len(place)), dtype=bool)
+        names = checked_nodes(tuple(graph.nodes))
+        place = {name: index for index, name in enumerate(names)}
+        joined: set[tuple[int, int]] = set()
         for source, target, attributes in graph.edges(data=True):
-            adjacency[place[source], place[target]] = True
+            joined.add((place[source], place[target]))
             if not graph.is_directed() or attributes.get("undirected"):
-                adjacency[place[target], place[source]] = True
-        return cls(tuple(place), adjacency)
+                joined.add((place[target], place[source]))
+        return cls._checked(names, joined)
 
-    def to_networkx(self, weights: ArrayLike | None = None) -> networkx.DiGraph:
+    def to_networkx(self, weights: Weights | None = None) -> networkx.DiGraph:
         """A DiGraph; an undirected edge goes both ways, with the attribute `undirected`."""
         return to_networkx(edge_list(self, weights), both_ways=True)
 
-    def to_dot(self, weights: ArrayLike | None = None) -> str:
+    def to_dot(self, weights: Weights | None = None) -> str:
         """Graphviz DOT."""
         return write_text(self, "dot", weights)
 
-    def to_graphml(self, weights: ArrayLike | None = None) -> str:
+    def to_graphml(self, weights: Weights | None = None) -> str:
         """GraphML."""
         return write_text(self, "graphml", weights)
 
-    def to_gml(self, weights: ArrayLike | None = None) -> str:
+    def to_gml(self, weights: Weights | None = None) -> str:
         """GML."""
         return write_text(self, "gml", weights)
 
-    def to_csv(self, weights: ArrayLike | None = None) -> str:
+    def to_csv(self, weights: Weights | None = None) -> str:
         """The edge table `source,target`; a node without edges is a row without a target."""
         return write_text(self, "csv", weights)
 
-    def to_adjacency_csv(self, weights: ArrayLike | None = None) -> str:
+    def to_adjacency_csv(self, weights: Weights | None = None) -> str:
         """The adjacency table, a row for each source."""
         return write_text(self, "adjacency.csv", weights)
 
-    def to_json(self, weights: ArrayLike | None = None) -> str:
+    def to_json(self, weights: Weights | None = None) -> str:
         """A JSON object with `nodes`, `directed` and `undirected`."""
         return write_text(self, "json", weights)
 
-    def to_lavaan(self, weights: ArrayLike | None = None) -> str:
+    def to_lavaan(self, weights: Weights | None = None) -> str:
         """lavaan's model syntax, for graphs without undirected edges; weights become starting values."""
         return write_text(self, "lavaan", weights)
 
-    def to_dagitty(self, weights: ArrayLike | None = None) -> str:
+    def to_dagitty(self, weights: Weights | None = None) -> str:
         """DAGitty's model code."""
         return write_text(self, "dagitty", weights)
 
-    def edge_table(self, weights: ArrayLike | None = None) -> pandas.DataFrame:
+    def edge_table(self, weights: Weights | None = None) -> pandas.DataFrame:
         """A data frame with a row for each edge: `source`, `target`, and `weight` if weights are given."""
         import pandas
 
@@ -100,7 +102,7 @@ class ConvertibleGraph(Graph):
             "target": [target for _, target in (*edges.directed, *edges.undirected)],
         }
         if weights is not None:
-            columns["weight"] = [edges.weights[edge] for edge in edges.directed]
+            columns["weight"] = [edges.weights.get(edge, np.nan) for edge in edges.directed]
             columns["weight"] += [np.nan] * len(edges.undirected)
         return pandas.DataFrame(columns)
 

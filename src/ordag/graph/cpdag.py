@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ordag.arrays import Mask
 from ordag.graph.acyclic import find_cycle
 from ordag.graph.conversions import ConvertibleGraph
+from ordag.graph.formats import Weights
 from ordag.graph.graph import arrow, line
 from ordag.graph.partly_directed import completed, extension
 from ordag.words import listed, shown
@@ -42,13 +42,11 @@ class Cpdag(ConvertibleGraph):
         left = self._extension[1]
         if not left.any():
             return None
-        cycle = find_cycle(self._arrows)
+        cycle = find_cycle(self.arrows)
         if cycle is not None:
             names = [shown(self.nodes[node]) for node in (*cycle, cycle[0])]
             return f"the arrows {' → '.join(names)} form a cycle"
-        return (
-            f"whichever of {listed(self._names(left))} came last among them, there would be a new collider or a cycle"
-        )
+        return f"whichever of {listed(self._names(np.flatnonzero(left)))} came last among them, there would be a new collider or a cycle"
 
     @cached_property
     def _extension(self) -> tuple[Mask, Mask]:
@@ -69,7 +67,7 @@ class Cpdag(ConvertibleGraph):
             return f"{line(edge[::-1])} is undirected, though every DAG of the class has {arrow(edge[::-1])}"
         return f"{arrow(edge[::-1])} is directed, though some DAG of the class has {arrow(edge)}"
 
-    def edge_table(self, weights: ArrayLike | None = None) -> pandas.DataFrame:
+    def edge_table(self, weights: Weights | None = None) -> pandas.DataFrame:
         """A data frame with a row for each edge: `source`, `target`, `undirected`, and `weight` if given."""
         table = super().edge_table(weights)
         flags = np.arange(self.edge_count) >= len(self.directed)

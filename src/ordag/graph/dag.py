@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ordag.arrays import Mask
@@ -15,6 +17,7 @@ from ordag.graph.checks import checked_pairs, read_only
 from ordag.graph.conversions import ConvertibleGraph
 from ordag.graph.formats import Edge
 from ordag.graph.graph import line
+from ordag.graph.links import Links
 from ordag.words import shown
 
 
@@ -26,9 +29,8 @@ class Dag(ConvertibleGraph):
     weight matrix B serves as it is.
     """
 
-    def __init__(self, nodes: Sequence[str], adjacency: ArrayLike) -> None:
-        super().__init__(nodes, adjacency)
-        cycle = find_cycle(self.adjacency)
+    def _check(self) -> None:
+        cycle = find_cycle(self.links)
         if cycle is not None:
             names = [shown(self.nodes[node]) for node in (*cycle, cycle[0])]
             if len(names) > 12:
@@ -44,6 +46,22 @@ class Dag(ConvertibleGraph):
         return dag
 
     @classmethod
+    def known_acyclic_edges(cls, nodes: tuple[str, ...], causes: ArrayLike, effects: ArrayLike) -> Self:
+        """The same from the places of the causes and of the effects, in any order; nothing p × p is made."""
+        ends = (np.array(places, dtype=np.intp) for places in (causes, effects))
+        return cls.known(nodes, Links.between(len(nodes), *ends))
+
+    @property
+    def arrows(self) -> Links:
+        """The places of the ends of all edges."""
+        return self.links
+
+    @cached_property
+    def lines(self) -> Links:
+        """None: every edge has a direction."""
+        return self.links.where(np.zeros(len(self.links), dtype=bool))
+
+    @classmethod
     def from_edges(cls, nodes: Sequence[str], edges: Iterable[Edge], undirected: Iterable[Edge] = ()) -> Self:
         """The graph with these (source, target) pairs; undirected ones are refused."""
         for edge in checked_pairs(undirected):
@@ -52,4 +70,4 @@ class Dag(ConvertibleGraph):
 
     def topological_order(self) -> tuple[str, ...]:
         """The nodes, causes before effects; of those that could come next, the one listed first."""
-        return tuple(self.nodes[node] for node in topological_order(self.adjacency))
+        return tuple(self.nodes[node] for node in topological_order(self.links))

@@ -7,10 +7,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordag.arrays import Mask
 from ordag.errors import GraphError
 from ordag.graph.checks import checked_adjacency
 from ordag.graph.graph import Graph, check_same_names
+from ordag.graph.links import Links
 from ordag.words import counted
 
 GraphLike: TypeAlias = Graph | ArrayLike
@@ -23,7 +23,7 @@ def hamming(a: GraphLike, b: GraphLike) -> int:
     nodes; an array (not zero at [i, j] for i → j) is taken in the order in which it stands.
     """
     A, B = _aligned(a, b)
-    return int((A != B).sum())
+    return len(A) + len(B) - 2 * int(A.has(B.source, B.target).sum())
 
 
 def shd(a: GraphLike, b: GraphLike) -> int:
@@ -33,17 +33,21 @@ def shd(a: GraphLike, b: GraphLike) -> int:
     is accepted, and how it is aligned, is as for `hamming`.
     """
     A, B = _aligned(a, b)
-    differs = A != B
-    return int(np.triu(differs | differs.T).sum())
+    only = [one.where(~other.has(one.source, one.target)) for one, other in ((A, B), (B, A))]
+    source, target = (
+        np.concatenate([links.source for links in only]),
+        np.concatenate([links.target for links in only]),
+    )
+    return len(np.unique(np.minimum(source, target) * A.p + np.maximum(source, target)))
 
 
-def _aligned(a: GraphLike, b: GraphLike) -> tuple[Mask, Mask]:
+def _aligned(a: GraphLike, b: GraphLike) -> tuple[Links, Links]:
     if isinstance(a, Graph) and isinstance(b, Graph):
-        check_same_names(a.nodes, b.nodes)
-        index = [b.index(name) for name in a.nodes]
-        return a.adjacency, b.adjacency[np.ix_(index, index)]
-    A = a.adjacency if isinstance(a, Graph) else checked_adjacency(a)
-    B = b.adjacency if isinstance(b, Graph) else checked_adjacency(b)
-    if A.shape != B.shape:
-        raise GraphError(f"the graphs have {len(A)} and {counted(len(B), 'node')}; a distance needs the same nodes")
+        if a.nodes != b.nodes:
+            check_same_names(a.nodes, b.nodes)
+            return a.links, b.links.renamed(np.array([a.index(name) for name in b.nodes], dtype=np.intp))
+        return a.links, b.links
+    A, B = (one.links if isinstance(one, Graph) else Links.of(checked_adjacency(one)) for one in (a, b))
+    if A.p != B.p:
+        raise GraphError(f"the graphs have {A.p} and {counted(B.p, 'node')}; a distance needs the same nodes")
     return A, B

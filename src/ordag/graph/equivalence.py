@@ -11,7 +11,7 @@ from ordag.errors import GraphError
 from ordag.graph.counting import components, orientations
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
-from ordag.graph.partly_directed import completed, extension, meek
+from ordag.graph.partly_directed import class_links, extension, meek
 
 CLASS_LIMIT = 10_000
 COMPONENT_LIMIT = 200
@@ -20,9 +20,10 @@ COMPONENT_LIMIT = 200
 def v_structures(dag: Dag) -> tuple[tuple[str, str, str], ...]:
     """All (a, b, c) with a → b ← c and a, c not joined; by b, then a, then c, and a listed before c."""
     found = []
-    for node in range(len(dag.nodes)):
-        parents = np.flatnonzero(dag.adjacency[:, node])
-        apart = np.triu(~dag.skeleton[np.ix_(parents, parents)], 1)
+    joined = dag.links.without_direction()
+    for node in np.flatnonzero(dag.links.in_columns > 1).tolist():
+        parents = dag.links.turned.row(node)
+        apart = np.triu(~joined.has(parents[:, None], parents), 1)
         for i, j in parents[np.argwhere(apart)].tolist():
             found.append((dag.nodes[i], dag.nodes[node], dag.nodes[j]))
     return tuple(found)
@@ -30,7 +31,7 @@ def v_structures(dag: Dag) -> tuple[tuple[str, str, str], ...]:
 
 def to_cpdag(dag: Dag) -> Cpdag:
     """The equivalence class of a DAG: an edge is directed if all DAGs of the class agree on its direction."""
-    return Cpdag(dag.nodes, completed(dag.adjacency))
+    return Cpdag.known(dag.nodes, class_links(dag.links))
 
 
 def extend(cpdag: Cpdag) -> Dag:

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 from ordag.arrays import Mask
 from ordag.errors import GraphError
 from ordag.graph.acyclic import reachable
-from ordag.graph.checks import checked_adjacency, checked_nodes, checked_pairs, read_only
+from ordag.graph.checks import checked_adjacency, checked_nodes, checked_pairs, loop, read_only
 from ordag.graph.formats import Edge
+from ordag.graph.links import Links, Places
 from ordag.markup import card, figure, sentence
 from ordag.picture.svg import graph_svg
 from ordag.words import counted, listed, shown
@@ -24,64 +25,96 @@ from ordag.words import counted, listed, shown
 class Graph:
     """Named nodes and the edges between them, never changed after it is made.
 
-    `adjacency[i, j]` is True for i → j; an undirected edge i — j has both entries. It is a read-only copy of
-    what was given. Two graphs are equal if they are of one kind and list the same nodes in the same order
-    with the same edges; `reorder` brings one into the other's order.
+    It is held by its edges (`links`) or by the matrix that it was made from (`adjacency`), and each is made of the other when it
+    is first asked for: a graph of many nodes and few edges never needs a matrix. Two graphs are equal if they are of one kind
+    and list the same nodes in the same order with the same edges; `reorder` brings one into the other's order.
     """
 
     nodes: tuple[str, ...]
-    adjacency: Mask
 
     def __init__(self, nodes: Sequence[str], adjacency: ArrayLike) -> None:
         names = checked_nodes(nodes)
         object.__setattr__(self, "nodes", names)
         object.__setattr__(self, "adjacency", read_only(checked_adjacency(adjacency, names)))
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse edges that this kind of graph cannot have."""
+
+    @classmethod
+    def known(cls, nodes: tuple[str, ...], links: Links) -> Self:
+        """A graph of names and edges that need no check."""
+        graph = object.__new__(cls)
+        object.__setattr__(graph, "nodes", nodes)
+        object.__setattr__(graph, "links", links)
+        return graph
+
+    @classmethod
+    def _checked(cls, names: tuple[str, ...], pairs: Iterable[tuple[int, int]]) -> Self:
+        """A graph of checked names and of (source, target) places, each given once."""
+        links = Links.joining(len(names), pairs)
+        loops = links.source[links.source == links.target]
+        if len(loops):
+            raise GraphError(loop(shown(names[loops[0]])))
+        graph = cls.known(names, links)
+        graph._check()
+        return graph
+
+    @cached_property
+    def adjacency(self) -> Mask:
+        """True at [i, j] for i → j; an undirected edge i — j has both entries. It cannot be written to."""
+        return read_only(self.links.mask)
+
+    @cached_property
+    def links(self) -> Links:
+        """The places of the ends of all edges, as arrays `source` and `target`; an undirected edge is there both ways."""
+        return Links.of(self.adjacency)
 
     @classmethod
     def from_edges(cls, nodes: Sequence[str], edges: Iterable[Edge], undirected: Iterable[Edge] = ()) -> Self:
         """The graph with these (source, target) pairs, and these pairs without a direction."""
         names = checked_nodes(nodes)
         position = {name: index for index, name in enumerate(names)}
-        adjacency = np.zeros((len(names), len(names)), dtype=bool)
+        joined: set[tuple[int, int]] = set()
         for pairs, both in ((edges, False), (undirected, True)):
             for source, target in checked_pairs(pairs):
                 unknown = [name for name in (source, target) if name not in position]
                 if unknown:
                     raise GraphError(f"the edge {arrow((source, target))} uses unknown nodes: {listed(unknown)}")
                 i, j = position[source], position[target]
-                if adjacency[i, j] or (both and adjacency[j, i]):
+                if (i, j) in joined or (both and (j, i) in joined):
                     raise GraphError(f"the edge between {shown(source)} and {shown(target)} is listed twice")
-                adjacency[i, j] = True
-                adjacency[j, i] |= both
-        return cls(names, adjacency)
+                joined.add((i, j))
+                if both:
+                    joined.add((j, i))
+        return cls._checked(names, joined)
 
     @classmethod
     def empty(cls, nodes: Sequence[str]) -> Self:
         """The graph without edges."""
-        names = checked_nodes(nodes)
-        return cls(names, np.zeros((len(names), len(names)), dtype=bool))
+        return cls._checked(checked_nodes(nodes), ())
 
     def reorder(self, nodes: Sequence[str]) -> Self:
         """The same graph with its nodes listed in another order."""
         names = checked_nodes(nodes)
         check_same_names(self.nodes, names)
-        index = [self.index(name) for name in names]
-        return type(self)(names, self.adjacency[np.ix_(index, index)])
+        place = {name: index for index, name in enumerate(names)}
+        return self.known(names, self.links.renamed(np.array([place[name] for name in self.nodes], dtype=np.intp)))
 
     @cached_property
     def directed(self) -> tuple[Edge, ...]:
         """The (source, target) pairs, by the source's and then the target's place among the nodes."""
-        return self._pairs(self._arrows)
+        return self._pairs(self.arrows)
 
     @cached_property
     def undirected(self) -> tuple[Edge, ...]:
         """The pairs joined without a direction, each once, the earlier node first."""
-        return self._pairs(np.triu(self._lines))
+        return self._pairs(self.lines.where(self.lines.source < self.lines.target))
 
     @property
     def edge_count(self) -> int:
         """How many pairs of nodes are joined."""
-        return int(np.triu(self.skeleton).sum())
+        return len(self.arrows) + len(self.lines) // 2
 
     @cached_property
     def skeleton(self) -> Mask:
@@ -90,23 +123,23 @@ class Graph:
 
     def parents(self, name: str) -> tuple[str, ...]:
         """The nodes with an arrow into this one."""
-        return self._names(self._arrows[:, self.index(name)])
+        return self._names(self.arrows.turned.row(self.index(name)))
 
     def children(self, name: str) -> tuple[str, ...]:
         """The nodes that this one has an arrow into."""
-        return self._names(self._arrows[self.index(name)])
+        return self._names(self.arrows.row(self.index(name)))
 
     def neighbours(self, name: str) -> tuple[str, ...]:
         """The nodes joined to this one without a direction."""
-        return self._names(self._lines[self.index(name)])
+        return self._names(self.lines.row(self.index(name)))
 
     def ancestors(self, name: str) -> tuple[str, ...]:
         """The nodes with a path of arrows into this one."""
-        return self._names(reachable(self._arrows.T, self.index(name)))
+        return self._names(np.flatnonzero(reachable(self.arrows.turned, self.index(name))))
 
     def descendants(self, name: str) -> tuple[str, ...]:
         """The nodes that a path of arrows leads to from this one."""
-        return self._names(reachable(self._arrows, self.index(name)))
+        return self._names(np.flatnonzero(reachable(self.arrows, self.index(name))))
 
     def index(self, name: str) -> int:
         """The place of a node among the nodes."""
@@ -120,34 +153,36 @@ class Graph:
         return {name: place for place, name in enumerate(self.nodes)}
 
     @cached_property
-    def _arrows(self) -> Mask:
-        return read_only(self.adjacency & ~self.adjacency.T)
+    def arrows(self) -> Links:
+        """The places of the ends of all edges that have a direction."""
+        return self.links.where(~self.links.mutual)
 
     @cached_property
-    def _lines(self) -> Mask:
-        return read_only(self.adjacency & self.adjacency.T)
+    def lines(self) -> Links:
+        """The places of the ends of all edges without a direction, both ways."""
+        return self.links.where(self.links.mutual)
 
-    def _names(self, chosen: Mask) -> tuple[str, ...]:
-        return tuple(self.nodes[place] for place in np.flatnonzero(chosen).tolist())
+    def _names(self, places: Places) -> tuple[str, ...]:
+        return tuple(self.nodes[place] for place in places.tolist())
 
-    def _pairs(self, chosen: Mask) -> tuple[Edge, ...]:
-        return tuple((self.nodes[i], self.nodes[j]) for i, j in np.argwhere(chosen).tolist())
+    def _pairs(self, links: Links) -> tuple[Edge, ...]:
+        return tuple(zip(self._names(links.source), self._names(links.target), strict=True))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph) or type(self) is not type(other):
             return NotImplemented
-        return self.nodes == other.nodes and bool(np.array_equal(self.adjacency, other.adjacency))
+        return self.nodes == other.nodes and self.links.same(other.links)
 
     def __hash__(self) -> int:
-        return hash((type(self), self.nodes, self.adjacency.tobytes()))
+        return hash((type(self), self.nodes, self.links.source.tobytes(), self.links.target.tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A pickled array forgets that it is read-only: make the graph anew instead.
-        return type(self), (self.nodes, self.adjacency)
+        return type(self).known, (self.nodes, self.links)
 
     def _repr_html_(self) -> str:
         counts = f"{counted(len(self.nodes), 'node')}, {counted(self.edge_count, 'edge')}"
-        drawn = graph_svg(self.nodes, self.adjacency)
+        drawn = graph_svg(self.nodes, lambda: self.adjacency)
         return card(f"{type(self).__name__}: {counts}", figure(drawn) or sentence(repr(self), "note"))
 
     def __repr__(self) -> str:

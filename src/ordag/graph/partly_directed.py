@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordag.arrays import Mask
+from ordag.graph.acyclic import topological_order
 from ordag.graph.checks import checked_adjacency
+from ordag.graph.links import Links
 
 NoCollider: TypeAlias = Callable[[Sequence[int] | NDArray[np.intp], int], Mask]
 
@@ -90,21 +92,31 @@ def _asked(
             yield int(tails[i]), head
 
 
-def colliders(adjacency: Mask) -> Mask:
-    """The arrows a → b of a DAG for which there is a c → b with a and c not joined."""
-    joined = adjacency | adjacency.T
-    found = np.zeros_like(adjacency)
-    for node in np.flatnonzero(adjacency.sum(axis=0) > 1):
-        parents = np.flatnonzero(adjacency[:, node])
-        # A parent is joined to all others but itself where no collider is.
-        found[parents, node] = joined[np.ix_(parents, parents)].sum(axis=1) < len(parents) - 1
-    return found
-
-
 def completed(adjacency: Mask) -> Mask:
-    """The CPDAG of a DAG: skeleton, colliders, and what follows (Verma & Pearl 1990; Meek 1995)."""
-    fixed = colliders(adjacency)
-    return meek((adjacency | adjacency.T) & ~fixed.T)
+    """The CPDAG of a DAG, as `class_links` finds it."""
+    return class_links(Links.of(adjacency)).mask
+
+
+def class_links(dag: Links) -> Links:
+    r"""The CPDAG of a DAG, an edge that the class leaves open both ways (Chickering 1995, Label-Edges).
+
+    Take the nodes y in a topological order, and let x be the last of y's parents $P_y$ in it, with compelled parents
+    $C_x$. If $C_x \not\subseteq P_y$ or $P_y \not\subseteq P_x \cup \{x\}$, every arrow into y is compelled;
+    otherwise those from $C_x$ are. Nothing p × p is made.
+    """
+    order = topological_order(dag)
+    place = {node: position for position, node in enumerate(order)}
+    parents = [set(dag.turned.row(node).tolist()) for node in range(dag.p)]
+    compelled: list[set[int]] = [set()] * dag.p
+    for y in order:
+        if parents[y]:
+            x = max(parents[y], key=place.__getitem__)
+            new_collider = not compelled[x] <= parents[y] or not parents[y] <= parents[x] | {x}
+            compelled[y] = parents[y] if new_collider else compelled[x]
+    ends = zip(dag.source.tolist(), dag.target.tolist(), strict=True)
+    open_ended = np.array([i not in compelled[j] for i, j in ends], dtype=bool)
+    back = (dag.target[open_ended], dag.source[open_ended])
+    return Links.between(dag.p, *(np.concatenate(both) for both in zip((dag.source, dag.target), back, strict=True)))
 
 
 def extension(adjacency: Mask) -> tuple[Mask, Mask]:

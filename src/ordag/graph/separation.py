@@ -9,6 +9,7 @@ import numpy as np
 from ordag.arrays import Mask
 from ordag.errors import GraphError
 from ordag.graph.dag import Dag
+from ordag.graph.links import Links
 from ordag.words import listed
 
 
@@ -24,10 +25,10 @@ def d_separated(dag: Dag, a: str | Iterable[str], b: str | Iterable[str], given:
         if (first & second).any():
             both = [dag.nodes[node] for node in np.flatnonzero(first & second)]
             raise GraphError(f"the sets a, b and given may not share nodes; shared: {listed(both)}")
-    return not (_open_from(dag.adjacency, start, block) & end).any()
+    return not (_open_from(dag.links, start, block) & end).any()
 
 
-def _open_from(adjacency: Mask, start: Mask, block: Mask) -> Mask:
+def _open_from(links: Links, start: Mask, block: Mask) -> Mask:
     up, down = start.copy(), np.zeros_like(start)
     new_up, new_down = up, down
     while new_up.any() or new_down.any():
@@ -35,8 +36,11 @@ def _open_from(adjacency: Mask, start: Mask, block: Mask) -> Mask:
         # A walk that comes down to a node of `block` turns back up, and so passes the colliders above it.
         to_parents = (new_up & ~block) | (new_down & block)
         to_children = (new_up | new_down) & ~block
-        new_up = adjacency[:, to_parents].any(axis=1) & ~up
-        new_down = adjacency[to_children].any(axis=0) & ~down
+        new_up, new_down = np.zeros_like(up), np.zeros_like(down)
+        new_up[links.source[to_parents[links.target]]] = True
+        new_down[links.target[to_children[links.source]]] = True
+        new_up &= ~up
+        new_down &= ~down
         up = up | new_up
         down = down | new_down
     return up | down

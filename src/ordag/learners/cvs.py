@@ -11,6 +11,7 @@ import numpy as np
 from ordag.arrays import Array, Mask
 from ordag.checks import check_choice, short
 from ordag.data.moments import Moments
+from ordag.data.sources import TensorSource
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
 from ordag.errors import SettingError
@@ -165,13 +166,11 @@ def _learned(table: Table, settings: CvsSettings, known: Constraints | None) -> 
         required=None if known is None else known.required,
     )
     moments = ordering.moments
-    later, earlier = np.nonzero(selection.parents)
-    adjacency = np.zeros((moments.p, moments.p), dtype=bool)
-    adjacency[ordering.order[earlier], ordering.order[later]] = True
+    later, earlier = selection.edges
     return Found(
         recipe=settings,
         moments=moments,
-        graph=Dag.known_acyclic(moments.names, adjacency),
+        graph=Dag.known_acyclic_edges(moments.names, ordering.order[earlier], ordering.order[later]),
         ordering=ordering,
         selection=selection,
         warnings=(*ordering.warnings, *_not_compared(ordering, settings)),
@@ -182,8 +181,9 @@ def _learned(table: Table, settings: CvsSettings, known: Constraints | None) -> 
 def _ordering(table: Table, settings: CvsSettings, before: Mask | None) -> Ordering:
     """By the estimator that was asked for, or that suits the number of rows."""
     variance, p = settings.variance, len(table.names)
-    if settings.device != "cpu":
-        return _on_device(table, settings.device, before)
+    device = _device_for(table, settings, before)
+    if device != "cpu":
+        return _on_device(table, device, before)
     if variance in (None, "auto"):
         n = table.needing(few_rows).n
         enough = n >= least_squares_rows(p) or settings.direction != "forward"
@@ -203,6 +203,19 @@ def _not_compared(ordering: Ordering, settings: CvsSettings) -> list[str]:
         f"earlier variables. It was not looked for, because that takes minutes beyond {BOTH_UP_TO} variables: variance='sparse' "
         "(--variance sparse) does it."
     ]
+
+
+def _device_for(table: Table, settings: CvsSettings, before: Mask | None) -> str:
+    """The device that was asked for, or that the rows lie on, where their order can be found there."""
+    plain = settings.variance in (None, "least-squares") and settings.direction == "forward" and before is None
+    if (
+        settings.device == "cpu"
+        and plain
+        and isinstance(table.source, TensorSource)
+        and table.n >= least_squares_rows(len(table.names))
+    ):
+        return table.source.device
+    return settings.device
 
 
 def _on_device(table: Table, device: str, before: Mask | None) -> Ordering:

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
-import numpy as np
-
-from ordag.arrays import Array, Mask
+from ordag.arrays import Array
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
 from ordag.graph.equivalence import extend
+from ordag.graph.links import NO_LINKS, Links
 from ordag.knowledge.masks import Constraints, decided
 from ordag.learners.orient import Oriented
 from ordag.learners.pooled.posterior import Posterior, Probabilities
@@ -135,25 +134,28 @@ class Found:
         """B of the fitted model: the weight of i → j at [i, j]. None for a Cpdag."""
         return None if self.sem is None else self.sem.B
 
+    @property
+    def edge_weights(self) -> dict[tuple[str, str], float] | None:
+        """The weight of every (source, target) in the fitted model. None for a Cpdag."""
+        if self.refit is None:
+            return None
+        return dict(zip(self.graph.directed, self.refit.weights.tolist(), strict=True))
+
     @cached_property
-    def compelled(self) -> Mask:
-        """The arrows, at [i, j] for i → j, that an equivalence class has which was found without a look at variances.
+    def compelled(self) -> Links:
+        """The arrows that an equivalence class has which was found without a look at variances.
 
         Those of a Cpdag; of the class that an order has directed; for pooled error variances, of the class that GES finds.
         """
         if self.posterior is not None:
-            return self.posterior.compelled
+            return Links.of(self.posterior.compelled)
         graph = self.graph if self.oriented is None else self.oriented.before
-        if isinstance(graph, Dag):
-            return np.zeros(graph.adjacency.shape, dtype=bool)
-        return graph.adjacency & ~graph.adjacency.T
+        return NO_LINKS if isinstance(graph, Dag) else graph.arrows
 
     @cached_property
-    def by_knowledge(self) -> Mask:
-        """The arrows, at [i, j] for i → j, that owe their direction to knowledge."""
-        return (
-            np.zeros(self.graph.adjacency.shape, dtype=bool) if self.known is None else decided(self.graph, self.known)
-        )
+    def by_knowledge(self) -> Links:
+        """The arrows that owe their direction to knowledge."""
+        return NO_LINKS if self.known is None else Links.of(decided(self.graph, self.known))
 
     @cached_property
     def details(self) -> Mapping[str, Any]:
@@ -164,10 +166,10 @@ class Found:
         if self.oriented is not None:
             details |= self.oriented.details()
         if self.known is not None:
-            arrows = np.argwhere(self.by_knowledge).tolist()
+            arrows = zip(self.by_knowledge.source.tolist(), self.by_knowledge.target.tolist(), strict=True)
             details["knowledge_arrows"] = [[self.names[i], self.names[j]] for i, j in arrows]
             if isinstance(self.graph, Cpdag):
-                details["restricted_by_knowledge"] = bool(arrows)
+                details["restricted_by_knowledge"] = bool(details["knowledge_arrows"])
         if self.left_out is not None:
             details["left_out"] = self.left_out.plain()
             if self.left_out.fault is not None:

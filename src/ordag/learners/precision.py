@@ -15,7 +15,7 @@ from ordag.learners.found import Found
 from ordag.order.digits import NEGLIGIBLE, column_lengths, condition, noise
 from ordag.order.ordering import Ordering
 from ordag.parents.selection import Selection
-from ordag.parents.tests import correlation_noise, p_values
+from ordag.parents.tests import correlation_noise, decision, slabs
 from ordag.words import joined, shown
 
 FEW = 0.01
@@ -62,22 +62,23 @@ def few_digits(found: Found) -> str | None:
 
 def doubtful_pairs(ordering: Ordering, selection: Selection) -> str | None:
     """A sentence on the pairs whose test would decide otherwise within the rounding of their partial correlation."""
-    assert selection.r is not None
-    c = condition(ordering.W, column_lengths(ordering.moments)[ordering.order])
-    rounding = correlation_noise(ordering.W, c, squared=ordering.moments.squared)
-    nearest, furthest = np.abs(selection.r) - rounding, np.abs(selection.r) + rounding
-    below, above = (
-        p_values(np.clip(r, 0.0, np.nextafter(1.0, 0.0)), selection.n, selection.test) <= selection.level
-        for r in (nearest, furthest)
-    )
-    later, earlier = np.nonzero(np.tril(below != above, -1))
-    if not len(later):
+    W, squared = ordering.W, ordering.moments.squared
+    c = condition(W, column_lengths(ordering.moments)[ordering.order])
+    joined_at = decision(selection.p, selection.n, selection.test, selection.level)
+    doubtful: list[tuple[float, int, int]] = []
+    for slab in slabs(W):
+        columns = W[slab.start :, slab.start : slab.start + len(slab.r)]
+        rounding = correlation_noise(columns, c[slab.start :], squared=squared).T
+        below, above = (
+            joined_at(np.clip(np.abs(slab.r) + moved, 0.0, np.nextafter(1.0, 0.0)), slab.start)
+            for moved in (-rounding, rounding)
+        )
+        at = (below != above) & slab.pairs
+        doubtful += zip(*(values.tolist() for values in (-rounding[at], *slab.positions(at))), strict=True)
+    if not doubtful:
         return None
     names = [shown(ordering.moments.names[j]) for j in ordering.order]
-    worst = np.argsort(-rounding[later, earlier], kind="stable")
-    pairs = [
-        f"{names[earlier[k]]} and {names[later[k]]} (± {min(rounding[later[k], earlier[k]], 1.0):.1g})" for k in worst
-    ]
+    pairs = [f"{names[a]} and {names[m]} (± {min(-moved, 1.0):.1g})" for moved, m, a in sorted(doubtful)]
     return (
         f"The data are so close to collinear that rounding could have decided whether {joined(pairs, 4)} are joined: in brackets "
         "how far it may have moved their partial correlation. Do not rely on these edges."
@@ -91,9 +92,10 @@ def regression_noise(found: Found) -> Array:
     """
     sem = found.any_sem
     scale = column_lengths(found.moments)
-    parents = (sem.B != 0.0).sum(axis=0)
-    residual = np.sqrt(sem.omega * (found.n - 1 - parents))
-    return noise((scale + scale @ np.abs(sem.B)) / residual, squared=found.moments.squared)
+    links = sem.dag.links
+    residual = np.sqrt(sem.omega * (found.n - 1 - links.in_columns))
+    summed = np.bincount(links.target, scale[links.source] * np.abs(sem.weights), minlength=len(scale))
+    return noise((scale + summed) / residual, squared=found.moments.squared)
 
 
 def _digits(uncertainty: float) -> str:

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from ordag.arrays import Array, Mask
+from ordag.arrays import Array
 from ordag.data.moments import Moments
 from ordag.graph.dag import Dag
+from ordag.graph.links import Links
 from ordag.knowledge.masks import Constraints
 from ordag.model.refit import Refit, refit
 from ordag.order.ordering import Ordering
@@ -31,21 +32,22 @@ class ArrowTest:
 
     def p_values(self, fitted: Refit, source: NDArray[np.intp], target: NDArray[np.intp]) -> Array:
         """That of every arrow source[k] → target[k] of the graph that was fitted."""
-        arrows, of_rows = np.isfinite(fitted.std_error), row_test(self.test)
+        of_rows = row_test(self.test)
         if of_rows is not None and self.rows is not None:
             ends = zip(source.tolist(), target.tolist(), strict=True)
-            return np.array([row_p_value(of_rows, self.rows, j, i, _parents(arrows, j, i)) for i, j in ends])
-        t = np.abs(fitted.sem.B[source, target] / fitted.std_error[source, target])
+            causes = fitted.links.turned.row
+            return np.array(
+                [row_p_value(of_rows, self.rows, j, i, [k for k in causes(j).tolist() if k != i]) for i, j in ends]
+            )
+        weights, std_errors = fitted.weights_of(source, target)
+        t = np.abs(weights / std_errors)
         d = fitted.residual_df[target].astype(float)
         if self.test is None:
             return np.asarray(2.0 * stdtr(d, -t))
-        parents = arrows.sum(axis=0)
+        parents = fitted.links.in_columns
         n = int(fitted.residual_df[0] + parents[0] + 1)
-        return named_test(self.test)(t / np.hypot(t, np.sqrt(d)), n, parents[target] - 1.0)
-
-
-def _parents(arrows: Mask, target: int, without: int) -> list[int]:
-    return [k for k in np.flatnonzero(arrows[:, target]).tolist() if k != without]
+        correlations: Array = t / np.hypot(t, np.sqrt(d))
+        return named_test(self.test)(correlations, n, np.subtract(parents[target], 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,20 +80,20 @@ def supported_graph(ordering: Ordering, rate: float, known: Constraints | None, 
     """
     assert ordering.support is not None
     moments = ordering.moments
-    adjacency = np.zeros((moments.p, moments.p), dtype=bool)
-    for j, support in zip(ordering.order, ordering.support, strict=True):
-        adjacency[support, j] = True
-    required = np.zeros_like(adjacency) if known is None else known.required
+    sizes = [len(support) for support in ordering.support]
+    links = Links.between(moments.p, np.concatenate(ordering.support), np.repeat(ordering.order, sizes))
     if known is not None:
-        adjacency = adjacency & known.allowed | known.required
+        links = Links.of(links.mask & known.allowed | known.required)
     while True:
-        graph = Dag.known_acyclic(moments.names, adjacency.copy())
-        source, target = np.nonzero(adjacency)
+        graph = Dag.known(moments.names, links)
+        source, target = links.source, links.target
         rates = discovery_rates(test.p_values(refit(moments, graph), source, target), math.comb(moments.p, 2))
-        kept = (rates <= rate) | required[source, target]
+        kept = rates <= rate
+        if known is not None:
+            kept |= known.required[source, target]
         if kept.all():
             return graph
-        adjacency[source, target] = kept
+        links = links.where(kept)
 
 
 def least_correlation(n: int, p: int, rate: float) -> float:

@@ -168,7 +168,7 @@ def effect_variances(sem: LinearSEM, R: Array, effects: Array) -> Array:
     T = effects + np.eye(len(effects))
     q = np.zeros_like(T)
     for j in range(len(T)):
-        P = np.flatnonzero(sem.B[:, j])
+        P = sem.dag.links.turned.row(j)
         if len(P):
             U = triangle(R[: P.max() + 1, P])  # R is triangular: zeros below
             reached = np.flatnonzero(T[:, P].any(axis=1))

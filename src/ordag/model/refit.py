@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from ordag.arrays import Array, Mask
 from ordag.checks import short
 from ordag.errors import CollinearError, ConstantColumnError, GraphError, TooFewRowsError
 from ordag.graph.dag import Dag
+from ordag.graph.links import Links
 from ordag.linalg import EPSILON, lengths, triangle
 from ordag.model.sem import LinearSEM, MomentsLike
 from ordag.words import collinear, counted, listed, shown
@@ -22,13 +24,28 @@ CHOLESKY_DOWN_TO = 1e-4  # share of a column's variance that must remain for squ
 class Refit:
     """A graph's least-squares model, and how well the rows determine it.
 
-    `std_error[i, j]` is the standard error of `sem.B[i, j]`, nan where the graph has no arrow i → j;
+    `weights` and `std_errors` have a number for every arrow of the graph, in the order of `links`;
     `residual_df[j]` is the number of rows less one for the mean and one for each parent of j.
     """
 
     sem: LinearSEM
-    std_error: Array
+    links: Links
+    weights: Array
+    std_errors: Array
     residual_df: NDArray[np.int64]
+
+    @cached_property
+    def std_error(self) -> Array:
+        """The standard error of `sem.B[i, j]` at [i, j], nan where the graph has no arrow i → j."""
+        matrix = np.full((self.links.p, self.links.p), np.nan)
+        matrix[self.links.source, self.links.target] = self.std_errors
+        matrix.flags.writeable = False
+        return matrix
+
+    def weights_of(self, source: NDArray[np.intp], target: NDArray[np.intp]) -> tuple[Array, Array]:
+        """The weights of arrows by the places of their ends, and their standard errors; 0 and nan where there is no arrow."""
+        find = self.links.look_up
+        return find(self.weights, source, target, 0.0), find(self.std_errors, source, target, np.nan)
 
 
 def refit(moments: MomentsLike, dag: Dag) -> Refit:
@@ -41,8 +58,8 @@ def refit(moments: MomentsLike, dag: Dag) -> Refit:
     $\omega_j = \mathrm{RSS}_j / (n - 1 - |P|)$, and the intercept lets the fit pass through the means.
     """
     names = moments.names
-    adjacency = _aligned(dag, names)
-    n_parents = adjacency.sum(axis=0, dtype=np.int64)
+    links = _aligned(dag, names)
+    n_parents = links.in_columns
     residual_df = moments.n - 1 - n_parents
     if residual_df.min() < 1:
         j = int(np.argmin(residual_df))
@@ -52,24 +69,27 @@ def refit(moments: MomentsLike, dag: Dag) -> Refit:
         )
     p = len(names)
     products = Products(moments, int((n_parents + 1) @ (n_parents + 1)))
-    B = np.zeros((p, p))
-    std_error = np.full((p, p), np.nan)
+    weights, std_errors = np.empty((2, len(links)))
     omega = np.empty(p)
+    causes, starts = links.turned.target, np.array(links.turned.starts)
     for k in np.unique(n_parents).tolist():
         targets = np.flatnonzero(n_parents == k)
-        families = np.column_stack([np.nonzero(adjacency.T[targets])[1].reshape(len(targets), k), targets])
+        arrows = starts[targets, None] + np.arange(k)
+        families = np.column_stack([causes[arrows], targets])
         factors, sound = _factors(products, families)
         for row in np.flatnonzero(~sound).tolist():
             factors[row] = _factor(moments, families[row])
         omega[targets] = factors[:, k, k] ** 2 / residual_df[targets]
         if k:
-            source, target = families[:, :k], targets[:, None]
-            B[source, target] = np.linalg.solve(factors[:, :k, :k], factors[:, :k, k:])[:, :, 0]
+            at = links.by_target[arrows]
+            weights[at] = np.linalg.solve(factors[:, :k, :k], factors[:, :k, k:])[:, :, 0]
             inverse = np.linalg.inv(factors[:, :k, :k])  # of triangles both are plain substitution
-            std_error[source, target] = np.sqrt(omega[target]) * np.linalg.norm(inverse, axis=2)
-    std_error.flags.writeable = False
-    residual_df.flags.writeable = False
-    return Refit(LinearSEM(B, omega, moments.mean - moments.mean @ B, names), std_error, residual_df)
+            std_errors[at] = np.sqrt(omega[targets, None]) * np.linalg.norm(inverse, axis=2)
+    for array in (weights, std_errors, residual_df):
+        array.flags.writeable = False
+    explained = np.bincount(links.target, weights * moments.mean[links.source], minlength=p)
+    sem = LinearSEM.of(Dag.known(names, links), weights, omega, moments.mean - explained)
+    return Refit(sem, links, weights, std_errors, residual_df)
 
 
 class Products:
@@ -119,13 +139,14 @@ def _factor(moments: MomentsLike, columns: NDArray[np.intp]) -> Array:
     return U
 
 
-def _aligned(dag: Dag, names: tuple[str, ...]) -> Mask:
-    """The adjacency matrix with its rows and columns in the order of the names."""
+def _aligned(dag: Dag, names: tuple[str, ...]) -> Links:
+    """The arrows by the places of the names."""
     if not isinstance(dag, Dag):
         raise GraphError(f"graph={short(dag)}: give a Dag.")
-    strangers = sorted(set(dag.nodes) ^ set(names))
+    strangers = sorted(set(dag.nodes) ^ set(names)) if dag.nodes != names else []
     if strangers:
         raise GraphError(f"The graph's nodes must be the data's columns; only one of the two has {listed(strangers)}.")
-    position = {node: i for i, node in enumerate(dag.nodes)}
-    aligned = [position[name] for name in names]
-    return dag.adjacency[np.ix_(aligned, aligned)]
+    if dag.nodes == names:
+        return dag.links
+    position = {name: i for i, name in enumerate(names)}
+    return dag.links.renamed(np.array([position[node] for node in dag.nodes], dtype=np.intp))

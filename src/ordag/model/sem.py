@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack, solve_triangular
 
 from ordag import errors
@@ -18,6 +18,7 @@ from ordag.checks import Seed, as_list, as_number, as_numbers, checked_seed, is_
 from ordag.graph.acyclic import topological_order
 from ordag.graph.checks import checked_nodes
 from ordag.graph.dag import Dag
+from ordag.graph.formats import Edge
 from ordag.graph.formats.json_text import distinct
 from ordag.markup import arrow, card, figure, isolated, table
 from ordag.picture.scene import Stroke
@@ -25,6 +26,7 @@ from ordag.picture.svg import graph_svg
 from ordag.words import counted, number, shown
 
 BLOCK = 64  # variables that are generated together
+FEW = 64  # an arrow by itself costs about as much as so many entries of a product of matrices
 
 
 @runtime_checkable
@@ -48,9 +50,11 @@ class LinearSEM:
     `B[i, j]` is the weight of i → j and the errors are independent, $e_j \sim N(0, \omega_j)$ (Park & Kim,
     equation 2; their B is the transpose of this one). `omega` and `intercept` may be given as one number for
     all variables, and `names` are X1, X2, … unless given. The arrays are copies that cannot be written to.
+
+    A model is held by its arrows and their `weights`; B, which is p × p, is made when it is first asked for.
     """
 
-    B: Array
+    weights: Array  # those of the arrows, in the order of dag.links
     omega: Array
     intercept: Array
     names: tuple[str, ...]
@@ -63,13 +67,18 @@ class LinearSEM:
         intercept: ArrayLike = 0.0,
         names: Sequence[str] | None = None,
     ) -> None:
-        weights = _frozen(B, "B")
-        p = len(weights) if weights.ndim else 0
-        if p == 0 or weights.shape != (p, p):
+        matrix = _frozen(B, "B")
+        p = len(matrix) if matrix.ndim else 0
+        if p == 0 or matrix.shape != (p, p):
             raise errors.DataError(
-                f"B has shape {weights.shape}; it must be square, one row and one column per variable."
+                f"B has shape {matrix.shape}; it must be square, one row and one column per variable."
             )
-        dag = Dag([f"X{i}" for i in range(1, p + 1)] if names is None else names, weights != 0)
+        dag = Dag(numbered(p) if names is None else names, matrix != 0)
+        object.__setattr__(self, "B", matrix)
+        self._hold(dag, matrix[dag.links.source, dag.links.target], omega, intercept)
+
+    def _hold(self, dag: Dag, weights: Array, omega: ArrayLike, intercept: ArrayLike) -> None:
+        p = len(dag.nodes)
         variances = _frozen(omega, "omega", p)
         if variances.min() <= 0:
             j = int(np.argmin(variances))
@@ -77,13 +86,28 @@ class LinearSEM:
                 f"The error variance of {shown(dag.nodes[j])} is {variances[j]:g}; it must be positive."
             )
         for field, value in {
-            "B": weights,
+            "weights": _frozen(weights, "weights"),
             "omega": variances,
             "intercept": _frozen(intercept, "intercept", p),
             "names": dag.nodes,
             "dag": dag,
         }.items():
             object.__setattr__(self, field, value)
+
+    @classmethod
+    def of(cls, dag: Dag, weights: ArrayLike, omega: ArrayLike = 1.0, intercept: ArrayLike = 0.0) -> LinearSEM:
+        """The model of a graph, with one weight for every arrow, in the order of `dag.links`; an arrow of weight 0 is none."""
+        values = np.asarray(weights, dtype=np.float64)
+        if values.shape != (len(dag.links),):
+            raise errors.DataError(
+                f"weights has shape {values.shape}; the graph has {counted(len(dag.links), 'arrow')}, so it needs ({len(dag.links)},)."
+            )
+        present = values != 0
+        if not present.all():
+            dag, values = Dag.known(dag.nodes, dag.links.where(present)), values[present]
+        sem = object.__new__(cls)
+        sem._hold(dag, values, omega, intercept)
+        return sem
 
     @classmethod
     def from_edges(
@@ -95,8 +119,8 @@ class LinearSEM:
     ) -> LinearSEM:
         """The model with the weights `edges[source, target]`, and no other arrows."""
         nodes = checked_nodes(names)
-        position = {name: i for i, name in enumerate(nodes)}
-        B = np.zeros((len(nodes), len(nodes)))
+        known = frozenset(nodes)
+        given: dict[Edge, float] = {}
         wanted = "edges: give a mapping from (source, target) to the weight, such as {('a', 'b'): 0.5}."
         if not isinstance(edges, Mapping):
             raise errors.GraphError(wanted)
@@ -105,17 +129,53 @@ class LinearSEM:
             if len(ends) != 2 or not all(isinstance(end, str) for end in ends):
                 raise errors.GraphError(wanted)
             source, target = ends
-            if source not in position or target not in position:
+            if source not in known or target not in known:
                 raise errors.GraphError(
                     f"The edge {shown(str(source))} → {shown(str(target))} has an end that is not among the names."
                 )
-            B[position[source], position[target]] = as_number(weight)
-        return cls(B, omega, intercept, nodes)
+            given[source, target] = as_number(weight)
+            if not np.isfinite(given[source, target]):
+                raise errors.NonFiniteError(
+                    f"The weight of {shown(source)} → {shown(target)} is {short(weight)}; every weight must be a number."
+                )
+        if not nodes:
+            raise errors.DataError("A model needs at least one variable.")
+        dag = Dag.from_edges(nodes, [edge for edge, weight in given.items() if weight])
+        return cls.of(dag, [given[edge] for edge in dag.directed], omega, intercept)
+
+    @cached_property
+    def B(self) -> Array:
+        """The weight of i → j at [i, j], a p × p matrix; `weights` and `dag` have the same without the zeros."""
+        return self._matrix(np.arange(len(self.names)))
+
+    @property
+    def edges(self) -> dict[Edge, float]:
+        """The weight of every (source, target), as `from_edges` takes it."""
+        return dict(zip(self.dag.directed, self.weights.tolist(), strict=True))
+
+    def _matrix(self, order: Sequence[int] | NDArray[np.intp]) -> Array:
+        """B with its rows and columns in another order."""
+        place = np.argsort(order)
+        matrix = np.zeros((len(place), len(place)))
+        matrix[place[self.dag.links.source], place[self.dag.links.target]] = self.weights
+        matrix.flags.writeable = False
+        return matrix
+
+    def by_parents(self, X: Array) -> Array:
+        """X @ B: the part of every value that its parents give, for rows of values of all variables."""
+        links, p = self.dag.links, len(self.names)
+        if len(links) * FEW > p * p:
+            return np.asarray(X @ self.B)
+        given = np.zeros(X.shape[::-1])
+        columns = np.ascontiguousarray(X.T)
+        for at, i, j in zip(range(len(links)), links.source.tolist(), links.target.tolist(), strict=True):
+            given[j] += self.weights[at] * columns[i]
+        return np.ascontiguousarray(given.T)
 
     @cached_property
     def order(self) -> tuple[int, ...]:
         """A topological order of the columns, causes first; the same for the same graph."""
-        return topological_order(self.dag.adjacency)
+        return topological_order(self.dag.links)
 
     def total_effects(self) -> Array:
         r"""$(I - B)^{-1} - I$; entry (i, j) sums over the paths i → … → j the products of their weights.
@@ -124,8 +184,8 @@ class LinearSEM:
         is subtracted from it.
         """
         causal = np.ix_(self.order, self.order)
-        inverse, _ = lapack.dtrtri(np.asfortranarray(-self.B[causal]), lower=0, unitdiag=1)
-        effects = np.empty_like(self.B)
+        inverse, _ = lapack.dtrtri(np.asfortranarray(-self._matrix(self.order)), lower=0, unitdiag=1)
+        effects = np.empty_like(inverse)
         effects[causal] = inverse
         np.fill_diagonal(effects, 0.0)
         return representable(effects, "The total effects")
@@ -138,7 +198,7 @@ class LinearSEM:
 
     def precision(self) -> Array:
         r"""The inverse of the covariance, $(I - B) \operatorname{diag}(1/\omega)\, (I - B)^\top$."""
-        root = (np.eye(len(self.names)) - self.B) / np.sqrt(self.omega)
+        root = (np.eye(len(self.names)) - self._matrix(range(len(self.names)))) / np.sqrt(self.omega)
         precision: Array = root @ root.T
         return precision
 
@@ -171,8 +231,8 @@ class LinearSEM:
             if data.names != self.names:
                 raise errors.ColumnError("The moments and the model must have the same names in the same order.")
             n = data.n
-            shift = data.mean - data.mean @ self.B - self.intercept
-            rss = np.square(data.R - data.R @ self.B).sum(axis=0) + n * np.square(shift)
+            shift = data.mean - self.by_parents(data.mean[None, :])[0] - self.intercept
+            rss = np.square(data.R - self.by_parents(data.R)).sum(axis=0) + n * np.square(shift)
         else:
             X = as_numbers(data, "data")
             if X.ndim != 2 or X.shape[1] != len(self.names):
@@ -180,15 +240,12 @@ class LinearSEM:
                     f"The data have shape {X.shape}; the model has {counted(len(self.names), 'column')}."
                 )
             n = len(X)
-            rss = np.square(X - X @ self.B - self.intercept).sum(axis=0)
+            rss = np.square(X - self.by_parents(X) - self.intercept).sum(axis=0)
         return float(-0.5 * (n * np.log(2 * np.pi * self.omega) + rss / self.omega).sum())
 
     def to_json(self) -> str:
         """A JSON document of names, intercept, omega and the edges with their weights, every digit kept."""
-        edges = [
-            {"source": self.names[i], "target": self.names[j], "weight": float(self.B[i, j])}
-            for i, j in np.argwhere(self.B).tolist()
-        ]
+        edges = [{"source": a, "target": b, "weight": weight} for (a, b), weight in self.edges.items()]
         document = {"names": self.names, "intercept": self.intercept.tolist(), "omega": self.omega.tolist()}
         return json.dumps({**document, "edges": edges}, ensure_ascii=False)
 
@@ -212,7 +269,8 @@ class LinearSEM:
             return NotImplemented
         return (
             self.names == other.names
-            and np.array_equal(self.B, other.B)
+            and self.dag.links.same(other.dag.links)
+            and np.array_equal(self.weights, other.weights)
             and np.array_equal(self.omega, other.omega)
             and np.array_equal(self.intercept, other.intercept)
         )
@@ -220,20 +278,23 @@ class LinearSEM:
     def __hash__(self) -> int:
         return hash((self.names, tuple(self.omega.tolist())))
 
-    def __reduce__(self) -> tuple[type[LinearSEM], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         # unpickled arrays can be written to; a model made anew is locked
-        return LinearSEM, (self.B, self.omega, self.intercept, self.names)
+        return LinearSEM.of, (self.dag, self.weights, self.omega, self.intercept)
 
     def _repr_html_(self) -> str:
         p, order = len(self.names), self.order
-        arrows = ((i, j) for i in order for j in np.flatnonzero(self.B[i]).tolist())
-        weights = ([arrow(self.names[i], self.names[j]), number(float(self.B[i, j]))] for i, j in arrows)
+        links = self.dag.links
+        arrows = ((i, at) for i in order for at in range(links.starts[i], links.starts[i + 1]))
+        weights = (
+            [arrow(self.names[i], self.names[links.target[at]]), number(float(self.weights[at]))] for i, at in arrows
+        )
         variances = (
             [isolated(self.names[j]), number(float(self.omega[j])), number(float(self.intercept[j]))] for j in order
         )
         return card(
             f"LinearSEM: {counted(p, 'variable')}, {counted(self.dag.edge_count, 'arrow')}",
-            figure(graph_svg(self.names, self.dag.adjacency, self._strokes)),
+            figure(graph_svg(self.names, lambda: self.dag.adjacency, self._strokes)),
             table(["arrow", "weight"], weights, total=self.dag.edge_count, where=": see .B"),
             table(["variable", "error variance", "intercept"], variances, total=p, where=": see .omega and .intercept"),
         )
@@ -245,28 +306,44 @@ class LinearSEM:
                 sd = np.sqrt(self.covariance().diagonal())
             except errors.OrdagError:
                 sd = np.full(len(self.names), np.nan)
-            effects = self.B * sd[:, None] / sd
-        return [Stroke(i, j, effect=float(effects[i, j])) for i, j in np.argwhere(self.B).tolist()]
+            source, target = self.dag.links.source, self.dag.links.target
+            effects = self.weights * sd[source] / sd[target]
+        ends = zip(source.tolist(), target.tolist(), effects.tolist(), strict=True)
+        return [Stroke(i, j, effect=effect) for i, j, effect in ends]
 
     def __repr__(self) -> str:
-        return f"LinearSEM({counted(len(self.names), 'variable')}, {counted(int(np.count_nonzero(self.B)), 'edge')})"
+        return f"LinearSEM({counted(len(self.names), 'variable')}, {counted(self.dag.edge_count, 'edge')})"
 
     def _propagate(self, E: Array) -> Array:
         """X with X(I − B) = E, a block of variables at a time: from the parents before it, then within it."""
         order = np.array(self.order)
+        place = np.argsort(order)
+        cause, effect = place[self.dag.links.source], place[self.dag.links.target]
+        by_effect = np.argsort(effect)
+        cause, effect, weights = cause[by_effect], effect[by_effect], self.weights[by_effect]
         Z = np.ascontiguousarray(E[:, order].T)
         with np.errstate(over="ignore", invalid="ignore"):
             for start in range(0, len(order), BLOCK):
-                block = order[start : start + BLOCK]
-                incoming = self.B[np.ix_(order[:start], block)]
-                parents = np.flatnonzero(incoming.any(axis=1))
-                known = Z[start : start + BLOCK] + incoming[parents].T @ Z[parents]
-                Z[start : start + BLOCK] = solve_triangular(
-                    -self.B[np.ix_(block, block)], known, trans="T", unit_diagonal=True, check_finite=False
+                size = min(BLOCK, len(order) - start)
+                here = slice(*np.searchsorted(effect, [start, start + size]))
+                parents, row = np.unique(cause[here], return_inverse=True)
+                incoming = np.zeros((len(parents), size))
+                incoming[row, effect[here] - start] = weights[here]
+                within = np.zeros((size, size))
+                earlier = int(np.searchsorted(parents, start))
+                within[parents[earlier:] - start] = incoming[earlier:]
+                known = Z[start : start + size] + incoming[:earlier].T @ Z[parents[:earlier]]
+                Z[start : start + size] = solve_triangular(
+                    -within, known, trans="T", unit_diagonal=True, check_finite=False
                 )
         X = np.empty_like(E)
         X[:, order] = Z.T
         return representable(X, "The values of this model")
+
+
+def numbered(p: int) -> tuple[str, ...]:
+    """X1, X2, …: what variables are called that nobody has named."""
+    return tuple(f"X{i}" for i in range(1, p + 1))
 
 
 def representable(values: Array, what: str) -> Array:

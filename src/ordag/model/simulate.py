@@ -13,7 +13,7 @@ from ordag.checks import Seed, checked_seed, is_whole, short
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.model.designs import DESIGNS, Design, Range, Streams
-from ordag.model.sem import LinearSEM
+from ordag.model.sem import LinearSEM, numbered
 from ordag.words import joined
 
 
@@ -102,11 +102,12 @@ def simulate(
     streams = _streams(checked_seed(seed))
     recipe = chosen.draw(p, streams, **options)
     order = np.arange(p) if chosen.fixed_p else streams.labels.permutation(p)
-    B = np.zeros((p, p))
-    B[order[recipe.causes], order[recipe.effects]] = recipe.weights
-    omega = np.empty(p)
+    causes, effects = order[recipe.causes], order[recipe.effects]
+    dag = Dag.known_acyclic_edges(numbered(p), causes, effects)
+    sizes, omega = np.empty(len(causes)), np.empty(p)
+    sizes[dag.links.find(causes, effects)] = recipe.weights
     omega[order] = recipe.omega
-    sem = LinearSEM(B, omega)
+    sem = LinearSEM.of(dag, sizes, omega)
     return Simulation(sem, sem.sample(n, streams.rows), tuple(order.tolist()))
 
 

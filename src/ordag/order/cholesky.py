@@ -9,6 +9,7 @@ docs/numerics.md derives the bounds used here.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from ordag.arrays import Array, Mask
-from ordag.linalg import triangle
+from ordag.linalg import add_products, triangle
 
 SPENT = 1e-6
 """A variance that has fallen to this share of its first value leaves about ten of its sixteen digits."""
@@ -25,6 +26,10 @@ TIE = 1e-10
 """Variances this close (relatively) agree in every digit that SPENT guarantees: the earlier column goes first."""
 
 BLOCK = 48
+"""Pivots in a block: between blocks the rest of the matrix is brought up to date."""
+
+LARGE, LARGE_BLOCK = 3000, 96
+"""From so many columns on the rest no longer stays in a processor's cache, and larger blocks are quicker."""
 
 
 class Pivoted(NamedTuple):
@@ -47,7 +52,13 @@ class Partial(NamedTuple):
     runner_up: Array
 
 
-def minimum_pivot(gram: Array, before: Mask | None = None) -> Partial:
+def minimum_pivot(
+    gram: Array,
+    before: Mask | None = None,
+    *,
+    overwrite: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Partial:
     r"""Factorise `gram` by smallest remaining diagonal entry, as far as its digits go.
 
     With C the columns chosen so far, the diagonal of the Schur complement
@@ -55,39 +66,69 @@ def minimum_pivot(gram: Array, before: Mask | None = None) -> Partial:
     (Park & Kim, Algorithm 1, Step 1). Only the lower triangle of `gram` is read. The result stops after the step
     at which a remaining variance first falls below `SPENT` times the diagonal entry that it started from.
     With a partial order `before` ([i, j]: i before j) only columns compete of which all earlier ones are chosen.
+
+    One matrix serves: its first rows hold what is done, the rest the upper triangle of what is left, in which the pivots of a block
+    have moved to the front. With `overwrite` that is `gram` itself, if it is stored by columns. `progress` is told how many
+    columns are chosen.
     """
     p = len(gram)
-    A = np.array(gram, order="F")
-    remaining = A.diagonal().copy()
+    M = gram.T if overwrite and gram.flags.f_contiguous and gram.flags.writeable else np.array(gram.T, order="C")
+    remaining = M.diagonal().copy()
     limit = SPENT * remaining
     columns = np.arange(p)
     order = np.empty(p, np.intp)
     runner_up = np.empty(p)
-    rows = np.zeros((p, p))
     queue = None if before is None else Queue(before)
+    most = p if p <= 1.5 * BLOCK else BLOCK if p < LARGE else LARGE_BLOCK
     done = 0
     while done < p:
         at_first = remaining.copy()
-        panel, picks, second = _panel(A, remaining, limit, min(BLOCK, p - done), queue)
+        left = M[done:, done:]
+        panel, picks, second = _panel(left, remaining, limit, min(most, p - done), columns, queue)
         steps = len(picks)
-        exhausted = bool(steps < min(BLOCK, p - done) or (remaining < limit).any())
+        exhausted = bool(steps < min(most, p - done) or (remaining < limit).any())
         if exhausted:
             steps = _steps_with_digits(at_first, limit, panel, picks)
         order[done : done + steps] = columns[picks[:steps]]
         runner_up[done : done + steps] = second[:steps]
-        rows[done : done + steps, columns] = panel[:steps]
+        if not exhausted and done + steps < p:
+            rest, kept = _exchange(left, picks)
+            panel_of_rest = panel.take(kept, axis=1)
+            add_products(rest.T, panel_of_rest.T, alpha=-1.0)
+        finished = M[done : done + steps]
+        finished[:] = 0.0
+        finished[:, columns] = panel[:steps]
         done += steps
+        if progress is not None:
+            progress(done)
         if exhausted or done == p:
             break
-        A = blas.dsyrk(-1.0, panel.T, beta=1.0, c=A, lower=1, overwrite_c=1)
-        # Chosen columns stay in A until three tenths of it are dead: copying less often is cheaper than the wasted work.
-        if p - done <= 0.7 * len(columns):
-            alive = np.flatnonzero(np.isfinite(remaining))
-            A = A.T.take(alive, axis=0)  # in two statements, so that the first lets go of the old A
-            A = A.take(alive, axis=1).T
-            remaining, limit, columns = remaining[alive], limit[alive], columns[alive]
-            queue = None if queue is None else Queue(queue.before[np.ix_(alive, alive)])
-    return Partial(order[:done], rows[:done], runner_up[:done])
+        remaining, limit, columns = remaining[kept], limit[kept], columns[kept]
+    return Partial(order[:done], M[:done], runner_up[:done])
+
+
+def _exchange(left: Array, picks: list[int]) -> tuple[Array, NDArray[np.intp]]:
+    """Move the columns that were not picked out of the front of a symmetric matrix, to the places of those that were, further back.
+
+    Gives the part behind the front, and the columns that it holds now. Only the upper triangle counts.
+    """
+    q, width = len(left), len(picks)
+    kept = np.arange(q)
+    picked = np.zeros(q, dtype=bool)
+    picked[picks] = True
+    front, back = np.flatnonzero(~picked[:width]), np.flatnonzero(picked[width:]) + width
+    kept[back] = front
+    kept = kept[width:]
+    if len(front):
+        moved = left[front]  # rows from their diagonals on; what comes before is in the columns of the front
+        corner = left[:width, :width]
+        moved[:, :width] = (np.triu(corner) + np.triu(corner, 1).T)[front]
+        moved = moved.take(kept, axis=1)
+        places = back - width
+        rest = left[width:, width:]
+        rest[:, places] = moved.T
+        rest[places] = moved
+    return left[width:, width:], kept
 
 
 class Queue:
@@ -97,22 +138,28 @@ class Queue:
         self.before = before
         self._waits = before.sum(axis=0)
 
-    def rivals(self, remaining: Array) -> Array:
+    def rivals(self, remaining: Array, columns: NDArray[np.intp]) -> Array:
         """A copy, infinite where a column has to wait."""
-        return np.where(self._waits > 0, math.inf, remaining)
+        return np.where(self._waits[columns] > 0, math.inf, remaining)
 
-    def release(self, j: int) -> None:
-        """Column j is chosen: nobody has to wait for it any more."""
-        self._waits -= self.before[j]
+    def release(self, column: int) -> None:
+        """This column is chosen: nobody has to wait for it any more."""
+        self._waits -= self.before[column]
 
 
 def _panel(
-    A: Array, remaining: Array, limit: Array, steps: int, queue: Queue | None = None
+    A: Array,
+    remaining: Array,
+    limit: Array,
+    steps: int,
+    columns: NDArray[np.intp],
+    queue: Queue | None,
 ) -> tuple[Array, list[int], list[float]]:
     """Choose up to `steps` pivots without touching A; `remaining` is brought up to date (infinite where chosen).
 
     Row t of the panel is the t-th new column of L: the row of A at the pivot, less what the panel's earlier
-    rows explain of it. (All products go through SciPy's BLAS: NumPy brings one of its own, and two of them in turn keep
+    rows explain of it. Only the upper triangle of A is read; `columns` says which columns stand there, of which the first
+    goes first where variances are equal. (All products go through SciPy's BLAS: NumPy brings one of its own, and two of them in turn keep
     each other's threads waiting.)
     """
     q = len(A)
@@ -122,14 +169,15 @@ def _panel(
     picks: list[int] = []
     second: list[float] = []
     for t in range(steps):
-        rivals = remaining if queue is None else queue.rivals(remaining)
+        rivals = remaining if queue is None else queue.rivals(remaining, columns)
         j = int(rivals.argmin())
         pivot = float(rivals[j])
         rivals[j] = math.inf
         runner_up = float(least(rivals))
         if runner_up <= pivot * (1 + TIE):
             rivals[j] = pivot
-            j = int((rivals <= pivot * (1 + TIE)).argmax())
+            tied = np.flatnonzero(rivals <= pivot * (1 + TIE))
+            j = int(tied[columns[tied].argmin()])
             pivot = float(rivals[j])
             rivals[j] = math.inf
             runner_up = float(least(rivals))
@@ -138,10 +186,10 @@ def _panel(
             return panel[:t], picks, second
         if queue is not None:
             remaining[j] = math.inf
-            queue.release(j)
+            queue.release(int(columns[j]))
         row = panel[t]
-        row[:j] = A[j, :j]
-        row[j:] = A[j:, j]
+        row[:j] = A[:j, j]
+        row[j:] = A[j, j:]
         if t:
             blas.dgemv(-1.0, panel[:t].T, panel[:t, j], beta=1.0, y=row, overwrite_y=1)
         row *= 1 / math.sqrt(pivot) if pivot > 0.0 else 0.0  # nothing at all is left of this column
@@ -176,7 +224,9 @@ def factorise(root: Array, before: Mask | None = None) -> Pivoted:
     done = refreshes = 0
     while True:
         rest = order[done:]
-        part = minimum_pivot(residuals.T @ residuals, None if before is None else before[np.ix_(rest, rest)])
+        gram = np.asfortranarray(residuals.T @ residuals)
+        waits = None if before is None else before[np.ix_(rest, rest)]
+        part = minimum_pivot(gram, waits, overwrite=True)
         chosen = np.zeros(p - done, dtype=bool)
         chosen[part.order] = True
         sequence = np.concatenate([part.order, np.flatnonzero(~chosen)])

@@ -30,10 +30,11 @@ HOPELESS = 1.0
 
 def condition(W: Array, scale: Array) -> Array:
     """c_m = Σ_j |W_mj| ‖x_j‖ for every row m."""
-    c = np.empty(len(W))
+    c = np.zeros(len(W))
     step = max(1, 2**18 // max(1, len(W)))
-    for start in range(0, len(W), step):  # a few rows at a time: |W| whole would be one more p × p matrix
-        c[start : start + step] = np.einsum("ij,j->i", np.abs(W[start : start + step]), scale)
+    for start in range(0, len(W), step):  # a few columns at a time: |W| whole would be one more p × p matrix
+        stop = start + step
+        c[start:] += np.einsum("ji,j->i", np.abs(W.T[start:stop, start:]), scale[start:stop])
     return c
 
 
@@ -70,8 +71,9 @@ def checked_factor(
     factor = Factor(L, W, uncertainty, from_last, refreshes)
     if uncertainty.max() < NEGLIGIBLE:
         return factor
-    steps = factor.candidates(moments.n, None if before is None else before[np.ix_(order, order)])
-    return replace(factor, undecided=tuple(_undecided(factor, steps, scale, names, moments.squared)))
+    blocks = factor.candidates(moments.n, None if before is None else before[np.ix_(order, order)])
+    found = [one for steps in blocks for one in _undecided(factor, steps, scale, names, moments.squared)]
+    return replace(factor, undecided=tuple(sentence for _, sentence in sorted(found)))
 
 
 def _refuse(moments: Moments, names: list[str], m: int, share: Array, uncertainty: float) -> None:
@@ -90,19 +92,24 @@ def _refuse(moments: Moments, names: list[str], m: int, share: Array, uncertaint
     )
 
 
-def _undecided(factor: Factor, steps: Candidates, scale: Array, names: list[str], squared: bool) -> Iterator[str]:
-    """One sentence for every step whose winner and runner-up are closer than their rounding errors."""
+def _undecided(
+    factor: Factor, steps: Candidates, scale: Array, names: list[str], squared: bool
+) -> Iterator[tuple[int, str]]:
+    """The number and a sentence for every step whose winner and runner-up are closer than their rounding errors."""
     side, nearest = "after" if factor.from_last else "before", steps.nearest
-    for m in np.flatnonzero(steps.rivals.any(axis=1)).tolist():
-        b = int(nearest[m])
-        value = float(steps.values[m, b])
-        gap = value / float(steps.values[m, m]) - 1
+    for row in np.flatnonzero(steps.rivals.any(axis=1)).tolist():
+        m, b = steps.first + row, int(nearest[row])
+        value = float(steps.values[row, b - steps.start])
+        gap = value / float(steps.chosen[row]) - 1
         rival = _residual_terms(factor, m, b, scale) / math.sqrt(value)
         uncertainty = factor.uncertainty[m] + float(noise(np.asarray(rival), squared=squared))
         if gap < uncertainty:
             yield (
-                f"step {m + 1}: {shown(names[m])} {side} {shown(names[b])} rests on a "
-                f"relative difference of {gap:.1e} where {max(0.0, -math.log10(uncertainty)):.1f} digits are left"
+                m,
+                (
+                    f"step {m + 1}: {shown(names[m])} {side} {shown(names[b])} rests on a "
+                    f"relative difference of {gap:.1e} where {max(0.0, -math.log10(uncertainty)):.1f} digits are left"
+                ),
             )
 
 

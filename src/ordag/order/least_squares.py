@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +17,10 @@ from ordag.linalg import inverse, triangle
 from ordag.order.cholesky import SPENT, TIE, factorise, lower, minimum_pivot
 from ordag.order.digits import NEGLIGIBLE, checked_factor, column_lengths, condition, noise
 from ordag.order.ordering import Factor, Ordering, Rule
+from ordag.words import News
+
+TOLD = 1000
+"""Columns from which on the steps of an ordering are told."""
 
 QUICK = 1e-8
 """The relative uncertainty of a variance up to which a Gram matrix of the rows is as good as the rows."""
@@ -31,18 +37,31 @@ def forward(moments: Moments, before: Mask | None = None) -> Ordering:
     return Ordering.along(found.order, moments, factor, found.runner_up)
 
 
-def quick_forward(moments: Moments, before: Mask | None = None) -> Ordering | None:
-    """The forward ordering straight from a Gram matrix of the rows, or None where that has too few digits."""
+def quick_forward(
+    moments: Moments, before: Mask | None = None, tell: Callable[[News], None] | None = None
+) -> Ordering | None:
+    """The forward ordering straight from a Gram matrix of the rows, or None where that has too few digits.
+
+    `tell` hears how far things are, where there are so many columns that it takes a second or more.
+    """
     assert moments.scatter is not None
-    part = minimum_pivot(moments.scatter, before)
-    if len(part.order) < moments.p:
+    p = moments.p
+    tell = None if tell is None or p < TOLD else tell
+    part = minimum_pivot(moments.scatter, before, progress=None if tell is None else partial(_told, tell, "ordered", p))
+    if len(part.order) < p:
         return None
     L = lower(part)
-    W = inverse(L)
+    W = inverse(L, None if tell is None else partial(_told, tell, "regressed", p))
     uncertainty = noise(condition(W, column_lengths(moments)[part.order]), squared=True)
     if uncertainty.max() > QUICK:
         return None
     return Ordering.along(part.order, moments, Factor(L, W, uncertainty), part.runner_up)
+
+
+def _told(tell: Callable[[News], None], what: str, p: int, done: int) -> None:
+    """How many of the variables are done. The rest of a triangular matrix takes the cube of its share of the work, if it shrinks."""
+    left = 1.0 - done / p
+    tell(News(f"{done:,} of {p:,} variables {what}", 1.0 - left**3 if what == "ordered" else (done / p) ** 3))
 
 
 def with_factor(ordering: Ordering) -> Ordering:
@@ -56,7 +75,7 @@ def with_factor(ordering: Ordering) -> Ordering:
 
 def _find(table: Table, before: Mask | None) -> Ordering:
     """By way of a Gram matrix where that carries the digits, and from R where it does not."""
-    quick = None if table.gram_moments is None else quick_forward(table.gram_moments, before)
+    quick = None if table.gram_moments is None else quick_forward(table.gram_moments, before, table.tell)
     return quick if quick is not None else forward(table.qr_moments, before)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -36,41 +36,48 @@ class Rule:
     tests: bool = False
 
 
-class Candidates(NamedTuple):
-    """What the steps compared, one row for each: `values[m, m]` of the chosen position is the least, the `rivals` have the others.
+TOGETHER = 2**18
+"""Numbers that a few steps are compared by at once: what stays in a processor's cache."""
 
-    The values of the rivals with the chosen one also given are in the row of the next step, `onwards` (1 or -1) further;
+
+class Candidates(NamedTuple):
+    """What the steps from `first` on compared: a row for each of them, a column for each position from `start` on.
+
+    The chosen one's value is the least; the `rivals` have the others. `rest` are the values with the chosen one also given;
     `degrees` are those of freedom of a test of two values.
     """
 
+    first: int
+    start: int
     values: Array
+    rest: Array
     rivals: Mask
     degrees: Array
-    onwards: int
+
+    @property
+    def chosen(self) -> Array:
+        """The value of the position that every step chose."""
+        return self.values.diagonal(self.first - self.start)
 
     @property
     def nearest(self) -> NDArray[np.intp]:
         """The position of every step's runner-up; of no meaning where there is no rival."""
-        return np.asarray(np.where(self.rivals, self.values, np.inf).argmin(axis=1))
+        return np.asarray(np.where(self.rivals, self.values, np.inf).argmin(axis=1) + self.start)
 
     def tied(self, alpha: float) -> Mask:
         """The rivals whose p-value that they have the same variance as the chosen one is above alpha."""
-        tied = np.zeros(self.values.shape, dtype=bool)
-        critical = stdtrit(self.degrees, 1.0 - alpha / 2.0)
-        step = max(1, 2**18 // len(tied))
-        for start in range(0, len(tied), step):  # what stays in a processor's cache
-            m, b = np.nonzero(self.rivals[start : start + step])
-            m += start
-            tied[m, b] = self._t(m, b) < critical[m]
-        return tied
+        critical = stdtrit(self.degrees, 1.0 - alpha / 2.0)[:, None]
+        with np.errstate(invalid="ignore"):
+            t = pitman_morgan_t(
+                np.sqrt(self.chosen)[:, None], np.sqrt(self.values), np.sqrt(self.rest), self.degrees[:, None]
+            )
+        return np.asarray(self.rivals & (t < critical))
 
-    def p_values(self, m: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
-        """The p-values that rivals b have the same variance as those chosen at steps m."""
-        return np.asarray(2.0 * stdtr(self.degrees[m], -self._t(m, b)))
-
-    def _t(self, m: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
-        chosen, rival, rest = self.values[m, m], self.values[m, b], self.values[m + self.onwards, b]
-        return pitman_morgan_t(np.sqrt(chosen), np.sqrt(rival), np.sqrt(rest), self.degrees[m])
+    def p_values(self, rows: NDArray[np.intp], positions: NDArray[np.intp]) -> Array:
+        """The p-values that rivals have the same variance as those that the steps of these rows chose."""
+        columns = positions - self.start
+        rival, rest = self.values[rows, columns], self.rest[rows, columns]
+        return pitman_morgan(np.sqrt(self.chosen[rows]), np.sqrt(rival), np.sqrt(rest), self.degrees[rows])
 
 
 @dataclass(frozen=True)
@@ -89,20 +96,44 @@ class Factor:
     refreshes: int = 0
     undecided: tuple[str, ...] = ()
 
-    def candidates(self, n: int, waits: Mask | None = None) -> Candidates:
-        r"""All that the steps compared (docs/numerics.md, "Steps"); where `waits[a, b]`, position b has to come after a.
+    def candidates(self, n: int, waits: Mask | None = None) -> Iterator[Candidates]:
+        r"""All that the steps compared, some steps at a time (docs/numerics.md, "Steps"); where `waits[a, b]`, position b has to come
+        after a.
 
         $\sum_{i \ge m} L_{bi}^2$ is the scatter of b given all before m, $\sum_{i \le m} W_{ib}^2$ its precision among the first m + 1.
         """
-        positions = np.arange(float(len(self.L)))
-        waits = np.zeros(self.L.shape, dtype=bool) if waits is None else waits
-        if self.from_last:
-            values = np.cumsum(self.W**2, axis=0)
-            rivals = np.tril(~np.logical_or.accumulate(waits, axis=1).T, -1)
-            return Candidates(values, rivals, n - positions - 1.0, -1)
-        values = np.cumsum(self.L[:, ::-1] ** 2, axis=1)[:, ::-1].T
-        rivals = np.triu(~np.logical_or.accumulate(waits[::-1], axis=0)[::-1], 1)
-        return Candidates(values, rivals, n - positions - 2.0, 1)
+        p, size = len(self.L), max(1, TOGETHER // len(self.L))
+        return self._from_last(n, waits, p, size) if self.from_last else self._from_first(n, waits, p, size)
+
+    def _from_first(self, n: int, waits: Mask | None, p: int, size: int) -> Iterator[Candidates]:
+        freed = np.full(p, -1) if waits is None else np.where(waits.any(axis=0), p - 1 - waits[::-1].argmax(axis=0), -1)
+        below = np.zeros(p)
+        for stop in range(p, 0, -size):
+            steps = np.arange(max(0, stop - size), stop)
+            start = int(steps[0])
+            sums = np.empty((len(steps) + 1, p - start))
+            sums[-1], sums[:-1] = below[start:], self.L[start:, start:stop].T
+            np.square(sums[:-1], out=sums[:-1])
+            for k in range(len(steps) - 1, -1, -1):
+                sums[k] += sums[k + 1]
+            below[start:] = sums[0]
+            rivals = (np.arange(start, p) > steps[:, None]) & (steps[:, None] > freed[start:])
+            yield Candidates(start, start, sums[:-1], sums[1:], rivals, np.subtract(n - 2.0, steps))
+
+    def _from_last(self, n: int, waits: Mask | None, p: int, size: int) -> Iterator[Candidates]:
+        freed = np.full(p, p) if waits is None else np.where(waits.any(axis=1), waits.argmax(axis=1), p)
+        above = np.zeros(p)
+        for start in range(0, p, size):
+            steps = np.arange(start, min(start + size, p))
+            stop = int(steps[-1]) + 1
+            sums = np.empty((len(steps) + 1, stop))
+            sums[0], sums[1:] = above[:stop], self.W[start:stop, :stop]
+            np.square(sums[1:], out=sums[1:])
+            for k in range(len(steps)):
+                sums[k + 1] += sums[k]
+            above[:stop] = sums[-1]
+            rivals = (np.arange(stop) < steps[:, None]) & (steps[:, None] < freed[:stop])
+            yield Candidates(start, 0, sums[1:], sums[:-1], rivals, np.subtract(n - 1.0, steps))
 
 
 @dataclass(frozen=True)
@@ -186,27 +217,33 @@ class Ordering:
     def uncertainty(self) -> Array:
         return self.known_factor.uncertainty
 
-    def candidates(self, before: Mask | None = None) -> Candidates:
-        """All that the steps compared; `before` is the partial order of the columns that they had to keep to."""
+    def candidates(self, before: Mask | None = None) -> Iterator[Candidates]:
+        """All that the steps compared, some steps at a time; `before` is the partial order of the columns that they had to keep to."""
         return self.known_factor.candidates(self.n, None if before is None else before[np.ix_(self.order, self.order)])
 
     def pair(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> tuple[Array, Array, Array]:
         """Scatter of a, of b, and between them, given everything before a; positions a < b in the order."""
         diagonal = np.diagonal(self.L)
-        return diagonal[a] ** 2, self._tails(a, b), self.L[b, a] * diagonal[a]
+        return diagonal[a] ** 2, self._tails(a, b)[0], self.L[b, a] * diagonal[a]
 
     def _tails(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
-        """Scatter of b given everything before a: a sum of squares, so nothing cancels."""
-        tails = np.empty(len(a))
-        for row in np.unique(b):
-            at = b == row
-            tails[at] = np.cumsum(self.L[row, row::-1] ** 2)[row - a[at]]
+        """Scatter of b given everything before a, and given a too, for a < b: sums of squares, so nothing cancels."""
+        tails = np.empty((2, len(a)))
+        by_row = np.argsort(b, kind="stable")
+        ends = np.flatnonzero(np.diff(b[by_row], append=-1)) + 1
+        L, start = self.L, 0
+        for end in ends.tolist():
+            at = by_row[start:end]
+            row, least = int(b[at[0]]), int(a[at].min())
+            sums = np.cumsum(L[row, least : row + 1][::-1] ** 2)
+            tails[0, at], tails[1, at] = sums[row - a[at]], sums[row - a[at] - 1]
+            start = end
         return tails
 
     def direction_p_values(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
         """Two-sided Pitman–Morgan p-values that a and b have the same variance given everything before a."""
-        s_a, s_b, rest = np.diagonal(self.L)[a], np.sqrt(self._tails(a, b)), np.sqrt(self._tails(a + 1, b))
-        return pitman_morgan(s_a, s_b, rest, self.n - a - 2.0)
+        s_b, rest = np.sqrt(self._tails(a, b))
+        return pitman_morgan(np.diagonal(self.L)[a], s_b, rest, self.n - a - 2.0)
 
 
 def pitman_morgan(a: Array, b: Array, rest: Array, degrees: NDArray[np.floating[Any]]) -> Array:

@@ -15,7 +15,7 @@ from ordag.paper.methods import METHODS, settings
 
 SIZES = (20, 50, 80)
 ROWS = tuple(range(100, 1001, 100))
-REPLICATES = 10
+REPLICATES = 100
 REPEATS = {"cvs": 5, "gds": 1}
 
 PAPER: dict[int, dict[str, tuple[float, ...]]] = {

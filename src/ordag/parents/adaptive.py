@@ -47,7 +47,7 @@ def adaptive_elimination(question: Question) -> Selection:
     leave no choice does not count.
     """
     search = _Search(question)
-    n, p, pairs = question.ordering.n, len(question.r), question.pairs
+    n, p, pairs = question.ordering.n, len(question.ordering.order), question.pairs
     found: dict[int, Kept] = {}
     penalty, share = math.log(n) + 2.0 * math.log(p), math.nan
     seen: set[int] = set()
@@ -65,7 +65,9 @@ def adaptive_elimination(question: Question) -> Selection:
         kept[m, :m] = one.parents
     joined = f"{100 * share:.1f} % of {counted(pairs, 'pair')} joined"
     grounds = f"along this order (edge prior: {joined}, penalty {penalty:.3g} for each edge)"
-    return question.answer(kept, search.expected_false(kept, penalty), grounds, penalty=penalty, share=share)
+    return question.answer(
+        np.nonzero(kept), search.expected_false(kept, penalty), grounds, penalty=penalty, share=share
+    )
 
 
 class _Search:

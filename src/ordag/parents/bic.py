@@ -71,7 +71,7 @@ def choose(question: Question) -> Selection:
     kept = backward_elimination(L, W, n, question.allowed, question.required)
     expected = partial(expected_false, L, kept, n, question.allowed, question.required)
     grounds = f"along this order (BIC at {counted(n, 'row')}, {counted(question.pairs, 'pair')})"
-    return question.answer(kept, expected, grounds)
+    return question.answer(np.nonzero(kept), expected, grounds)
 
 
 BIC = ParentRule("bic", "BIC", "those that backward elimination by BIC keeps; no level to set", choose)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from ordag.arrays import Array
-from ordag.parents.selection import ParentRule, Question, Selection
-from ordag.parents.tests import p_values, rejected
+from ordag.arrays import Array, Mask
+from ordag.parents.selection import Edges, ParentRule, Question, Selection
+from ordag.parents.tests import Slab, conditioned_on, significant
 from ordag.words import counted
+
+MANY_PAIRS = 2**21
+"""More p-values than these are not held at once if it can be helped."""
 
 
 @dataclass(frozen=True)
 class Correction:
-    """From alpha, the number of pairs and (if it is a `rate`) their p-values, least first, to the largest p-value that counts.
+    """From alpha, the number of pairs and (if it is a `rate`) the least of their p-values in order, to the largest that counts.
 
     A level lets alpha through for every pair tested, a rate that share of the pairs found. `grounds` says so of a `level` and `pairs`.
     """
@@ -27,8 +30,11 @@ class Correction:
 
 
 def false_discovery_threshold(rate: float, pairs: int, ranked: Array) -> float:
-    """Benjamini & Hochberg (1995): the largest p₍ᵢ₎ of m with p₍ᵢ₎ ≤ rate · i / m, or less than any if there is none."""
-    below = np.flatnonzero(ranked <= rate * np.arange(1, pairs + 1) / pairs)
+    """Benjamini & Hochberg (1995): the largest p₍ᵢ₎ of m with p₍ᵢ₎ ≤ rate · i / m, or less than any if there is none.
+
+    `ranked` are the least of the p-values, with all that can count among them.
+    """
+    below = np.flatnonzero(ranked <= rate * np.arange(1, len(ranked) + 1) / pairs)
     return float(ranked[below[-1]]) if len(below) else -1.0
 
 
@@ -52,22 +58,63 @@ CORRECTIONS = {
 
 def choose(question: Question) -> Selection:
     """Every predecessor whose test given all others is significant (Park & Kim, Algorithm 1, Step 2)."""
-    n, test, alpha, pairs = question.ordering.n, question.test, question.alpha, question.pairs
+    alpha, pairs = question.alpha, question.pairs
     correction = CORRECTIONS[question.correction]
     if correction.rate or question.row_p_values is not None:
-        values = p_values(question.r, n, test) if question.row_p_values is None else question.row_p_values
-        tested = np.tri(len(values), k=-1, dtype=bool) if question.open is None else question.open
-        threshold = correction.threshold(alpha, pairs, np.sort(values[tested]))
+        values, (later, earlier) = _candidates(question, alpha if correction.rate else 1.0)
+        threshold = correction.threshold(alpha, pairs, np.sort(values))
         found = values <= threshold
-        expected = alpha * int((found & tested).sum()) if correction.rate else threshold * pairs
+        edges = later[found], earlier[found]
+        expected = alpha * len(edges[0]) if correction.rate else threshold * pairs
     else:
         threshold = correction.threshold(alpha, pairs, np.empty(0))
-        found = rejected(question.r, n, test, threshold)
+        edges, _ = _joined(question, threshold)
         expected = threshold * pairs
-    if question.allowed is not None and question.required is not None:
-        found = found & question.allowed | question.required
+    if question.required is not None:
+        joined = question.required.copy()
+        joined[edges] = True
+        edges = np.nonzero(joined)
     grounds = correction.grounds.format(level=f"{alpha:g}", pairs=counted(pairs, "pair"))
-    return question.answer(found, expected, grounds, threshold=threshold)
+    return question.answer(edges, expected, grounds, threshold=threshold)
+
+
+def _candidates(question: Question, rate: float) -> tuple[Array, Edges]:
+    """The p-values of open pairs, and the pairs: all those among them that a false-discovery rate could let through.
+
+    Where k of m p-values are at or below a bound on its threshold, rate · k / m is a bound too. So the p-values of very many pairs
+    are counted until there are few to hold and to sort.
+    """
+    if question.row_p_values is not None:
+        values = question.row_p_values
+        edges = np.nonzero(np.tri(len(values), k=-1, dtype=bool) if question.open is None else question.open)
+        return values[edges], edges
+    bound, settled = rate, question.pairs <= MANY_PAIRS
+    while not settled:
+        count = sum(int(found.sum()) for _, found in _significant(question, _just_above(bound)))
+        tighter = rate * count / question.pairs
+        settled = count <= MANY_PAIRS or tighter > bound / 2
+        bound = min(tighter, bound)
+    edges, r = _joined(question, _just_above(bound))
+    return question.test(r, question.ordering.n, conditioned_on(edges[0])), edges
+
+
+def _just_above(level: float) -> float:
+    """A level that no p-value up to the given one exceeds by rounding, whether it is computed or its critical value."""
+    return min(level * (1.0 + 1e-6), 1.0)
+
+
+def _significant(question: Question, level: float) -> Iterator[tuple[Slab, Mask]]:
+    """Slab by slab the open pairs whose p-value is at most a level."""
+    for slab, found in significant(question.ordering.W, question.ordering.n, question.test, level):
+        yield slab, found if question.open is None else found & slab.part_of(question.open)
+
+
+def _joined(question: Question, level: float) -> tuple[Edges, Array]:
+    """The open pairs whose p-value is at most a level, by their later positions, and their partial correlations."""
+    parts = [(*slab.positions(found), slab.r[found]) for slab, found in _significant(question, level)]
+    later, earlier, r = (np.concatenate(values) for values in zip(*parts, strict=True))
+    by_later = np.lexsort((earlier, later))
+    return (later[by_later], earlier[by_later]), r[by_later]
 
 
 TEST = ParentRule(

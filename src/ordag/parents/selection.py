@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,21 +14,26 @@ from scipy.special import ndtr
 
 from ordag.arrays import Array, Mask
 from ordag.order.ordering import Ordering
-from ordag.parents.tests import Test, conditioned_on, p_values, partial_correlations
+from ordag.parents.tests import Test, conditioned_on, correlations_of, p_values, partial_correlations
+
+Edges: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
+"""(later, earlier) positions of joined pairs."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The chosen parents and the tests behind them; matrices are at [later, earlier] positions of the order.
+    """The chosen parents and the tests behind them: `edges` are (later, earlier) positions of the order, sorted.
 
+    Matrices are at [later, earlier], and made when asked for: with thousands of variables, `edges` and `p_values_of` take none.
     `expected` is the number of false edges to expect, or a function that works it out; `grounds` says where it comes from.
     Edges, whichever way they point: wrong directions come on top. `threshold` is the p-value up to which pairs are joined,
-    `row_p_values` are those of a test that saw the rows, `r` the partial correlations where there are any. `penalty` of an edge
-    and `share` of pairs joined are those of the edge prior; nan for rules that have none.
+    `row_p_values` are those of a test that saw the rows, `W` is the inverse factor behind the others. `penalty` of an edge and
+    `share` of pairs joined are those of the edge prior; nan for rules that have none.
     """
 
-    parents: Mask
-    r: Array | None
+    edges: Edges
+    W: Array | None
+    p: int
     n: int
     test: Test
     pairs: int
@@ -38,6 +43,18 @@ class Selection:
     threshold: float = math.nan
     penalty: float = math.nan
     share: float = math.nan
+
+    @property
+    def parents(self) -> Mask:
+        """The edges as a mask."""
+        mask = np.zeros((self.p, self.p), dtype=bool)
+        mask[self.edges] = True
+        return mask
+
+    @cached_property
+    def r(self) -> Array | None:
+        """The partial correlation of every pair given all other predecessors, where there is one."""
+        return None if self.W is None else partial_correlations(self.W)
 
     @cached_property
     def p_values(self) -> Array:
@@ -51,8 +68,8 @@ class Selection:
         """Those of some pairs of positions only."""
         if self.row_p_values is not None:
             return self.row_p_values[later, earlier]
-        assert self.r is not None
-        return self.test(self.r[later, earlier], self.n, conditioned_on(later))
+        assert self.W is not None
+        return self.test(correlations_of(self.W, later, earlier), self.n, conditioned_on(later))
 
     @cached_property
     def expected_false(self) -> float:
@@ -74,7 +91,7 @@ class Selection:
 
     @property
     def edge_count(self) -> int:
-        return int(self.parents.sum())
+        return len(self.edges[0])
 
     def details(self) -> dict[str, Any]:
         """What else there is to tell, in plain values."""
@@ -111,10 +128,10 @@ class Question:
     def pairs(self) -> int:
         return math.comb(len(self.ordering.order), 2) if self.open is None else int(self.open.sum())
 
-    def answer(self, parents: Mask, expected: float | Callable[[], float], grounds: str, **more: float) -> Selection:
-        r = None if self.ordering.factor is None else self.r
-        known = self.row_p_values
-        return Selection(parents, r, self.ordering.n, self.test, self.pairs, expected, grounds, known, **more)
+    def answer(self, edges: Edges, expected: float | Callable[[], float], grounds: str, **more: float) -> Selection:
+        W = None if self.ordering.factor is None else self.ordering.W
+        p, n, known = len(self.ordering.order), self.ordering.n, self.row_p_values
+        return Selection(edges, W, p, n, self.test, self.pairs, expected, grounds, known, **more)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,21 +94,64 @@ def partial_correlations(W: Array) -> Array:
     first m + 1 variables is W'ᵀW' with W' the leading rows of W, and its last row and diagonal give r.
     Entries on and above the diagonal are zero. Takes a stack of W too.
     """
-    r = np.zeros(W.shape)
-    carried = np.zeros((*W.shape[:-2], 1, W.shape[-1]))
-    for start, stop in _blocks(W.shape[-1]):
-        block = W[..., start:stop, :stop]
-        squares = np.cumsum(block**2, axis=-2) + carried[..., :stop]
-        carried[..., :stop] = squares[..., -1:, :]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            r[..., start:stop, :stop] = -block / np.sqrt(squares)
-        r[..., start:stop, start:stop] = np.tril(r[..., start:stop, start:stop], -1)
+    squares = np.cumsum(np.square(W), axis=-2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = np.divide(W, np.sqrt(squares, out=squares), out=squares)
+    return np.tril(np.negative(r, out=r), -1)
+
+
+class Slab(NamedTuple):
+    """The partial correlations of all later variables with some earlier ones, at [earlier - start, later - start].
+
+    Only those where the later one is later count: `pairs` has their places, and r is zero elsewhere.
+    """
+
+    start: int
+    r: Array
+
+    @property
+    def pairs(self) -> Mask:
+        return ~np.tri(*self.r.shape, dtype=bool)
+
+    def part_of(self, mask: Mask) -> Mask:
+        """What a mask at [later, earlier] says of the slab."""
+        return mask[self.start :, self.start : self.start + len(self.r)].T
+
+    def positions(self, joined: Mask) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """(later, earlier) of the places in a mask over the slab."""
+        earlier, later = np.nonzero(joined)
+        return later + self.start, earlier + self.start
+
+
+def slabs(W: Array) -> Iterator[Slab]:
+    """`partial_correlations` of a few earlier variables at a time, as many as stay in a processor's cache: never p × p numbers."""
+    p = len(W)
+    step = max(1, 2**16 // max(p, 1))
+    for start in range(0, p, step):
+        yield Slab(start, np.triu(_of_columns(W[start:, start : start + step].T), 1))
+
+
+def correlations_of(W: Array, later: NDArray[np.intp], earlier: NDArray[np.intp]) -> Array:
+    """`partial_correlations` of some pairs of positions only."""
+    r = np.empty(len(later))
+    by_column = np.argsort(earlier, kind="stable")
+    columns, starts = np.unique(earlier[by_column], return_index=True)
+    for j, at in zip(columns.tolist(), np.split(by_column, starts[1:]), strict=True):
+        r[at] = _of_columns(W[j:, j])[later[at] - j]
     return r
+
+
+def _of_columns(columns: Array) -> Array:
+    """r from columns of W, which lie in the rows here, and begin at their diagonals or before."""
+    squares = np.cumsum(np.square(columns), axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.divide(-columns, np.sqrt(squares, out=squares), out=squares))
 
 
 def correlation_noise(W: Array, condition: Array, *, squared: bool) -> Array:
     r"""How far rounding may have moved every one of `partial_correlations`, at [later, earlier].
 
+    Some columns of W will do, from the diagonal of the first on, with the condition of those rows.
     With c the `condition` and $b_{mj} = \sum_{i=j}^m |W_{ij}| c_i / \sqrt{\sum_{i=j}^m W_{ij}^2}$ by $\varepsilon (b_{mj} + c_m)$ from
     rows, and from squares and products by $\varepsilon (b_{mj} + c_m)^2 / 2$ (docs/numerics.md).
     """
@@ -139,6 +182,21 @@ def rejected(r: Array, n: int, test: Test, alpha: float) -> Mask:
         return p_values(r, n, test) <= alpha
     least = CRITICAL[test](alpha, n, conditioned_on(np.arange(r.shape[-1])))[:, None]
     return (r >= least) | (r <= -least)
+
+
+def decision(p: int, n: int, test: Test, alpha: float) -> Callable[[Array, int], Mask]:
+    """A function that says of the |r| of a `Slab`, and its start, which have a p-value of at most alpha."""
+    if test not in CRITICAL:
+        return lambda r, start: test(r, n, conditioned_on(np.arange(start, start + r.shape[1]))) <= alpha
+    least = CRITICAL[test](alpha, n, conditioned_on(np.arange(p)))
+    return lambda r, start: r >= least[start:]
+
+
+def significant(W: Array, n: int, test: Test, alpha: float) -> Iterator[tuple[Slab, Mask]]:
+    """Slab by slab the pairs whose p-value is at most alpha, as a mask over the slab."""
+    found = decision(len(W), n, test, alpha)
+    for slab in slabs(W):
+        yield slab, found(np.abs(slab.r) if test in CRITICAL else slab.r, slab.start) & slab.pairs
 
 
 def _blocks(p: int) -> Iterator[tuple[int, int]]:

@@ -14,11 +14,15 @@ MOST_DRAWN = 60
 
 
 def graph_svg(
-    names: Sequence[str], adjacency: Mask, strokes: Callable[[], Sequence[Stroke]] | None = None
+    names: Sequence[str], matrix: Callable[[], Mask], strokes: Callable[[], Sequence[Stroke]] | None = None
 ) -> str | None:
-    """A graph by itself, with these looks of its edges or plain ones; None for one with too many boxes to show unasked."""
+    """A graph by itself, with these looks of its edges or plain ones; None for one with too many boxes to show unasked.
+
+    matrix: gives the adjacency, and is asked only where there is something to draw.
+    """
     if len(names) > MOST_DRAWN:
         return None
+    adjacency = matrix()
     ends = [(int(i), int(j)) for i, j in zip(*adjacency.nonzero(), strict=True)]
     plain = [Stroke(i, j, not adjacency[j, i]) for i, j in ends if i < j or not adjacency[j, i]]
     return svg(graph_scene(names, place(names, adjacency), plain if strokes is None else strokes()))

@@ -24,6 +24,8 @@ from ordag.settings import declared
 if TYPE_CHECKING:
     from ordag.fit import Fit
 
+WIDE = 1000
+"""Variables beyond which a fingerprint is not that of R."""
 OF_BYTES = "the bytes of the file"
 
 KNOWLEDGE = "knowledge.txt"
@@ -72,19 +74,19 @@ def again(fit: Fit, origin: Origin) -> dict[str, Any]:
 
 
 def fingerprint(fit: Fit, data: str | PathLike[str] | None = None) -> tuple[str, str]:
-    """SHA-256 of the file that was read, or else of what was learned from: rows, names, means and R of the moments."""
+    """SHA-256 of the file that was read, or else of what was learned from: rows, names, means and R of the moments; of a wide table
+    their diagonal alone, for R takes a factorisation."""
     path = DATASETS[data].path if isinstance(data, str) and data in DATASETS else Path(data or "")
     if data is not None and path.is_file() and path.stat().st_size <= LARGEST:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest(), OF_BYTES
     moments = fit.moments
     digest = hashlib.sha256(json.dumps([moments.n, list(moments.names)]).encode())
-    for values in (moments.mean, moments.R):
+    wide = moments.p > WIDE
+    for values in (moments.mean, np.asarray(moments.variances) if wide else moments.R):
         digest.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
-    return (
-        digest.hexdigest(),
-        "the number of rows, the names, the means and the triangular root R of the moments, as 64-bit numbers",
-    )
+    what = "sums of squares of the centred columns" if wide else "triangular root R of the moments"
+    return digest.hexdigest(), f"the number of rows, the names, the means and the {what}, as 64-bit numbers"
 
 
 def python_call(fit: Fit, origin: Origin) -> str:

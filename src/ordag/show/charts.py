@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -246,9 +246,9 @@ OF_ROWS: Mapping[str, Callable[[Fit, Finding, Array], Chart | None]] = {
 
 
 def _of(fit: Fit, rows: Array, name: str) -> Equation | None:
-    arrows: Any = np.zeros_like(fit.graph.adjacency)
     j = fit.names.index(name)
-    arrows[:, j] = fit.graph.adjacency[:, j]
+    into = fit.graph.links
+    arrows = into.where(into.target == j).mask
     return next(equations(rows, arrows), None)
 
 

@@ -181,7 +181,10 @@ def _steps(fit: Fit) -> dict[str, Any] | None:
             "runner_up": [None if name is None else index[name] for name in columns["runner_up"]],
             "p_value": _column(columns["runner_up_p_value"]),
             "tied": [group[:MOST_TIED] for group in others],
-            "tied_count": [len(group) for group in others],
+            "tied_count": [
+                len(group) + int(more)
+                for group, more in zip(others, columns.get("tied_more", [0] * len(others)), strict=True)
+            ],
             "matters": list(columns["tie_matters"]),
         }
     return steps

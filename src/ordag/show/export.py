@@ -50,7 +50,7 @@ def content(fit: Fit, path: str | PathLike[str]) -> str | bytes:
         return report(fit)
     if ending in ENDINGS:
         return picture(fit, path)
-    return write_text(fit.graph, format_of(path), fit.weights)
+    return write_text(fit.graph, format_of(path), fit.edge_weights)
 
 
 def _edge_table(fit: Fit) -> str:
@@ -64,6 +64,7 @@ def _edge_table(fit: Fit) -> str:
         columns["undirected"] = ["false"] * len(columns["source"])
     arrows = zip(*columns.values(), strict=True)
     lines = [{"source": a, "target": b, "undirected": "true"} for a, b in fit.graph.undirected]
-    lone = [{"source": name} for name in fit.names if not fit.graph.skeleton[fit.graph.index(name)].any()]
+    joined = set(fit.graph.links.source.tolist() + fit.graph.links.target.tolist())
+    lone = [{"source": name} for place, name in enumerate(fit.names) if place not in joined]
     rows = [*(dict(zip(columns, row, strict=True)) for row in arrows), *lines, *lone]
     return pd.DataFrame(rows, columns=list(columns), dtype=object).to_csv(index=False, lineterminator="\n")

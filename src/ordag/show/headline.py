@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ordag.arrays import Mask
 from ordag.evidence.verdict import Verdict
+from ordag.graph.acyclic import reachable
 from ordag.graph.graph import arrow
 from ordag.show.view import View
 from ordag.words import counted, listed, number, share, shown
@@ -48,11 +48,11 @@ def _what(fit: Fit) -> str:
             f"{_join(edges, arrows + lines)} {counted(p, 'variable')}; of a line, these data leave the direction open."
         )
     joins = f"{_join(counted(arrows, 'arrow'), arrows)} {counted(p, 'variable')}."
-    adjacency = graph.adjacency
-    first = [j for j in fit.places or range(p) if adjacency[j].any() and not adjacency[:, j].any()]
+    causes = set(graph.links.source.tolist()) - set(graph.links.target.tolist())
+    first = [j for j in fit.places or range(p) if j in causes]
     names = [fit.names[j] for j in first]
     if len(first) == 1:
-        reached = len(_reached(adjacency, first[0]))
+        reached = int(reachable(graph.links, first[0]).sum())
         others = "every other variable" if reached == p - 1 else f"{reached} of the {p - 1} others"
         return f"{joins} {shown(names[0])} comes first: no arrow points to it, and following the arrows from it one reaches {others}."
     come = (
@@ -67,16 +67,6 @@ def _join(edges: str, count: int) -> str:
     return f"{edges} {'joins' if count == 1 else 'join'}"
 
 
-def _reached(adjacency: Mask, start: int) -> set[int]:
-    seen: set[int] = set()
-    waiting = [start]
-    while waiting:
-        new = set(np.flatnonzero(adjacency[waiting.pop()]).tolist()) - seen
-        seen |= new
-        waiting += new
-    return seen
-
-
 def _strongest(fit: Fit, view: View) -> str:
     pairs = view.pairs
     sizes = np.where(np.array(pairs.kind, dtype=object) == "arrow", np.abs(pairs.standardised), math.nan)
@@ -84,7 +74,7 @@ def _strongest(fit: Fit, view: View) -> str:
         return ""
     best = int(np.nanargmax(sizes))
     a, b, weight = int(pairs.source[best]), int(pairs.target[best]), float(pairs.weight[best])
-    alone = int(fit.graph.adjacency[:, b].sum()) == 1
+    alone = len(fit.graph.links.turned.row(b)) == 1
     held = "" if alone else f" while the other causes of {view.names[b]} stay as they are"
     return (
         f"The strongest arrow is {arrow((fit.names[a], fit.names[b]))}: {view.names[b]} is {number(abs(weight), 3)} "

@@ -81,11 +81,13 @@ def tied_with(fit: Fit, most: int = 3) -> list[str]:
     if "tied" not in columns:
         return []
     cells = []
-    for node, group, matters in zip(
-        columns["node"], columns.get("tied", []), columns.get("tie_matters", []), strict=True
+    unlisted = columns.get("tied_more", [0] * len(columns["node"]))
+    for node, group, more_of_them, matters in zip(
+        columns["node"], columns["tied"], unlisted, columns["tie_matters"], strict=True
     ):
         others = [name for name in group if name != node]
-        more = f" and {len(others) - most} more" if len(others) > most else ""
+        rest = len(others) - most + more_of_them
+        more = f" and {rest} more" if rest > 0 else ""
         cells.append(f"{', '.join(map(shown, others[:most]))}{more}{' !' if matters and others else ''}")
     return cells
 

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
 from ordag.evidence.arrows import arrow_reasons, edge_p_values
+from ordag.graph.links import Links
 from ordag.learners.supports import SupportResult, discovery_rates
+from ordag.parents.selection import Selection
 from ordag.picture.layout import Layout, sequence
 from ordag.picture.scene import place
 from ordag.words import shown
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 
 MOST_PAIRS = 5000
 """Pairs that no graph joins to hold beside those of the graph: the likeliest."""
+
+TOGETHER = 2**18
+"""Pairs that are compared at once."""
 
 MOST_PLACED = 300
 """Variables up to which a picture of the whole graph has places for them."""
@@ -156,35 +161,59 @@ def view(fit: Fit) -> View:
 
 def _ends(fit: Fit, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp], list[Kind]]:
     """The pairs of the graph, arrows by their places in the order and then lines; after them the likeliest of the others."""
-    adjacency, place = fit.graph.adjacency, np.argsort(fit.places or range(len(fit.names)))
-    both = adjacency & adjacency.T
-    found: list[tuple[int, int, Kind]] = []
-    for mask, kind in ((adjacency & ~both, "arrow"), (np.triu(both), "line")):
-        ends = np.argwhere(mask)
-        ends = ends[np.lexsort((place[ends[:, 1]], place[ends[:, 0]]))]
-        found += [(int(i), int(j), kind) for i, j in ends]  # type: ignore[misc]
-    found += [(i, j, "absent") for i, j in _absent(fit, most)]
-    source, target, kinds = zip(*found, strict=True) if found else ((), (), ())
-    return np.array(source, np.intp), np.array(target, np.intp), list(kinds)
+    place = np.argsort(fit.places or range(len(fit.names)))
+    lines = fit.graph.lines
+    parts: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
+    for links in (fit.graph.arrows, lines.where(lines.source < lines.target)):
+        by_place = np.lexsort((place[links.target], place[links.source]))
+        parts.append((links.source[by_place], links.target[by_place]))
+    parts.append(_absent(fit, most))
+    source, target = (np.concatenate([part[end] for part in parts]) for end in (0, 1))
+    looks: tuple[Kind, ...] = ("arrow", "line", "absent")
+    kinds = [kind for kind, part in zip(looks, parts, strict=True) for _ in part[0]]
+    return source, target, kinds
 
 
-def _absent(fit: Fit, most: int) -> list[tuple[int, int]]:
-    """The likeliest pairs that the graph does not join, as arrows: by p-values along the order, or by probabilities."""
-    free = ~fit.graph.skeleton
+def _absent(fit: Fit, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The ends of the likeliest pairs that the graph does not join, as arrows: by p-values along the order, or by probabilities."""
     if fit.probabilities is not None:
+        free = ~fit.graph.skeleton
         likely = np.where(free & (fit.probabilities.joined >= IMPROBABLE), fit.probabilities.arrows, -1.0)
         i, j = np.nonzero(
             (likely > likely.T) | ((likely == likely.T) & (likely >= 0) & np.tri(len(likely), dtype=bool).T)
         )
         best = np.argsort(-likely[i, j], kind="stable")[:most]
-        return list(zip(i[best].tolist(), j[best].tolist(), strict=True))
+        return i[best], j[best]
     if fit.selection is None or fit.ordering is None or fit.ordering.support is not None:
-        return []
+        none = np.empty(0, dtype=np.intp)
+        return none, none
     order = fit.ordering.order
-    values = fit.selection.p_values
-    later, earlier = np.nonzero(np.tri(len(order), k=-1, dtype=bool) & free[np.ix_(order, order)])
-    best = np.argsort(values[later, earlier], kind="stable")[:most]
-    return list(zip(order[earlier[best]].tolist(), order[later[best]].tolist(), strict=True))
+    later, earlier = _least_p_values(fit.selection, fit.graph.links.renamed(np.argsort(order)), most)
+    return order[earlier], order[later]
+
+
+def _least_p_values(selection: Selection, joined: Links, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The positions, later and earlier, of the pairs of least p-values that are not joined; some rows of the matrix at a time."""
+    p = joined.p
+    high, low = np.maximum(joined.source, joined.target), np.minimum(joined.source, joined.target)
+    ends, values, worst = np.empty((2, 0), dtype=np.intp), np.empty(0), math.inf
+    step = max(1, TOGETHER // max(p, 1))
+    for start in range(0, p, step):
+        free = np.tri(min(step, p - start), start + step, start - 1, dtype=bool)[:, :p]
+        here = (high >= start) & (high < start + step)
+        free[high[here] - start, low[here]] = False
+        later, earlier = np.nonzero(free)
+        later += start
+        p_values = selection.p_values_of(later, earlier)
+        good = p_values < worst
+        ends = np.concatenate([ends, np.stack([later[good], earlier[good]])], axis=1)
+        values = np.concatenate([values, p_values[good]])
+        if len(values) > most:
+            best = np.argsort(values, kind="stable")[:most]
+            ends, values = ends[:, best], values[best]
+            worst = float(values[-1])
+    best = np.argsort(values, kind="stable")
+    return ends[0, best], ends[1, best]
 
 
 def _pairs(fit: Fit, most: int) -> Pairs:
@@ -198,8 +227,7 @@ def _pairs(fit: Fit, most: int) -> Pairs:
     weight, std_error = unknown.copy(), unknown.copy()
     p_value, q_value, direction = unknown.copy(), unknown.copy(), unknown.copy()
     if fit.refit is not None:
-        weight[present] = fit.refit.sem.B[source, target][present]
-        std_error[present] = fit.refit.std_error[source, target][present]
+        weight[present], std_error[present] = fit.refit.weights_of(source[present], target[present])
     known = np.ones(count, dtype=bool) if fit.selection is not None else present
     tested = edge_p_values(fit, source[known], target[known])
     if tested is not None:

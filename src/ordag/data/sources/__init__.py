@@ -15,10 +15,11 @@ from ordag.data.sources.parquet import open_folder, open_parquet
 from ordag.data.sources.paths import Upload, locate
 from ordag.data.sources.source import ScatteredSource, Source
 from ordag.data.sources.streams import open_ipc, open_iterator, open_stream
+from ordag.data.sources.tensors import TensorSource, open_tensor
 from ordag.errors import UnreadableError
 from ordag.words import shown
 
-__all__ = ["ScatteredSource", "Source", "Upload", "open_source"]
+__all__ = ["ScatteredSource", "Source", "TensorSource", "Upload", "open_source"]
 
 Opener = Callable[..., Source | None]
 """From data and settings to a source, or None for data of another kind: the first opener with a source is taken."""
@@ -26,7 +27,9 @@ Opener = Callable[..., Source | None]
 FILES: tuple[Opener, ...] = (open_folder, open_parquet, open_ipc, open_csv)
 """Of (path or file in memory, name in messages, Reading); text comes last, as it takes every path."""
 
-TABLES: tuple[Opener, ...] = (open_dask, open_columns, open_rows, open_stream, open_frame, open_array, open_iterator)
+TABLES: tuple[Opener, ...] = (
+    open_dask, open_tensor, open_columns, open_rows, open_stream, open_frame, open_array, open_iterator
+)  # fmt: skip
 """Of (table in memory, Reading); arrays come late, as NumPy makes one of most things."""
 
 
@@ -46,6 +49,7 @@ def open_source(data: Any, **settings: Any) -> Source:
     - whatever has Arrow's stream protocol, such as a query of DuckDB or a reader of batches, and iterators of data frames,
       Arrow batches or arrays: their rows go by once, and are not kept;
     - a data frame or an array of Dask, or a bag of Arrow tables: every partition is read where it lies, and none is collected;
+    - a tensor of PyTorch on a GPU, or another array with the CUDA array interface: its scatter is formed there;
     - a NumPy array or a list of rows, whose columns are called X1 to Xp. Entries that a mask hides are
       missing. Sparse matrices are refused: centred columns are dense.
 

@@ -15,7 +15,7 @@ from ordag.arrays import Array
 from ordag.data.reading import Reading
 from ordag.data.sources.arrow import floats, kind_of
 from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, beyond_exact, select
-from ordag.data.sources.paths import File, arrow_file, opened
+from ordag.data.sources.paths import File, arrow_file, opened, size_of, unchanged
 from ordag.data.sources.sniff import COMPRESSED, NUMBER, Layout, not_decodable, sniff
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import ColumnError, DataError, TooFewRowsError, UnreadableError
@@ -46,6 +46,14 @@ class CsvSource(Source):
     columns: Mapping[int, str]  # by position in the file, what pyarrow calls the selected columns
     files: list[Any] = field(default_factory=list)  # open ones, to know how many of their bytes are read
 
+    @property
+    def repeatable(self) -> bool:
+        return True
+
+    @property
+    def file_bytes(self) -> int | None:
+        return size_of([self.layout.path])
+
     def share(self, rows: int) -> float | None:
         if not self.files or self.files[0].closed or not self.files[0].size():
             return None
@@ -60,7 +68,7 @@ class CsvSource(Source):
         if self.rows == 0:
             return
         checked = False
-        with self._reading(pa.float64()) as reader:
+        with unchanged(self.layout.path, self.describe), self._reading(pa.float64()) as reader:
             for batch in reader:
                 block = np.column_stack([floats(column) for column in batch.columns])
                 if not checked and bool((np.abs(block) >= LARGEST_EXACT).any()):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from ordag.arrays import Array
 from ordag.data.reading import Reading
 from ordag.data.sources.arrow import kind_of, numbers_of
 from ordag.data.sources.columns import Kind, select
-from ordag.data.sources.paths import File, Upload, arrow_file, opened
+from ordag.data.sources.paths import File, Upload, arrow_file, opened, size_of, unchanged
 from ordag.data.sources.sniff import TEXT_ENDINGS
 from ordag.data.sources.source import Source, regroup, rows_at_once
 from ordag.errors import ColumnError, OrdagWarning, UnreadableError
@@ -24,7 +25,7 @@ from ordag.words import quoted
 ENDINGS = (".parquet", ".pq")
 TEXT = re.compile(r"\.(csv|tsv)(\.\w+)?$", re.IGNORECASE)
 MARK = b"PAR1"  # the first and the last four bytes of every Parquet file
-BUFFER = 1 << 16  # bytes read ahead in each column
+BUFFER, MOST_BUFFERED = 1 << 16, 1 << 27  # bytes read ahead in each column, and in all of them if those are very many
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,18 +34,47 @@ class ParquetSource(Source):
 
     files: tuple[File, ...]
 
+    @property
+    def repeatable(self) -> bool:
+        return True
+
     def batches(self, rows: int) -> Iterator[Array]:
         return regroup(self._blocks(), rows)
 
+    @property
+    def file_bytes(self) -> int | None:
+        return size_of(self.files)
+
     def _blocks(self) -> Iterator[Array]:
+        step = rows_at_once(len(self.names))
         for path in self.files:
             describe = self.describe if len(self.files) == 1 else f"{self.describe}, {path.name}"
             first_row = 1
-            with _opened(path, describe) as file:
-                step = rows_at_once(len(self.names))
-                for batch in file.iter_batches(batch_size=step, columns=list(self.names)):
+            buffer = min(BUFFER, max(2**12, MOST_BUFFERED // max(len(self.names), 1)))
+            with unchanged(path, describe), _opened(path, describe, buffer) as file:
+                batches = file.iter_batches(batch_size=step, columns=list(self.names))
+                while True:
+                    with _said(describe, partial(_row_group, file, self.names, first_row)):
+                        batch = next(batches, None)
+                    if batch is None:
+                        break
                     yield numbers_of(batch, self.names, describe, first_row)
                     first_row += batch.num_rows
+
+
+def _row_group(file: Any, names: Sequence[str], row: int) -> str:
+    """The first row group from this row on that cannot be read, in words."""
+    import pyarrow as pa
+
+    end = 0
+    for k in range(file.num_row_groups):
+        end += file.metadata.row_group(k).num_rows
+        if end >= row:
+            try:
+                file.read_row_group(k, columns=list(names))
+            except (pa.ArrowException, OSError):
+                return f", row group {k + 1} of {file.num_row_groups}," if file.num_row_groups > 1 else ""
+    return ""
 
 
 def open_parquet(path: File, describe: str, reading: Reading) -> Source | None:
@@ -163,24 +193,32 @@ def _refuse_mismatch(
 
 
 @contextmanager
-def _opened(path: File, describe: str) -> Iterator[Any]:
-    """The open file; what pyarrow or the system has against it becomes one sentence."""
-    import pyarrow as pa
+def _opened(path: File, describe: str, buffer: int = BUFFER) -> Iterator[Any]:
+    """The open file, read ahead by so many bytes in each column."""
     from pyarrow import parquet
 
-    try:
+    with _said(describe):
         _check_marks(path, describe)
         with (
             arrow_file(path) as raw,
-            parquet.ParquetFile(raw, pre_buffer=False, buffer_size=BUFFER, page_checksum_verification=True) as file,
+            parquet.ParquetFile(raw, pre_buffer=False, buffer_size=buffer, page_checksum_verification=True) as file,
         ):  # checksums only where the file has them
             yield file
+
+
+@contextmanager
+def _said(describe: str, place: Callable[[], str] = str) -> Iterator[None]:
+    """What pyarrow or the system has against a file becomes one sentence; `place` is asked where in the file it was."""
+    import pyarrow as pa
+
+    try:
+        yield
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0].strip(" :.")
         if "CRC checksum" in reason:
             reason = "a page does not match its checksum"
         raise UnreadableError(
-            f"{describe} could not be read as Parquet ({reason}): the file is damaged or cut off. "
+            f"{describe}{place()} could not be read as Parquet ({reason}): the file is damaged or cut off. "
             "Write or copy it again."
         ) from error
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
@@ -95,6 +97,36 @@ def opened(path: File, describe: str) -> BinaryIO:
         ) from error
     except OSError as error:
         raise UnreadableError(f"{describe} cannot be opened: {error.strerror}. Check the file.") from error
+
+
+@contextmanager
+def unchanged(path: File, describe: str) -> Iterator[None]:
+    """Around reading a file from its first byte to its last: refuse the answer if it became shorter or longer meanwhile."""
+    if isinstance(path, Upload):
+        yield
+        return
+    with opened(path, describe) as file:
+        before = os.fstat(file.fileno()).st_size
+        fault: Exception | None = None
+        try:
+            yield
+        except Exception as error:
+            fault = error
+        after = os.fstat(file.fileno()).st_size
+        if after != before:
+            raise UnreadableError(
+                f"{describe} changed while it was read, from {before:,} to {after:,} bytes: wait until it is written, or read a copy."
+            ) from fault
+        if fault is not None:
+            raise fault
+
+
+def size_of(paths: Iterable[File]) -> int | None:
+    """Bytes of these files; None where one is gone."""
+    try:
+        return sum(len(one.data) if isinstance(one, Upload) else one.stat().st_size for one in paths)
+    except OSError:
+        return None
 
 
 def _refuse_content(data: str) -> None:

@@ -16,6 +16,11 @@ from ordag.errors import SettingError, UnreadableError
 NUMBER = re.compile(r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)\s*", re.IGNORECASE)
 LINE_END = re.compile(r"\r\n|\r|\n")
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}  # unpacked by pyarrow while reading
+PACKED = {
+    b"\x1f\x8b": ".gz",
+    b"BZh": ".bz2",
+    b"\x28\xb5\x2f\xfd": ".zst",
+}  # first bytes, where there is no ending to go by
 TEXT_ENDINGS = (".csv", ".tsv", ".txt", *COMPRESSED)
 HOST_NAMES = ("idna", "punycode")  # encodings of single words, not of files
 LOOK = 1 << 18  # bytes

@@ -11,6 +11,7 @@ import numpy as np
 
 from ordag.arrays import Array
 from ordag.errors import UnreadableError
+from ordag.words import News, counted
 
 Found = TypeVar("Found")
 
@@ -28,9 +29,25 @@ class Source(ABC):
     describe: str
 
     @property
+    def repeatable(self) -> bool:
+        """Whether the table lies in a file, so that a second pass gives the same rows."""
+        return False
+
+    @property
     def array(self) -> Array | None:
         """The whole (n, p) table where it is in memory already, else None. Never write into it."""
         return None
+
+    @property
+    def file_bytes(self) -> int | None:
+        """Bytes of the files that are read; None for other tables."""
+        return None
+
+    def news(self, rows: int) -> News:
+        """What to say when `rows` rows are read."""
+        share, size = self.share(rows), self.file_bytes
+        read = f", {_bytes(share * size, size)}" if size and share is not None else ""
+        return News(f"{counted(rows, 'row')}{read} read", share)
 
     def share(self, rows: int) -> float | None:
         """How much of the table is read when `rows` rows are, from 0 to 1; None where that is not known."""
@@ -94,6 +111,12 @@ def regroup(blocks: Iterable[Array], rows: int, begun: int = 0) -> Iterator[Arra
             count += len(rest)
     if held:
         yield np.concatenate(held)
+
+
+def _bytes(done: float, size: int) -> str:
+    """So many bytes of all, in a unit that fits: "0.5 of 1.8 GB"."""
+    unit, name = next((one for one in ((1e9, "GB"), (1e6, "MB")) if size >= one[0]), (1e3, "kB"))
+    return f"{min(done, size) / unit:.1f} of {size / unit:.1f} {name}"
 
 
 def rows_at_once(p: int) -> int:

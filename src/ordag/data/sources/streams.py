@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ordag.data.sources.arrays import open_array
 from ordag.data.sources.arrow import kind_of, numbers_of
 from ordag.data.sources.columns import select
 from ordag.data.sources.frames import open_frame
-from ordag.data.sources.paths import File, Upload, arrow_file, opened
+from ordag.data.sources.paths import File, arrow_file, opened, size_of, unchanged
 from ordag.data.sources.sniff import TEXT_ENDINGS
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import ColumnError, UnreadableError
@@ -23,6 +24,7 @@ from ordag.words import quoted
 
 ENDINGS = (".arrow", ".arrows", ".feather", ".ipc")
 FILE_MARK, STREAM_MARK, OLD_MARK = b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
+END_MARK = STREAM_MARK + bytes(4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,16 +32,33 @@ class StreamSource(Source):
     """Batches of an Arrow schema. `read` gives them from the first on; where it is the only pass there is, a second is refused."""
 
     read: Callable[[], Iterator[Any]]
+    path: File | None = None
+    done: list[float] = field(default_factory=list)  # the share of the file that is read
+
+    @property
+    def file_bytes(self) -> int | None:
+        return None if self.path is None else size_of([self.path])
+
+    def share(self, rows: int) -> float | None:
+        return self.done[-1] if self.done else None
 
     def batches(self, rows: int) -> Iterator[Array]:
         return regroup(self._blocks(), rows)
 
     def _blocks(self) -> Iterator[Array]:
         first_row = 1
-        with _said(self.describe):
+        with nullcontext() if self.path is None else unchanged(self.path, self.describe), _said(self.describe):
             for batch in self.read():
                 yield numbers_of(batch, self.names, self.describe, first_row)
                 first_row += batch.num_rows
+
+
+class IpcSource(StreamSource):
+    """The batches of a file."""
+
+    @property
+    def repeatable(self) -> bool:
+        return True
 
 
 def open_ipc(path: File, describe: str, reading: Reading) -> Source | None:
@@ -61,22 +80,44 @@ def open_ipc(path: File, describe: str, reading: Reading) -> Source | None:
             f"{describe} is no Arrow file, whatever its name. If it is text, give it the ending .csv."
         )
     is_file = start.startswith(FILE_MARK)
-    with _said(describe), _ipc(path, is_file) as file:
-        names = _selected(file.schema, reading, describe)
+    if not is_file:
+        _check_end(path, describe)
+    with _said(describe), _ipc(path, is_file) as (file, _):
+        schema = file.schema
+        names = _selected(schema, reading, describe)
+    places = sorted(schema.get_field_index(name) for name in names)
+    done: list[float] = []
 
     def read() -> Iterator[Any]:
-        with _ipc(path, is_file) as file:
-            yield from (file.get_batch(k) for k in range(file.num_record_batches)) if is_file else file
+        with _ipc(path, is_file, places) as (file, raw):
+            batches = (file.get_batch(k) for k in range(file.num_record_batches)) if is_file else file
+            for k, batch in enumerate(batches, start=1):
+                done[:] = [k / file.num_record_batches if is_file else raw.tell() / raw.size()]
+                yield batch
 
-    return StreamSource(names=names, rows=None, describe=describe, read=read)
+    return IpcSource(names=names, rows=None, describe=describe, read=read, path=path, done=done)
+
+
+def _check_end(path: File, describe: str) -> None:
+    """A stream may be whole batches and still lack the last ones: only the mark at its end tells."""
+    with opened(path, describe) as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - len(END_MARK)))
+        if file.read() != END_MARK:
+            raise UnreadableError(
+                f"{describe} is cut off: the mark at the end of an Arrow stream is missing. Write or copy it again."
+            )
 
 
 @contextmanager
-def _ipc(path: File, is_file: bool) -> Iterator[Any]:
+def _ipc(path: File, is_file: bool, places: Sequence[int] | None = None) -> Iterator[Any]:
+    """The reader of a file, of the columns at these places, and the open file. It is read, not mapped into memory: where a
+    mapped file becomes shorter, the system ends the process."""
     import pyarrow as pa
 
-    with arrow_file(path) if isinstance(path, Upload) else pa.memory_map(str(path)) as mapped:
-        yield pa.ipc.open_file(mapped) if is_file else pa.ipc.open_stream(mapped)
+    options = pa.ipc.IpcReadOptions() if places is None else pa.ipc.IpcReadOptions(included_fields=list(places))
+    with arrow_file(path) as raw:
+        yield (pa.ipc.open_file if is_file else pa.ipc.open_stream)(raw, options=options), raw
 
 
 def open_stream(data: Any, reading: Reading) -> Source | None:

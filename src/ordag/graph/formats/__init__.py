@@ -7,12 +7,10 @@ from collections.abc import Callable
 from math import isfinite
 from typing import NamedTuple
 
-from numpy.typing import ArrayLike
-
 from ordag.checks import short
 from ordag.errors import GraphFormatError
 from ordag.graph.formats import dagitty, dot, gml, graphml, json_text, lavaan, tables
-from ordag.graph.formats.edge_list import Edge, EdgeList, HasEdges, edge_list
+from ordag.graph.formats.edge_list import Edge, EdgeList, HasEdges, Weights, edge_list
 from ordag.words import shown
 
 __all__ = [
@@ -21,6 +19,7 @@ __all__ = [
     "EdgeList",
     "Format",
     "HasEdges",
+    "Weights",
     "edge_list",
     "format_of",
     "read_text",
@@ -58,8 +57,8 @@ def format_of(path: str | os.PathLike[str]) -> str:
     raise GraphFormatError(f"{os.fspath(path)!r} does not end like a graph file; known endings: {known}")
 
 
-def write_text(graph: HasEdges, format: str, weights: ArrayLike | None = None) -> str:
-    """The graph as text; `weights[i, j]` is the weight of i → j."""
+def write_text(graph: HasEdges, format: str, weights: Weights | None = None) -> str:
+    """The graph as text; `weights[i, j]` is the weight of i → j, or `weights["a", "b"]` that of a → b."""
     return _known(format).write(edge_list(graph, weights))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordag.checks import as_number, as_numbers
+from ordag.checks import as_number, as_numbers, short
 from ordag.errors import GraphError, GraphFormatError
 from ordag.words import counted, shown
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import networkx
 
 Edge: TypeAlias = tuple[str, str]
+Weights: TypeAlias = ArrayLike | Mapping[Edge, float]
+"""A (p, p) array with the weight of i → j at [i, j], or a mapping from (source, target) to the weight."""
 
 
 @dataclass(frozen=True)
@@ -40,17 +42,24 @@ class HasEdges(Protocol):
     def undirected(self) -> tuple[Edge, ...]: ...
 
 
-def edge_list(graph: HasEdges, weights: ArrayLike | None = None) -> EdgeList:
-    """The graph's lists, with `weights[i, j]` for each arrow i → j; undirected edges have no weight."""
+def edge_list(graph: HasEdges, weights: Weights | None = None) -> EdgeList:
+    """The graph's lists, with the weight of each arrow; undirected edges have none."""
     plain = EdgeList(graph.nodes, graph.directed, graph.undirected)
     if weights is None:
         return plain
-    matrix = as_numbers(weights, "weights", GraphError)
     p = len(graph.nodes)
-    if matrix.shape != (p, p):
-        raise GraphError(f"weights has shape {matrix.shape}; a graph of {counted(p, 'node')} needs ({p}, {p})")
-    place = {name: index for index, name in enumerate(graph.nodes)}
-    values = {edge: float(matrix[place[edge[0]], place[edge[1]]]) for edge in graph.directed}
+    if isinstance(weights, Mapping):
+        arrows = set(graph.directed)
+        strangers = [edge for edge in weights if edge not in arrows]
+        if strangers:
+            raise GraphError(f"weights has {short(strangers[0])}, which is no arrow (source, target) of this graph")
+        values = {edge: as_number(weights[edge]) for edge in graph.directed if edge in weights}
+    else:
+        matrix = as_numbers(weights, "weights", GraphError)
+        if matrix.shape != (p, p):
+            raise GraphError(f"weights has shape {matrix.shape}; a graph of {counted(p, 'node')} needs ({p}, {p})")
+        place = {name: index for index, name in enumerate(graph.nodes)}
+        values = {edge: float(matrix[place[edge[0]], place[edge[1]]]) for edge in graph.directed}
     for edge, value in values.items():
         if not np.isfinite(value):
             raise GraphError(f"the weight of {shown(edge[0])} → {shown(edge[1])} is {value}; weights have to be finite")

@@ -19,6 +19,9 @@ from ordag.errors import GraphFormatError
 from ordag.graph.formats.edge_list import Edge, EdgeList
 from ordag.words import counted, shown
 
+MOST_ROWS = 10_000
+"""Nodes of an adjacency table: beyond, nobody opens the file, and its zeros take a gigabyte."""
+
 _TRUTH = {"true": True, "1": True, "false": False, "0": False, "": False}
 
 
@@ -69,7 +72,12 @@ def read_edges(text: str) -> EdgeList:
 def write_adjacency(edges: EdgeList) -> str:
     """The adjacency table."""
     place = {name: index for index, name in enumerate(edges.nodes)}
-    rows = {name: ["0"] * len(place) for name in place}
+    if len(place) > MOST_ROWS:
+        raise GraphFormatError(
+            f"an adjacency table of {len(place):,} nodes would have {len(place) ** 2:,} entries, nearly all of them 0; "
+            "write the table of edges (csv) or another format instead"
+        )
+    rows: dict[str, dict[int, str]] = {name: {} for name in place}
     for source, target in edges.directed:
         weight = edges.weights.get((source, target), 1)
         if weight == 0:
@@ -79,8 +87,17 @@ def write_adjacency(edges: EdgeList) -> str:
         rows[source][place[target]] = _number(weight)
     for first, second in edges.undirected:
         rows[first][place[second]] = rows[second][place[first]] = "1"
-    table = [f"{_cell(name)},{','.join(entries)}\n" for name, entries in rows.items()]
+    table = [f"{_cell(name)},{_with_zeros(entries, len(place))}\n" for name, entries in rows.items()]
     return _text([["", *edges.nodes]]) + "".join(table)
+
+
+def _with_zeros(entries: dict[int, str], p: int) -> str:
+    """One row of p entries, 0 where nothing is given."""
+    pieces, done = [], 0
+    for place in sorted(entries):
+        pieces += ["0," * (place - done), entries[place], ","]
+        done = place + 1
+    return "".join([*pieces, "0," * (p - done)])[:-1]
 
 
 def read_adjacency(text: str) -> EdgeList:

@@ -183,10 +183,10 @@ class Candidates:
 
     def _passes(self, graph: Essential, move: Move) -> bool:
         """Whether the rest of the graph, the limit on the degree and what is known let the move pass."""
-        degrees = [graph.adjacent[node].bit_count() for node in (move.source, move.target)]
-        new = not graph.adjacent[move.target] >> move.source & 1
-        if self.max_degree is not None and new and max(degrees) >= self.max_degree:
-            return False
+        if self.max_degree is not None and not graph.adjacent[move.target] >> move.source & 1:
+            degrees = [graph.adjacent[node].bit_count() for node in (move.source, move.target)]
+            if max(degrees) >= self.max_degree:
+                return False
         return self.operator.allowed(graph, move) and (
             self.constrained is None or self.constrained.allows(graph, move, self.operator)
         )

@@ -18,7 +18,7 @@ from ordag.knowledge.masks import Constraints
 from ordag.learners.found import Found
 from ordag.learners.pooled.posterior import Posterior
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
-from ordag.learners.pooled.search import pooled_search
+from ordag.learners.pooled.search import PooledResult, pooled_search
 from ordag.learners.pooled.variances import ROWS_EACH
 from ordag.learners.settings import MethodSettings, kicks
 from ordag.order import find_order
@@ -85,8 +85,15 @@ class PooledSettings(MethodSettings):
         return replace(self, kicks=0)
 
 
-def pooled(table: Table, settings: PooledSettings, known: Constraints | None = None) -> Found:
-    """The Dag of the lowest pooled score that the search comes to."""
+def pooled(
+    table: Table, settings: PooledSettings, known: Constraints | None = None, *, in_other_units: Found | None = None
+) -> Found:
+    """The Dag of the lowest pooled score that the search comes to.
+
+    in_other_units: what was found in the same table, each column multiplied by a factor, with the same settings: the class that GES
+    finds is taken from there.
+    """
+    before_scaling = None if in_other_units is None else in_other_units.result
     moments = table.moments
     grouped = None if settings.groups is None else placed_groups(settings.groups, moments.names)
     few = moments.n < least_squares_rows(moments.p)
@@ -102,6 +109,7 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
         seed=search_seed,
         known=known,
         progress=lambda start, score: table.tell(f"pooled: from {start}, score {score:.6g}"),
+        free=before_scaling.free if isinstance(before_scaling, PooledResult) else None,
     )
     best, order = result.best, ordering.order
     adjacency = np.zeros((moments.p, moments.p), dtype=bool)

@@ -97,6 +97,7 @@ def pooled_search(
     seed: Any = 0,
     known: Constraints | None = None,
     progress: Progress | None = None,
+    free: FreeClass | None = None,
 ) -> PooledResult:
     """Look for the graph of lowest pooled score (`PooledScore`) over orders of the variables.
 
@@ -120,6 +121,7 @@ def pooled_search(
     seed: of the kicks.
     known: arrows that must and that may not be, and who comes before whom.
     progress: called with the name of what is searched from and the lowest score so far.
+    free: the class that GES finds in the same columns in other units, which is the same; it is looked for if not given.
     """
     moments, known, groups = _by_position(ordering, known, groups)
     scarce = ordering.factor is None
@@ -128,7 +130,7 @@ def pooled_search(
     search = Descent(variances, score, known)
     found: dict[str, Optimum] = {}
     sure = False
-    free = FreeClass(moments, known, extended=scarce)
+    free = FreeClass(moments, known, extended=scarce, same_as=free)
     for name, adjacency in _starts(ordering, moments, known, free):
         order, parents = topological_order(adjacency), packed_columns(adjacency)
         found[name] = search.descend(order, parents)
@@ -222,16 +224,31 @@ def _by_position(
 
 
 class FreeClass:
-    """The equivalence class that GES finds in these moments, worked out when first asked for."""
+    """The equivalence class that GES finds in these moments, worked out when first asked for.
 
-    def __init__(self, moments: Moments, known: Constraints | None, *, extended: bool = False) -> None:
-        self._moments, self._known = moments, known
+    same_as: that of the same columns in other units, in whatever sequence: its score does not depend on units.
+    """
+
+    def __init__(
+        self,
+        moments: Moments,
+        known: Constraints | None,
+        *,
+        extended: bool = False,
+        same_as: FreeClass | None = None,
+    ) -> None:
+        self._moments, self._known, self._same_as = moments, known, same_as
         price = 1.0 + 2.0 * math.log(moments.p) / math.log(moments.n) if extended else 1.0
         self._settings = GesSettings(penalty=price)
 
     @cached_property
     def adjacency(self) -> Mask | None:
         """That of the CPDAG; None where there are too few digits or rows for GES."""
+        if self._same_as is not None:
+            found = self._same_as.adjacency
+            place = {name: j for j, name in enumerate(self._same_as._moments.names)}
+            at = [place[name] for name in self._moments.names]
+            return None if found is None else found[np.ix_(at, at)]
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", OrdagWarning)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from ordag.errors import ClusterError
+from ordag.errors import ClusterError, WorkerError
 from ordag.paper.engine.experiment import Experiment, ReproductionError, Rows, Task
 from ordag.paper.engine.journal import Journal
 from ordag.workers import as_worker, in_parallel, stopped_after
@@ -62,7 +61,7 @@ def perform(
                     raise failed
                 journal.add(task, rows)
                 finished(task)
-    except BrokenExecutor as error:
+    except WorkerError as error:
         raise ReproductionError(
             f"A worker was killed during {experiment.name}, most often for want of memory. {_kept(journal)} With fewer "
             "workers (--workers 1) it needs less memory."

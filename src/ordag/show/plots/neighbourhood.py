@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ordag.arrays import Mask
 from ordag.checks import short
 from ordag.errors import ColumnError
+from ordag.graph.links import Links
 from ordag.picture.layout import MARGIN
 from ordag.picture.scene import (
     SMALL,
@@ -36,12 +36,12 @@ HEADING = 26.0
 def scene(view: View, *, variable: str | None = None, legend: bool = True) -> Scene:
     """variable: the one to look at; without a name, the one with the most edges. legend: as for "graph"."""
     centre = _chosen(view, variable)
-    adjacency = view.fit.graph.adjacency
-    arrows = adjacency & ~adjacency.T
-    up, down = _distances(arrows.T, centre), _distances(arrows, centre)
+    graph = view.fit.graph
+    up, down = _distances(graph.arrows.turned, centre), _distances(graph.arrows, centre)
     steps = np.fmin(np.where(up > 0, up, np.nan), np.where(down > 0, down, np.nan))
-    far = [j for j in np.argsort(steps, kind="stable").tolist() if steps[j] > 1 and not adjacency[centre, j]]
-    near = np.flatnonzero(adjacency[centre] | adjacency[:, centre]).tolist()
+    children = set(graph.links.row(centre).tolist())
+    near = children | set(graph.links.turned.row(centre).tolist())
+    far = [j for j in np.argsort(steps, kind="stable").tolist() if steps[j] > 1 and j not in children]
     shown_far = set(far[:MOST_FAR])
     kept = [j for j in view.order if j == centre or j in near or j in shown_far]
     number = {j: k for k, j in enumerate(kept)}
@@ -58,22 +58,21 @@ def scene(view: View, *, variable: str | None = None, legend: bool = True) -> Sc
 def _chosen(view: View, variable: str | None) -> int:
     names = view.fit.names
     if variable is None:
-        return int(np.argmax(view.fit.graph.skeleton.sum(axis=0)))
+        return int(np.argmax(view.fit.graph.links.without_direction().in_columns))
     if variable not in names:
         hint = did_you_mean(variable, names) if isinstance(variable, str) else ""
         raise ColumnError(f"variable={short(variable)} is not among the variables.{hint} They are {listed(names)}.")
     return names.index(variable)
 
 
-def _distances(arrows: Mask, start: int) -> np.ndarray:
+def _distances(arrows: Links, start: int) -> np.ndarray:
     """Steps along arrows from `start` to every variable; -1 where there is no way."""
-    steps = np.full(len(arrows), -1)
-    frontier = np.zeros(len(arrows), dtype=bool)
-    frontier[start] = True
-    k = 0
-    while frontier.any():
+    steps = np.full(arrows.p, -1)
+    frontier, k = np.array([start]), 0
+    while len(frontier):
         steps[frontier] = k
-        frontier = arrows[frontier].any(axis=0) & (steps < 0)
+        reached = np.concatenate([arrows.row(node) for node in frontier.tolist()])
+        frontier = np.unique(reached[steps[reached] < 0])
         k += 1
     return steps
 

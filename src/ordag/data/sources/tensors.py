@@ -1,0 +1,101 @@
+"""Tensors on a GPU: their scatter is formed where they lie, and rows come to the host only where somebody needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ordag.arrays import Array
+from ordag.data.reading import Reading
+from ordag.data.sources.columns import select
+from ordag.data.sources.source import Source
+from ordag.errors import ColumnError, SettingError, UnreadableError
+
+if TYPE_CHECKING:
+    import torch
+
+NUMBERS = 2**28
+"""Numbers of a slab of rows, two gigabytes in float64."""
+
+COLUMNS = 4096
+"""Columns of the scatter at a time: wide enough for the device's full rate, narrow enough to leave out the upper triangle."""
+
+
+@dataclass(frozen=True, eq=False)
+class TensorSource(Source):
+    """A tensor of real numbers on a device."""
+
+    tensor: torch.Tensor
+
+    @property
+    def device(self) -> str:
+        return str(self.tensor.device)
+
+    def batches(self, rows: int) -> Iterator[Array]:
+        for start in range(0, len(self.tensor), rows):
+            yield np.ascontiguousarray(self.tensor[start : start + rows].double().cpu().numpy())
+
+    def scatter(self) -> tuple[Array, Array]:
+        """As `scatter_of`: mean and centred scatter, in its lower triangle, in float64 whatever the tensor holds."""
+        import torch
+
+        try:
+            with torch.no_grad():
+                return self._scatter()
+        except torch.OutOfMemoryError as error:
+            p = len(self.names)
+            raise SettingError(
+                f"{self.device} has too little memory for the scatter of {p} variables beside the tensor, {8e-9 * p**2:.1f} GB and slabs "
+                f"of {8e-9 * NUMBERS:.1f} GB: use fewer columns, or give the rows from the host."
+            ) from error
+
+    def _scatter(self) -> tuple[Array, Array]:
+        import torch
+
+        X = self.tensor
+        n, p = X.shape
+        mean = X.mean(dim=0, dtype=torch.float64)
+        missed = torch.zeros_like(mean)
+        upper = torch.zeros((p, p), dtype=torch.float64, device=X.device)
+        step = max(1, NUMBERS // p)
+        for start in range(0, n, step):
+            centred = X[start : start + step].double() - mean
+            missed += centred.sum(dim=0)
+            for left in range(0, p, COLUMNS):
+                rows = slice(left, left + COLUMNS)
+                upper[rows, left:].addmm_(centred[:, rows].T, centred[:, left:])
+            del centred
+        for left in range(0, p, COLUMNS):
+            rows = slice(left, left + COLUMNS)
+            upper[rows, left:].addr_(missed[rows], missed[left:], alpha=-1.0 / n)
+        # rows of the upper triangle are columns of the lower one: the same numbers in NumPy's Fortran order
+        return (mean + missed / n).cpu().numpy(), upper.cpu().numpy().T
+
+
+def open_tensor(data: Any, reading: Reading) -> Source | None:
+    """An (n, p) tensor of PyTorch on a device, or another array with the CUDA array interface; its columns are named X1 to Xp."""
+    on_device = (
+        hasattr(data, "__cuda_array_interface__") or getattr(getattr(data, "device", None), "type", "cpu") != "cpu"
+    )
+    if not on_device:
+        return None
+    try:
+        import torch
+    except ImportError as error:
+        raise UnreadableError(
+            f"An array on a GPU ({type(data).__name__}) takes PyTorch, which is not installed: pip install 'ordag[gpu]'."
+        ) from error
+    tensor = torch.as_tensor(data).detach()
+    shape = tuple(tensor.shape)
+    if len(shape) != 2:
+        raise UnreadableError(f"the tensor has shape {shape}: expected two dimensions, (rows, variables).")
+    if not tensor.dtype.is_floating_point:
+        raise ColumnError(f"the tensor holds {tensor.dtype}: give floating-point numbers, such as tensor.double().")
+    names = tuple(f"X{j + 1}" for j in range(shape[1]))
+    positions = select(names, [None] * len(names), reading.columns, "the tensor")
+    if positions != tuple(range(len(names))):
+        tensor = tensor[:, list(positions)]
+    return TensorSource(tuple(names[j] for j in positions), shape[0], "the tensor", tensor)
