@@ -1,5 +1,5 @@
 // How an edge looks, in every drawing: width by standardised weight, colour and head by sign, opacity by how sure it is, dashes where
-// its direction is near a tie, no head where it has none.
+// its direction is near a tie, no head where it has none, a ring at its beginning where its direction is what somebody knows.
 
 import { shape } from "./text.js";
 
@@ -21,6 +21,7 @@ export function looks(doc, k) {
     opacity: 0.4 + 0.6 * Math.min(Math.max(strength ?? 1, 0), 1),
     dashed: pairs.kind[k] !== "line" && pairs.tied[k],
     head: pairs.kind[k] !== "line",
+    known: pairs.kind[k] === "arrow" && pairs.reason?.[k] === "knowledge",
   };
 }
 
@@ -50,6 +51,18 @@ export function edgeShapes(doc, k, path, x, y, angle) {
         class: `head ${look.sign}`,
         "stroke-opacity": look.opacity.toFixed(2),
         "fill-opacity": look.sign === "minus" ? null : look.opacity.toFixed(2),
+      }),
+    );
+  }
+  if (look.known) {
+    const [x0, y0, x1, y1] = path.match(/-?[\d.]+/g).map(Number);
+    const away = 7 / (Math.hypot(x1 - x0, y1 - y0) || 1);
+    parts.push(
+      shape("circle", {
+        cx: (x0 + away * (x1 - x0)).toFixed(1),
+        cy: (y0 + away * (y1 - y0)).toFixed(1),
+        r: 4.5,
+        class: `known ${look.sign}`,
       }),
     );
   }
@@ -86,13 +99,14 @@ export function legendOf(doc, present) {
     [some("standardised", (size) => size < 0), { size: -0.5 }, "lowers (open head)"],
     [some("tied", (tied, k) => tied && pairs.kind[k] !== "line"), { tied: true }, "dashed: its direction is near a tie or open"],
     [some("strength", (strength) => strength < 0.9), { strength: 0 }, "faint: the edge itself is unsure"],
+    [some("reason", (reason, k) => looks(doc, k).known), { reason: "knowledge" }, "a ring: its direction is what you know"],
     [some("kind", (kind) => kind === "line"), { size: null, kind: "line" }, "no head: these data leave the direction open"],
   ];
   return kinds.filter(([is]) => is).map(([, changed, words]) => [example({ ...usual, ...changed }), words]);
 }
 
-function example({ size, strength, kind, tied }) {
-  const one = { pairs: { standardised: [size], strength: [strength], kind: [kind], tied: [tied] } };
+function example({ size, strength, kind, tied, reason }) {
+  const one = { pairs: { standardised: [size], strength: [strength], kind: [kind], tied: [tied], reason: [reason] } };
   const end = kind === "line" ? 46 : 46 - headLength(looks(one, 0).width);
   const line = edgeShapes(one, 0, `M3,8 L${end},8`, 46, 8, 0);
   return shape("svg", { width: 50, height: 16, viewBox: "0 0 50 16", "aria-hidden": "true" }, ...line);
