@@ -137,6 +137,8 @@ def slabs(W: Array) -> Iterator[Slab]:
 def correlations_of(W: Array, later: NDArray[np.intp], earlier: NDArray[np.intp]) -> Array:
     """`partial_correlations` of some pairs of positions only."""
     r = np.empty(len(later))
+    if not len(later):
+        return r
     by_column = np.argsort(earlier, kind="stable")
     columns, starts = np.unique(earlier[by_column], return_index=True)
     for j, at in zip(columns.tolist(), np.split(by_column, starts[1:]), strict=True):

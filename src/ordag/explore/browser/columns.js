@@ -176,7 +176,7 @@ export function createColumns(box, bench) {
   /** What the units have changed against the columns in their own units. */
   function paintScales() {
     const { scales: found } = bench,
-      near = rows.get(open)?.edit;
+      near = bench.data.names.length <= SEARCHED && rows.get(open)?.edit;
     if (near) near.append(scales);
     else list.after(scales);
     scales.classList.toggle("turned", Boolean(found?.turned.length));
@@ -238,6 +238,7 @@ export function createColumns(box, bench) {
       open = bench.page.doc.raw[bench.page.doc.order[0]]; // the first cause: another unit of it turns most
       wanted = filter.value = "";
       filter.hidden = bench.data.names.length <= SEARCHED;
+      list.classList.toggle("long", !filter.hidden);
       build();
     } else if (bench.state && ["answer", "refused", "kept"].some((name) => changed.has(name))) paint();
   });
