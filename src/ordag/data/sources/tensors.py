@@ -44,7 +44,7 @@ class TensorSource(Source):
 
     def ends(self) -> tuple[Array, Array]:
         """The least and the greatest value of every column."""
-        return tuple(end.double().cpu().numpy() for end in (self.tensor.amin(dim=0), self.tensor.amax(dim=0)))  # type: ignore[return-value]
+        return tuple(end.double().cpu().numpy() for end in (self.tensor.amin(dim=0), self.tensor.amax(dim=0)))
 
     def scatter(self) -> tuple[Array, Array]:
         """As `scatter_of`: mean and centred scatter, in its lower triangle, in float64 whatever the tensor holds."""
