@@ -108,7 +108,7 @@ def _pointer(argument: bytes | float | Array) -> Any:
 
 @cache
 def _routine(name: str, count: int) -> Callable[..., None]:
-    capsule = cython_blas.__pyx_capi__[name]
+    capsule = vars(cython_blas)["__pyx_capi__"][name]
     name_of = ctypes.pythonapi.PyCapsule_GetName
     name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
     address = ctypes.pythonapi.PyCapsule_GetPointer

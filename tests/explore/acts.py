@@ -59,4 +59,5 @@ def rescale(page, name, words):
 def stopped(page):
     """Stop the clock of a page that was opened with one, so that marks stay until `page.clock.run_for`."""
     page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 2)
+    page.stopped = True
     return page

@@ -27,10 +27,12 @@ def choose_variable(page, name):
 
 
 def answered(page, act):
-    """Do something, and wait until the page has the answer to it."""
+    """Do something, and wait until the page has the answer to it; where the clock of the page was `stopped`, let it tick so far."""
     with page.expect_response(lambda response: response.url.endswith("api/answer")) as seen:
         act()
     ok = seen.value.ok
+    while getattr(page, "stopped", False) and page.locator("#bench[aria-busy=true]").count():
+        page.clock.run_for(20)
     page.locator("#bench[aria-busy=false]").wait_for()
     return ok
 

@@ -149,8 +149,9 @@ def test_what_goes_wrong_is_a_sentence(crew):
 
 def test_a_worker_that_died_while_it_was_idle_is_replaced(crew):
     first = run(crew, counting)
+    (worker,) = crew._workers
     os.kill(first, signal.SIGKILL)
-    wait_for_end(first)
+    worker.process.join()
     assert run(crew, counting) != first
 
 

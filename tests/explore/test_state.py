@@ -85,7 +85,7 @@ def test_what_is_said_of_columns_out_of_use_is_left_aside():
         transform={"algebra": 10, "statistics": "log", "vectors": 1},
         knowledge={
             "tiers": [["statistics"], ["algebra", "mechanics"], ["vectors"]],
-            "required": [["algebra", "vectors"], ["algebra", "statistics"]],
+            "required": [["algebra", "vectors"], ["statistics", "algebra"]],
             "roots": ["mechanics"],
         },
     )

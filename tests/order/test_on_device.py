@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pandas.testing import assert_frame_equal
 
 import ordag
 from ordag import Moments
@@ -11,6 +12,7 @@ from ordag.data.scatter import scatter_of
 from ordag.data.sources import TensorSource
 from ordag.data.table import Table
 from ordag.errors import ColumnError, SettingError, TooFewRowsError, UnreadableError
+from ordag.fit import Fit
 from ordag.learners.cvs import CvsSettings, cvs
 from ordag.order.least_squares import quick_forward
 from ordag.parents.tests import CRITICAL, conditioned_on, fisher_z, partial_correlations, rejected
@@ -155,11 +157,19 @@ def test_a_tensor_is_learned_from_where_it_lies(monkeypatch):
         found, known = cvs(tensor_table(X), recipe), cvs(Table(X), recipe)
         assert found.graph == known.graph
     assert asked == ["cpu:0", "cpu:0"]
+    monkeypatch.setattr(TensorSource, "batches", None)  # nothing goes through all rows on the host
+    table = tensor_table(X)
+    fit = Fit.learned(table, CvsSettings(0.01))
+    np.testing.assert_array_equal(fit.profile.rows, X)
+    np.testing.assert_array_equal(fit.profile.least, X.min(axis=0))
+    np.testing.assert_array_equal(table.rows.values, X)
+    assert_frame_equal(fit.edges, Fit.learned(Table(X), CvsSettings(0.01)).edges, rtol=1e-6)
+    monkeypatch.undo()
     assert (
         cvs(tensor_table(X), CvsSettings(0.01, direction="backward")).graph
         == cvs(Table(X), CvsSettings(0.01, direction="backward")).graph
     )
-    assert len(asked) == 2
+    assert len(asked) == 3
 
 
 def test_tensors_that_are_refused():

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ordag.cli.help import ManualPage
-from ordag.cli.options import DATA_OR_NONE, READING, TRANSFORM, Progress, take_reading, title_of, with_options
+from ordag.cli.options import DATA_OR_NONE, READING, Progress, take_reading, title_of, with_options
 from ordag.errors import SettingError
 
 MOST_MB = 256
@@ -36,7 +36,7 @@ MOST_MB = 256
     type=click.IntRange(min=1),
     help="The largest file, in megabytes, that can be dropped onto the page.",
 )
-@with_options([option for option in READING if option is not TRANSFORM])
+@with_options(READING)
 def explore(data: str | list[str] | None, port: int, host: str, browser: bool, most_mb: int, **values: Any) -> None:
     """Open a workbench in the browser, in which the graph of DATA follows every change of settings, units and knowledge.
 

@@ -249,8 +249,8 @@ def take_reading(values: dict[str, Any]) -> dict[str, Any]:
     """Move the options on how to read a table out of `values`, as keyword arguments of `learn`."""
     values["header"] = False if values.pop("no_header") else None
     values["columns"] = _column_list(values["columns"])
-    values["transform"] = changes_from_text(values.get("transform", ())) or None
-    reading = {name: values.pop(name, None) for name in declared(Reading)}
+    values["transform"] = changes_from_text(values["transform"]) or None
+    reading = {name: values.pop(name) for name in declared(Reading)}
     return {name: value for name, value in reading.items() if value is not None}
 
 

@@ -21,10 +21,10 @@ from ordag.data.moments import (
     read_moments,
 )
 from ordag.data.parts import PartSampler, scan
-from ordag.data.profile import Profile, Rows, Sampler
+from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
 from ordag.data.reading import Reading
 from ordag.data.scatter import WIDE
-from ordag.data.sources import ScatteredSource, Source
+from ordag.data.sources import ScatteredSource, Source, TensorSource
 from ordag.data.table_checks import (
     LARGEST,
     SMALLEST,
@@ -92,7 +92,7 @@ class Table:
         table = copy(self)
         table.names, table.transform = names, _changing(asked)
         table._sampler = None
-        for known in ("gram_moments", "moments", "qr_moments", "_read", "_gram_of_file"):
+        for known in ("gram_moments", "moments", "qr_moments", "_read", "_gram_of_file", "_of_tensor"):
             vars(table).pop(known, None)
         if self.source is None:
             table._given = moments.read_as(Reading(transform=asked))
@@ -193,11 +193,23 @@ class Table:
     @property
     def _kept(self) -> Sampler | PartSampler | Kept:
         """What was kept of the rows when they were read, the first time that they were."""
+        if isinstance(self.source, TensorSource) and self.gram_moments is not None:
+            return self._of_tensor
         if self._wide_file:
             _ = self.gram_moments
             assert self._sampler is not None
             return self._sampler
         return self._read[1]
+
+    @cached_property
+    def _of_tensor(self) -> Kept:
+        """A sample of rows on a device, which do not all come to the host for it."""
+        source, p = self.source, len(self.names)
+        assert isinstance(source, TensorSource)
+        stride = stride_of(len(source.tensor), max(sample_size(p), self._keep // max(p, 1)))
+        rows = Rows(source.every(stride), stride)
+        few = rows.thinned(sample_size(p))
+        return Kept(rows, Profile(few.values, few.stride, *source.ends()))
 
     @cached_property
     def moments(self) -> Moments:

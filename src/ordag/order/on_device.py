@@ -87,18 +87,22 @@ def forward_on(moments: Moments, name: str) -> Ordering | None:
             found = pivot_in_place(S)
             if found is None:
                 return None
-            L = S.T.clone(memory_format=torch.contiguous_format).cpu().numpy()
+            L = _transposed(S)
             uncertainty = _uncertainty(invert_in_place(S), scale, found)
             if float(uncertainty.max()) > QUICK:
                 return None
-            W = S.T.clone(memory_format=torch.contiguous_format).cpu().numpy()
+            W = _transposed(S)
     except torch.OutOfMemoryError as error:
         raise SettingError(
             f"device={name!r} has too little memory for {moments.p} variables, which take {8e-9 * moments.p**2:.1f} GB and a little more: "
             "use fewer columns, another device, or none."
         ) from error
-    factor = Factor(np.asfortranarray(L), np.asfortranarray(W), uncertainty)
-    return Ordering.along(found.order, moments, factor, found.runner_up)
+    return Ordering.along(found.order, moments, Factor(L, W, uncertainty), found.runner_up)
+
+
+def _transposed(S: torch.Tensor) -> Array:
+    """A copy on the host: rows of S are columns there, in NumPy's Fortran order."""
+    return np.asarray(S.to("cpu", copy=True).numpy().T)
 
 
 def _scatter(moments: Moments, device: torch.device) -> torch.Tensor:
@@ -108,8 +112,11 @@ def _scatter(moments: Moments, device: torch.device) -> torch.Tensor:
     if moments.scatter is None:
         R = torch.from_numpy(np.array(moments.R, order="C")).to(device)
         return R.T @ R
-    lower = moments.scatter
-    S = torch.from_numpy(np.array(lower.T, order="C")).to(device)  # a copy; the transpose has the upper triangle
+    upper = moments.scatter.T
+    S = torch.empty(upper.shape, dtype=torch.float64, device=device)
+    for start in range(0, len(S), _rows(len(S))):
+        stop = min(start + _rows(len(S)), len(S))
+        S[start:stop] = torch.from_numpy(np.array(upper[start:stop], order="C"))
     for start in range(0, len(S), _rows(len(S))):
         stop = min(start + _rows(len(S)), len(S))
         S[stop:, start:stop] = S[start:stop, stop:].T

@@ -9,7 +9,7 @@ from scipy.special import stdtr
 
 from ordag.arrays import Array, Mask
 from ordag.parents.elimination import FromRoot, FromScatter, Kept, eliminate, masks, screened_elimination
-from ordag.parents.selection import ParentRule, Question, Selection
+from ordag.parents.selection import ParentRule, Question, Selection, edges_of
 from ordag.words import counted
 
 LITERAL = 100
@@ -65,9 +65,7 @@ def adaptive_elimination(question: Question) -> Selection:
         kept[m, :m] = one.parents
     joined = f"{100 * share:.1f} % of {counted(pairs, 'pair')} joined"
     grounds = f"along this order (edge prior: {joined}, penalty {penalty:.3g} for each edge)"
-    return question.answer(
-        np.nonzero(kept), search.expected_false(kept, penalty), grounds, penalty=penalty, share=share
-    )
+    return question.answer(edges_of(kept), search.expected_false(kept, penalty), grounds, penalty=penalty, share=share)
 
 
 class _Search:

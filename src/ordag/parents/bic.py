@@ -11,7 +11,7 @@ from scipy.linalg import solve_triangular
 from ordag.arrays import Array, Mask
 from ordag.linalg import inverse, triangle, wishart_root
 from ordag.parents.elimination import eliminate, masks
-from ordag.parents.selection import ParentRule, Question, Selection
+from ordag.parents.selection import ParentRule, Question, Selection, edges_of
 from ordag.words import counted
 
 MOST_DRAWS = 20
@@ -71,7 +71,7 @@ def choose(question: Question) -> Selection:
     kept = backward_elimination(L, W, n, question.allowed, question.required)
     expected = partial(expected_false, L, kept, n, question.allowed, question.required)
     grounds = f"along this order (BIC at {counted(n, 'row')}, {counted(question.pairs, 'pair')})"
-    return question.answer(np.nonzero(kept), expected, grounds)
+    return question.answer(edges_of(kept), expected, grounds)
 
 
 BIC = ParentRule("bic", "BIC", "those that backward elimination by BIC keeps; no level to set", choose)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordag.arrays import Array, Mask
-from ordag.parents.selection import Edges, ParentRule, Question, Selection
+from ordag.parents.selection import Edges, ParentRule, Question, Selection, edges_of
 from ordag.parents.tests import Slab, conditioned_on, significant
 from ordag.words import counted
 
@@ -73,7 +73,7 @@ def choose(question: Question) -> Selection:
     if question.required is not None:
         joined = question.required.copy()
         joined[edges] = True
-        edges = np.nonzero(joined)
+        edges = edges_of(joined)
     grounds = correction.grounds.format(level=f"{alpha:g}", pairs=counted(pairs, "pair"))
     return question.answer(edges, expected, grounds, threshold=threshold)
 
@@ -86,7 +86,7 @@ def _candidates(question: Question, rate: float) -> tuple[Array, Edges]:
     """
     if question.row_p_values is not None:
         values = question.row_p_values
-        edges = np.nonzero(np.tri(len(values), k=-1, dtype=bool) if question.open is None else question.open)
+        edges = edges_of(np.tri(len(values), k=-1, dtype=bool) if question.open is None else question.open)
         return values[edges], edges
     bound, settled = rate, question.pairs <= MANY_PAIRS
     while not settled:

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack, qr
 
 from ordag.arrays import Array, Mask
-from ordag.linalg import triangle
+from ordag.linalg import multiply, triangle
 
 Indices = NDArray[np.intp]
 
 SCREEN = 0.25
 """Predecessors whose statistic among all predecessors is below this share of the penalty go at once."""
+
+BLOCK = 256
+"""Columns of a scatter that are made at a time."""
 
 SINGLY = 6
 """So many that are below the penalty go one by one."""
@@ -92,9 +95,13 @@ class FromScatter:
     """
 
     def __init__(self, L: Array) -> None:
-        # L Lᵀ from the routine for U Uᵀ: turn both the rows and the columns round.
-        product, _ = lapack.dlauum(np.asfortranarray(L[::-1, ::-1]))
-        self.G = np.ascontiguousarray((np.triu(product) + np.triu(product, 1).T)[::-1, ::-1])
+        p = len(L)
+        G: Array = np.empty((p, p), order="F")
+        for start in range(0, p, BLOCK):  # a block column below its diagonal, and the same as a block row
+            stop = min(start + BLOCK, p)
+            multiply(L[start:, :stop], L[start:stop, :stop].T, G[start:, start:stop])
+            G[start:stop, stop:] = G[stop:, start:stop].T
+        self.G = G.T  # symmetric, and by rows
         self.diagonal = self.G.diagonal()
 
     def root(self, m: int, parents: Indices) -> Array:

@@ -20,6 +20,12 @@ Edges: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
 """(later, earlier) positions of joined pairs."""
 
 
+def edges_of(mask: Mask) -> Edges:
+    """Those of a mask at [later, earlier], sorted."""
+    later, earlier = np.nonzero(mask)
+    return later, earlier
+
+
 @dataclass(frozen=True)
 class Selection:
     """The chosen parents and the tests behind them: `edges` are (later, earlier) positions of the order, sorted.

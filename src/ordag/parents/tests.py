@@ -96,8 +96,10 @@ def partial_correlations(W: Array) -> Array:
     """
     squares = np.cumsum(np.square(W), axis=-2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        r = np.divide(W, np.sqrt(squares, out=squares), out=squares)
-    return np.tril(np.negative(r, out=r), -1)
+        r: Array = np.divide(W, np.sqrt(squares, out=squares), out=squares)
+    np.negative(r, out=r)
+    np.copyto(r, 0.0, where=~np.tri(W.shape[-1], k=-1, dtype=bool))
+    return r
 
 
 class Slab(NamedTuple):
@@ -111,7 +113,8 @@ class Slab(NamedTuple):
 
     @property
     def pairs(self) -> Mask:
-        return ~np.tri(*self.r.shape, dtype=bool)
+        rows, columns = self.r.shape
+        return ~np.tri(rows, columns, dtype=bool)
 
     def part_of(self, mask: Mask) -> Mask:
         """What a mask at [later, earlier] says of the slab."""
@@ -134,6 +137,8 @@ def slabs(W: Array) -> Iterator[Slab]:
 def correlations_of(W: Array, later: NDArray[np.intp], earlier: NDArray[np.intp]) -> Array:
     """`partial_correlations` of some pairs of positions only."""
     r = np.empty(len(later))
+    if not len(later):
+        return r
     by_column = np.argsort(earlier, kind="stable")
     columns, starts = np.unique(earlier[by_column], return_index=True)
     for j, at in zip(columns.tolist(), np.split(by_column, starts[1:]), strict=True):

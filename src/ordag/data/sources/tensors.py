@@ -38,6 +38,14 @@ class TensorSource(Source):
         for start in range(0, len(self.tensor), rows):
             yield np.ascontiguousarray(self.tensor[start : start + rows].double().cpu().numpy())
 
+    def every(self, stride: int) -> Array:
+        """Every so-many-th row."""
+        return np.ascontiguousarray(self.tensor[::stride].double().cpu().numpy())
+
+    def ends(self) -> tuple[Array, Array]:
+        """The least and the greatest value of every column."""
+        return tuple(end.double().cpu().numpy() for end in (self.tensor.amin(dim=0), self.tensor.amax(dim=0)))
+
     def scatter(self) -> tuple[Array, Array]:
         """As `scatter_of`: mean and centred scatter, in its lower triangle, in float64 whatever the tensor holds."""
         import torch

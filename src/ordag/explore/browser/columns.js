@@ -157,15 +157,15 @@ export function createColumns(box, bench) {
     const now = used(),
       { transform } = bench.state;
     for (const [name, one] of rows) {
-      const change_ = transform[name];
+      const unit = transform[name];
       one.check.checked = now.has(name);
       one.item.classList.toggle("out", !now.has(name));
-      one.unit.textContent = unitWords(change_);
-      one.unit.classList.toggle("set", change_ !== undefined);
+      one.unit.textContent = unitWords(unit);
+      one.unit.classList.toggle("set", unit !== undefined);
       one.unit.setAttribute("aria-expanded", String(open === name));
       one.edit.hidden = open !== name;
-      one.field.value = typeof change_ === "number" || change_ === undefined ? (change_ ?? 1) : "";
-      one.reset.disabled = change_ === undefined;
+      one.field.value = typeof unit === "number" || unit === undefined ? (unit ?? 1) : "";
+      one.reset.disabled = unit === undefined;
     }
     count.textContent = `${now.size} of ${counted(bench.data.names.length, "column")} in use`;
     own.disabled = !Object.keys(transform).length;
@@ -176,7 +176,7 @@ export function createColumns(box, bench) {
   /** What the units have changed against the columns in their own units. */
   function paintScales() {
     const { scales: found } = bench,
-      near = rows.get(open)?.edit;
+      near = bench.data.names.length <= SEARCHED && rows.get(open)?.edit;
     if (near) near.append(scales);
     else list.after(scales);
     scales.classList.toggle("turned", Boolean(found?.turned.length));
@@ -238,6 +238,7 @@ export function createColumns(box, bench) {
       open = bench.page.doc.raw[bench.page.doc.order[0]]; // the first cause: another unit of it turns most
       wanted = filter.value = "";
       filter.hidden = bench.data.names.length <= SEARCHED;
+      list.classList.toggle("long", !filter.hidden);
       build();
     } else if (bench.state && ["answer", "refused", "kept"].some((name) => changed.has(name))) paint();
   });

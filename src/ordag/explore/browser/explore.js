@@ -73,8 +73,8 @@ function showBench(bench) {
     refill(at("table"), named(bench.data.shown));
     createSearch(at("search"), page);
     createCard(at("card"), page, actions);
-    createTable(at("arrows-body"), page, say);
-    createOrder(at("order-body"), page);
+    createTable(at("arrows-body"), behind(page), say);
+    createOrder(at("order-body"), behind(page));
     stage.draw();
   }
 
@@ -96,17 +96,44 @@ function showBench(bench) {
     }[bench.forecast];
   }
 
-  let later = 0;
-  function answered() {
-    verdict();
-    at("bench").setAttribute("aria-busy", "false");
-    clearTimeout(later);
-    later = setTimeout(() => {
+  /** The same state for what stands below the graph: it is told of an answer after the graph is painted. */
+  function behind(page) {
+    const subscribe = (listener, lasting) =>
+      page.subscribe((changed) => {
+        if (changed.has("answer") || changed.has("marks")) delayed.set(listener, new Set([...(delayed.get(listener) ?? []), ...changed]));
+        else listener(changed);
+        if (changed.has("marks")) soon();
+      }, lasting);
+    return Object.create(page, { subscribe: { value: subscribe } });
+  }
+
+  const delayed = new Map();
+  let later = 0,
+    asked = false;
+
+  function soon() {
+    if (!later) later = requestAnimationFrame(() => setTimeout(below));
+  }
+
+  /** What stands below the graph. */
+  function below() {
+    later = 0;
+    for (const [listener, changed] of delayed) listener(changed);
+    delayed.clear();
+    if (asked) {
       const { doc } = bench.page;
       writeData(doc, at);
       writeAgain(doc, at, say);
       headings();
-    }, 60);
+    }
+    asked = false;
+    if (!bench.busy) at("bench").setAttribute("aria-busy", "false");
+  }
+
+  function answered() {
+    verdict();
+    asked = true;
+    soon();
   }
 
   function trouble() {
@@ -127,6 +154,8 @@ function showBench(bench) {
     if (changed.has("opened")) fill();
     if (changed.has("answer")) answered();
     else if (changed.has("verdict") && bench.page) verdict();
+    if (changed.has("busy") && bench.busy) at("bench").setAttribute("aria-busy", "true");
+    if (changed.has("refused") || changed.has("kept") || changed.has("trouble")) soon();
     if (changed.has("busy")) at("waiting").hidden = !bench.busy || bench.page !== null;
     if (changed.has("trouble")) trouble();
     if (changed.has("words")) say(bench.said);

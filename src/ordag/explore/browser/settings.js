@@ -168,8 +168,8 @@ export function createSettings(box, bench) {
       return { parts: [select], show: (value) => (select.value = value ?? "") };
     },
     flag(one, id) {
-      const box_ = element("input", { type: "checkbox", id, onchange: (event) => put(one, box_.checked, { since: event.timeStamp }) });
-      return { parts: [box_], show: (value) => (box_.checked = value) };
+      const tick = element("input", { type: "checkbox", id, onchange: (event) => put(one, tick.checked, { since: event.timeStamp }) });
+      return { parts: [tick], show: (value) => (tick.checked = value) };
     },
     number: (one, id) => figure(one, id, "any"),
     whole: (one, id) => figure(one, id, 1),

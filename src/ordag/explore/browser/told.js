@@ -24,7 +24,6 @@ export function createTold(at, bench) {
 
   function wait() {
     clearTimeout(waiting);
-    at("bench").setAttribute("aria-busy", String(bench.busy));
     if (!bench.busy || !bench.page) return;
     waiting = setTimeout(() => {
       const stop = element("button", { type: "button", class: "quiet", onclick: bench.cancel }, "stop");

@@ -5,7 +5,7 @@ import { keyOf } from "./changes.js";
 import { BADGES, TALL, edgeShapes, headLength, looks } from "./edges.js";
 import { otherEnd, reached } from "./relations.js";
 import { element, refill, shape, shortened, widthOf } from "./text.js";
-import { bowedWay, clearWay, freePlace, uprightWay } from "./ways.js";
+import { bowedWay, clearWay, freePlace, gapsBetween, passes, uprightWay } from "./ways.js";
 
 const SMALLEST = 12;
 const TEXT = 14;
@@ -136,9 +136,9 @@ export function drawGraph(box, state, tip) {
         x1 = xb + offset(b),
         end = yb - (to * TALL) / 2;
       const through = (between) => uprightWay([[x0, ya + (to * TALL) / 2], ...between, [x1, end - to * long]]);
-      const way = own
-        ? through(own.slice(1, -1))
-        : clearWay((bend) => through(bend ? [[(x0 + x1) / 2 + bend, (ya + yb) / 2]] : []), others);
+      let way = through(own ? own.slice(1, -1) : []);
+      if (others.some((box) => passes(way.points, box)))
+        way = through(gapsBetween([x0, ya + (to * TALL) / 2], [x1, end], others, 4 * (k % 3)));
       return { ...way, x: x1, y: end, angle: (to * Math.PI) / 2 };
     }
     const dx = xb - xa,

@@ -22,7 +22,36 @@ export function clearWay(way, boxes) {
   return best;
 }
 
-function passes(points, { left, right, top, bottom }) {
+/** Points by which a way from one place down or up to another goes through the gaps between the boxes of every row that it passes. */
+export function gapsBetween([x0, y0], [x1, y1], boxes, shift = 0) {
+  const to = Math.sign(y1 - y0),
+    [high, low] = [Math.min(y0, y1), Math.max(y0, y1)];
+  const passed = boxes.filter(({ top, bottom }) => top > high && bottom < low).sort((a, b) => to * (a.top - b.top));
+  const rows = [];
+  for (const box of passed) {
+    const row = rows.at(-1);
+    if (row && Math.abs(row[0].top - box.top) < TALL) row.push(box);
+    else rows.push([box]);
+  }
+  let [x, y] = [x0, y0];
+  return rows.flatMap((row) => {
+    const [top, bottom] = [Math.min(...row.map((box) => box.top)), Math.max(...row.map((box) => box.bottom))];
+    const middle = (top + bottom) / 2;
+    [x, y] = [gapNear(x + ((x1 - x) * (middle - y)) / (y1 - y), row, shift), middle];
+    return (to > 0 ? [top, bottom] : [bottom, top]).map((at) => [x, at]);
+  });
+}
+
+/** The place nearest to x that is in none of the boxes of a row. */
+function gapNear(x, row, shift) {
+  const beside = 2 * APART + shift;
+  const free = (at) => row.every(({ left, right }) => at <= left - APART || at >= right + APART);
+  if (free(x)) return x;
+  const sides = row.flatMap(({ left, right }) => [left - beside, right + beside]).filter(free);
+  return sides.reduce((best, at) => (Math.abs(at - x) < Math.abs(best - x) ? at : best), sides[0] ?? x);
+}
+
+export function passes(points, { left, right, top, bottom }) {
   for (const [x, y] of points) {
     if (x > left - APART && x < right + APART && y > top - APART && y < bottom + APART) return true;
   }
