@@ -21,7 +21,7 @@ def begin(page, name):
 
 def supports(page):
     """The column of support in the list of arrows, by arrow."""
-    titles = page.locator("#arrows-body thead th").all_inner_texts()
+    titles = page.locator("#arrows-body thead th").all_text_contents()
     if "support" not in titles:
         return None
     at = titles.index("support")
@@ -45,15 +45,15 @@ def test_resamples_give_support_until_something_changes(bench):
     for pair, text in shown.items():
         percent = text.replace(" ", " ").removesuffix(" %").removeprefix("> ").removeprefix("< ")
         assert float(percent) == pytest.approx(100 * expected[pair], abs=1.01)
-    assert "--bootstrap 30" in page.locator("#again-body pre").first.inner_text()
+    page.locator("#again-body pre").filter(has_text="--bootstrap 30").wait_for(state="attached")
     choose_arrow(page, "algebra", "vectors")
     assert "of the resamples have it" in page.locator("#card").inner_text()
     answered(page, action(page, "turn round").click)
     assert supports(page) is None
-    assert "of an earlier state" in part(page, "Resamples").inner_text()
+    assert "of an earlier state" in part(page, "Resamples").text_content()
     answered(page, page.locator("#undo").click)
     assert supports(page) == shown
-    assert "of an earlier state" not in part(page, "Resamples").inner_text()
+    assert "of an earlier state" not in part(page, "Resamples").text_content()
 
 
 def test_checks_have_findings_with_pictures(bench):
@@ -62,13 +62,13 @@ def test_checks_have_findings_with_pictures(bench):
     page.locator("#checks-body .finding").first.wait_for()
     found = ordag.diagnose("marks")
     page.locator("#checks-body details").evaluate_all("all => all.forEach(one => { one.open = true })")
-    titles = page.locator("#checks-body .finding h3, #scales-body .finding h3").all_inner_texts()
+    titles = page.locator("#checks-body .finding h3, #scales-body .finding h3").all_text_contents()
     assert len(titles) == len(found.findings)
     assert page.locator("#checks-body .finding svg").count() >= 5
     assert page.locator("#scales").is_visible()
     choose_arrow(page, "algebra", "vectors")
     answered(page, action(page, "turn round").click)
-    assert "of an earlier state" in part(page, "Checks").inner_text()
+    assert "of an earlier state" in part(page, "Checks").text_content()
     assert "stale" in page.locator("#checks-body").get_attribute("class")
 
 
@@ -79,13 +79,13 @@ def test_methods_side_by_side(bench):
         box.set_checked(box.get_attribute("value") in ("pc", "ges"))
     begin(page, "Methods side by side")
     page.locator("#methods-body table").first.wait_for()
-    heads = page.locator("#methods-body table").first.locator("tbody th").all_inner_texts()
+    heads = page.locator("#methods-body table").first.locator("tbody th").all_text_contents()
     assert heads == ["this graph (pooled)", "pc", "ges"]
     for box in form.get_by_role("checkbox").all():
         box.set_checked(False)
     begin(page, "Methods side by side")
     form.locator(".old").wait_for()
-    assert form.locator(".old").inner_text()
+    assert form.locator(".old").text_content()
 
 
 @pytest.fixture(scope="module")

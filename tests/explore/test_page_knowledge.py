@@ -25,7 +25,7 @@ def test_an_arrow_is_turned_round_and_back(bench):
     assert arrows(page) == learned(required=[("vectors", "algebra")])
     assert ("vectors", "algebra") in arrows(page)
     assert "vectors → algebra" in page.locator("#knowledge-body .said").inner_text()
-    assert "knowledge" in page.locator("#arrows-body tbody tr").filter(has_text="vectors").first.inner_text()
+    assert "knowledge" in page.locator("#arrows-body tbody tr").filter(has_text="vectors").first.text_content()
     by_knowledge = page.locator("#arrows-body tbody tr").filter(has_text="knowledge").count()
     page.get_by_role("tab", name="graph").click()
     assert page.locator("svg.graph .edge .known").count() == by_knowledge > 0
