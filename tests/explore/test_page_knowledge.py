@@ -166,6 +166,7 @@ def test_a_variable_is_dragged_from_the_graph_into_a_tier(bench):
     page.get_by_role("tab", name="graph").click()
     node = page.locator("svg.graph .node[aria-label='statistics']")
     place = node.get_attribute("transform")
+    page.locator(".tier.new").scroll_into_view_if_needed()
     node.hover()
     page.mouse.down()
     page.mouse.move(*middle(page.locator(".tier.new")), steps=5)
