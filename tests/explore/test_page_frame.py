@@ -154,6 +154,24 @@ def test_variables_that_leave_and_come_back_have_their_place(bench):
     assert places(page) == at
 
 
+CROSSING = """() => {
+    const boxes = [...document.querySelectorAll("svg.graph .node")].map(node => {
+        const [x, y] = node.getAttribute("transform").match(/-?[\\d.]+/g).map(Number);
+        const wide = Number(node.querySelector("rect").getAttribute("width")) / 2;
+        return { left: x - wide, right: x + wide, top: y - 16, bottom: y + 16 };
+    });
+    const within = ([x, y], box, more) =>
+        x > box.left - more && x < box.right + more && y > box.top - more && y < box.bottom + more;
+    return [...document.querySelectorAll("svg.graph .edge:not(.gone) path.line")].map(line => {
+        const long = line.getTotalLength();
+        const points = Array.from({ length: 61 }, (_, i) => line.getPointAtLength((long * i) / 60)).map(({ x, y }) => [x, y]);
+        const others = boxes.filter(box => !within(points[0], box, 22) && !within(points[60], box, 22));
+        return others.some(box => points.some(point => within(point, box, 0)));
+    });
+}"""
+"""For every edge whether it runs through a box that is neither of its ends."""
+
+
 def test_dragged_variables_stay_and_edges_pass_by_boxes(bench, tables):
     page = bench(tables("fifty.csv"))
     method(page, "cvs")
@@ -166,6 +184,9 @@ def test_dragged_variables_stay_and_edges_pass_by_boxes(bench, tables):
     at = places(page)
     setting(page, "alpha", 0.2)
     assert places(page) == at
+    crossing = page.evaluate(CROSSING)
+    assert len(crossing) == len(learned(tables("fifty.csv"), "cvs", alpha=0.2)) > 200
+    assert sum(crossing) <= 0.05 * len(crossing)
     answered(page, page.locator("#tidy").click)
     assert places(page)[name] != at[name]
 

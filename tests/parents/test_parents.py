@@ -176,6 +176,7 @@ def test_slabs_and_single_pairs_hold_what_the_matrix_holds(monkeypatch):
     np.testing.assert_array_equal(from_slabs, r)
     later, earlier = np.nonzero(np.tril(random.random((p, p)) < 0.02, -1))
     np.testing.assert_array_equal(correlations_of(W, later, earlier), r[later, earlier])
+    assert len(correlations_of(W, later[:0], earlier[:0])) == 0
 
 
 def test_edges_are_the_mask_of_parents():

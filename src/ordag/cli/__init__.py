@@ -27,7 +27,7 @@ COMMANDS = {
     "check": "Say how far the arrows that ordag learn finds in DATA can be trusted.",
     "effect": "The total causal effect of one variable on another in the model learned from DATA.",
     "compare": "Learn from DATA with several methods, and lay their graphs side by side.",
-    "explore": "Open a workbench in the browser, in which the graph follows every change.",
+    "explore": "Open a workbench in the browser, in which the graph of DATA follows every change.",
     "moments": "Keep what learning needs of DATA in a file.",
     "simulate": "Draw a random model of the given DESIGN, and rows from it.",
     "reproduce": "Run the numerical results of Park & Kim again: all of them, or those named.",

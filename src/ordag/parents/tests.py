@@ -141,7 +141,7 @@ def correlations_of(W: Array, later: NDArray[np.intp], earlier: NDArray[np.intp]
         return r
     by_column = np.argsort(earlier, kind="stable")
     columns, starts = np.unique(earlier[by_column], return_index=True)
-    for j, at in zip(columns.tolist(), np.split(by_column, starts[1:]), strict=True):
+    for j, at in zip(columns.tolist(), np.split(by_column, starts)[1:], strict=True):
         r[at] = _of_columns(W[j:, j])[later[at] - j]
     return r
 

@@ -2,20 +2,20 @@
 
 import { element } from "./text.js";
 
-/** Take a file that is dropped. */
-export function acceptDrops(box, welcome) {
+/** Take a file that is dropped, wherever: the browser would leave the page for it. */
+export function acceptDrops(welcome) {
   const veil = element("div", { class: "veil", hidden: true }, element("p", {}, "Drop the file here: it stays on this computer."));
-  box.append(veil);
+  document.body.append(veil);
   const files = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
-  box.addEventListener("dragover", (event) => {
+  document.addEventListener("dragover", (event) => {
     if (!files(event)) return;
     event.preventDefault();
     veil.hidden = false;
   });
-  box.addEventListener("dragleave", (event) => {
+  document.addEventListener("dragleave", (event) => {
     if (!event.relatedTarget) veil.hidden = true;
   });
-  box.addEventListener("drop", (event) => {
+  document.addEventListener("drop", (event) => {
     if (!files(event)) return;
     event.preventDefault();
     veil.hidden = true;

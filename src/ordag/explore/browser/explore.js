@@ -164,7 +164,7 @@ function showBench(bench) {
   createSettings(at("settings-body"), bench);
   createColumns(at("columns-body"), bench);
   createTold(at, bench);
-  acceptDrops(document.body, welcome);
+  acceptDrops(welcome);
   createFiles({ header: at("files"), told: at("files-told"), exports: at("exports") }, bench);
   at("unfold").addEventListener("click", () => {
     const open = at("opening").classList.toggle("open");
