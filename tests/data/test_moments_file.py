@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordag
@@ -34,6 +34,7 @@ def same(one, other):
     np.testing.assert_array_equal(one.R, other.R)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 7), st.integers(0, 40), st.integers(0, 99))
 def test_what_is_loaded_is_what_was_saved(tmp_path_factory, p, n, seed):
     path = tmp_path_factory.mktemp("m") / "x.moments"
