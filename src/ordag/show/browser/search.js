@@ -15,7 +15,7 @@ export function createSearch(box, state) {
  */
 export function variableSearch(
   state,
-  { choose, id = "search-field", label = "Search a variable", hint = "search a variable  /", all = false },
+  { choose, id = "search-field", label = "Search a variable", hint = "search  /", all = false },
 ) {
   let found = [],
     at = -1;
