@@ -23,7 +23,7 @@ def program():
 
 @pytest.fixture(scope="module")
 def browser():
-    """Chromium, by playwright; without them these tests are skipped, or with ORDAG_BROWSER=required fail; with none they are skipped anyway."""
+    """Chromium, by playwright; without them these tests are skipped, or with ORDAG_BROWSER=required fail; none skips them anyway."""
     if os.environ.get("ORDAG_BROWSER") == "none":
         pytest.skip("ORDAG_BROWSER=none: no browser is wanted.")
     required = os.environ.get("ORDAG_BROWSER") == "required"
