@@ -102,6 +102,8 @@ def seed(help: str) -> Any:
 
     def check(_: str, value: Any) -> int:
         seed = drawn_seed() if value is None else checked_seed(value)
+        if isinstance(seed, np.random.SeedSequence) and isinstance(seed.entropy, int) and not seed.spawn_key:
+            seed = seed.entropy  # the same random numbers
         return seed if isinstance(seed, int) else int(np.random.default_rng(seed).integers(2**63))
 
     return setting(0, check, help, typed=int)
