@@ -19,11 +19,11 @@ from ordag.words import News
 
 
 def test_a_bootstrap_is_that_of_the_library(client):
-    asked = {"state": state(settings={"alpha": 0.05}), "replicates": 60, "seed": 7}
+    asked = {"state": state(settings={"alpha": 0.05}), "replicates": 2000, "seed": 7}
     news, last = lines(client.post("api/jobs/bootstrap", json=asked))
     told = last["result"]
-    expected = ordag.bootstrap("marks", 60, method="cvs", alpha=0.05, seed=7, workers=1)
-    assert (told["seed"], told["replicates"]) == (7, 60)
+    expected = ordag.bootstrap("marks", 2000, method="cvs", alpha=0.05, seed=7, workers=1)
+    assert (told["seed"], told["replicates"]) == (7, 2000)
     columns = expected.arrow_columns(*(told["document"]["pairs"][end] for end in ("source", "target")))
     assert told["document"]["pairs"]["support"] == [float(f"{one:.4g}") for one in columns["support"]]
     assert any("replicates" in one["words"] and 0 < one["share"] <= 1 for one in news)

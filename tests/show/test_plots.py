@@ -341,7 +341,6 @@ def test_the_likeliest_pairs_that_are_not_joined(together, monkeypatch):
     ranked = sorted(pairs, key=lambda pair: fit.selection.p_values[pair])
     monkeypatch.setattr("ordag.show.view.TOGETHER", together)
     for most in (3, 20, 1000):
-        monkeypatch.setattr("ordag.show.view.MOST_PAIRS", most)
-        found = View(fit).pairs
+        found = View(fit, most).pairs
         absent = [(i, j) for i, j, kind in zip(found.source, found.target, found.kind, strict=True) if kind == "absent"]
         assert absent == [(order[j], order[m]) for m, j in ranked[:most]]
