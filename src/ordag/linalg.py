@@ -17,7 +17,7 @@ EPSILON = float(np.finfo(np.float64).eps)
 AT_ONCE = 2**32
 """Multiplications in one call of BLAS, a fraction of a second: between calls somebody can interrupt, or be told how far things are."""
 
-BLOCK_COLUMN, BLOCK_ROWS = 128, 256
+BLOCK_COLUMN, BLOCK_ROWS = 256, 512
 """Columns of an inverse at a time, and rows of them."""
 
 WHOLE = 3000
