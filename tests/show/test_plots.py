@@ -334,12 +334,12 @@ def test_plot_is_the_function_behind_the_method():
 
 @pytest.mark.parametrize("together", [1, 40, 2**18])
 def test_the_likeliest_pairs_that_are_not_joined(together, monkeypatch):
-    """Some rows of the matrix at a time they are those of a sort of all p-values."""
+    """A few variables at a time they are those of a sort of all p-values."""
     fit = ordag.learn(ordag.simulate("erdos-renyi", 12, 100, seed=2).X, "cvs", alpha=0.05)
     order, skeleton = fit.ordering.order, fit.graph.skeleton
     pairs = [(m, j) for m in range(12) for j in range(m) if not skeleton[order[m], order[j]]]
     ranked = sorted(pairs, key=lambda pair: fit.selection.p_values[pair])
-    monkeypatch.setattr("ordag.show.view.TOGETHER", together)
+    monkeypatch.setattr("ordag.parents.tests.TOGETHER", together)
     for most in (3, 20, 1000):
         found = View(fit, most).pairs
         absent = [(i, j) for i, j, kind in zip(found.source, found.target, found.kind, strict=True) if kind == "absent"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -14,7 +14,15 @@ from scipy.special import ndtr
 
 from ordag.arrays import Array, Mask
 from ordag.order.ordering import Ordering
-from ordag.parents.tests import Test, conditioned_on, correlations_of, p_values, partial_correlations
+from ordag.parents.tests import (
+    CRITICAL,
+    Test,
+    conditioned_on,
+    correlations_of,
+    p_values,
+    partial_correlations,
+    slabs,
+)
 
 Edges: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
 """(later, earlier) positions of joined pairs."""
@@ -76,6 +84,24 @@ class Selection:
             return self.row_p_values[later, earlier]
         assert self.W is not None
         return self.test(correlations_of(self.W, later, earlier), self.n, conditioned_on(later))
+
+    def up_to(self, level: list[float]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Array]]:
+        """(later, earlier) positions of pairs, some at a time, and their p-values; of those above the one level in the list, which may
+        fall while they come, most are left out."""
+        if self.row_p_values is not None:
+            later, earlier = np.tril_indices(self.p, -1)
+            yield later, earlier, self.row_p_values[later, earlier]
+            return
+        assert self.W is not None
+        for slab in slabs(self.W):
+            joined = slab.pairs
+            if self.test in CRITICAL and level[0] < 1.0:
+                positions = np.arange(slab.start, slab.start + slab.r.shape[1])
+                joined &= np.abs(slab.r) >= CRITICAL[self.test](
+                    min(1.000001 * level[0], 1.0), self.n, conditioned_on(positions)
+                )
+            later, earlier = slab.positions(joined)
+            yield later, earlier, self.test(slab.r[joined], self.n, conditioned_on(later))
 
     @cached_property
     def expected_false(self) -> float:

@@ -102,6 +102,10 @@ def partial_correlations(W: Array) -> Array:
     return r
 
 
+TOGETHER = 2**16
+"""Numbers of a slab: what stays in a processor's cache."""
+
+
 class Slab(NamedTuple):
     """The partial correlations of all later variables with some earlier ones, at [earlier - start, later - start].
 
@@ -129,7 +133,7 @@ class Slab(NamedTuple):
 def slabs(W: Array) -> Iterator[Slab]:
     """`partial_correlations` of a few earlier variables at a time, as many as stay in a processor's cache: never p × p numbers."""
     p = len(W)
-    step = max(1, 2**16 // max(p, 1))
+    step = max(1, TOGETHER // max(p, 1))
     for start in range(0, p, step):
         yield Slab(start, np.triu(_of_columns(W[start:, start : start + step].T), 1))
 

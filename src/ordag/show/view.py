@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 MOST_PAIRS = 5000
 """Pairs that no graph joins to hold beside those of the graph: the likeliest."""
 
-TOGETHER = 2**18
-"""Pairs that are compared at once."""
-
 MOST_PLACED = 300
 """Variables up to which a picture of the whole graph has places for them."""
 
@@ -193,26 +190,20 @@ def _absent(fit: Fit, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _least_p_values(selection: Selection, joined: Links, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The positions, later and earlier, of the pairs of least p-values that are not joined; some rows of the matrix at a time."""
-    p = joined.p
+    """The positions, later and earlier, of the pairs of least p-values that are not joined; few of all pairs are held at a time."""
     high, low = np.maximum(joined.source, joined.target), np.minimum(joined.source, joined.target)
-    ends, values, worst = np.empty((2, 0), dtype=np.intp), np.empty(0), math.inf
-    step = max(1, TOGETHER // max(p, 1))
-    for start in range(0, p, step):
-        free = np.tri(min(step, p - start), start + step, start - 1, dtype=bool)[:, :p]
-        here = (high >= start) & (high < start + step)
-        free[high[here] - start, low[here]] = False
-        later, earlier = np.nonzero(free)
-        later += start
-        p_values = selection.p_values_of(later, earlier)
-        good = p_values < worst
-        ends = np.concatenate([ends, np.stack([later[good], earlier[good]])], axis=1)
-        values = np.concatenate([values, p_values[good]])
-        if len(values) > most:
-            best = np.argsort(values, kind="stable")[:most]
+    taken = np.append(np.sort(high * joined.p + low), -1)
+    ends, values, worst = np.empty((2, 0), dtype=np.intp), np.empty(0), [1.0]
+    for later, earlier, p_values in selection.up_to(worst):
+        pairs = later * joined.p + earlier
+        free = taken[np.searchsorted(taken[:-1], pairs)] != pairs
+        ends = np.concatenate([ends, np.stack([later[free], earlier[free]])], axis=1)
+        values = np.concatenate([values, p_values[free]])
+        if len(values) > 2 * most:
+            best = np.lexsort((*ends[::-1], values))[:most]
             ends, values = ends[:, best], values[best]
-            worst = float(values[-1])
-    best = np.argsort(values, kind="stable")
+            worst[:] = [float(values[-1])]
+    best = np.lexsort((*ends[::-1], values))[:most]
     return ends[0, best], ends[1, best]
 
 
