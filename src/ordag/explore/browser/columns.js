@@ -1,5 +1,6 @@
 // The columns of the table: which are in use, and in which unit; with what the units change.
 
+import { firstCause } from "./relations.js";
 import { pairOf } from "./state.js";
 import { counted, element, named, number, refill, shortened } from "./text.js";
 
@@ -235,7 +236,8 @@ export function createColumns(box, bench) {
 
   bench.subscribe((changed) => {
     if (changed.has("opened")) {
-      open = bench.page.doc.raw[bench.page.doc.order[0]]; // the first cause: another unit of it turns most
+      const { doc, relations } = bench.page;
+      open = doc.raw[firstCause(doc, relations)]; // another unit of it turns most
       wanted = filter.value = "";
       filter.hidden = bench.data.names.length <= SEARCHED;
       list.classList.toggle("long", !filter.hidden);

@@ -1,5 +1,6 @@
 // What to try first, for somebody who is here for the first time.
 
+import { firstCause } from "./relations.js";
 import { element, named, refill } from "./text.js";
 
 const SEEN = "ordag-hint";
@@ -25,14 +26,14 @@ export function createHint(box, bench) {
   };
 
   function paint() {
-    const { doc } = bench.page;
+    const { doc, relations } = bench.page;
     refill(
       box,
       close,
       element(
         "p",
         {},
-        element("b", {}, "Try: give ", named(doc.names[doc.order[0]], 20), " another unit. "),
+        element("b", {}, "Try: give ", named(doc.names[firstCause(doc, relations)], 20), " another unit. "),
         "Multiply it by 100, as if metres became centimetres. No cause depends on a unit, but watch the arrows. ",
         element("button", { type: "button", onclick: where }, "show me where"),
       ),

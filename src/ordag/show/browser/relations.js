@@ -21,6 +21,11 @@ export function relations(doc, present) {
   return { into, out, lines, degree, busiest };
 }
 
+/** The first variable of the order that something follows from; the first of all where nothing does. */
+export function firstCause(doc, related) {
+  return doc.order.find((j) => related.out[j].length) ?? doc.order[0];
+}
+
 /** Everything that arrows lead to from a variable, or with `back` everything from which they lead to it. */
 export function reached(doc, related, start, back = false) {
   const links = back ? related.into : related.out,
