@@ -116,8 +116,8 @@ def priced_gds(
 ) -> tuple[GdsResult, dict[str, float]]:
     """`gds_search` for any penalty, and what to say of the price of an edge.
 
-    A search with a new price goes on from the graph found before. The cost of the edge prior lies below its tangent, so
-    a step that is better at the price of the present number of edges is better by the prior as well.
+    The first search is that of a number. One with a new price goes on from the graph found before. The cost of the edge prior
+    lies below its tangent, so a step that is better at the price of the present number of edges is better by the prior as well.
     """
     named = prices(settings.penalty, moments, known)
     if named is None:
@@ -125,8 +125,8 @@ def priced_gds(
     random = np.random.default_rng(settings.seed)
 
     def search(factor: float, before: GdsResult | None) -> GdsResult:
-        begin = settings.start if before is None else before.graph
-        found = gds_search(moments, replace(settings, penalty=factor, start=begin, seed=random), known=known, **more)
+        begin, seed = (settings.start, settings.seed) if before is None else (before.graph, random)
+        found = gds_search(moments, replace(settings, penalty=factor, start=begin, seed=seed), known=known, **more)
         return _rescored(found, named, factor, constant=1, sign=1.0)
 
     return _best(search, named, sign=1.0)
