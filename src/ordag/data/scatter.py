@@ -118,14 +118,16 @@ class Accumulator:
         self.waiting: list[Array] = []
         self.waiting_rows = 0
         self.base: tuple[int, Array, Array] | None = None  # n, mean and R that the later rows are added to
-        self.products: Array | None = None
+        self.whitens = True
+        self.rows = 0  # rows since `base`
+        self.total = np.zeros(p)  # their sum, less base mean
+        self.products: Array | None = None  # of all rows about the base mean, where there are any since it
 
     def _rest_on(self, base: tuple[int, Array, Array]) -> None:
+        """Add later rows to these."""
         self.base = base
         self.whitens = not _plain(base[2])
-        self.rows = 0  # rows since `base`
-        self.total = np.zeros(self.p)  # their sum, less base mean
-        self.products: Array | None = None  # of all rows about the base mean, times R⁻¹ where R whitens; none before any
+        self.rows, self.total, self.products = 0, np.zeros(self.p), None
 
     def add(self, block: Array) -> None:
         self.waiting.append(block)
