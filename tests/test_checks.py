@@ -174,7 +174,7 @@ def test_more_columns_than_rows_is_said_before_a_square_of_them_is_made(tmp_path
     pd.DataFrame(wide[:4, :500]).to_csv(tmp_path / "wide.csv", index=False)
     with pytest.raises(TooFewRowsError, match="4 rows and 500 variables"):
         ordag.learn(tmp_path / "wide.csv")
-    assert Accumulator(100_000).whitened is None
+    assert Accumulator(100_000).products is None
 
 
 def test_what_counts_as_what():

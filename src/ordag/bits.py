@@ -44,6 +44,8 @@ def unpacked_columns(columns: Sequence[int], p: int) -> Mask:
 def union(sets: Sequence[int], nodes: int) -> int:
     """What the sets of these variables hold together."""
     found = 0
-    for node in members(nodes):
-        found |= sets[node]
+    while nodes:  # as in `members`, without a list: GES asks hundreds of thousands of times
+        lowest = nodes & -nodes
+        found |= sets[lowest.bit_length() - 1]
+        nodes ^= lowest
     return found

@@ -76,6 +76,22 @@ def test_streaming_notices_when_later_rows_do_not_resemble_the_first():
     np.testing.assert_allclose(R, root_of_rows(X)[2], rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e-120, 1e120, 1e-160])
+@pytest.mark.parametrize("drift", [0.0, 30.0, 1e3])
+def test_streaming_keeps_the_digits_of_well_conditioned_rows(unit, drift):
+    """Later rows lie elsewhere than the first, and close together there."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((9000, 4)) @ (np.eye(4) + 0.3)
+    X[1500:] += drift
+    total = Accumulator(4)
+    for block in np.array_split(X * unit, 7):
+        total.add(block)
+    n, mean, R = total.finish()
+    assert n == 9000
+    np.testing.assert_allclose(mean, X.mean(axis=0) * unit, rtol=1e-12, atol=1e-12 * unit)
+    np.testing.assert_allclose(R / unit, root_of_rows(X)[2], rtol=1e-11, atol=1e-9)
+
+
 def test_a_long_column_far_from_zero_keeps_its_spread():
     x = 1e8 + np.random.default_rng(0).standard_normal((200_000, 2))
     moments = Moments.from_rows(x)

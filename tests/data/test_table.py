@@ -64,6 +64,16 @@ def test_a_file_is_read_once(question, ending, frame, passes, tmp_path):
     assert len(passes) == 1
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("command", ["learn", "check", "compare", "moments"])
+def test_a_command_reads_a_file_once(command, ending, frame, passes, tmp_path, run):
+    path = tmp_path / f"table.{ending}"
+    frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
+    out = ["--out", str(tmp_path / "table.moments")] if command == "moments" else ["--json"]
+    assert run(command, str(path), *out)[0] == 0
+    assert len(passes) == 1
+
+
 def test_weights_for_the_rows_of_a_file_take_a_second_pass(frame, passes, tmp_path):
     """The first gives the root that whitens them."""
     frame.to_csv(tmp_path / "table.csv", index=False)
@@ -117,6 +127,7 @@ def test_a_rule_that_takes_fewer_rows_reads_them_once(ending, frame, passes, tmp
 def wide(monkeypatch):
     """Four columns count as many."""
     monkeypatch.setattr("ordag.data.table.WIDE", 4)
+    monkeypatch.setattr("ordag.data.moments.WIDE", 4)
     monkeypatch.setattr("ordag.data.scatter.WIDE", 4)
     monkeypatch.setattr("ordag.data.moments.gram_rows", lambda p: 32)
 
@@ -142,12 +153,28 @@ def test_a_wide_file_goes_through_a_gram_matrix_in_one_pass(ending, dtype, frame
 
 
 @pytest.mark.usefixtures("wide")
+def test_moments_of_a_wide_file_take_one_pass_too(frame, passes, tmp_path):
+    path = tmp_path / "table.parquet"
+    frame.mask(frame > 1.5).to_parquet(path)
+    found = ordag.Moments.scan(path, missing="drop")
+    assert len(passes) == 1
+    complete = frame[(frame <= 1.5).all(axis=1)]
+    assert (found.n, found.dropped) == (len(complete), len(frame) - len(complete))
+    assert not found.squared
+    np.testing.assert_allclose(found.R, ordag.Moments.from_rows(complete).R, rtol=1e-12, atol=1e-12)
+    frame[:4].to_parquet(path)
+    assert ordag.Moments.scan(path).n == 4
+
+
+@pytest.mark.usefixtures("wide")
 def test_where_the_digits_of_a_gram_matrix_do_not_suffice_a_wide_file_is_read_again(frame, passes, tmp_path):
     path = tmp_path / "table.parquet"
     near = frame.assign(d=frame["a"] + 1e-7 * frame["d"])
     near.to_parquet(path)
     found = ordag.learn(path, "cvs")
     assert len(passes) == 2
+    np.testing.assert_allclose(ordag.Moments.scan(path).R, found.moments.R, rtol=1e-12)
+    assert len(passes) == 4
     assert found.moments.scatter is None
     assert found.order == ordag.learn(near, "cvs").order
 

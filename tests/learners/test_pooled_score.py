@@ -65,6 +65,9 @@ def test_the_table_is_near_the_integral(n, size, spread):
     table = score.pooling_table(size)(squares)
     np.testing.assert_allclose(table, [score.pooling(size, s) for s in squares], atol=1e-3)
     assert score.pooling_table(size)(0.0) == pytest.approx(score.pooling(size, 0.0), abs=1e-3)
+    wide = np.concatenate([[0.0, 1e-11, 1e-10], squares, [1e40]])
+    one_by_one = [score.pooling_table(size).value(s) for s in wide.tolist()]
+    np.testing.assert_allclose(one_by_one, score.pooling_table(size)(wide), rtol=1e-12, atol=1e-9)
 
 
 @given(seed=seeds)

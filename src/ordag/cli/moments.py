@@ -8,7 +8,7 @@ import click
 
 from ordag.cli.help import ManualPage
 from ordag.cli.options import DATA, READING, Progress, inputs, take_reading, title_of, with_options
-from ordag.data.moments import moments_of_files, read_moments
+from ordag.data.moments import moments_of_files, scanned
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import Reading
 from ordag.data.transform import open_table
@@ -45,7 +45,7 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
         known = moments_of_files(data)
         if known is None:
             source = open_table(data, **reading)
-            found = read_moments(
+            found = scanned(
                 source, missing=reading.get("missing", "error"), progress=lambda rows: progress(source.news(rows))
             )
         else:

@@ -19,6 +19,7 @@ from ordag.data.profile import Sampler
 from ordag.data.reading import Missing, Reading
 from ordag.data.scatter import (
     WELL_CONDITIONED,
+    WIDE,
     Accumulator,
     Products,
     chunk_rows,
@@ -231,8 +232,9 @@ class Moments:
     ) -> Moments:
         """From a file, a folder of Parquet files, a frame or an array, in one pass over batches of rows; on a cluster, by its workers."""
         check_function("progress", progress)
-        source = open_table(data, columns=columns, missing=missing, **reading)
-        return read_moments(source, missing=missing, progress=progress)
+        return scanned(
+            open_table(data, columns=columns, missing=missing, **reading), missing=missing, progress=progress
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write them to a file, whose name ends in .moments: docs/scale.md has its format. R is what is kept, not the scatter."""
@@ -317,8 +319,16 @@ def moments_of_gram(gram: Moments) -> Moments | None:
     if gram.n > gram.p and gram.scatter is not None:
         root = root_of_scatter(gram.scatter)
         if root is not None and root[1] >= WELL_CONDITIONED:
-            return Moments(gram.n, gram.mean, gram.names, R=root[0])
+            return Moments(gram.n, gram.mean, gram.names, R=root[0], dropped=gram.dropped)
     return None
+
+
+def scanned(source: Source, *, missing: Missing = "error", progress: Progress | None = None) -> Moments:
+    """Moments with every digit that the rows have: those of a wide file are read anew where a Gram matrix loses some."""
+    gram, p = None, len(source.names)
+    if source.repeatable and p >= WIDE and (source.rows is None or source.rows > p):
+        gram = read_gram(source, missing=missing, progress=progress)
+    return (None if gram is None else moments_of_gram(gram)) or read_moments(source, missing=missing, progress=progress)
 
 
 def moments_of_scan(found: Scan) -> Moments:
@@ -353,7 +363,7 @@ def read_moments(
 
 def read_gram(
     source: Source,
-    sampler: Sampler,
+    sampler: Sampler | None = None,
     *,
     missing: Missing = "error",
     progress: Progress | None = None,

@@ -1,8 +1,9 @@
 """Rows in, the triangular root R of their centred scatter out, in one pass and without losing digits.
 
 Forming a Gram matrix is several times quicker than a QR factorisation but keeps only half the digits.
-`Accumulator` has both: R of a first chunk by QR, then Gram matrices of later rows *whitened* by that R, which are
-near a multiple of the identity as long as later rows resemble the first; where they do not, a QR again.
+`Accumulator` has both: R of a first chunk by QR, then Gram matrices of later rows, as they are where that R is well
+conditioned, else *whitened* by it: near a multiple of the identity as long as later rows resemble the first. Where they do
+not, a QR again.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from ordag.arrays import Array
+from ordag.data.table_checks import LARGEST, SMALLEST
 from ordag.linalg import EPSILON, add_products, lengths, triangle
 
 WELL_CONDITIONED = 1e-6
@@ -115,13 +117,17 @@ class Accumulator:
         self.chunk = max(2 * p, 1024)
         self.waiting: list[Array] = []
         self.waiting_rows = 0
-        self.base: tuple[int, Array, Array] | None = None  # n, mean and R that whiten the later rows
-        self._reset()
-
-    def _reset(self) -> None:
+        self.base: tuple[int, Array, Array] | None = None  # n, mean and R that the later rows are added to
+        self.whitens = True
         self.rows = 0  # rows since `base`
-        self.total = np.zeros(self.p)  # their sum, less base mean
-        self.whitened: Array | None = None  # Gram matrix of (x − base mean) R⁻¹, where there are rows
+        self.total = np.zeros(p)  # their sum, less base mean
+        self.products: Array | None = None  # of all rows about the base mean, where there are any since it
+
+    def _rest_on(self, base: tuple[int, Array, Array]) -> None:
+        """Add later rows to these."""
+        self.base = base
+        self.whitens = not _plain(base[2])
+        self.rows, self.total, self.products = 0, np.zeros(self.p), None
 
     def add(self, block: Array) -> None:
         self.waiting.append(block)
@@ -140,47 +146,59 @@ class Accumulator:
         chunk = np.concatenate(self.waiting) if len(self.waiting) > 1 else self.waiting[0]
         self.waiting, self.waiting_rows = [], 0
         if self.base is None:
-            self.base = root_of_rows(chunk)
+            self._rest_on(root_of_rows(chunk))
             return
         _n, mean, R = self.base
         if not _resolved(R):
-            self.base = merge_roots([self.base, root_of_rows(chunk)])
+            self._rest_on(merge_roots([self.base, root_of_rows(chunk)]))
             return
         centred = chunk - mean
         total = self.total + centred.sum(axis=0)
-        white = blas.dtrsm(1.0, R, centred.T, trans_a=1, overwrite_b=1)
-        before = {} if self.whitened is None else {"beta": 1.0, "c": self.whitened}
-        whitened = blas.dsyrk(1.0, white, lower=1, **before)
-        if self._root(whitened, total, self.rows + len(chunk)) is None:
-            self.base = merge_roots([self._state(), root_of_rows(chunk)])
-            self._reset()
+        columns = blas.dtrsm(1.0, R, centred.T, trans_a=1, overwrite_b=1) if self.whitens else centred.T
+        before = self.products
+        if before is None:
+            before = np.eye(self.p) if self.whitens else R.T @ R
+        products = blas.dsyrk(1.0, columns, beta=1.0, c=before, lower=1)
+        if self._root(products, total, self.rows + len(chunk)) is None:
+            self._rest_on(merge_roots([self._state(), root_of_rows(chunk)]))
         else:
-            self.rows, self.total, self.whitened = self.rows + len(chunk), total, whitened
+            self.rows, self.total, self.products = self.rows + len(chunk), total, products
 
     def _state(self) -> tuple[int, Array, Array]:
         """(n, mean, R) of the rows absorbed so far."""
         assert self.base is not None
-        if self.whitened is None:
+        if self.products is None:
             return self.base
-        state = self._root(self.whitened, self.total, self.rows)
+        state = self._root(self.products, self.total, self.rows)
         assert state is not None, "every absorbed chunk has been checked"
         return state
 
-    def _root(self, whitened: Array, total: Array, rows: int) -> tuple[int, Array, Array] | None:
-        """The state that `whitened` stands for, or None where its Cholesky factor has lost digits.
+    def _root(self, products: Array, total: Array, rows: int) -> tuple[int, Array, Array] | None:
+        """The state that `products` stand for, or None where their Cholesky factor has lost digits.
 
         With base (n₁, μ₁, R₁), later rows y = (x − μ₁)R₁⁻¹ and h = Σy, the centred scatter of all N rows is
-        R₁ᵀ(I + Σyᵀy − hᵀh/N)R₁; with the bracket = UᵀU, the root is U R₁.
+        R₁ᵀ(I + Σyᵀy − hᵀh/N)R₁; with the bracket = UᵀU, the root is U R₁. Where R₁ does not whiten, y = x − μ₁, and the
+        scatter R₁ᵀR₁ + Σyᵀy − hᵀh/N is the bracket itself.
         """
         assert self.base is not None
         n, mean, R = self.base
-        h = blas.dtrsm(1.0, R, total[:, None], trans_a=1)
-        bracket = whitened - (h @ h.T) / (n + rows)
-        bracket[np.diag_indices(self.p)] += 1.0
+        h = blas.dtrsm(1.0, R, total[:, None], trans_a=1) if self.whitens else total[:, None]
+        bracket = products - (h @ h.T) / (n + rows)
+        if not self.whitens and (products.diagonal() > 10.0 * bracket.diagonal()).any():
+            return None  # more than a digit went with the base mean
         root = root_of_scatter(bracket)
         if root is None or root[1] < WELL_CONDITIONED:
             return None
-        return n + rows, mean + total / (n + rows), np.triu(root[0] @ R)
+        return n + rows, mean + total / (n + rows), np.triu(root[0] @ R) if self.whitens else root[0]
+
+
+def _plain(R: Array) -> bool:
+    """Whether products of rows like those behind R keep eleven digits and more as they are."""
+    size = lengths(R)
+    if not ((size > SMALLEST) & (size < LARGEST)).all():
+        return False
+    reciprocal, _ = lapack.dtrcon(R / size, norm="1", uplo="U")
+    return float(reciprocal) ** 2 >= 10.0 * WELL_CONDITIONED
 
 
 def root_of_rows(X: Array) -> tuple[int, Array, Array]:

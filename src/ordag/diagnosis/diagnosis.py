@@ -52,8 +52,9 @@ if TYPE_CHECKING:
 LEVEL = 0.01
 """Of a finding, where nobody says otherwise."""
 
-NUMBERS = 4_000_000
-"""Rows times columns to look at; of larger tables every second, fourth, … row: enough to notice what matters."""
+NUMBERS = 2_000_000
+"""Rows times columns to look at; of larger tables every second, fourth, … row. Of 50 columns that is 20,000 rows or more, in which
+a curve or a changing spread of 0.2 % of a residual variance is noticed nine times in ten; it matters from 2 % on (`equations.STRONG`)."""
 
 TITLES = {"warning": "Warnings", "look": "Worth a look", "fine": "Fine", "unchecked": "Not checked"}
 

@@ -58,14 +58,14 @@ class Factors(Generic[Factor]):
         return factor
 
     def _make(self, parents: int) -> Factor:
-        nodes = members(parents)
-        if len(nodes) == 1:
-            return self._extend(self._bare, nodes[0])
-        for k in nodes:
-            smaller = self._factors.get(parents & ~(1 << k))
+        left = parents
+        while left:
+            lowest = left & -left
+            smaller = self._bare if parents == lowest else self._factors.get(parents ^ lowest)
             if smaller is not None:
-                return self._extend(smaller, k)
-        return self._from_scratch(nodes)
+                return self._extend(smaller, lowest.bit_length() - 1)
+            left ^= lowest
+        return self._from_scratch(members(parents))
 
 
 class Regressions(Factors["_Factor"]):

@@ -53,7 +53,7 @@ def to_float(column: Any, name: str, describe: str, first_row: int) -> Array:
     whole = pa.types.is_integer(type_) or (pa.types.is_decimal(type_) and type_.scale <= 0)
     if whole and type_.bit_width >= 64:
         _refuse_inexact(column, name, describe, first_row)
-    return floats(column.cast(pa.float64()))
+    return floats(column if pa.types.is_float64(type_) else column.cast(pa.float64()))
 
 
 def numbers_of(batch: Any, names: Sequence[str], describe: str, first_row: int) -> Array:

@@ -6,6 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -51,13 +52,19 @@ class ParquetSource(Source):
             describe = self.describe if len(self.files) == 1 else f"{self.describe}, {path.name}"
             first_row = 1
             buffer = min(BUFFER, max(2**12, MOST_BUFFERED // max(len(self.names), 1)))
-            with unchanged(path, describe), _opened(path, describe, buffer) as file:
+            with (
+                unchanged(path, describe),
+                _opened(path, describe, buffer) as file,
+                ThreadPoolExecutor(1) as ahead,  # the next batch is decoded while somebody computes with this one
+            ):
                 batches = file.iter_batches(batch_size=step, columns=list(self.names))
+                waiting = ahead.submit(next, batches, None)
                 while True:
                     with _said(describe, partial(_row_group, file, self.names, first_row)):
-                        batch = next(batches, None)
+                        batch = waiting.result()
                     if batch is None:
                         break
+                    waiting = ahead.submit(next, batches, None)
                     yield numbers_of(batch, self.names, describe, first_row)
                     first_row += batch.num_rows
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,11 +114,15 @@ class _Toggles:
     weights: Array
     joins: NDArray[np.bool_]
     at: dict[int, int]
+    _last: list[tuple[int, Array]] = field(default_factory=list)
 
     def possible(self, descendants: int) -> Array:
-        """The weights, 0 for those who cannot join because the variable leads to them."""
-        closed = [descendants >> node & 1 for node in self.nodes.tolist()]
-        return np.where(closed, np.where(self.joins, 0.0, self.weights), self.weights)
+        """The weights, 0 for those who cannot join because the variable leads to them. Those of the last call are kept."""
+        if not self._last or self._last[0][0] != descendants:
+            closed = [descendants >> node & 1 for node in self.nodes.tolist()]
+            weights = np.where(closed, np.where(self.joins, 0.0, self.weights), self.weights)
+            self._last[:] = [(descendants, weights)]
+        return self._last[0][1]
 
 
 class _State:
@@ -234,7 +238,7 @@ class _State:
             size = len(sampler.score.groups[number])
             before = self.squares[number] - self.sums[number] ** 2 / size
             after = self.squares[number] + second - (self.sums[number] + first) ** 2 / size
-            change += sampler.pooling[number](after) - sampler.pooling[number](before)
+            change += sampler.pooling[number].value(after) - sampler.pooling[number].value(before)
         return change
 
     def _descendants(self, j: int, without: int = -1) -> int:

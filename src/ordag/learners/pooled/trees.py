@@ -71,6 +71,7 @@ class Trees:
         self.required = [0] * p if required is None else required
         self.roots = [_Node(s, s.bit_count(), variances.log_variance(j, s)) for j, s in enumerate(self.required)]
         self.seeds = [0] * p
+        self._bits = [1 << k for k in range(p)]
         self._seeded: list[dict[int, _Node]] = [{} for _ in range(p)]
         self.local = local
         self.stamp = 0
@@ -143,12 +144,12 @@ class Trees:
         """List the candidates that pay, and as a reserve those that would at half the price."""
         limit = (enough + node.v) / 2.0 if node.v > enough else np.inf
         ranked, values = self.variances.candidates(j, node.parents, limit)
-        ahead = list(accumulate([1 << k for k in ranked], or_, initial=0))
+        ahead = list(accumulate(map(self._bits.__getitem__, ranked), or_, initial=0))
         possible = self.allowed[j] & ~node.parents
         if ahead[-1] & ~possible:
             values = [v for k, v in zip(ranked, values, strict=True) if possible >> k & 1]
             ranked = [k for k in ranked if possible >> k & 1]
-            ahead = list(accumulate([1 << k for k in ranked], or_, initial=0))
+            ahead = list(accumulate(map(self._bits.__getitem__, ranked), or_, initial=0))
         node.ranked, node.values, node.ahead, node.limit = ranked, values, ahead, limit
 
     def _shrink(self, j: int, node: _Node) -> tuple[float, int]:

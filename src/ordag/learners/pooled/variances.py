@@ -118,11 +118,15 @@ class GramRegressions(Factors["_Residuals"]):
 
     def log_dropping(self, node: int, parents: int) -> tuple[NDArray[np.intp], Array]:
         residuals = self._factor(parents)
-        T, _ = lapack.dtrtri(residuals.root, lower=1)
-        beta = residuals.Z[:, node] @ T
-        rise = beta * beta / np.einsum("ij,ij->j", T, T)
-        without = residuals.left[node] + np.concatenate([rise, np.zeros(len(residuals.idle))])
-        return np.asarray(residuals.nodes + residuals.idle), np.log(without) + self._scale[node]
+        known = residuals.dropping.get(node)
+        if known is None:
+            T, _ = lapack.dtrtri(residuals.root, lower=1)
+            beta = residuals.Z[:, node] @ T
+            rise = beta * beta / np.einsum("ij,ij->j", T, T)
+            without = residuals.left[node] + np.concatenate([rise, np.zeros(len(residuals.idle))])
+            known = np.asarray(residuals.nodes + residuals.idle), np.log(without) + self._scale[node]
+            residuals.dropping[node] = known
+        return known
 
     def _extend(self, residuals: _Residuals, k: int) -> _Residuals:
         if residuals.left[k] < self._alone:
@@ -143,15 +147,16 @@ class GramRegressions(Factors["_Residuals"]):
 class _Residuals:
     """What is left of every variable beside a set of parents (infinite at the parents themselves, who explain nothing more).
 
-    idle: parents that explain nothing beside the others.
+    idle: parents that explain nothing beside the others. dropping: what `log_dropping` has given for a variable.
     """
 
-    __slots__ = ("Z", "idle", "left", "nodes")
+    __slots__ = ("Z", "dropping", "idle", "left", "nodes")
 
     def __init__(self, nodes: tuple[int, ...], idle: tuple[int, ...], Z: Array, left: Array) -> None:
         self.nodes, self.idle = nodes, idle
         self.Z = Z
         self.left = left
+        self.dropping: dict[int, tuple[NDArray[np.intp], Array]] = {}
 
     @property
     def root(self) -> Array:
