@@ -14,7 +14,7 @@ import os, signal, sys
 import ordag.resampling.replicates as replicates
 from joblib.externals.loky import reusable_executor
 from ordag.cli import main
-from ordag.cli.options import Progress
+from ordag.cli.progress import Progress
 
 replicates.PATIENCE = replicates.BATCH_SECONDS = 0.001
 
@@ -35,7 +35,7 @@ import os, signal, sys
 import numpy as np, pandas as pd
 from ordag import linalg
 from ordag.cli import main
-from ordag.cli.options import Progress
+from ordag.cli.progress import Progress
 
 linalg.WHOLE = 0  # the inverse in blocks, as of many more columns
 stage, path = sys.argv[1:3]

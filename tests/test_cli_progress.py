@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import ordag
-from ordag.cli.options import Progress
+from ordag.cli.progress import Progress
 from ordag.words import News
 
 FRAME = pd.DataFrame(np.random.default_rng(0).standard_normal((60_000, 4)), columns=list("abcd"))
@@ -58,7 +58,7 @@ def test_the_line_has_a_bar_where_the_share_is_known():
 
 def test_another_step_begins_anew(monkeypatch):
     clock = iter([0.0, 1.0, 2.0, 3.0, 4.0])
-    monkeypatch.setattr("ordag.cli.options.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("ordag.cli.progress.time.monotonic", lambda: next(clock))
     with Progress() as progress:
         progress(News("read", 0.5))
         assert progress.since == 0.0

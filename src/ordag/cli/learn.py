@@ -12,7 +12,6 @@ from ordag.cli.options import (
     DATA,
     READING,
     SCHEDULER,
-    Progress,
     given,
     inputs,
     method_list,
@@ -24,6 +23,7 @@ from ordag.cli.options import (
     title_of,
     with_options,
 )
+from ordag.cli.progress import Progress
 from ordag.errors import PrecisionWarning, SettingError
 from ordag.files import write_whole
 from ordag.learners.methods import AUTO, METHODS

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from ordag.cli.help import ManualPage
-from ordag.cli.options import DATA, READING, Progress, inputs, take_reading, title_of, with_options
+from ordag.cli.options import DATA, READING, inputs, take_reading, title_of, with_options
+from ordag.cli.progress import Progress
 from ordag.data.moments import moments_of_files, read_moments
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import Reading

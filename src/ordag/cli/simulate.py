@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from ordag.cli.help import ABOUT_OUTPUT, ManualPage, SectionedOption
-from ordag.cli.options import Progress, one_of
+from ordag.cli.options import one_of
+from ordag.cli.progress import Progress
 from ordag.errors import SettingError
 from ordag.files import write_whole
 from ordag.graph.formats import format_of, write_text
