@@ -10,7 +10,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -18,6 +18,7 @@ import click
 
 from ordag import __version__
 from ordag.cli.help import format_status
+from ordag.cli.progress import Progress, say
 from ordag.cli.typed import options_of, typed
 from ordag.errors import OrdagError, OrdagWarning
 from ordag.words import did_you_mean, harmless, quoted
@@ -58,7 +59,8 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in COMMANDS and cmd_name not in self.commands:
-            self.add_command(getattr(import_module(f"ordag.cli.{cmd_name}"), cmd_name))
+            with nullcontext() if ctx.resilient_parsing else Progress():  # a shell that completes wants no words
+                self.add_command(getattr(import_module(f"ordag.cli.{cmd_name}"), cmd_name))
         return super().get_command(ctx, cmd_name)
 
 
@@ -167,7 +169,7 @@ def _plain_warnings() -> Iterator[None]:
                 usual(message, category, *place, **more)
             elif str(message) not in said:
                 said.add(str(message))
-                click.echo(f"Warning: {harmless(str(message))}", err=True)
+                say(f"Warning: {harmless(str(message))}")
 
         warnings.simplefilter("always", OrdagWarning)
         warnings.showwarning = show

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import glob
+import io
+import os
 import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +18,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ordag.cli.help import ABOUT_METHODS, ABOUT_READING, SectionedOption
+from ordag.cli.progress import Progress
 from ordag.data.datasets import DATASETS
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import CHANGES, Reading, changes_from_text
@@ -24,7 +27,7 @@ from ordag.errors import OrdagError, SettingError, UnreadableError
 from ordag.learners.methods import METHODS
 from ordag.learners.settings import MethodSettings
 from ordag.settings import Setting, declared
-from ordag.words import counted, shown
+from ordag.words import News, counted, shown
 
 BLOCK = 1 << 20
 """Bytes of standard input taken at a time."""
@@ -43,11 +46,13 @@ def _standard_input() -> Iterator[str]:
             raise UnreadableError("Standard input is closed: give the path of a file, or put a table through a pipe.")
         what = "could not be read"
         try:
-            with path.open("wb") as file:
+            with path.open("wb") as file, nullcontext() if sys.stdin.isatty() else Progress() as progress:
                 while block := sys.stdin.buffer.read(BLOCK):
                     what = f"could not be kept in the folder {folder}"
                     file.write(block)
                     what = "could not be read"
+                    if progress is not None:
+                        progress(_taken(file.tell()))
                 what = f"could not be kept in the folder {folder}"
         except OSError as error:
             hint = " Set TMPDIR to a folder with more space, or give a file." if "kept" in what else ""
@@ -56,6 +61,12 @@ def _standard_input() -> Iterator[str]:
             start = file.read(4)
         ending = next((ending for mark, ending in PACKED.items() if start.startswith(mark)), "")
         yield str(path.rename(path.with_name(STANDARD_INPUT + ending)))
+
+
+def _taken(size: int) -> News:
+    """How much of standard input has come; of how much is known where it is a file."""
+    whole = os.fstat(sys.stdin.fileno()).st_size if isinstance(sys.stdin, io.TextIOWrapper) else 0
+    return News(f"{size / 1e6:,.0f} MB of standard input taken", size / whole if whole else None)
 
 
 def _data(context: click.Context, _: click.Parameter, value: str | None) -> str | None:

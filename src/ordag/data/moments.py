@@ -381,6 +381,8 @@ def _gone_through(
 ) -> int:
     """Every usable row of a table to `total` and to the sampler; gives how many were left out."""
     rows = RowCheck(source.names, missing)
+    if progress is not None:
+        progress(0)
     for block in source.batches(at_once):
         clean = rows.admit(block)
         total.add(clean)

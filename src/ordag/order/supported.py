@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -9,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array
+from ordag.data.table import Table
+from ordag.words import News
 
 Fold: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
 """The numbers of the rows to learn from, and of those to predict."""
@@ -30,3 +33,15 @@ class Supported:
     runner_up: Array
     support: tuple[NDArray[np.intp], ...]
     p_values: Array | None = None
+
+
+def ordered(table: Table) -> Callable[[int], None]:
+    """Tells whoever follows the table how many variables are ordered. Step t regresses p − t waiting variables on t chosen ones,
+    so with the share x of the steps $3x^2 - 2x^3$ of the work is done."""
+    p = len(table.names)
+
+    def tell(done: int) -> None:
+        x = done / p
+        table.tell(News(f"{done:,} of {p:,} variables ordered", x * x * (3.0 - 2.0 * x)))
+
+    return tell
