@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import io
+import multiprocessing
 import os
 import signal
+import socket
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import Any, NoReturn
@@ -21,6 +23,7 @@ from ordag.cli.help import format_status
 from ordag.cli.progress import Progress, say
 from ordag.cli.typed import options_of, typed
 from ordag.errors import OrdagError, OrdagWarning
+from ordag.files import remove_unfinished
 from ordag.words import did_you_mean, harmless, quoted
 
 COMMANDS = {
@@ -35,6 +38,10 @@ COMMANDS = {
     "completion": "Print the script that lets a shell complete ordag's commands, options, files and names.",
 }
 """Each with a sentence on it, so that the list of them is there at once."""
+
+
+SOON = 0.5
+"""Seconds that Python has to hear of a signal."""
 
 
 class Commands(click.Group):
@@ -138,23 +145,53 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def _stopped_in_order() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP, where nobody else has a use for them, end what is going on as Ctrl-C does."""
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    mine = threading.current_thread() is threading.main_thread()
-    taken = [one for one in map(signal.Signals.__getitem__, names) if mine and signal.getsignal(one) == signal.SIG_DFL]
+    """Let SIGTERM and SIGHUP, where nobody else has a use for them, end what is going on as Ctrl-C does.
 
-    def stop(*_: object) -> None:
+    Python hears of a signal when the library that computes comes back, which may take minutes. So a thread hears of it too, and ends the
+    process if Python does not begin to within half a second.
+    """
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    mine = threading.current_thread() is threading.main_thread()
+    usual = (signal.SIG_DFL, signal.default_int_handler)
+    before = {one: signal.getsignal(one) for one in map(signal.Signals.__getitem__, names) if mine}
+    taken = [one for one, handler in before.items() if handler in usual]
+    heard = threading.Event()
+
+    def stop(number: int, _: object) -> None:
+        heard.set()
         for one in taken:
-            signal.signal(one, signal.SIG_IGN)
-        raise Terminated
+            if one != signal.SIGINT:
+                signal.signal(one, signal.SIG_IGN)
+        raise KeyboardInterrupt if number == signal.SIGINT else Terminated
 
     for one in taken:
         signal.signal(one, stop)
+    near, far = socket.socketpair()
     try:
+        if taken:
+            far.setblocking(False)
+            signal.set_wakeup_fd(far.fileno(), warn_on_full_buffer=False)
+            threading.Thread(target=_stop_soon, args=[near, stop, heard], daemon=True).start()
         yield
     finally:
+        if taken:
+            signal.set_wakeup_fd(-1)
         for one in taken:
-            signal.signal(one, signal.SIG_DFL)
+            signal.signal(one, before[one])
+        far.close()  # which ends the thread
+
+
+def _stop_soon(signals: socket.socket, stop: Callable[[int, object], None], heard: threading.Event) -> None:
+    """End the process for a signal that is `stop`'s, unless that has been called soon after."""
+    with signals:
+        while number := signals.recv(1):
+            if signal.getsignal(number[0]) is stop and not heard.wait(SOON):
+                for worker in multiprocessing.active_children():
+                    worker.kill()
+                remove_unfinished()
+                say("ordag: stopped")
+                os._exit(130 if number[0] == signal.SIGINT else 143)
+            heard.clear()
 
 
 @contextmanager

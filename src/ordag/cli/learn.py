@@ -169,10 +169,13 @@ def learn(
             contents |= dict.fromkeys(pages, page)
         progress("what the directions rest on")
         _ = fit.verdict  # worked out while somebody is told
+        progress("steps and arrows")
+        document = fit.to_json() if as_json else ""
+        _ = fit.edge_columns, fit.step_columns
     for path, made in contents.items():  # all of them are made before the first is written
         write_whole(path, made)
     if as_json:
-        click.echo(fit.to_json())
+        click.echo(document)
         for sentence in fit.warnings:
             click.echo(f"Warning: {harmless(sentence)}", err=True)
     else:

@@ -43,7 +43,7 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
     check_outputs([("--out", out)], inputs(data))
     reading = take_reading(values)
     with Progress() as progress:
-        known = moments_of_files(data)
+        known = moments_of_files(data, progress)
         if known is None:
             source = open_table(data, **reading)
             found = read_moments(

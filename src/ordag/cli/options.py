@@ -24,6 +24,7 @@ from ordag.data.moments_file import ENDING
 from ordag.data.reading import CHANGES, Reading, changes_from_text
 from ordag.data.sources.sniff import PACKED
 from ordag.errors import OrdagError, SettingError, UnreadableError
+from ordag.files import unfinished
 from ordag.learners.methods import METHODS
 from ordag.learners.settings import MethodSettings
 from ordag.settings import Setting, declared
@@ -41,6 +42,7 @@ STANDARD_INPUT = "standard input"
 def _standard_input() -> Iterator[str]:
     """What comes through standard input, in a file: tables are read more than once. Its name is what messages call it."""
     with tempfile.TemporaryDirectory(prefix="ordag-") as folder:
+        unfinished.add(Path(folder))
         path = Path(folder) / STANDARD_INPUT
         if sys.stdin is None or sys.stdin.closed:
             raise UnreadableError("Standard input is closed: give the path of a file, or put a table through a pipe.")

@@ -29,8 +29,8 @@ BEGUN = time.monotonic()
 class Progress:
     """Says on standard error how far things are, once a second has passed and if someone is there to see it.
 
-    Where the share that is done is known there is a bar, and the time that is left if it goes on at the same pace. A step
-    that says nothing for long is shown with the time that it has taken.
+    Where the share that is done is known there is a bar, and the time that is left if it goes on at the same pace; else, and
+    where that time is up, the time since the command began. So there is always something that moves.
     """
 
     seen: ClassVar[Progress | None] = None
@@ -39,7 +39,8 @@ class Progress:
         self.news = news
 
     def __enter__(self) -> Progress:
-        self.start, self.since = BEGUN, time.monotonic()
+        self.start = BEGUN
+        self.since = self.told = time.monotonic()
         self.last = self.before = 0.0
         self.share: float | None = None
         self.visible = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
@@ -60,7 +61,7 @@ class Progress:
         share = news.share if isinstance(news, News) else None
         if share is None or self.share is None or share < self.share:  # another step has begun
             self.since, self.before = now, share or 0.0
-        self.share, self.news = share, news
+        self.share, self.news, self.told = share, news, now
         if self.visible and now - self.last > 0.2:
             self._draw(now)
 
@@ -72,21 +73,23 @@ class Progress:
 
     def line(self, news: str, now: float, width: int) -> str:
         """What to show now: a bar if the share is known, the news, and how long it has taken or will take."""
+        share = self.share  # another thread may bring news in the meantime
         words, elapsed = harmless(news), f", after {_length(now - self.start)}"
-        if not self.share:
-            return cut(words, width - len(elapsed) - 1) + elapsed
-        done, passed = self.share - self.before, now - self.since
+        if not share:
+            return _fitted(words, elapsed, width)
         ends = [elapsed]
-        if passed > 0.5 and done > 0.01 and self.share < 1.0:
-            left = f"{_length(passed * (1.0 - self.share) / done)} left"
-            ends = [f", about {left}", f", {left}"]
-        part = f"{100 * self.share:3.0f} %  "
+        done, passed = share - self.before, self.told - self.since
+        if passed > 0.5 and done > 0.01:
+            left = passed * (1.0 - share) / done - (now - self.told)
+            ends = [f", about {_length(left)} left", f", {_length(left)} left"] if left >= 0.5 else ends
+        part = f"{100 * share:3.0f} %  "
         for end in ends:
             letters = min(BAR, width - len(part + words + end) - 3)
             if letters >= LEAST_BAR:
-                filled = round(self.share * letters)
+                filled = round(share * letters)
                 return f"[{'#' * filled}{'.' * (letters - filled)}] {part}{words}{end}"
-        return part + cut(words, width - len(part + ends[-1]) - 1) + ends[-1]
+        end = next((end for end in ends if len(part + words + end) <= width), ends[-1])
+        return _fitted(part + words, end, width)
 
     def wipe(self) -> None:
         """Leave the line empty until it is drawn again."""
@@ -112,11 +115,18 @@ def say(sentence: str) -> None:
         click.echo(sentence, err=True)
 
 
+def _fitted(words: str, end: str, width: int) -> str:
+    """The words and their end in so many letters, which the words have to make room for."""
+    return (cut(words, max(width - len(end) - 1, 0)) + end)[:width]
+
+
 def _length(seconds: float) -> str:
-    """A length of time, in a unit that fits."""
-    if seconds < 99.5:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 99.5 * 60 else f"{seconds / 3600:.0f} h"
+    """A length of time, to the second: 59 s, 2:05 min, 1:02:05 h."""
+    whole = round(seconds)
+    if whole < 100:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes}:{rest:02} min" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02}:{rest:02} h"
 
 
 def _width() -> int:

@@ -34,9 +34,9 @@ def better_order(table: Table, before: Mask | None = None) -> Ordering:
     full = find_order(table, "forward", before)
     moments = full.moments
     S, n = moments.covariance(), moments.n
-    tell = ordered(table)
-    sparse = sparse_forward(S, n, before, width=usual_width(moments.p), progress=tell)
-    if joint_score(S, n, supports_along(S, n, full.order, tell)) <= joint_score(S, n, sparse):
+    sparse = sparse_forward(S, n, before, width=usual_width(moments.p), progress=ordered(table))
+    along = supports_along(S, n, full.order, ordered(table, "variables with supports"))
+    if joint_score(S, n, along) <= joint_score(S, n, sparse):
         return full
     return with_factor(Ordering.supported(sparse, moments, "sparse"))
 

@@ -35,13 +35,12 @@ class Supported:
     p_values: Array | None = None
 
 
-def ordered(table: Table) -> Callable[[int], None]:
-    """Tells whoever follows the table how many variables are ordered. Step t regresses p − t waiting variables on t chosen ones,
-    so with the share x of the steps $3x^2 - 2x^3$ of the work is done."""
+def ordered(
+    table: Table, what: str = "variables ordered", work: Callable[[float], float] = lambda x: x * x * (3.0 - 2.0 * x)
+) -> Callable[[int], None]:
+    """Tells whoever follows the table how many of the variables are done, and `work`, the share of all work up to a share of the steps.
+
+    Where step t regresses p − t waiting variables on t chosen ones, at the same price each, that is $3x^2 - 2x^3$.
+    """
     p = len(table.names)
-
-    def tell(done: int) -> None:
-        x = done / p
-        table.tell(News(f"{done:,} of {p:,} variables ordered", x * x * (3.0 - 2.0 * x)))
-
-    return tell
+    return lambda done: table.tell(News(f"{done:,} of {p:,} {what}", work(done / p)))
