@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import io
 import os
 import shlex
 import sys
@@ -46,7 +45,7 @@ def _standard_input() -> Iterator[str]:
         path = Path(folder) / STANDARD_INPUT
         if sys.stdin is None or sys.stdin.closed:
             raise UnreadableError("Standard input is closed: give the path of a file, or put a table through a pipe.")
-        what = "could not be read"
+        what, whole = "could not be read", _size_of_input()
         try:
             with path.open("wb") as file, nullcontext() if sys.stdin.isatty() else Progress() as progress:
                 while block := sys.stdin.buffer.read(BLOCK):
@@ -54,7 +53,10 @@ def _standard_input() -> Iterator[str]:
                     file.write(block)
                     what = "could not be read"
                     if progress is not None:
-                        progress(_taken(file.tell()))
+                        taken = file.tell()
+                        progress(
+                            News(f"{taken / 1e6:,.0f} MB of standard input taken", taken / whole if whole else None)
+                        )
                 what = f"could not be kept in the folder {folder}"
         except OSError as error:
             hint = " Set TMPDIR to a folder with more space, or give a file." if "kept" in what else ""
@@ -65,10 +67,12 @@ def _standard_input() -> Iterator[str]:
         yield str(path.rename(path.with_name(STANDARD_INPUT + ending)))
 
 
-def _taken(size: int) -> News:
-    """How much of standard input has come; of how much is known where it is a file."""
-    whole = os.fstat(sys.stdin.fileno()).st_size if isinstance(sys.stdin, io.TextIOWrapper) else 0
-    return News(f"{size / 1e6:,.0f} MB of standard input taken", size / whole if whole else None)
+def _size_of_input() -> int:
+    """The bytes of standard input where it is a file, else 0."""
+    try:
+        return os.fstat(sys.stdin.fileno()).st_size
+    except OSError:
+        return 0
 
 
 def _data(context: click.Context, _: click.Parameter, value: str | None) -> str | None:
