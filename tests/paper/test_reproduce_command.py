@@ -81,6 +81,15 @@ def test_an_interruption_says_how_to_go_on(run, tmp_path):
     assert (tmp_path / "results" / "squares.journal").exists()
 
 
+def test_the_system_may_stop_it_too(run):
+    from ordag.cli import Terminated
+
+    def terminated(*_):
+        raise Terminated
+
+    assert run("--workers", "1", experiment=squares(terminated)).exit_code == 143
+
+
 def test_what_goes_wrong_comes_as_an_error_of_ordag(run):
     outcome = run("--workers", "1", experiment=squares(tiny.broken))
     assert isinstance(outcome.exception, ReproductionError)

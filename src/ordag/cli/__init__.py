@@ -107,7 +107,7 @@ def main() -> None:
                 sys.stdout.flush()
     except (click.exceptions.Abort, KeyboardInterrupt) as stop:
         click.echo("ordag: stopped", err=True)
-        sys.exit(143 if isinstance(stop.__cause__ or stop, Terminated) else 130)
+        sys.exit(stopped_with(stop.__cause__ or stop))
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(2)
@@ -141,6 +141,11 @@ def _refuse(sentence: str, hint: str = "") -> NoReturn:
 
 class Terminated(KeyboardInterrupt):
     """The system asks the process to end: it is done as after Ctrl-C, so that no worker and no file is left behind."""
+
+
+def stopped_with(stop: BaseException) -> int:
+    """The status of a command that was stopped: 130 by Ctrl-C, 143 by the system."""
+    return 143 if isinstance(stop, Terminated) else 130
 
 
 @contextmanager

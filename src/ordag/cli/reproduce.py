@@ -7,6 +7,7 @@ import time
 
 import click
 
+from ordag.cli import stopped_with
 from ordag.cli.help import ManualPage
 from ordag.cli.options import SCHEDULER, one_of, refuse_options
 from ordag.cli.progress import Progress
@@ -91,9 +92,9 @@ def reproduce(
     try:
         with Progress() as line:
             results = run(names, quick, out, replicates, workers, Steps(out, line), complete=complete, client=scheduler)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         click.echo(f"ordag: stopped. What is done is kept in {out}: the same command goes on from there.", err=True)
-        sys.exit(130)
+        sys.exit(stopped_with(stop))
     show(results)
     click.echo(f"Tables, figures and these pages are in {out}.", err=True)
 
