@@ -14,7 +14,7 @@ import os, signal, sys
 import ordag.resampling.replicates as replicates
 from joblib.externals.loky import reusable_executor
 from ordag.cli import main
-from ordag.cli.options import Progress
+from ordag.cli.progress import Progress
 
 replicates.PATIENCE = replicates.BATCH_SECONDS = 0.001
 
@@ -35,7 +35,7 @@ import os, signal, sys
 import numpy as np, pandas as pd
 from ordag import linalg
 from ordag.cli import main
-from ordag.cli.options import Progress
+from ordag.cli.progress import Progress
 
 linalg.WHOLE = 0  # the inverse in blocks, as of many more columns
 stage, path = sys.argv[1:3]
@@ -69,6 +69,48 @@ def test_a_large_table_can_be_interrupted_at_every_stage(tmp_path, stage):
     assert result.returncode == 130, result.stderr
     assert result.stderr.splitlines()[-1] == "ordag: stopped"
     assert result.stdout == ""
+
+
+DEEP_IN_A_LIBRARY = """
+import ctypes, os, sys
+from ordag.cli import main
+
+libc = ctypes.CDLL(None)
+libc.popen.restype = ctypes.c_void_p
+signal = sys.argv[1]
+
+def never_done(descriptor):
+    # pclose closes the pipe and then waits; the shell sends the signal when the pipe is closed, so Python is in C by then
+    script = f"exec > /dev/null 2>&1; read word; kill -{signal} $PPID; while kill -0 $PPID; do sleep 0.1; done"
+    shell = libc.popen(script.encode(), b"w")
+    print(*os.listdir("."), flush=True)
+    libc.pclose(ctypes.c_void_p(shell))
+
+os.fsync = never_done
+sys.argv[1:] = sys.argv[2:]
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell that sends signals")
+@pytest.mark.parametrize(("which", "status"), [("INT", 130), ("TERM", 143)])
+def test_a_signal_ends_even_a_library_that_does_not_come_back(tmp_path, which, status):
+    """Here it is the disk that takes for ever, when the whole file has been written beside its place."""
+    words = ["learn", "-", "--method", "cvs", "--out", "edges.csv"]
+    result = subprocess.run(
+        [sys.executable, "-c", DEEP_IN_A_LIBRARY, which, *words],
+        input="a,b\n1,2\n2,1\n3,5\n4,4\n7,3\n6,1\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    assert result.returncode == status, result.stderr
+    assert result.stderr.splitlines()[-1] == "ordag: stopped"
+    there = result.stdout.splitlines()[-1].split()
+    assert len(there) == 2  # the file of the answer and the folder of standard input
+    assert not list(tmp_path.iterdir())
 
 
 def running(pid):

@@ -242,7 +242,7 @@ import os, signal
 import ordag.resampling.replicates as replicates
 from joblib.externals.loky import reusable_executor
 from ordag.cli import main
-from ordag.cli.options import Progress
+from ordag.cli.progress import Progress
 
 replicates.PATIENCE = replicates.BATCH_SECONDS = 0.001
 

@@ -13,6 +13,16 @@ from pathlib import Path
 from ordag.checks import short
 from ordag.errors import OutputError
 
+unfinished: set[Path] = set()
+"""What is to be removed if the process has to end before it is done with it."""
+
+
+def remove_unfinished() -> None:
+    for path in tuple(unfinished):
+        shutil.rmtree(path, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+
 
 def check_place(path: str | PathLike[str]) -> Path:
     """Where a file of this path goes, if one can be written there."""
@@ -39,6 +49,7 @@ def write_whole(path: str | PathLike[str], content: str | bytes | Iterable[bytes
     """Write all of `content` to `path`, or nothing."""
     target = check_place(path)
     beside = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex[:8]}.part")
+    unfinished.add(beside)
     try:
         with open(beside, "xb") as file:
             if isinstance(content, str):
@@ -56,4 +67,5 @@ def write_whole(path: str | PathLike[str], content: str | bytes | Iterable[bytes
     finally:
         with contextlib.suppress(OSError):
             beside.unlink(missing_ok=True)
+        unfinished.discard(beside)
     return target

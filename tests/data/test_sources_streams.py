@@ -175,3 +175,16 @@ def test_a_relation_of_duckdb_is_asked_and_asked_again():
         assert ordag.bootstrap(relation, 4, method="cvs", kind="poisson", seed=1).completed == 4
         with pytest.raises(ColumnError, match="'nobody'"):
             open_source(relation, columns=["nobody"])
+
+
+def test_a_table_and_an_expression_of_ibis_are_streams():
+    ibis = pytest.importorskip("ibis")
+    table = ibis.memtable(TABLE)
+    assert ordag.learn(table, "cvs").graph == ordag.learn(TABLE, "cvs").graph
+    asked = table.select("d", e=table.a + 1, b=table.b)
+    known = Moments.from_rows(np.column_stack([X[:, 3], X[:, 0] + 1, X[:, 1]]), ["d", "e", "b"])
+    np.testing.assert_allclose(Moments.scan(asked).R, known.R, rtol=1e-10)
+    assert ordag.learn(asked, "cvs").graph == ordag.learn(known, "cvs").graph
+    assert ordag.bootstrap(asked, 4, method="cvs", kind="poisson", seed=1).completed == 4
+    with pytest.raises(ColumnError, match="'nobody'"):
+        open_source(asked, columns=["nobody"])

@@ -64,10 +64,14 @@ def test_lines_now_and_then_without_a_terminal(run, monkeypatch):
 
 def test_a_bar_on_a_terminal(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(module.sys.stderr, "isatty", lambda: True, raising=False)
-    with module.ProgressBar("out") as bar:
-        ordag.paper.reproduce([squares()], True, tmp_path, workers=1, progress=bar)
-        assert bar.bar.tasks[0].percentage == pytest.approx(100)
-    assert "12 tasks" in capsys.readouterr().err
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("ordag.cli.progress.BEGUN", -100.0)
+    with module.Progress() as line:
+        ordag.paper.reproduce([squares()], True, tmp_path, workers=1, progress=module.Steps("out", line))
+        assert line.share == pytest.approx(1.0)
+    announced, _, drawn = capsys.readouterr().err.partition("\n")
+    assert "12 tasks; about" in announced
+    assert "%  squares: " in drawn
 
 
 def test_an_interruption_says_how_to_go_on(run, tmp_path):
@@ -75,6 +79,15 @@ def test_an_interruption_says_how_to_go_on(run, tmp_path):
     assert outcome.exit_code == 130
     assert outcome.stderr.endswith("stopped. What is done is kept in results: the same command goes on from there.\n")
     assert (tmp_path / "results" / "squares.journal").exists()
+
+
+def test_the_system_may_stop_it_too(run):
+    from ordag.cli import Terminated
+
+    def terminated(*_):
+        raise Terminated
+
+    assert run("--workers", "1", experiment=squares(terminated)).exit_code == 143
 
 
 def test_what_goes_wrong_comes_as_an_error_of_ordag(run):

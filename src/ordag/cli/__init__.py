@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import io
+import multiprocessing
 import os
 import signal
+import socket
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -18,8 +20,10 @@ import click
 
 from ordag import __version__
 from ordag.cli.help import format_status
+from ordag.cli.progress import Progress, say
 from ordag.cli.typed import options_of, typed
 from ordag.errors import OrdagError, OrdagWarning
+from ordag.files import remove_unfinished
 from ordag.words import did_you_mean, harmless, quoted
 
 COMMANDS = {
@@ -34,6 +38,10 @@ COMMANDS = {
     "completion": "Print the script that lets a shell complete ordag's commands, options, files and names.",
 }
 """Each with a sentence on it, so that the list of them is there at once."""
+
+
+SOON = 0.5
+"""Seconds that Python has to hear of a signal."""
 
 
 class Commands(click.Group):
@@ -58,7 +66,8 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in COMMANDS and cmd_name not in self.commands:
-            self.add_command(getattr(import_module(f"ordag.cli.{cmd_name}"), cmd_name))
+            with nullcontext() if ctx.resilient_parsing else Progress():  # a shell that completes wants no words
+                self.add_command(getattr(import_module(f"ordag.cli.{cmd_name}"), cmd_name))
         return super().get_command(ctx, cmd_name)
 
 
@@ -98,7 +107,7 @@ def main() -> None:
                 sys.stdout.flush()
     except (click.exceptions.Abort, KeyboardInterrupt) as stop:
         click.echo("ordag: stopped", err=True)
-        sys.exit(143 if isinstance(stop.__cause__ or stop, Terminated) else 130)
+        sys.exit(stopped_with(stop.__cause__ or stop))
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(2)
@@ -134,25 +143,60 @@ class Terminated(KeyboardInterrupt):
     """The system asks the process to end: it is done as after Ctrl-C, so that no worker and no file is left behind."""
 
 
+def stopped_with(stop: BaseException) -> int:
+    """The status of a command that was stopped: 130 by Ctrl-C, 143 by the system."""
+    return 143 if isinstance(stop, Terminated) else 130
+
+
 @contextmanager
 def _stopped_in_order() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP, where nobody else has a use for them, end what is going on as Ctrl-C does."""
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    mine = threading.current_thread() is threading.main_thread()
-    taken = [one for one in map(signal.Signals.__getitem__, names) if mine and signal.getsignal(one) == signal.SIG_DFL]
+    """Let SIGTERM and SIGHUP, where nobody else has a use for them, end what is going on as Ctrl-C does.
 
-    def stop(*_: object) -> None:
+    Python hears of a signal when the library that computes comes back, which may take minutes. So a thread hears of it too, and ends the
+    process if Python does not begin to within half a second.
+    """
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    mine = threading.current_thread() is threading.main_thread()
+    usual = (signal.SIG_DFL, signal.default_int_handler)
+    before = {one: signal.getsignal(one) for one in map(signal.Signals.__getitem__, names) if mine}
+    taken = [one for one, handler in before.items() if handler in usual]
+    heard = threading.Event()
+
+    def stop(number: int, _: object) -> None:
+        heard.set()
         for one in taken:
-            signal.signal(one, signal.SIG_IGN)
-        raise Terminated
+            if one != signal.SIGINT:
+                signal.signal(one, signal.SIG_IGN)
+        raise KeyboardInterrupt if number == signal.SIGINT else Terminated
 
     for one in taken:
         signal.signal(one, stop)
+    near, far = socket.socketpair()
     try:
+        if taken:
+            far.setblocking(False)
+            signal.set_wakeup_fd(far.fileno(), warn_on_full_buffer=False)
+            threading.Thread(target=_stop_soon, args=[near, stop, heard], daemon=True).start()
         yield
     finally:
+        if taken:
+            signal.set_wakeup_fd(-1)
         for one in taken:
-            signal.signal(one, signal.SIG_DFL)
+            signal.signal(one, before[one])
+        far.close()  # which ends the thread
+
+
+def _stop_soon(signals: socket.socket, stop: Callable[[int, object], None], heard: threading.Event) -> None:
+    """End the process for a signal that is `stop`'s, unless that has been called soon after."""
+    with signals:
+        while number := signals.recv(1):
+            if signal.getsignal(number[0]) is stop and not heard.wait(SOON):
+                for worker in multiprocessing.active_children():
+                    worker.kill()
+                remove_unfinished()
+                say("ordag: stopped")
+                os._exit(130 if number[0] == signal.SIGINT else 143)
+            heard.clear()
 
 
 @contextmanager
@@ -167,7 +211,7 @@ def _plain_warnings() -> Iterator[None]:
                 usual(message, category, *place, **more)
             elif str(message) not in said:
                 said.add(str(message))
-                click.echo(f"Warning: {harmless(str(message))}", err=True)
+                say(f"Warning: {harmless(str(message))}")
 
         warnings.simplefilter("always", OrdagWarning)
         warnings.showwarning = show

@@ -10,7 +10,6 @@ from ordag.cli.help import ManualPage
 from ordag.cli.options import (
     DATA,
     READING,
-    Progress,
     inputs,
     method_list,
     origin,
@@ -20,6 +19,7 @@ from ordag.cli.options import (
     title_of,
     with_options,
 )
+from ordag.cli.progress import Progress
 from ordag.diagnosis.diagnosis import diagnose
 from ordag.files import write_whole
 from ordag.learners.methods import AUTO, METHODS

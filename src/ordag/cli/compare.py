@@ -13,7 +13,6 @@ from ordag.cli.options import (
     DATA_OR_NONE,
     READING,
     READING_NAMES,
-    Progress,
     given,
     method_list,
     refuse_options,
@@ -23,6 +22,7 @@ from ordag.cli.options import (
     title_of,
     with_options,
 )
+from ordag.cli.progress import Progress
 from ordag.comparison import compare as compare_methods
 from ordag.errors import OrdagError, PrecisionWarning, SettingError, UnreadableError
 from ordag.graph.dag import Dag

@@ -13,13 +13,13 @@ from ordag.cli.help import ManualPage
 from ordag.cli.options import (
     DATA,
     READING,
-    Progress,
     given,
     refuse_unused_level,
     setting_options,
     take_reading,
     with_options,
 )
+from ordag.cli.progress import Progress
 from ordag.effects import directed, total_effect, usual_replicates
 from ordag.errors import SettingError
 from ordag.learners.methods import AUTO, settings_of

@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from ordag.cli.help import ManualPage
-from ordag.cli.options import DATA_OR_NONE, READING, Progress, take_reading, title_of, with_options
+from ordag.cli.options import DATA_OR_NONE, READING, take_reading, title_of, with_options
+from ordag.cli.progress import Progress
 from ordag.errors import SettingError
 
 MOST_MB = 256

@@ -12,7 +12,6 @@ from ordag.cli.options import (
     DATA,
     READING,
     SCHEDULER,
-    Progress,
     given,
     inputs,
     method_list,
@@ -24,6 +23,7 @@ from ordag.cli.options import (
     title_of,
     with_options,
 )
+from ordag.cli.progress import Progress
 from ordag.errors import PrecisionWarning, SettingError
 from ordag.files import write_whole
 from ordag.learners.methods import AUTO, METHODS
@@ -169,10 +169,13 @@ def learn(
             contents |= dict.fromkeys(pages, page)
         progress("what the directions rest on")
         _ = fit.verdict  # worked out while somebody is told
+        progress("steps and arrows")
+        document = fit.to_json() if as_json else ""
+        _ = fit.edge_columns, fit.step_columns
     for path, made in contents.items():  # all of them are made before the first is written
         write_whole(path, made)
     if as_json:
-        click.echo(fit.to_json())
+        click.echo(document)
         for sentence in fit.warnings:
             click.echo(f"Warning: {harmless(sentence)}", err=True)
     else:

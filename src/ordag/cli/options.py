@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import glob
+import os
 import shlex
-import shutil
 import sys
 import tempfile
-import threading
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,24 +17,20 @@ import click
 from click.shell_completion import CompletionItem
 
 from ordag.cli.help import ABOUT_METHODS, ABOUT_READING, SectionedOption
+from ordag.cli.progress import Progress
 from ordag.data.datasets import DATASETS
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import CHANGES, Reading, changes_from_text
 from ordag.data.sources.sniff import PACKED
 from ordag.errors import OrdagError, SettingError, UnreadableError
+from ordag.files import unfinished
 from ordag.learners.methods import METHODS
 from ordag.learners.settings import MethodSettings
 from ordag.settings import Setting, declared
-from ordag.words import News, counted, harmless, shown
+from ordag.words import News, counted, shown
 
 BLOCK = 1 << 20
 """Bytes of standard input taken at a time."""
-
-BAR, LEAST_BAR = 20, 5
-"""Letters of a bar that shows how much is done, and the fewest of one where words leave little room."""
-
-REDRAWN = 0.25
-"""Seconds after which a line of progress is drawn again, whether there is news or not."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -47,16 +41,22 @@ STANDARD_INPUT = "standard input"
 def _standard_input() -> Iterator[str]:
     """What comes through standard input, in a file: tables are read more than once. Its name is what messages call it."""
     with tempfile.TemporaryDirectory(prefix="ordag-") as folder:
+        unfinished.add(Path(folder))
         path = Path(folder) / STANDARD_INPUT
         if sys.stdin is None or sys.stdin.closed:
             raise UnreadableError("Standard input is closed: give the path of a file, or put a table through a pipe.")
-        what = "could not be read"
+        what, whole = "could not be read", _size_of_input()
         try:
-            with path.open("wb") as file:
+            with path.open("wb") as file, nullcontext() if sys.stdin.isatty() else Progress() as progress:
                 while block := sys.stdin.buffer.read(BLOCK):
                     what = f"could not be kept in the folder {folder}"
                     file.write(block)
                     what = "could not be read"
+                    if progress is not None:
+                        taken = file.tell()
+                        progress(
+                            News(f"{taken / 1e6:,.0f} MB of standard input taken", taken / whole if whole else None)
+                        )
                 what = f"could not be kept in the folder {folder}"
         except OSError as error:
             hint = " Set TMPDIR to a folder with more space, or give a file." if "kept" in what else ""
@@ -65,6 +65,14 @@ def _standard_input() -> Iterator[str]:
             start = file.read(4)
         ending = next((ending for mark, ending in PACKED.items() if start.startswith(mark)), "")
         yield str(path.rename(path.with_name(STANDARD_INPUT + ending)))
+
+
+def _size_of_input() -> int:
+    """The bytes of standard input where it is a file, else 0."""
+    try:
+        return os.fstat(sys.stdin.fileno()).st_size
+    except OSError:
+        return 0
 
 
 def _data(context: click.Context, _: click.Parameter, value: str | None) -> str | None:
@@ -300,69 +308,3 @@ def _column_list(columns: tuple[str, ...]) -> list[str] | None:
         return None
     names = [name.strip() for name in columns[0].split(",")] if len(columns) == 1 else columns
     return [name for name in names if name.strip()]
-
-
-class Progress:
-    """Says on standard error how far things are, once they have taken a second and if someone is there to see it.
-
-    Where the share that is done is known there is a bar, and the time that is left if it goes on at the same pace. A step
-    that says nothing for long is shown with the time that it has taken.
-    """
-
-    def __enter__(self) -> Progress:
-        self.start = self.since = time.monotonic()
-        self.last = self.share = 0.0
-        self.visible = sys.stderr.isatty()
-        self.shown = False
-        self.news: str = ""
-        self.drawing, self.ended = threading.Lock(), threading.Event()
-        if self.visible:
-            self.clock = threading.Thread(target=self._keep_drawing, daemon=True)
-            self.clock.start()
-        return self
-
-    def _keep_drawing(self) -> None:
-        while not self.ended.wait(REDRAWN):
-            if self.news:
-                self._draw(time.monotonic())
-
-    def __call__(self, news: str) -> None:
-        now = time.monotonic()
-        share = news.share if isinstance(news, News) else None
-        if share is None or share < self.share:  # another step has begun
-            self.since = now
-        self.share, self.news = share or 0.0, news
-        if self.visible and now - self.last > 0.2:
-            self._draw(now)
-
-    def _draw(self, now: float) -> None:
-        with self.drawing:
-            if now - self.start > 1.0 and not self.ended.is_set():
-                click.echo(f"\r{self.line(self.news, now, _width())}", nl=False, err=True)
-                self.last, self.shown = now, True
-
-    def line(self, news: str, now: float, width: int) -> str:
-        """What to show now: a bar if the share is known, the news, and how long it has taken or will take."""
-        words, elapsed = harmless(news), now - self.start
-        if not self.share:
-            return f"{words}, {elapsed:.0f} s"[:width].ljust(width)
-        left = (now - self.since) * (1.0 - self.share) / self.share
-        more = f", about {left:.0f} s left" if now - self.since > 0.5 and self.share > 0.01 else ""
-        said = f"{100 * self.share:3.0f} %  {words}{more}"
-        letters = min(BAR, width - len(said) - 3)
-        filled = round(self.share * letters)
-        bar = f"[{'#' * filled}{'.' * (letters - filled)}] " if letters >= LEAST_BAR else ""
-        return f"{bar}{said}"[:width].ljust(width)
-
-    def __exit__(self, *_: object) -> None:
-        with self.drawing:
-            self.ended.set()
-        if self.visible:
-            self.clock.join()
-        if self.shown:
-            click.echo("\r" + " " * _width() + "\r", nl=False, err=True)
-
-
-def _width() -> int:
-    """Letters of a line of the terminal, the last of which stays free."""
-    return max(20, min(shutil.get_terminal_size().columns, 120)) - 1

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any
 
 import click
 
+from ordag.cli import stopped_with
 from ordag.cli.help import ManualPage
 from ordag.cli.options import SCHEDULER, one_of, refuse_options
+from ordag.cli.progress import Progress
+from ordag.cli.progress import say as say_aside
 from ordag.paper import Result, Step
 from ordag.paper.reproduction import chosen_experiments
 from ordag.paper.reproduction import reproduce as run
 from ordag.show.screen import Column, Screen, say, show_table
-from ordag.words import counted
+from ordag.words import News, counted
 
 MOST_LETTERS = 30
 """A column of a table with longer cells has sentences in it."""
@@ -88,11 +90,11 @@ def reproduce(
     if not any(one.complete_only() for one in chosen):
         refuse_options(context, ["complete"], f"is of no use for {', '.join(names)}, where nothing is left out")
     try:
-        with ProgressBar(out) as bar:
-            results = run(names, quick, out, replicates, workers, bar, complete=complete, client=scheduler)
-    except KeyboardInterrupt:
+        with Progress() as line:
+            results = run(names, quick, out, replicates, workers, Steps(out, line), complete=complete, client=scheduler)
+    except KeyboardInterrupt as stop:
         click.echo(f"ordag: stopped. What is done is kept in {out}: the same command goes on from there.", err=True)
-        sys.exit(130)
+        sys.exit(stopped_with(stop))
     show(results)
     click.echo(f"Tables, figures and these pages are in {out}.", err=True)
 
@@ -116,58 +118,27 @@ def show(results: list[Result]) -> None:
             say(console, f"· {sentence}", "  ")
 
 
-class ProgressBar:
-    """Says on standard error what is to come, then how far it is: a bar on a terminal, a line now and then elsewhere."""
+class Steps:
+    """Says on standard error what is to come, then how far it is: on a terminal by `line`, elsewhere with a sentence now and then."""
 
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
-        self.bar: Any = None
+    def __init__(self, folder: str, line: Progress) -> None:
+        self.folder, self.line = folder, line
         self.told = time.monotonic()
         self.started = False
-
-    def __enter__(self) -> ProgressBar:
-        return self
 
     def __call__(self, step: Step) -> None:
         if not self.started:
             self.started = True
-            self._announce(step)
-        if self.bar is not None:
-            self.bar.update(self.line, completed=step.seconds_done, description=step.experiment, done=step.done)
-        elif time.monotonic() - self.told > PLAIN_SECONDS:
-            self.told = time.monotonic()
-            done = f"{step.done:,} of {step.tasks:,} tasks done"
-            click.echo(f"{step.experiment}: {done}, about {time_to_go(step)} left", err=True)
-
-    def _announce(self, step: Step) -> None:
-        before = f", {step.done:,} of them done before" if step.done else ""
-        time_left = f"about {time_to_go(step)} with {counted(step.workers, 'worker')}"
-        click.echo(
-            f"{counted(step.tasks, 'task')}{before}; {time_left}. Results go to {self.folder}; "
-            "Ctrl-C stops, and the same command goes on.",
-            err=True,
-        )
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-            self.bar = Progress(
-                TextColumn("{task.description:<8}"),
-                BarColumn(),
-                TextColumn("{task.fields[done]:,} of {task.fields[tasks]:,}"),
-                TimeElapsedColumn(),
-                TextColumn("left"),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-                transient=True,
-                speed_estimate_period=120,
+            before = f", {step.done:,} of them done before" if step.done else ""
+            say_aside(
+                f"{counted(step.tasks, 'task')}{before}; about {time_to_go(step)} with {counted(step.workers, 'worker')}. "
+                f"Results go to {self.folder}; Ctrl-C stops, and the same command goes on."
             )
-            self.line = self.bar.add_task("", total=step.seconds, done=step.done, tasks=step.tasks)
-            self.bar.start()
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()
+        done = f"{step.experiment}: {step.done:,} of {step.tasks:,} tasks done"
+        self.line(News(done, step.seconds_done / step.seconds if step.seconds else None))
+        if not self.line.visible and time.monotonic() - self.told > PLAIN_SECONDS:
+            self.told = time.monotonic()
+            click.echo(f"{done}, about {time_to_go(step)} left", err=True)
 
 
 def time_to_go(step: Step) -> str:

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import io
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import click
+import numpy as np
 
+from ordag.arrays import Array
 from ordag.cli.help import ABOUT_OUTPUT, ManualPage, SectionedOption
-from ordag.cli.options import Progress, one_of
+from ordag.cli.options import one_of
+from ordag.cli.progress import Progress
 from ordag.errors import SettingError
 from ordag.files import write_whole
 from ordag.graph.formats import format_of, write_text
 from ordag.model import simulate as draw
 from ordag.model.designs import DESIGNS, Design
 from ordag.show.files import check_outputs
-from ordag.words import counted, shown
+from ordag.words import News, counted, shown
+
+SLAB = 1 << 21
+"""Numbers that are written together: those of a row group of a Parquet file."""
 
 
 def _said(design: Design) -> str:
@@ -68,23 +76,27 @@ def simulate(
     if truth is not None:
         format_of(truth)
     check_outputs([(name, path) for name, path in (("--out", out), ("--truth", truth)) if path is not None])
-    with Progress() as progress:
-        progress(f"drawing {counted(n, 'row')}")
-        drawn = draw(design, p, n, seed, degree=degree, weights=weights, variances=_variances(variances))
-        texts: list[tuple[str, str | bytes]] = []
+    with ExitStack() as stack:
+        progress = stack.enter_context(Progress())
+        drawn = draw(
+            design, p, n, seed, degree=degree, weights=weights, variances=_variances(variances), progress=progress
+        )
+        texts: list[tuple[str, str | Iterable[bytes]]] = []
         if truth is not None:
             model = drawn.sem.to_json() + "\n" if Path(truth).suffix.lower() == ".json" else ""
             texts.append((truth, model or write_text(drawn.dag, format_of(truth), drawn.sem.edges)))
-        progress(f"writing {counted(n, 'row')}")
-        rows = _rows(drawn.names, drawn.X, out or "rows.csv")
+        rows = _rows(drawn.names, drawn.X, out or "rows.csv", progress)
         if out is not None:
             texts.append((out, rows))
         for path, text in texts:
             write_whole(path, text)
+        if out is None:
+            if sys.stdout.isatty():
+                stack.close()  # the rows are to see, and nothing between them
+            for piece in rows:
+                click.echo(piece, nl=False)
     for path, _ in texts:
         click.echo(f"written: {shown(path)}", err=True)
-    if out is None:
-        click.echo(rows.decode(), nl=False)
 
 
 def _variances(text: str | None) -> str | float | tuple[float, float] | None:
@@ -101,21 +113,29 @@ def _variances(text: str | None) -> str | float | tuple[float, float] | None:
     raise SettingError(f"--variances {text}: give 'equal', a number, or a range such as 1,3.")
 
 
-def _rows(names: tuple[str, ...], X: Any, path: str) -> bytes:
-    """The rows as the bytes of a CSV or Parquet file; numbers keep all their digits."""
+def _rows(names: tuple[str, ...], X: Array, path: str, progress: Progress) -> Iterator[bytes]:
+    """The rows as the bytes of a CSV or Parquet file, piece by piece; numbers keep all their digits."""
     import pyarrow as pa
+    from pyarrow import csv, parquet
 
-    table = pa.table({name: X[:, j] for j, name in enumerate(names)})
-    sink = io.BytesIO()
-    if _ending(path) != ".csv":
-        from pyarrow import parquet
+    schema = pa.schema([(name, pa.float64()) for name in names])
+    sink, size = io.BytesIO(), max(1, SLAB // len(names))
+    with csv.CSVWriter(sink, schema) if _ending(path) == ".csv" else parquet.ParquetWriter(sink, schema) as writer:
+        for start in range(0, len(X), size):
+            rows = X[start : start + size]
+            writer.write_table(pa.table([np.ascontiguousarray(column) for column in rows.T], schema=schema))
+            yield _emptied(sink)
+            done = start + len(rows)
+            progress(News(f"{done:,} of {counted(len(X), 'row')} written", done / len(X)))
+    yield _emptied(sink)
 
-        parquet.write_table(table, sink)
-    else:
-        from pyarrow import csv
 
-        csv.write_csv(table, sink)
-    return sink.getvalue()
+def _emptied(sink: io.BytesIO) -> bytes:
+    """What has been written to it since the last time."""
+    piece = sink.getvalue()
+    sink.seek(0)
+    sink.truncate()
+    return piece
 
 
 def _ending(path: str) -> str:

@@ -286,12 +286,14 @@ class Moments:
         return f"Moments(n={self.n}, p={self.p}, names={listed(self.names)})"
 
 
-def moments_of_files(data: Any) -> Moments | None:
+def moments_of_files(data: Any, tell: Callable[[str], None] | None = None) -> Moments | None:
     """The moments that a .moments file, or a list of them, holds; None for data of another kind."""
     if isinstance(data, Upload):
         return _of_bytes(data.data, shown(data.name)) if data.name.lower().endswith(ENDING) else None
     paths = data if isinstance(data, list | tuple) else [data]
     if paths and all(isinstance(one, str | PathLike) and str(one).lower().endswith(ENDING) for one in paths):
+        if tell is not None:
+            tell(f"reading {counted(len(paths), 'file')} of moments")
         return Moments.load(*paths)
     return None
 
@@ -391,6 +393,8 @@ def _gone_through(
 ) -> int:
     """Every usable row of a table to `total` and to the sampler; gives how many were left out."""
     rows = RowCheck(source.names, missing)
+    if progress is not None:
+        progress(0)
     for block in source.batches(at_once):
         clean = rows.admit(block)
         total.add(clean)

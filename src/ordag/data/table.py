@@ -61,7 +61,7 @@ class Table:
         self.starts: tuple[int, ...] = (
             0,
         )  # of a table in parts: how many good rows come before each, once it has been read
-        held = data if isinstance(data, Moments) else moments_of_files(data)
+        held = data if isinstance(data, Moments) else moments_of_files(data, progress)
         if held is not None:
             self._given = held.read_as(settings)
             self.names = self._given.names

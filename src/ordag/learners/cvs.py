@@ -155,6 +155,7 @@ def _learned(table: Table, settings: CvsSettings, known: Constraints | None) -> 
         return _by_support(ordering, settings, known, rows)
     if ordering.factor is None and (settings.parents != "test" or (settings.test is not None and rows is None)):
         ordering = _given_all_before(ordering, settings)
+    table.tell("choosing parents")
     selection = select(
         ordering,
         rows=rows,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
@@ -14,7 +14,7 @@ from scipy.linalg import lapack, solve_triangular
 
 from ordag import errors
 from ordag.arrays import Array
-from ordag.checks import Seed, as_list, as_number, as_numbers, checked_seed, is_whole, short
+from ordag.checks import Seed, as_list, as_number, as_numbers, check_function, checked_seed, is_whole, short
 from ordag.graph.acyclic import topological_order
 from ordag.graph.checks import checked_nodes
 from ordag.graph.dag import Dag
@@ -23,9 +23,10 @@ from ordag.graph.formats.json_text import distinct
 from ordag.markup import arrow, card, figure, isolated, table
 from ordag.picture.scene import Stroke
 from ordag.picture.svg import graph_svg
-from ordag.words import counted, number, shown
+from ordag.words import News, counted, number, shown
 
 BLOCK = 64  # variables that are generated together
+SLAB = 1 << 22  # numbers that are drawn together
 FEW = 64  # an arrow by itself costs about as much as so many entries of a product of matrices
 
 
@@ -207,18 +208,29 @@ class LinearSEM:
         mean: Array = self._propagate(self.intercept[None, :])[0]
         return mean
 
-    def sample(self, n: int, seed: Seed = None) -> Array:
-        """n independent rows, (n, p): normal errors, then every variable from its parents, causes first."""
+    def sample(self, n: int, seed: Seed = None, *, progress: Callable[[str], None] | None = None) -> Array:
+        """n independent rows, (n, p): normal errors, then every variable from its parents, causes first.
+
+        progress: called now and then with a few words on how far things are.
+        """
         if not is_whole(n, 1):
             raise errors.SettingError(f"n={short(n)}: draw at least one row.")
+        check_function("progress", progress)
         random = np.random.default_rng(checked_seed(seed))
         try:
-            E = random.standard_normal((n, len(self.names)))
+            X = np.empty((n, len(self.names)))
         except (MemoryError, ValueError) as error:
             raise errors.SettingError(f"n={n}: so many rows do not fit in memory: draw fewer.") from error
-        E *= np.sqrt(self.omega)
-        E += self.intercept
-        return self._propagate(E)
+        rows = 64 * max(1, SLAB // 64 // max(len(self.names), 1))
+        for start in range(0, n, rows):
+            E = random.standard_normal(out=X[start : start + rows])
+            E *= np.sqrt(self.omega)
+            E += self.intercept
+            E[:] = self._propagate(E)
+            if progress is not None:
+                done = start + len(E)
+                progress(News(f"{done:,} of {counted(n, 'row')} drawn", done / n))
+        return X
 
     def log_likelihood(self, data: MomentsLike | ArrayLike) -> float:
         r"""$\sum_j -\frac n2 \log(2\pi\omega_j) - \mathrm{RSS}_j / (2\omega_j)$, of all rows together.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +55,7 @@ def simulate(
     degree: float | None = None,
     weights: Range | None = None,
     variances: str | float | Range | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Simulation:
     """Draw a random model of p variables, and n rows from it.
 
@@ -84,6 +85,8 @@ def simulate(
       (low, high) to draw from uniformly.
     seed
       an int, a Generator or a SeedSequence. An int or a SeedSequence gives the same model for every n.
+    progress
+      called now and then with a few words on how far things are.
     """
     name, chosen = _design(design)
     given = {"degree": degree, "weights": weights, "variances": variances}
@@ -108,7 +111,7 @@ def simulate(
     sizes[dag.links.find(causes, effects)] = recipe.weights
     omega[order] = recipe.omega
     sem = LinearSEM.of(dag, sizes, omega)
-    return Simulation(sem, sem.sample(n, streams.rows), tuple(order.tolist()))
+    return Simulation(sem, sem.sample(n, streams.rows, progress=progress), tuple(order.tolist()))
 
 
 def _design(design: str) -> tuple[str, Design]:

@@ -16,6 +16,8 @@ from ordag.order.other_moments import ROBUST, SHRINKAGE
 from ordag.order.own import VarianceEstimator, own_rule
 from ordag.order.regression import regression_rule
 from ordag.order.sparse import SPARSE, joint_score, sparse_forward, supports_along, usual_width
+from ordag.order.supported import ordered
+from ordag.words import counted
 
 RULES = {"forward": FORWARD, "backward": BACKWARD}
 """The directions of least squares; all other estimators choose causes first."""
@@ -32,8 +34,9 @@ def better_order(table: Table, before: Mask | None = None) -> Ordering:
     full = find_order(table, "forward", before)
     moments = full.moments
     S, n = moments.covariance(), moments.n
-    sparse = sparse_forward(S, n, before, width=usual_width(moments.p))
-    if joint_score(S, n, supports_along(S, n, full.order)) <= joint_score(S, n, sparse):
+    sparse = sparse_forward(S, n, before, width=usual_width(moments.p), progress=ordered(table))
+    along = supports_along(S, n, full.order, ordered(table, "variables with supports"))
+    if joint_score(S, n, along) <= joint_score(S, n, sparse):
         return full
     return with_factor(Ordering.supported(sparse, moments, "sparse"))
 
@@ -60,6 +63,7 @@ def find_order(
     if chosen.needs == "rows" and table.source is None:
         raise SettingError(f"variance={chosen.name!r} takes the rows, and moments were given.")
     check_size(table.needing(chosen.least_rows).n, table.names, chosen.least_rows)
+    table.tell(f"ordering {counted(len(table.names), 'variable')}")
     ordering = chosen.find(table, before)
     for sentence in ordering.warnings:
         warnings.warn(sentence, PrecisionWarning, stacklevel=5)

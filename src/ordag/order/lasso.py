@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ordag.arrays import Array, Mask
 from ordag.data.table import Table
 from ordag.order.ordering import Ordering, Rule
 from ordag.order.sparse import few_rows
-from ordag.order.supported import Supported
+from ordag.order.supported import Supported, ordered
 
 ROUNDS = 30
 """The scaled lasso goes to and fro between weights and error variance; it settles in a few rounds, in more where n is small."""
@@ -20,7 +21,9 @@ SETTLED = 1e-4
 """The relative change of every standard deviation at which it has settled."""
 
 
-def lasso_forward(S: Array, n: int, before: Mask | None = None) -> Supported:
+def lasso_forward(
+    S: Array, n: int, before: Mask | None = None, *, progress: Callable[[int], None] | None = None
+) -> Supported:
     r"""Order the variables by least conditional variance, each by the scaled lasso on all variables chosen so far.
 
     S is the covariance matrix of n rows; no inverse is taken, so p may be larger than n. With C the chosen variables, scaled to
@@ -30,7 +33,7 @@ def lasso_forward(S: Array, n: int, before: Mask | None = None) -> Supported:
     \sigma^2 = S_{jj} - 2 w^\top S_{Cj} + w^\top S_{CC} w,\quad \lambda = \sqrt{2 \log p / n}$
 
     and the least $\sigma^2 (n - 1) / (n - 1 - \|w\|_0)$ goes next, with the nonzero weights as its support. With a partial order
-    `before` ([i, j]: i before j) only variables compete of which all earlier ones are chosen.
+    `before` ([i, j]: i before j) only variables compete of which all earlier ones are chosen. `progress` is told how many are chosen.
     """
     p = len(S)
     scale = np.sqrt(S.diagonal())
@@ -56,6 +59,8 @@ def lasso_forward(S: Array, n: int, before: Mask | None = None) -> Supported:
         waiting, sigma = np.delete(waiting, best), np.delete(sigma, best)
         # the variable that was chosen is a new column, with weight 0 to start from
         weights = np.pad(np.delete(weights, best, axis=0), ((0, 0), (0, 1)))
+        if progress is not None:
+            progress(len(order))
     return Supported(np.array(order, np.intp), variances, variances, runner_up, tuple(support))
 
 
@@ -91,7 +96,8 @@ def _root(correlations: Array) -> Array:
 
 def _find(table: Table, before: Mask | None) -> Ordering:
     moments = table.moments
-    return Ordering.supported(lasso_forward(moments.covariance(), moments.n, before), moments, "lasso")
+    found = lasso_forward(moments.covariance(), moments.n, before, progress=ordered(table))
+    return Ordering.supported(found, moments, "lasso")
 
 
 LASSO = Rule("lasso", "each given those before, by the scaled lasso", _find, least_rows=few_rows)

@@ -14,12 +14,14 @@ from ordag.data.table import Table
 from ordag.data.table_checks import check_size
 from ordag.order.least_squares import forward
 from ordag.order.ordering import Ordering, Rule
+from ordag.words import counted
 
 
 def _rule(name: str, help: str, moments_of: Callable[[Array, Sequence[str]], Moments]) -> Rule:
     def find(table: Table, before: Mask | None) -> Ordering:
         rows = table.rows
         assert rows is not None
+        table.tell(f"{name} moments of {counted(len(rows.values), 'row')}")
         moments = moments_of(np.asarray(rows.values), table.names)
         check_size(moments.n, table.names)  # outliers are left out
         return forward(moments, before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -13,7 +14,7 @@ from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.order.least_squares import with_factor
 from ordag.order.ordering import Ordering, Rule
-from ordag.order.supported import Supported
+from ordag.order.supported import Supported, ordered
 
 
 @runtime_checkable
@@ -25,8 +26,17 @@ class VarianceEstimator(Protocol):
         ...
 
 
-def own_forward(X: Array, estimator: VarianceEstimator, before: Mask | None = None) -> Supported:
-    """Order the columns by least conditional variance given those before, as the estimator has it: p(p + 1)/2 calls."""
+def own_forward(
+    X: Array,
+    estimator: VarianceEstimator,
+    before: Mask | None = None,
+    *,
+    progress: Callable[[int], None] | None = None,
+) -> Supported:
+    """Order the columns by least conditional variance given those before, as the estimator has it: p(p + 1)/2 calls.
+
+    `progress` is told how many columns are chosen.
+    """
     p = X.shape[1]
     chosen: list[int] = []
     values: list[float] = []
@@ -41,6 +51,8 @@ def own_forward(X: Array, estimator: VarianceEstimator, before: Mask | None = No
         values.append(found.pop(best))
         seconds.append(min(found, default=np.inf))
         left.remove(chosen[-1])
+        if progress is not None:
+            progress(len(chosen))
     order = np.array(chosen, dtype=np.intp)
     support = tuple(np.sort(order[:m]) for m in range(p))
     return Supported(order, np.array(values), np.array(values), np.array(seconds), support)
@@ -62,7 +74,7 @@ def own_rule(estimator: VarianceEstimator) -> Rule:
         rows = table.rows
         assert rows is not None
         moments: Moments = table.moments
-        found = own_forward(np.asarray(rows.values), estimator, before)
+        found = own_forward(np.asarray(rows.values), estimator, before, progress=ordered(table))
         return with_factor(Ordering.supported(found, moments, type(estimator).__name__))
 
     return Rule(type(estimator).__name__, "an estimator of the user's", find, needs="rows")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +13,7 @@ from ordag.arrays import Array, Mask
 from ordag.data.table import Table
 from ordag.order.ordering import Ordering, Rule
 from ordag.order.splines import SplineRidge
-from ordag.order.supported import Fold, Supported
+from ordag.order.supported import Fold, Supported, ordered
 
 LEVEL = 0.01
 """Of the one-sided test by which dropping a variable counts as a loss."""
@@ -36,7 +36,13 @@ class Predictor(Protocol):
 
 
 def regression_forward(
-    X: Array, regressor: Any = None, before: Mask | None = None, *, folds: int = 5, seed: int = 0
+    X: Array,
+    regressor: Any = None,
+    before: Mask | None = None,
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
 ) -> Supported:
     r"""Order the columns of X by least mean squared error of prediction from the chosen ones (Gao, Ding & Aragam 2020).
 
@@ -44,6 +50,7 @@ def regression_forward(
     of its descendants, and more where a parent is missing. It is estimated by $\tfrac1n \sum_i (x_{ij} - \hat f(x_{iC}))^2$, with
     $\hat f$ fitted to the rows of the other folds. With d the rise of the squared errors if k in C is left out, the p-value that k is
     no parent of j is that of a one-sided paired z test, $P(Z > \bar d \sqrt n / s_d)$; the support of j are the k where it is at most 1 %.
+    `progress` is told how many columns are chosen.
     """
     from sklearn.model_selection import KFold
 
@@ -69,6 +76,8 @@ def regression_forward(
         support.append(np.sort(np.array(order, np.intp)[p_values[step, :step] <= LEVEL]))
         order.append(int(waiting[best]))
         waiting = np.delete(waiting, best)
+        if progress is not None:
+            progress(len(order))
     return Supported(np.array(order, np.intp), variances, variances, runner_up, tuple(support), p_values)
 
 
@@ -131,7 +140,9 @@ def regression_rule(regressor: Any = None) -> Rule:
     def find(table: Table, before: Mask | None) -> Ordering:
         rows = table.rows
         assert rows is not None
-        found = regression_forward(np.asarray(rows.values), regressor, before)
+        found = regression_forward(
+            np.asarray(rows.values), regressor, before, progress=ordered(table, work=lambda x: x**3)
+        )
         return Ordering.supported(found, table.moments, name)
 
     help = "each given those before, by a nonlinear regression"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from ordag.data.table import Table
 from ordag.data.table_checks import FEW_ROWS
 from ordag.order.exchange import ALONE, LEAST, TIE, Chosen, Positions, Price, Small, exchanged, regression
 from ordag.order.ordering import Ordering, Rule
-from ordag.order.supported import Supported
+from ordag.order.supported import Supported, ordered
 from ordag.order.triples import best_triples, partial_table
 
 MOST, ROWS_EACH = 10, 4
@@ -26,7 +27,13 @@ CHUNK = 1 << 17
 
 
 def sparse_forward(
-    S: Array, n: int, before: Mask | None = None, *, most: int = 10, width: int | None = None
+    S: Array,
+    n: int,
+    before: Mask | None = None,
+    *,
+    most: int = 10,
+    width: int | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Supported:
     r"""Order variables by least conditional variance given small supports A_j among those chosen before.
 
@@ -41,8 +48,9 @@ def sparse_forward(
 
     before: a partial order to keep to, [i, j] for column i before j. width: a is one of so many variables with the largest
     partial correlation with j given m; None takes all (exact best triples), 0 tries no triples (see `usual_width`).
+    progress: told how many variables are chosen.
     """
-    return _Search(np.asarray(S, dtype=float), n, before, most, width).run()
+    return _Search(np.asarray(S, dtype=float), n, before, most, width).run(progress)
 
 
 def few_rows(p: int) -> int:
@@ -83,7 +91,7 @@ class _Search:
         self.score = np.zeros(p)
         self.closest = np.zeros(p)  # the largest |correlation| with a chosen variable
 
-    def run(self) -> Supported:
+    def run(self, progress: Callable[[int], None] | None = None) -> Supported:
         p, N = self.p, self.n - 1
         waiting = np.arange(p)
         unchosen = np.ones(p, dtype=bool)
@@ -105,6 +113,8 @@ class _Search:
             self.K[:, t] = self.R[:, m]
             if len(waiting) and self.price.most:
                 self._look_at(t, m, waiting)
+            if progress is not None:
+                progress(t + 1)
         support = tuple(np.sort(self.order[self.A[j, : self.size[j]]]) for j in self.order)
         return Supported(self.order, variances, chosen, runner_up, support)
 
@@ -211,10 +221,12 @@ class _Search:
         return 1.0 - bound < self.price.rest_below(self.score[waiting], 2) + 1e-9
 
 
-def supports_along(S: Array, n: int, order: NDArray[np.intp]) -> Supported:
+def supports_along(
+    S: Array, n: int, order: NDArray[np.intp], progress: Callable[[int], None] | None = None
+) -> Supported:
     """The supports that the same search finds along an order that is given."""
     place = np.argsort(order)
-    return sparse_forward(S, n, place[:, None] < place[None, :], width=usual_width(len(S)))
+    return sparse_forward(S, n, place[:, None] < place[None, :], width=usual_width(len(S)), progress=progress)
 
 
 def joint_score(S: Array, n: int, found: Supported) -> float:
@@ -232,7 +244,8 @@ def joint_score(S: Array, n: int, found: Supported) -> float:
 def _find(table: Table, before: Mask | None) -> Ordering:
     moments = table.moments
     most = min(MOST, moments.n // ROWS_EACH)
-    found = sparse_forward(moments.covariance(), moments.n, before, most=most, width=usual_width(moments.p))
+    width = usual_width(moments.p)
+    found = sparse_forward(moments.covariance(), moments.n, before, most=most, width=width, progress=ordered(table))
     return Ordering.supported(found, moments, "sparse")
 
 

@@ -116,7 +116,8 @@ def regroup(blocks: Iterable[Array], rows: int, begun: int = 0) -> Iterator[Arra
 def _bytes(done: float, size: int) -> str:
     """So many bytes of all, in a unit that fits: "0.5 of 1.8 GB"."""
     unit, name = next((one for one in ((1e9, "GB"), (1e6, "MB")) if size >= one[0]), (1e3, "kB"))
-    return f"{min(done, size) / unit:.1f} of {size / unit:.1f} {name}"
+    digits = 1 if size < 100 * unit else 0
+    return f"{min(done, size) / unit:.{digits}f} of {size / unit:.{digits}f} {name}"
 
 
 def rows_at_once(p: int) -> int:

@@ -98,7 +98,9 @@ def pooled(
     grouped = None if settings.groups is None else placed_groups(settings.groups, moments.names)
     few = moments.n < least_squares_rows(moments.p)
     before = None if known is None else known.before
-    ordering = find_order(Table(moments), before=before, variance="sparse" if few else "least-squares")
+    ordering = find_order(
+        Table(moments, progress=table.tell), before=before, variance="sparse" if few else "least-squares"
+    )
     assert isinstance(settings.seed, int), "the settings make a number of any seed"
     search_seed, draw_seed = np.random.SeedSequence(settings.seed).spawn(2)
     result = pooled_search(
