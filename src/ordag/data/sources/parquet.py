@@ -211,7 +211,7 @@ def _unpacked_size(metadata: Any) -> int:
     """Bytes of the pages, or of the numbers if those are more: a page may hold one number for very many rows."""
     groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
     pages = sum(group.column(j).total_uncompressed_size for group in groups for j in range(group.num_columns))
-    return max(pages, 8 * int(metadata.num_rows) * int(metadata.num_columns))
+    return max(int(pages), 8 * int(metadata.num_rows) * int(metadata.num_columns))
 
 
 @contextmanager

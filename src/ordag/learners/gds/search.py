@@ -188,7 +188,7 @@ class _Search:
         row, column = divmod(int(places[best]), p)
         seen = int(passed[row])
         if k is not None and seen >= k:
-            seen -= np.count_nonzero(np.isfinite(outcomes[order[row], order[column + 1 :]]))
+            seen -= int(np.count_nonzero(np.isfinite(outcomes[order[row], order[column + 1 :]])))
         if k is None or seen < k:
             seen = int(passed[-1]) if k is None else min(k, int(passed[-1]))
             row = int(passed.searchsorted(seen))
@@ -219,7 +219,8 @@ def target_order(rss: Array, random: np.random.Generator) -> NDArray[np.intp]:
     if not gap > 0.0:
         above = ordered[ordered > least]
         gap = above[0] - least if len(above) else 1.0
-    return (random.standard_exponential(len(rss)) / (rss - least + gap)).argsort()
+    times: Array = random.standard_exponential(len(rss)) / (rss - least + gap)
+    return times.argsort()
 
 
 def _score(total: float, edges: int, n: int, p: int, penalty: float) -> float:
