@@ -130,27 +130,25 @@ class _Page:
 
     def measured(self) -> dict[str, list[float]]:
         """Milliseconds that the changes of each control took."""
-        self._method("cvs")
+        for name in (*METHODS, "cvs"):  # the first of all questions waits for a process to start
+            self._method(name)
         slider = self.page.locator("#set-alpha")
         slide = "(one, place) => { one.value = place; one.dispatchEvent(new Event('input')) }"
         drag = range(200, 200 + 50 * CHANGES, 50)
-        times = {"level (dragged)": [self._took(lambda place=place: slider.evaluate(slide, place)) for place in drag]}
+        times = {"level, dragged": [self._took(lambda place=place: slider.evaluate(slide, place)) for place in drag]}
         slider.dispatch_event("change")
         for name, values in CHOICES.items():
             field = self.page.locator(f"#set-{name}")
-            usual, took = field.input_value(), []
-            for k in range(CHANGES):
+            for k in range(CHANGES * len(values)):
                 self._anew()
-                took.append(self._took(lambda field=field, value=values[k % 2]: field.select_option(value)))
-            times[TITLES.get(name, name)] = took
-            self._took(lambda field=field, usual=usual: field.select_option(usual))
-        for name in METHODS:
-            took = []
-            for _ in range(CHANGES):
-                self._method("pc" if name == "cvs" else "cvs")
-                self._anew()
-                took.append(self._method(name))
-            times[f"method {name}"] = took
+                value = values[k % len(values)]
+                took = self._took(lambda field=field, value=value: field.select_option(value))
+                times.setdefault(f"{TITLES.get(name, name)}: {value}", []).append(took)
+            self._took(self.page.locator("#usual").click)
+        for name in METHODS * CHANGES:
+            self._method("pc" if name == "cvs" else "cvs")
+            self._anew()
+            times.setdefault(f"method: {name}", []).append(self._method(name))
         return times
 
     def _method(self, name: str) -> float:
@@ -160,7 +158,7 @@ class _Page:
         """A least effect too small to matter that no state had before, so that no answer is there already."""
         self.fresh += 1
         field = self.page.locator("#set-min_effect")
-        field.fill(f"{1e-9 * self.fresh:.1e}")
+        field.fill(f"{self.fresh}e-9")
         self._took(lambda: field.press("Tab"))
 
     def _took(self, act: Any) -> float:
