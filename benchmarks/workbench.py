@@ -1,15 +1,18 @@
-"""What does a workbench make of fifty changes a second, by several tabs at once?"""
+"""What does a workbench make of fifty changes a second, by several tabs at once? And how soon does the graph follow each control?"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,19 @@ import numpy as np
 import psutil
 
 SECONDS, RATE, TABS, P, N = 30, 50, 4, 50, 1000
+
+CHANGES = 10
+"""Of each control."""
+
+CHOICES = {
+    "correction": ("bh", "bonferroni"),
+    "parents": ("adaptive", "bic"),
+    "test": ("t", "fisher-z"),
+    "direction": ("backward", "forward"),
+}
+TITLES = {"parents": "rule for parents"}
+METHODS = ("cvs", "pc", "ges", "pooled", "gds")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
 @dataclass(frozen=True)
@@ -47,11 +63,20 @@ def run() -> str:
 
 `ordag explore` on a table of {N:,} rows and {P} variables: {RATE} changes a second for {SECONDS} s, by {TABS} tabs over the
 loopback address, each with another level, and some with other knowledge, units or columns (`cvs`; answers without the forecast
-and without places for the drawing). {loaded().sentence}"""
+and without places for the drawing). {loaded().sentence}
+
+{followed()}"""
 
 
 def loaded(seconds: int = SECONDS, rate: int = RATE, tabs: int = TABS) -> Load:
     """A server of its own under load."""
+    with _serving() as (address, pid):
+        return under_load(address, pid, seconds, rate, tabs)
+
+
+@contextmanager
+def _serving() -> Iterator[tuple[str, int]]:
+    """The address and the process of a server on the table."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
         _write(path)
@@ -60,9 +85,93 @@ def loaded(seconds: int = SECONDS, rate: int = RATE, tabs: int = TABS) -> Load:
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env={**os.environ, **one_thread}) as process:
             assert process.stdout is not None
             try:
-                return under_load(process.stdout.readline().strip(), process.pid, seconds, rate, tabs)
+                yield process.stdout.readline().strip(), process.pid
             finally:
                 process.send_signal(signal.SIGTERM)
+
+
+def followed() -> str:
+    """How soon the graph follows each control, as a table; or a sentence where there is no browser to measure in."""
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        return "How soon the graph follows a control was not measured: there is no Chromium here."
+    from playwright.sync_api import sync_playwright
+
+    with _serving() as (address, _), sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        times = _Page(
+            browser.new_page(viewport={"width": 1280, "height": 800}, reduced_motion="reduce"), address
+        ).measured()
+        browser.close()
+    lines = [
+        f"| {control} | {statistics.median(took):.0f} ms | {min(took):.0f} ms | {max(took):.0f} ms |"
+        for control, took in times.items()
+    ]
+    return "\n".join(
+        [
+            f"From the event in the page to the painted graph, in headless Chromium on the same table, {CHANGES} changes of each "
+            "control, none of them to a state that was asked for before:",
+            "",
+            "| control | median | least | most |",
+            "|---|---|---|---|",
+            *lines,
+        ]
+    )
+
+
+class _Page:
+    """A page of the workbench, and hands for its controls."""
+
+    def __init__(self, page: Any, address: str) -> None:
+        self.page, self.fresh = page, 0
+        page.set_default_timeout(120_000)
+        page.goto(address)
+        page.locator("#again-body code").first.wait_for()
+
+    def measured(self) -> dict[str, list[float]]:
+        """Milliseconds that the changes of each control took."""
+        for name in (*METHODS, "cvs"):  # the first of all questions waits for a process to start
+            self._method(name)
+        slider = self.page.locator("#set-alpha")
+        slide = "(one, place) => { one.value = place; one.dispatchEvent(new Event('input')) }"
+        drag = range(200, 200 + 50 * CHANGES, 50)
+        times = {"level, dragged": [self._took(lambda place=place: slider.evaluate(slide, place)) for place in drag]}
+        slider.dispatch_event("change")
+        for name, values in CHOICES.items():
+            field = self.page.locator(f"#set-{name}")
+            for k in range(CHANGES * len(values)):
+                self._anew()
+                value = values[k % len(values)]
+                took = self._took(lambda field=field, value=value: field.select_option(value))
+                times.setdefault(f"{TITLES.get(name, name)}: {value}", []).append(took)
+            self._took(self.page.locator("#usual").click)
+        for name in METHODS * CHANGES:
+            self._method("pc" if name == "cvs" else "cvs")
+            self._anew()
+            times.setdefault(f"method: {name}", []).append(self._method(name))
+        return times
+
+    def _method(self, name: str) -> float:
+        return self._took(self.page.get_by_role("radio", name=name, exact=True).click)
+
+    def _anew(self) -> None:
+        """A least effect too small to matter that no state had before, so that no answer is there already."""
+        self.fresh += 1
+        field = self.page.locator("#set-min_effect")
+        field.fill(f"{self.fresh}e-9")
+        self._took(lambda: field.press("Tab"))
+
+    def _took(self, act: Any) -> float:
+        """What the page itself measures, from the event to the paint; then it has come to rest."""
+        page = self.page
+        page.evaluate("performance.clearMeasures('change')")
+        act()
+        took = page.evaluate("""() => new Promise((give) => {
+            const look = () => { const [one] = performance.getEntriesByName("change"); one ? give(one.duration) : setTimeout(look, 10) };
+            look();
+        })""")
+        page.locator("#bench[aria-busy=false]").wait_for()
+        return float(took)
 
 
 def under_load(address: str, pid: int, seconds: int, rate: int, tabs: int) -> Load:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordag.bits import members, packed, packed_columns, unpacked_columns
+from ordag.bits import members, packed, packed_columns, unpacked_columns, unpacked_rows
 
 
 @given(st.sets(st.integers(0, 200)))
@@ -21,4 +21,6 @@ def test_columns_come_back(columns, p, seed):
     sets = packed_columns(mask)
     assert sets == [packed(np.flatnonzero(column)) for column in mask.T]
     assert (unpacked_columns(sets, p) == mask).all()
+    assert unpacked_rows(sets, p).dtype == bool
+    assert (unpacked_rows(sets, p) == mask.T).all()
     assert (unpacked_columns([nodes | 1 << p for nodes in sets], p) == mask).all()

@@ -32,13 +32,17 @@ def packed_columns(mask: Mask) -> list[int]:
     return [int.from_bytes(column.tobytes(), "little") for column in np.packbits(mask, axis=0, bitorder="little").T]
 
 
-def unpacked_columns(columns: Sequence[int], p: int) -> Mask:
-    """The mask with p rows that `packed_columns` was given; what a set holds from p on is left out."""
+def unpacked_rows(rows: Sequence[int], p: int) -> Mask:
+    """The mask with one row of p entries for each set; what a set holds from p on is left out."""
     size = p // 8 + 1
     below = (1 << p) - 1
-    bits = np.frombuffer(b"".join((nodes & below).to_bytes(size, "little") for nodes in columns), np.uint8)
-    rows = np.unpackbits(bits.reshape(len(columns), size), axis=1, bitorder="little", count=p)
-    return np.ascontiguousarray(rows.T.astype(bool))
+    bits = np.frombuffer(b"".join([(nodes & below).to_bytes(size, "little") for nodes in rows]), np.uint8)
+    return np.unpackbits(bits.reshape(len(rows), size), axis=1, bitorder="little", count=p).view(np.bool_)
+
+
+def unpacked_columns(columns: Sequence[int], p: int) -> Mask:
+    """The mask with p rows that `packed_columns` was given; what a set holds from p on is left out."""
+    return np.ascontiguousarray(unpacked_rows(columns, p).T)
 
 
 def union(sets: Sequence[int], nodes: int) -> int:

@@ -13,12 +13,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
 
 import ordag
 from ordag.data.sources import Upload, open_source
 from ordag.data.table import Table
-from ordag.errors import ColumnError, UnreadableError
+from ordag.errors import ColumnError, OrdagError, UnreadableError
 
 FRAME = pd.DataFrame(ordag.simulate("homogeneous", 4, 120, seed=1).X, columns=["a", "b", "c", "d"])
 
@@ -121,3 +123,54 @@ def test_batches_can_be_had_again_and_settings_of_text_hold():
 
 def test_a_name_of_a_built_in_table_is_a_label():
     assert open_source(Upload("marks", b"p,q\n1,2\n3,4\n")).names == ("p", "q")
+
+
+def bomb(name: str) -> bytes:
+    """A table of 200,000 rows of two columns in a few kilobytes."""
+    table = pa.table({"a": np.zeros(200_000), "b": np.ones(200_000)})
+    held = io.BytesIO()
+    if name.endswith(".parquet"):
+        pa.parquet.write_table(table, held, compression="zstd")
+    elif name.endswith(".plain.pq"):
+        pa.parquet.write_table(table, held, compression="zstd", use_dictionary=False)
+    elif name.endswith(".feather"):
+        pa.feather.write_feather(table, held, compression="zstd")
+    elif name.endswith(".arrows"):
+        with pa.ipc.new_stream(held, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as stream:
+            stream.write_table(table, max_chunksize=5_000)
+    else:
+        packed = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": pa.Codec("zstd").compress}
+        return bytes(packed[name[name.rindex(".") :]](b"a,b\n" + b"0,1.000000000000\n" * 200_000))
+    return held.getvalue()
+
+
+BOMBS = ["t.csv.gz", "t.csv.bz2", "t.csv.zst", "t.parquet", "t.plain.pq", "t.feather", "t.arrows"]
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_what_a_file_unpacks_to_is_bounded(name):
+    data = bomb(name)
+    most = 2**20
+    assert len(data) < most / 8
+    before = pa.total_allocated_bytes()
+    with pytest.raises(UnreadableError, match=r"unpacks to more than 1,048,576 bytes"):
+        Table(Upload(name, data, most)).moments  # noqa: B018
+    assert pa.total_allocated_bytes() - before < 4 * most
+    assert Table(Upload(name, data, 2**23)).source.names == ("a", "b")
+    assert sum(len(batch) for batch in open_source(Upload(name, data, 2**23)).batches(1000)) == 200_000
+
+
+def test_a_line_without_an_end_is_not_unpacked_beyond_the_bound():
+    with pytest.raises(UnreadableError, match="unpacks to more than 300,000 bytes"):
+        open_source(Upload("t.csv.gz", gzip.compress(b"1" * 2**24), 300_000))
+
+
+@pytest.mark.parametrize("name", ["t.feather", "t.arrows"])
+def test_a_batch_whose_sizes_are_damaged_is_a_sentence(name):
+    data = bomb(name)
+    for place in range(16, 600, 7):
+        damaged = data[:place] + bytes([data[place] ^ 0xFF]) + data[place + 1 :]
+        try:
+            Table(Upload(name, damaged, 2**23)).moments  # noqa: B018
+        except OrdagError:
+            continue

@@ -208,3 +208,12 @@ def test_no_process_is_left_when_a_crew_is_closed():
     pid = run(crew, counting)
     crew.close()
     wait_for_end(pid)
+
+
+def test_a_worker_that_was_killed_is_replaced_before_it_is_asked_for(crew):
+    with pytest.raises(WorkError):
+        run(crew, dying)
+    while not crew._idle:
+        time.sleep(0.01)
+    (ready,) = crew._idle
+    assert run(crew, counting) == ready.process.pid

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
+from acts import method
+from asking import TOKEN
 from browser.pages import table
+from chromium import PATIENCE
 from hands import action, answered, arrows, choose_arrow
+from playwright.sync_api import expect
 
 import ordag
 
@@ -138,3 +144,41 @@ def test_what_cannot_be_done_is_said(bench, tmp_path):
     begin(page, "Resamples")
     part(page, "Resamples").locator(".old").wait_for()
     assert "replicates=1" in part(page, "Resamples").locator(".old").inner_text()
+
+
+def busy(desk):
+    """The processes of a server that work on something."""
+    return {worker.process for crew in (desk._quick, desk._long) for worker in crew._workers - set(crew._idle)}
+
+
+def eventually(done):
+    """Wait for something, with a deadline that only a fault can reach."""
+    end = time.monotonic() + PATIENCE / 1000
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("work", ["job", "change"])
+def test_a_closed_tab_ends_its_work(watched, desk, address, work):
+    page, other = (watched().open(f"{address}/{TOKEN}/", "#welcome .drop") for _ in range(2))
+    for one in (page, other):
+        one.get_by_role("button", name="sachs").click()
+        one.locator("#again-body code").first.wait_for()
+        expect(one.locator("#forecast")).to_have_text("")
+    if work == "job":
+        page.get_by_label("How many resamples").fill("100000")
+        begin(page, "Resamples")
+        part(page, "Resamples").locator("progress[value]").wait_for()
+    else:
+        method(page, "gds")
+        page.locator("#settings-body details summary").click()
+        page.locator("#set-kicks").fill("100000000")
+        page.locator("#set-kicks").press("Tab")
+        page.locator("#told").get_by_role("button", name="stop").wait_for()
+    eventually(lambda: len(busy(desk)) == 1)
+    (process,) = busy(desk)
+    page.close()
+    eventually(lambda: not process.is_alive() and not busy(desk))
+    method(other, "cvs")
+    assert arrows(other) == {*ordag.learn("sachs", "cvs").graph.directed}

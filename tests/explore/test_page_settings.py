@@ -103,3 +103,22 @@ def test_the_last_of_many_changes_wins(bench):
     assert arrows(page) == learned("cvs", alpha=0.5)
     answered(page, page.locator("#undo").click)
     assert arrows(page) == learned("cvs")
+
+
+def is_forecast(request):
+    return request.url.endswith("api/verdict")
+
+
+def test_a_change_ends_the_forecast_of_the_state_before(bench):
+    """It would take time from the answer. Where the change is refused, the forecast is asked for again."""
+    page = bench("marks")
+    page.route("**/api/verdict", lambda route: None)  # a forecast that takes for ever
+    with page.expect_request(is_forecast):
+        method(page, "cvs")
+    with page.expect_event("requestfailed", is_forecast), page.expect_request(is_forecast):
+        setting(page, "alpha", 0.2)
+    with page.expect_event("requestfailed", is_forecast), page.expect_request(is_forecast):
+        assert not setting(page, "alpha", 2)
+    expect(page.locator("#forecast")).to_contain_text("working out")
+    assert arrows(page) == learned("cvs", alpha=0.2)
+    page.unroute_all(behavior="ignoreErrors")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from urllib.parse import quote
@@ -125,6 +126,14 @@ def test_a_table_that_is_too_large_is_refused(client):
 
     assert client.post("api/data", content=pieces()).status_code == 413  # without a length to go by
     assert client.post("api/answer", content=b" " * (4 * 2**20 + 1)).status_code == 413
+
+
+def test_what_a_compressed_table_unpacks_to_is_bounded(client):
+    packed = gzip.compress(b"a,b\n" + b"1,2\n" * 2_000_000)
+    assert len(packed) < 2**16
+    said = upload(client, packed, "large.csv.gz")
+    assert said.status_code == 422
+    assert "large.csv.gz unpacks to more than 4,194,304 bytes" in said.json()["error"]
 
 
 STATES = {

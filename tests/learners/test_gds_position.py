@@ -24,7 +24,7 @@ def test_the_table_holds_every_neighbour(X, seed):
     n, p = X.shape
     A = oracles.random_dag(p, np.random.default_rng(seed))
     position = position_of(X, A)
-    outcomes = position.outcomes(np.arange(p))
+    outcomes = position.outcomes()
     here = oracles.score(X, A)
     for i, j in permutations(range(p), 2):
         after = oracles.neighbour(A, i, j)
@@ -43,17 +43,16 @@ def test_the_table_stays_true_along_the_way(X, seed):
     p = X.shape[1]
     position = position_of(X, oracles.random_dag(p, rng))
     for _ in range(12):
-        edges = np.argwhere(position.turnable())
-        better = np.argwhere(position.outcomes(np.arange(p)) < position.bar)
+        edges = position.turnable()
+        better = np.argwhere(position.outcomes() < position.bar)
         if len(edges) and (rng.random() < 0.4 or not len(better)):
-            position.exchange(*rng.choice(edges).tolist())
+            position.exchange(*edges[rng.integers(len(edges))])
         elif len(better):
             j, i = rng.choice(better).tolist()
             assert position.move(i, j)
         assert oracles.is_acyclic(position.adjacency)
         fresh = position_of(X, position.adjacency)
-        targets = rng.permutation(p)[: p - 1]
-        np.testing.assert_allclose(position.outcomes(targets), fresh.outcomes(targets), rtol=1e-9)
+        np.testing.assert_allclose(position.outcomes(), fresh.outcomes(), rtol=1e-9)
 
 
 @pytest.mark.parametrize("A", [[(1, 0)], [(0, 1), (2, 3)], [(3, 0), (1, 0)], [(1, 0), (3, 1), (2, 3)]])
@@ -65,7 +64,7 @@ def test_one_variable_of_enormous_variance_does_not_drown_the_others(A):
     graph = np.zeros((4, 4), dtype=bool)
     graph[tuple(zip(*A, strict=True))] = True
     position = position_of(X, graph)
-    outcomes = position.outcomes(np.arange(4))
+    outcomes = position.outcomes()
     for i, j in permutations(range(4), 2):
         after = oracles.neighbour(graph, i, j)
         if after is not None:
@@ -77,11 +76,11 @@ def test_one_variable_of_enormous_variance_does_not_drown_the_others(A):
 def test_a_promised_gain_that_is_not_there_is_put_right():
     X = simulate("homogeneous", p=5, n=100, seed=0).X
     position = position_of(X, np.zeros((5, 5), dtype=bool))
-    lookup = position.outcomes(np.arange(5))
+    lookup = position.outcomes()
     position.after[:] = position.regressions.rss(0, 0) * 1e-3
     honest = position_of(X, np.zeros((5, 5), dtype=bool))
     worse = [(i, j) for i, j in permutations(range(5), 2) if not lookup[j, i] < honest.bar]
     for i, j in worse:
         assert not position.move(i, j)
-        assert position.outcomes(np.arange(5))[j, i] == pytest.approx(lookup[j, i], rel=1e-12)
+        assert position.outcomes()[j, i] == pytest.approx(lookup[j, i], rel=1e-12)
     assert not position.adjacency.any()

@@ -46,6 +46,8 @@ def test_every_answer_is_a_regression_on_the_rows(X, data):
         else:
             assert np.isnan(dropping[k])
             assert adding[k] == pytest.approx(here if k == node else oracles.rss(X, node, [*parents, k]), rel=1e-9)
+    inside = np.isin(np.arange(p), parents)
+    np.testing.assert_array_equal(regressions.rss_changing(node, mask(parents)), np.where(inside, dropping, adding))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -163,7 +165,7 @@ def test_the_root_is_left_alone_and_answers_cannot_be_changed():
     R = np.array(Moments.from_rows(X).R)
     before = R.copy()
     regressions = Regressions(R, 50)
-    answers = [regressions.rss_adding(0, 0b110), regressions.rss_dropping(0, 0b110)]
+    answers = [getattr(regressions, name)(0, 0b110) for name in ("rss_adding", "rss_dropping", "rss_changing")]
     regressions.rss(0, 0b111110)
     np.testing.assert_array_equal(R, before)
     for answer in answers:

@@ -35,7 +35,7 @@ MOST_MB = 256
     default=MOST_MB,
     show_default=True,
     type=click.IntRange(min=1),
-    help="The largest file, in megabytes, that can be dropped onto the page.",
+    help="The largest file, in megabytes, that can be dropped onto the page. A compressed one may unpack to four times as much.",
 )
 @with_options(READING)
 def explore(data: str | list[str] | None, port: int, host: str, browser: bool, most_mb: int, **values: Any) -> None:

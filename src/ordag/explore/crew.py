@@ -46,13 +46,17 @@ class TaskError(OrdagError):
 
 
 class Crew:
-    """As many processes as there are tasks at a time, `most` of them at the most; they are started when first needed."""
+    """As many processes as there are tasks at a time, `most` of them at the most; they are started when first needed.
+
+    For one that is killed another is started at once, so that the next task need not wait for it.
+    """
 
     def __init__(self, most: int) -> None:
         self.most = most
         self._context = _context()
         self._workers: set[_Worker] = set()
         self._idle: list[_Worker] = []
+        self._lock, self._closed = threading.Lock(), False
         self._places: CapacityLimiter | None = None
         self._threads: CapacityLimiter | None = None
 
@@ -78,6 +82,7 @@ class Crew:
                     self._idle.append(worker)
                 else:
                     self._dismiss(worker)
+                    threading.Thread(target=self._replace, daemon=True).start()
         if kind == "result":
             return value
         if kind == "refused":
@@ -109,8 +114,18 @@ class Crew:
         self._workers.discard(worker)
         worker.kill()
 
+    def _replace(self) -> None:
+        """One more idle process, unless there is one."""
+        with self._lock:
+            if not (self._closed or self._idle):
+                worker = _Worker(self._context)
+                self._workers.add(worker)
+                self._idle.append(worker)
+
     def close(self) -> None:
         """End all processes."""
+        with self._lock:
+            self._closed = True
         self._idle.clear()
         for worker in [*self._workers]:
             self._dismiss(worker)

@@ -30,6 +30,9 @@ Tell = Callable[[str], None]
 KEPT = 2**22
 """Numbers of the rows of a table that are kept, for logarithms, checks and histograms; of larger tables every second, fourth, … row."""
 
+UNPACKED = 4
+"""Times as many bytes may come of a compressed file as a file may have."""
+
 NUMBERS = 2**25
 """In all tables of other columns or units that are kept to be used again: a quarter of a gigabyte."""
 
@@ -156,7 +159,7 @@ class Tables:
         found = self._find(_id(name, digest))
         if found is not None:
             return found
-        data = Upload(name, body)
+        data = Upload(name, body, UNPACKED * self.most_bytes)
         held = Held(_id(name, digest), data, name, None, digest, _opened(data, {}))
         return self._held.put(held.id, held, len(body) + 8 * _numbers(held.table))
 

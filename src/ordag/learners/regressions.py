@@ -114,6 +114,18 @@ class Regressions(Factors["_Factor"]):
         known = factor.dropping.get(node)
         return self._drop(factor, node, parents) if known is None else known
 
+    def rss_changing(self, node: int, parents: int) -> Array:
+        """RSS of `node` with k as one more parent, or without k where k is one, at every k."""
+        factor = self._factor(parents)
+        known = factor.changing.get(node)
+        if known is None:
+            known = self.rss_adding(node, parents).copy()
+            nodes = members(parents)
+            known[nodes] = self.rss_dropping(node, parents)[nodes]
+            known.flags.writeable = False
+            factor.changing[node] = known
+        return known
+
     def _add(self, factor: _Factor, node: int) -> Array:
         residuals = factor.coordinates[:, len(factor.kept) :]
         own = residuals[node]
@@ -184,7 +196,7 @@ class Regressions(Factors["_Factor"]):
 class _Factor:
     """All columns in the coordinates of one set of parents: `coordinates[k]` is Qᵀx_k, its residual from m on."""
 
-    __slots__ = ("adding", "coordinates", "dropping", "inverse_diagonal", "kept", "left_out", "squares")
+    __slots__ = ("adding", "changing", "coordinates", "dropping", "inverse_diagonal", "kept", "left_out", "squares")
 
     def __init__(self, coordinates: Array, kept: tuple[int, ...], left_out: tuple[int, ...], floor: Array) -> None:
         self.coordinates = coordinates
@@ -194,4 +206,5 @@ class _Factor:
         self.squares = np.maximum(np.einsum("kj,kj->k", residuals, residuals), floor)
         self.inverse_diagonal: Array | None = None
         self.adding: dict[int, Array] = {}
+        self.changing: dict[int, Array] = {}
         self.dropping: dict[int, Array] = {}

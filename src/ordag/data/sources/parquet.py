@@ -17,7 +17,7 @@ from ordag.arrays import Array
 from ordag.data.reading import Reading
 from ordag.data.sources.arrow import kind_of, numbers_of
 from ordag.data.sources.columns import Kind, select
-from ordag.data.sources.paths import File, Upload, arrow_file, opened, size_of, unchanged
+from ordag.data.sources.paths import File, Upload, arrow_file, check_unpacked, opened, size_of, unchanged
 from ordag.data.sources.sniff import TEXT_ENDINGS
 from ordag.data.sources.source import Source, regroup, rows_at_once
 from ordag.errors import ColumnError, OrdagWarning, UnreadableError
@@ -210,7 +210,15 @@ def _opened(path: File, describe: str, buffer: int = BUFFER) -> Iterator[Any]:
             arrow_file(path) as raw,
             parquet.ParquetFile(raw, pre_buffer=False, buffer_size=buffer, page_checksum_verification=True) as file,
         ):  # checksums only where the file has them
+            check_unpacked(path, describe, _unpacked_size(file.metadata))
             yield file
+
+
+def _unpacked_size(metadata: Any) -> int:
+    """Bytes of the pages, or of the numbers if those are more: a page may hold one number for very many rows."""
+    groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
+    pages = sum(group.column(j).total_uncompressed_size for group in groups for j in range(group.num_columns))
+    return max(int(pages), 8 * int(metadata.num_rows) * int(metadata.num_columns))
 
 
 @contextmanager

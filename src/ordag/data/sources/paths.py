@@ -20,11 +20,13 @@ from ordag.errors import OrdagWarning, UnreadableError
 class Upload:
     """A file in memory, such as a browser sends: its bytes, and its name, whose ending tells what they are.
 
-    The name is a label, and no path: nothing on the disk is opened by it.
+    The name is a label, and no path: nothing on the disk is opened by it. `most` bytes may come of it when it is unpacked; a file that
+    would give more is refused before they are there.
     """
 
     name: str
     data: bytes
+    most: int | None = None
 
     @property
     def suffix(self) -> str:
@@ -47,6 +49,15 @@ def arrow_file(file: File) -> Any:
     import pyarrow as pa
 
     return pa.BufferReader(file.data) if isinstance(file, Upload) else pa.OSFile(str(file))
+
+
+def check_unpacked(file: File, describe: str, size: int) -> None:
+    """Refuse a file in memory that unpacks to more bytes than it may."""
+    if isinstance(file, Upload) and file.most is not None and size > file.most:
+        raise UnreadableError(
+            f"{describe} unpacks to more than {file.most:,} bytes, which is the most that is taken of a file in memory: "
+            "name it to ordag explore or ordag.learn by its path, for which there is no such limit."
+        )
 
 
 def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:

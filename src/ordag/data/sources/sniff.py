@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ordag.checks import short
 from ordag.data.reading import Reading
-from ordag.data.sources.paths import File, arrow_file, opened
+from ordag.data.sources.paths import File, Upload, arrow_file, check_unpacked, opened
 from ordag.errors import SettingError, UnreadableError
 
 NUMBER = re.compile(r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)\s*", re.IGNORECASE)
@@ -138,9 +138,16 @@ def _head(path: File, describe: str) -> tuple[bytes, bool]:
         start = file.read(1)
     if not start:
         raise UnreadableError(f"{describe} is empty (0 bytes): there is no table in it.")
-    head = b""
+    head, compression, size = b"", COMPRESSED.get(path.suffix.lower()), 0
     try:
-        with arrow_file(path) as raw, pa.input_stream(raw, compression=COMPRESSED.get(path.suffix.lower())) as stream:
+        if compression is not None and isinstance(
+            path, Upload
+        ):  # once through it, block by block, before anything is kept
+            with arrow_file(path) as raw, pa.input_stream(raw, compression=compression) as stream:
+                while more := stream.read(LOOK):
+                    size += len(more)
+                    check_unpacked(path, describe, size)
+        with arrow_file(path) as raw, pa.input_stream(raw, compression=compression) as stream:
             while head.count(b"\n") + head.count(b"\r") < 3:
                 if len(head) > LONGEST_LINE:
                     raise UnreadableError(

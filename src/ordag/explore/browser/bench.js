@@ -164,11 +164,17 @@ export function createBench(start) {
     marking = setTimeout(() => bench.page.unmark(), MARKED);
   }
 
-  /** The rest of the verdict, when nothing has changed for a moment. */
-  function forecast() {
+  /** No more of a forecast: it takes time from an answer that is awaited, and is of the state before. */
+  function hush() {
     clearTimeout(idle);
     forecasting?.abort();
     forecasting = null;
+  }
+
+  /** The rest of the verdict, when nothing has changed for a moment. */
+  function forecast() {
+    hush();
+    if (!bench.page) return;
     bench.forecast = bench.page.doc.verdict.pending ? "pending" : "";
     tell("verdict");
     if (!bench.forecast) return;
@@ -198,6 +204,7 @@ export function createBench(start) {
   };
 
   function waits(is) {
+    if (is) hush();
     bench.busy = is;
     tell("busy");
   }
@@ -222,6 +229,7 @@ export function createBench(start) {
   function refuse(error) {
     bench.refused = error;
     tell("refused");
+    forecast();
   }
 
   /** Once more what the server did not answer. */
@@ -234,6 +242,7 @@ export function createBench(start) {
     pending.splice(0).forEach((one) => one.settle({ replaced: true }));
     calm();
     tell("kept");
+    forecast();
   };
 
   /** To a state without a new step of the history. */

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
-from ordag.bits import members, packed_columns
+from ordag.bits import members, packed_columns, union, unpacked_columns, unpacked_rows
 from ordag.knowledge.masks import Constraints
 from ordag.learners.regressions import Regressions
-
-Nodes: TypeAlias = NDArray[np.intp]
-Paths: TypeAlias = NDArray[np.float32]
-"""1.0 where there is a path, 0.0 elsewhere: products of these count paths."""
 
 TIE = 1e-12
 """A move has to lower the objective by more than this share of it: less is rounding."""
@@ -31,13 +25,15 @@ class Position:
         $V(G) = c^{|E|} \sum_j \mathrm{RSS}_j$
 
     with c the price of an edge, so that (np/2) log V is the penalised likelihood up to a constant. A move changes the
-    regression of j, and that of i if it turns an edge round: only these rows of `after` are computed anew.
+    regression of j, and that of i if it turns an edge round: only these rows of the tables are written anew. Sets of nodes are bitmasks.
 
-    adjacency   [i, j] True for i → j
-    parents     of every node, as a bitmask
+    parents     of every node
+    children    of every node
+    shut        of every j the sources i of moves that are out: i → j would close a cycle, or may not change
+    room        how many moves with target j are not out
     rss         residual sum of squares of every node on its parents
-    after       [j, i] the same for node j with i as one more parent, or without i where i is one
-    closed      [i, j] True for moves that are out whatever they bring, or None
+    total       Σ RSS
+    after       [j, i] the RSS of node j with i as one more parent, or without i where i is one
     """
 
     def __init__(
@@ -48,25 +44,32 @@ class Position:
         self.price = price
         # A move adds or turns into an arrow that may not be, or takes away one that must be; to turn one round that
         # must be makes its opposite, which may not be.
-        self.closed = None if known is None else ~known.allowed | known.required
+        closed = [0] * p if known is None else packed_columns(~known.allowed | known.required)
+        self._never = [sources | 1 << j for j, sources in enumerate(closed)]
         self._allowed = None if known is None else packed_columns(known.allowed)
-        self.adjacency = np.zeros((p, p), dtype=bool)
         self.parents = [0] * p
+        self.children = [0] * p
+        self._below = [0] * p
+        self.shut = list(self._never)
+        self.room = np.empty(p, dtype=np.intp)
         self.rss = np.empty(p)
         self.after = np.empty((p, p))
         self._others = 1.0 - np.eye(p)
-        self._arrows: Paths = np.zeros((p, p), dtype=np.float32)
+        # Of the move i → j at [j, i]: what it adds to the RSS of i, what it does to the price, and infinity where it is out.
+        self._turned = np.zeros((p, p))
+        self._prices = np.full((p, p), price)
+        self._walls = np.empty((p, p))
         self._set_parents(dict(enumerate(packed_columns(adjacency))))
-        self._reach = reachability(self._arrows)
+        self._wall(range(p))
 
     @property
-    def total(self) -> float:
-        """Σ RSS."""
-        return float(self.rss.sum())
+    def adjacency(self) -> Mask:
+        """[i, j] True for i → j."""
+        return unpacked_columns(self.parents, len(self.parents))
 
     @property
     def edge_count(self) -> int:
-        return int(np.count_nonzero(self.adjacency))
+        return sum(parents.bit_count() for parents in self.parents)
 
     @property
     def bar(self) -> float:
@@ -77,33 +80,26 @@ class Position:
         """The same position, to go on from without changing this one."""
         twin = object.__new__(Position)
         twin.__dict__ |= self.__dict__
-        twin.parents = list(self.parents)
-        for name in ("adjacency", "rss", "after", "_arrows", "_reach"):
+        for name in ("parents", "children", "_below", "shut", "room", "rss", "after", "_turned", "_prices", "_walls"):
             setattr(twin, name, getattr(self, name).copy())
         return twin
 
-    def turnable(self) -> Mask:
-        """[i, j] True for the edges i → j that can be turned round: those with no second path from i to j."""
-        single: Mask = self._arrows @ self._reach == 0
-        return self.adjacency & single if self.closed is None else self.adjacency & single & ~self.closed.T
+    def turnable(self) -> list[tuple[int, int]]:
+        """The edges i → j that can be turned round: those with no second path from i to j."""
+        single = [(i, below & ~shut) for i, (below, shut) in enumerate(zip(self.children, self.shut, strict=True))]
+        return [(i, j) for i, below in single if below for j in members(below)]
 
-    def outcomes(self, targets: Nodes) -> Array:
-        """[t, i] the objective after the move i → targets[t], over the price of the edges there are now.
+    def outcomes(self) -> Array:
+        """[j, i] the objective after the move i → j, over the price of the edges there are now; infinite where it is out.
 
-        It is infinite where a cycle would close: with i → j as the only edge between the two, this needs a path of two
-        edges or more from j to i. The sum over the nodes other than j is added up anew and not by subtracting from the
-        total, in which a very large variance of j would drown them. A source that loses j as its parent can only
-        have more unexplained than before, so there a difference is safe.
+        The sum over the nodes other than j is added up anew and not by subtracting from the total, in which a very
+        large variance of j would drown them. A source that loses j as its parent can only have more unexplained than
+        before, so there a difference is safe.
         """
-        present, turning = self.adjacency.T[targets], self.adjacency[targets]
-        without = self._others[targets] @ self.rss
-        result: Array = without[:, None] + self.after[targets]
-        np.add(result, self.after.T[targets] - self.rss, out=result, where=turning)
-        result *= np.where(present, 1 / self.price, np.where(turning, 1.0, self.price))
-        result[self._arrows[targets] @ self._reach > 0] = math.inf
-        result[np.arange(len(targets)), targets] = math.inf
-        if self.closed is not None:
-            result[self.closed.T[targets]] = math.inf
+        result: Array = (self._others @ self.rss)[:, None] + self.after
+        result += self._turned
+        result *= self._prices
+        result += self._walls
         return result
 
     def move(self, i: int, j: int) -> bool:
@@ -112,26 +108,19 @@ class Position:
         They may not where the table is short of digits; then the true values are put into it, so that the move is not
         proposed again, and nothing else happens.
         """
-        present, turned = bool(self.adjacency[i, j]), bool(self.adjacency[j, i])
+        turned = self.parents[i] >> j & 1
         changes = {j: self.parents[j] ^ (1 << i)}
         if turned:
             changes[i] = self.parents[i] ^ (1 << j)
-        rss = self.rss.copy()
-        for node, parents in changes.items():
-            rss[node] = self.regressions.rss(node, parents)
-        price = 1.0 if turned else 1 / self.price if present else self.price
+        rss = self._rss_with(changes)
+        price = 1.0 if turned else 1 / self.price if self.parents[j] >> i & 1 else self.price
         if not rss.sum() * price < self.total * (1 - TIE):
             self.after[j, i] = rss[j]
             if turned:
                 self.after[i, j] = rss[i]
+                self._turned[j, i] = rss[i] - self.rss[i]
             return False
-        self._set_parents(changes)
-        if turned:
-            self._cut(j)
-        if not present:
-            self._join(i, j)
-        elif not (self._arrows[i] @ self._reach)[j]:
-            self._cut(i)
+        self._set_parents(changes, rss)
         return True
 
     def exchange(self, i: int, j: int) -> None:
@@ -145,41 +134,73 @@ class Position:
         if self._allowed is not None:
             new = {node: parents & self._allowed[node] for node, parents in new.items()}
         self._set_parents(new)
-        self._reach = reachability(self._arrows)
 
-    def _set_parents(self, changes: Mapping[int, int]) -> None:
+    def _rss_with(self, changes: Mapping[int, int]) -> Array:
+        rss = self.rss.copy()
         for j, parents in changes.items():
-            chosen = members(parents)
+            rss[j] = self.regressions.rss(j, parents)
+        return rss
+
+    def _set_parents(self, changes: Mapping[int, int], rss: Array | None = None) -> None:
+        """Other parents for some nodes; rss is what they make of `rss`, if it is known.
+
+        Edges that go are taken away before others come, so that there is no cycle on the way.
+        """
+        self.rss = self._rss_with(changes) if rss is None else rss
+        self.total = float(self.rss.sum())
+        before = self.shut.copy()
+        for j, parents in changes.items():
+            for i in members(self.parents[j] & ~parents):
+                self._prices[i, j] = self._prices[j, i] = self.price
+                self._turned[i, j] = 0.0
+                self._cut(i, j)
+        for j, parents in changes.items():
+            for i in members(parents & ~self.parents[j]):
+                self._prices[i, j], self._prices[j, i] = 1.0, 1 / self.price
+                self._join(i, j)
             self.parents[j] = parents
-            self.adjacency[:, j] = False
-            self.adjacency[chosen, j] = True
-            self._arrows[:, j] = self.adjacency[:, j]
-            self.rss[j] = self.regressions.rss(j, parents)
-            self.after[j] = self.regressions.rss_adding(j, parents)
-            self.after[j, chosen] = self.regressions.rss_dropping(j, parents)[chosen]
+            self.after[j] = row = self.regressions.rss_changing(j, parents)
+            for i in members(parents):
+                self._turned[i, j] = row[i] - self.rss[j]
+        self._wall([j for j, (old, new) in enumerate(zip(before, self.shut, strict=True)) if old != new])
 
     def _join(self, i: int, j: int) -> None:
         """A new edge i → j: whatever leads to i now also leads to j and beyond."""
-        before, behind = self._reach[:, i].copy(), self._reach[j].copy()
-        before[i] = behind[j] = 1.0
-        np.maximum(self._reach, np.outer(before, behind), out=self._reach)
+        self.children[i] |= 1 << j
+        more = self._below[j] | 1 << j
+        self.shut[i] |= self._below[j]
+        self._below[i] |= more
+        for a in self._above(i):
+            self.shut[a] |= more
+            self._below[a] |= more
 
-    def _cut(self, i: int) -> None:
-        """An edge that left i is gone: i and its ancestors have to find anew what they lead to, the others do not."""
-        lost = self._reach[:, i] > 0
-        lost[i] = True
-        arrows = self._arrows[lost]
-        reach = self._reach.copy()
-        reach[lost] = 0.0
-        outward = arrows + arrows @ reach
-        self._reach[lost] = outward + reachability(arrows[:, lost]) @ outward > 0
+    def _cut(self, i: int, j: int) -> None:
+        """An edge i → j is gone: i and its ancestors have to find anew what they lead to, the others do not."""
+        self.children[i] &= ~(1 << j)
+        before = self._below[i]
+        self._find(i)
+        if self._below[i] != before:
+            # A node leads to fewer nodes than any of its ancestors.
+            for a in sorted(self._above(i), key=lambda a: self._below[a].bit_count()):
+                self._find(a)
 
+    def _above(self, i: int) -> list[int]:
+        bit = 1 << i
+        return [a for a, below in enumerate(self._below) if below & bit]
 
-def reachability(arrows: Paths) -> Paths:
-    """[i, j] 1.0 where a directed path leads from i to j: paths of up to 1, 2, 4, … edges until nothing is new."""
-    reach = arrows
-    known = -1
-    while (found := int(np.count_nonzero(reach))) > known:
-        known = found
-        reach = np.asarray(reach + reach @ reach > 0, dtype=np.float32)
-    return reach
+    def _find(self, a: int) -> None:
+        """What a leads to, from what its children lead to.
+
+        A move to a closes a cycle if a path of two edges or more leads from a to its source.
+        """
+        far = union(self._below, self.children[a])
+        self._below[a] = far | self.children[a]
+        self.shut[a] = far | self._never[a]
+
+    def _wall(self, targets: Sequence[int]) -> None:
+        """Write down which moves to these nodes are out."""
+        if targets:
+            p = len(self.parents)
+            shut = [self.shut[j] for j in targets]
+            self._walls[targets] = np.where(unpacked_rows(shut, p), math.inf, 0.0)
+            self.room[targets] = [p - sources.bit_count() for sources in shut]

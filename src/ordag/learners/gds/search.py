@@ -170,33 +170,41 @@ class _Search:
     def _choose(self, position: Position, k: int | None) -> tuple[int, int] | None:
         """The next move, or None where none is an improvement.
 
-        The walk along the order is read off the table, of which no more is worked out than it is likely to need.
+        The walk goes through the targets in their order, and for each of them through the sources in the same order, to the k-th
+        neighbour or the first improvement, whichever is later. Of the neighbours on the way only improvements can be the best.
         """
         p = self.p
         order = np.arange(p) if k is None else target_order(position.rss, self.random)
-        size = p if k is None else min(p, k // p + 2)
-        while True:
-            outcomes = position.outcomes(order[:size]).take(order, axis=1).ravel()
-            seen = np.isfinite(outcomes).cumsum()
-            better = outcomes < position.bar
-            first = int(better.argmax())
-            stop = len(seen) if k is None else max(first, int(seen.searchsorted(k)))
-            if size == p or (better[first] and stop < len(seen)):
-                break
-            size = min(p, 4 * size)
-        self.checked += int(seen[min(stop, len(seen) - 1)] if better[first] else seen[-1])
-        if not better[first]:
+        outcomes = position.outcomes()
+        better = (outcomes < position.bar).ravel().nonzero()[0]
+        passed = position.room[order].cumsum()
+        if not len(better):
+            self.checked += int(passed[-1])
             return None
-        target, source = divmod(int(outcomes[: stop + 1].argmin()), p)
-        return int(order[source]), int(order[target])
+        rank = order.argsort()
+        targets, sources = np.divmod(better, p)
+        places = rank[targets] * p + rank[sources]
+        best = places.argmin()
+        row, column = divmod(int(places[best]), p)
+        seen = int(passed[row])
+        if k is not None and seen >= k:
+            seen -= int(np.count_nonzero(np.isfinite(outcomes[order[row], order[column + 1 :]])))
+        if k is None or seen < k:
+            seen = int(passed[-1]) if k is None else min(k, int(passed[-1]))
+            row = int(passed.searchsorted(seen))
+            last = np.isfinite(outcomes[order[row], order]).nonzero()[0][seen - passed[row] - 1]
+            on_way = (places <= row * p + last).nonzero()[0]
+            if len(on_way) > 1:
+                best = on_way[np.lexsort((places[on_way], outcomes.ravel()[better[on_way]]))[0]]
+        self.checked += seen
+        return int(sources[best]), int(targets[best])
 
     def kick(self, position: Position) -> None:
         """Exchange the ends of a few edges drawn at random, each among those that can be turned round."""
         for _ in range(EXCHANGES):
-            edges = np.argwhere(position.turnable())
-            if len(edges):
-                i, j = self.random.choice(edges).tolist()
-                position.exchange(i, j)
+            edges = position.turnable()
+            if edges:
+                position.exchange(*edges[self.random.integers(len(edges))])
 
 
 def target_order(rss: Array, random: np.random.Generator) -> NDArray[np.intp]:
@@ -205,10 +213,14 @@ def target_order(rss: Array, random: np.random.Generator) -> NDArray[np.intp]:
     The weight is what the variance exceeds the smallest by, plus the smallest such excess that is not zero, so that no
     node has none. To sort exponential times over the weights is to draw without replacement in proportion to them.
     """
-    excess = rss - rss.min()
-    positive = excess[excess > 0]
-    weights = excess + (positive.min() if len(positive) else 1.0)
-    return np.argsort(random.exponential(size=len(rss)) / weights)
+    ordered = np.sort(rss)
+    least = ordered[0]
+    gap = ordered[1] - least if len(rss) > 1 else 0.0
+    if not gap > 0.0:
+        above = ordered[ordered > least]
+        gap = above[0] - least if len(above) else 1.0
+    times: Array = random.standard_exponential(len(rss)) / (rss - least + gap)
+    return times.argsort()
 
 
 def _score(total: float, edges: int, n: int, p: int, penalty: float) -> float:
