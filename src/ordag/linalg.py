@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 from scipy.linalg import cython_blas, lapack, qr
 
-from ordag.arrays import Array
+from ordag.arrays import Array, Mask
 
 EPSILON = float(np.finfo(np.float64).eps)
 
@@ -53,8 +53,8 @@ def _at_once(L: Array) -> Array:
 def invert(L: Array, V: Array, progress: Callable[[int], None] | None = None) -> None:
     r"""The transposed inverse V of a lower triangular matrix, both by columns or parts of such matrices.
 
-    Of more than `BLOCK` columns block row by block row, from the last: $V_{j,r} = -V_{jj} L_{r',j}^\top V_{r',r}$ over the columns r and the rows r'
-    behind the block, slab by slab. L is read in its lower triangle only, V written in its upper one, so one array can have room for both.
+    Block row by block row, from the last: $V_{j,r} = -V_{jj} L_{r',j}^\top V_{r',r}$ over the columns r and the rows r' behind the
+    block, slab by slab. L is read in its lower triangle only, V written in its upper one, so one array can have room for both.
     `progress` is told how many rows are done.
     """
     p = len(L)
@@ -82,7 +82,15 @@ def _turn_triangle(W: Array, V: Array) -> None:
         stop = min(start + TILE, p)
         for top in range(0, start, TILE):
             V[top : top + TILE, start:stop] = W[start:stop, top : top + TILE].T
-        np.copyto(V[start:stop, start:stop], W[start:stop, start:stop].T, where=~np.tri(stop - start, k=-1, dtype=bool))
+        np.copyto(V[start:stop, start:stop], W[start:stop, start:stop].T, where=upper_part(stop - start))
+
+
+@lru_cache(maxsize=16)
+def upper_part(size: int, diagonal: int = 0) -> Mask:
+    """Where a square matrix has its upper triangle, from this diagonal on."""
+    mask = ~np.tri(size, k=diagonal - 1, dtype=bool)
+    mask.flags.writeable = False
+    return mask
 
 
 def multiply_upper(U: Array, B: Array, alpha: float = 1.0, side: bytes = b"L", turn: bytes = b"N") -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array
-from ordag.linalg import invert
+from ordag.linalg import invert, upper_part
 
 Places: TypeAlias = int | slice | NDArray[np.intp]
 
@@ -84,22 +84,17 @@ class Triangles:
     def L_columns(self, start: int, stop: int) -> Array:
         """A copy of some columns of L from row `start` on, each as a row, zeros above the diagonal."""
         columns = self.lower[start:, start:stop].T.copy()
-        columns[:, : stop - start][~_above(stop - start, 0)] = 0.0
+        columns[:, : stop - start].T[upper_part(stop - start, 1)] = 0.0
         return columns
 
     def W_rows(self, start: int, stop: int) -> Array:
         """A copy of some rows of W up to column `stop`, zeros above the diagonal."""
         rows = self.upper[:stop, start:stop].T.copy()
-        rows[:, start:][_above(stop - start, 1)] = 0.0
+        rows[:, start:][upper_part(stop - start, 1)] = 0.0
         return rows
 
     def set_W_rows(self, start: int, rows: Array) -> None:
         """The same the other way: rows of W from row `start` on, up to their diagonals."""
         stop = start + len(rows)
         self.upper[:start, start:stop] = rows[:, :start].T
-        np.copyto(self.upper[start:stop, start:stop], rows[:, start:stop].T, where=_above(len(rows), 0))
-
-
-def _above(size: int, k: int) -> NDArray[np.bool_]:
-    """Where a square matrix has its upper triangle, from the k-th diagonal on."""
-    return ~np.tri(size, k=k - 1, dtype=bool)
+        np.copyto(self.upper[start:stop, start:stop], rows[:, start:stop].T, where=upper_part(len(rows)))

@@ -16,7 +16,7 @@ from scipy.special import chdtrc, chdtri, ndtr, ndtri, stdtr, stdtrit
 from ordag.arrays import Array, Mask
 from ordag.checks import check_choice
 from ordag.errors import SettingError
-from ordag.linalg import EPSILON
+from ordag.linalg import EPSILON, upper_part
 from ordag.order.triangles import Triangles
 
 Test: TypeAlias = Callable[[Array, int, Array], Array]
@@ -120,8 +120,11 @@ class Slab:
     @cached_property
     def r(self) -> Array:
         """`partial_correlations` with all earlier variables; zero on the diagonal and above it."""
+        r = np.sqrt(self.squares)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.tril(-self.W / np.sqrt(self.squares), self.start - 1)
+            np.divide(-self.W, r, out=r)
+        r[:, self.start :][upper_part(len(r))] = 0.0
+        return r
 
     @property
     def stop(self) -> int:
