@@ -34,12 +34,6 @@ class Kept(NamedTuple):
     high: float
 
 
-def masks(p: int, allowed: Mask | None, required: Mask | None) -> tuple[Mask, Mask]:
-    """Those given; where nothing is known every predecessor is allowed and none required."""
-    allowed = np.tri(p, k=-1, dtype=bool) if allowed is None else allowed
-    return allowed, np.zeros((p, p), dtype=bool) if required is None else required
-
-
 def eliminate(T: Array, target: Array, rss: float, weight: float, penalty: float, out: Mask, stay: Mask) -> Kept:
     """Start from all predecessors and drop the weakest as long as its statistic is below the penalty.
 
