@@ -62,7 +62,7 @@ def invert(L: Array, V: Array, progress: Callable[[int], None] | None = None) ->
     for start in reversed(range(0, p, width)):
         stop = min(start + width, p)
         corner = V[start:stop, start:stop]
-        _turn_triangle(_at_once(L[start:stop, start:stop]), corner)
+        turn_triangle(_at_once(L[start:stop, start:stop]), corner)
         for left in range(stop, p, SLAB):
             right = min(left + SLAB, p)
             part = V[start:stop, left:right]
@@ -75,7 +75,7 @@ def invert(L: Array, V: Array, progress: Callable[[int], None] | None = None) ->
             progress(p - start)
 
 
-def _turn_triangle(W: Array, V: Array) -> None:
+def turn_triangle(W: Array, V: Array) -> None:
     """The upper triangle of V becomes the lower one of W, a tile at a time."""
     p = len(W)
     for start in range(0, p, TILE):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array
-from ordag.linalg import invert, upper_part
+from ordag.linalg import invert, turn_triangle, upper_part
 
 Places: TypeAlias = int | slice | NDArray[np.intp]
 
@@ -97,4 +97,4 @@ class Triangles:
         """The same the other way: rows of W from row `start` on, up to their diagonals."""
         stop = start + len(rows)
         self.upper[:start, start:stop] = rows[:, :start].T
-        np.copyto(self.upper[start:stop, start:stop], rows[:, start:stop].T, where=upper_part(len(rows)))
+        turn_triangle(rows[:, start:stop], self.upper[start:stop, start:stop])
