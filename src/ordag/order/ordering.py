@@ -102,26 +102,34 @@ class Factor:
 
         $\sum_{i \ge m} L_{bi}^2$ is the scatter of b given all before m, $\sum_{i \le m} W_{ib}^2$ its precision among the first m + 1.
         """
-        p = len(self.triangles)
-        size = max(1, TOGETHER // p)
-        return self._from_last(n, waits, p, size) if self.from_last else self._from_first(n, waits, p, size)
+        return self._from_last(n, waits) if self.from_last else self._from_first(n, waits)
 
-    def _from_first(self, n: int, waits: Mask | None, p: int, size: int) -> Iterator[Candidates]:
-        freed = np.full(p, -1) if waits is None else np.where(waits.any(axis=0), p - 1 - waits[::-1].argmax(axis=0), -1)
-        below = np.zeros(p)
-        for stop in range(p, 0, -size):
-            steps = np.arange(max(0, stop - size), stop)
-            start = int(steps[0])
-            sums = np.empty((len(steps) + 1, p - start))
+    def scatters(self, first: int = 0) -> Iterator[tuple[int, Array]]:
+        r"""$\sum_{i \ge m} L_{bi}^2$ at [m - start, b - start], with `start`: some m at a time, and the one after them, from the last m to the
+        `first`. These are sums of squares, so nothing cancels."""
+        p = len(self.triangles)
+        size, below = max(1, TOGETHER // p), np.zeros(p)
+        for stop in range(p, first, -size):
+            start = max(0, stop - size)
+            sums = np.empty((stop - start + 1, p - start))
             sums[-1], sums[:-1] = below[start:], self.triangles.L_columns(start, stop)
             np.square(sums[:-1], out=sums[:-1])
-            for k in range(len(steps) - 1, -1, -1):
+            for k in range(stop - start - 1, -1, -1):
                 sums[k] += sums[k + 1]
             below[start:] = sums[0]
+            yield start, sums
+
+    def _from_first(self, n: int, waits: Mask | None) -> Iterator[Candidates]:
+        p = len(self.triangles)
+        freed = np.full(p, -1) if waits is None else np.where(waits.any(axis=0), p - 1 - waits[::-1].argmax(axis=0), -1)
+        for start, sums in self.scatters():
+            steps = np.arange(start, start + len(sums) - 1)
             rivals = (np.arange(start, p) > steps[:, None]) & (steps[:, None] > freed[start:])
             yield Candidates(start, start, sums[:-1], sums[1:], rivals, np.subtract(n - 2.0, steps))
 
-    def _from_last(self, n: int, waits: Mask | None, p: int, size: int) -> Iterator[Candidates]:
+    def _from_last(self, n: int, waits: Mask | None) -> Iterator[Candidates]:
+        p = len(self.triangles)
+        size = max(1, TOGETHER // p)
         freed = np.full(p, p) if waits is None else np.where(waits.any(axis=1), waits.argmax(axis=1), p)
         above = np.zeros(p)
         for start in range(0, p, size):
@@ -231,17 +239,15 @@ class Ordering:
         return own**2, self._tails(a, b)[0], triangles.L_at(b, a) * own
 
     def _tails(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
-        """Scatter of b given everything before a, and given a too, for a < b: sums of squares, so nothing cancels."""
+        """Scatter of b given everything before a, and given a too, for a < b."""
         tails = np.empty((2, len(a)))
-        by_row = np.argsort(b, kind="stable")
-        ends = np.flatnonzero(np.diff(b[by_row], append=-1)) + 1
-        triangles, start = self.known_factor.triangles, 0
-        for end in ends.tolist():
-            at = by_row[start:end]
-            row, least = int(b[at[0]]), int(a[at].min())
-            sums = np.cumsum(triangles.L_at(row, slice(least, row + 1))[::-1] ** 2)
-            tails[0, at], tails[1, at] = sums[row - a[at]], sums[row - a[at] - 1]
-            start = end
+        by_step = np.argsort(a, kind="stable")
+        steps = a[by_step]
+        for start, sums in self.known_factor.scatters(int(steps[0])) if len(a) else ():
+            first, last = np.searchsorted(steps, (start, start + len(sums) - 1))
+            at = by_step[first:last]
+            rows, columns = a[at] - start, b[at] - start
+            tails[0, at], tails[1, at] = sums[rows, columns], sums[rows + 1, columns]
         return tails
 
     def direction_p_values(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
