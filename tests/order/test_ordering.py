@@ -255,6 +255,22 @@ def test_pairs_hold_what_the_direction_test_needs():
             assert p_value == pytest.approx(expected, rel=1e-6, abs=1e-300)
 
 
+def test_pairs_in_any_order_are_those_of_the_whole_factor(monkeypatch):
+    monkeypatch.setattr("ordag.order.ordering.TOGETHER", 200)  # a few columns of L at a time
+    p = 40
+    ordering = forward(Moments.from_rows(simulate("er2", p, 300, 3).X))
+    random = np.random.default_rng(0)
+    b, a = (places[random.permutation(p * (p - 1) // 2)[:90]] for places in np.tril_indices(p, -1))
+    a, b = np.minimum(a, b), np.maximum(a, b)
+    a, b = a[a < b], b[a < b]
+    own, later, between = ordering.pair(a, b)
+    L = ordering.L
+    np.testing.assert_allclose(own, [L[i, i] ** 2 for i in a], rtol=1e-14)
+    np.testing.assert_allclose(later, [sum(L[j, i:] ** 2) for i, j in zip(a, b, strict=True)], rtol=1e-13)
+    np.testing.assert_allclose(between, [L[j, i] * L[i, i] for i, j in zip(a, b, strict=True)], rtol=1e-14)
+    assert all(len(values) == 0 for values in ordering.pair(a[:0], b[:0]))
+
+
 @pytest.mark.parametrize("batches", [1, 7])
 @pytest.mark.parametrize("n", [60, 20_000])
 def test_collinear_columns_are_named(n, batches):

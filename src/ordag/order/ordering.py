@@ -105,8 +105,8 @@ class Factor:
         return self._from_last(n, waits) if self.from_last else self._from_first(n, waits)
 
     def scatters(self, first: int = 0) -> Iterator[tuple[int, Array]]:
-        r"""$\sum_{i \ge m} L_{bi}^2$ at [m - start, b - start], with `start`: some m at a time, and the one after them, from the last m to the
-        `first`. These are sums of squares, so nothing cancels."""
+        r"""$\sum_{i \ge m} L_{bi}^2$ at [m - start, b - start], with `start`: for some m at a time and the one after them, from the last
+        to the `first`. These are sums of squares, so nothing cancels."""
         p = len(self.triangles)
         size, below = max(1, TOGETHER // p), np.zeros(p)
         for stop in range(p, first, -size):
