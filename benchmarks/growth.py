@@ -26,13 +26,13 @@ def peak():
 p, threads = int(sys.argv[1]), int(sys.argv[2])
 X = np.random.default_rng(0).standard_normal((2 * p, p))
 with threadpool_limits(threads):
-    ordag.learn(X[: 40, :10])
+    ordag.learn(X[: 40, :10], "cvs")
     np.linalg.cholesky(np.ones((300, 300)) @ np.ones((300, 300)) + np.eye(300))  # BLAS takes its buffers
     before = peak()
     times = []
     for _ in range(5 if p <= 1000 else 2):
         start = time.perf_counter()
-        fit = ordag.learn(X)
+        fit = ordag.learn(X, "cvs")
         times.append(time.perf_counter() - start)
         del fit
     after = peak()
@@ -58,7 +58,7 @@ def run() -> str:
             rows.append([threads, p, duration(r["seconds"]), f"{r['matrices']:.1f}"])
     return f"""## Growth
 
-`ordag.learn` on p well-conditioned variables, n = 2p, each size in a process of its own. Memory is the peak beyond the input, in
+`ordag.learn(X, "cvs")` on p well-conditioned variables, n = 2p, each size in a process of its own. Memory is the peak beyond the input, in
 p × p matrices of float64; below p = 1000 a megabyte or two that does not grow with p counts in.
 
 {table(["threads", "p", "time", "memory, p × p matrices"], rows)}

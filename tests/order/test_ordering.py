@@ -16,7 +16,7 @@ from ordag import Moments, learn, simulate
 from ordag.data.table import Table
 from ordag.errors import CollinearError, CovarianceError, PrecisionError
 from ordag.order import find_order
-from ordag.order.cholesky import BLOCK, factorise, lower, minimum_pivot
+from ordag.order.cholesky import BLOCK, factorise, into_order, minimum_pivot
 from ordag.order.least_squares import backward, forward, quick_forward
 
 REFERENCE = Path(__file__).parents[1] / "reference"
@@ -96,21 +96,28 @@ def test_the_kernel_in_place_equals_one_column_at_a_time(p, kind):
     np.testing.assert_allclose(part.runner_up, runner_up[:done], rtol=1e-8)
     assert np.isnan(given).sum() == p * (p - 1) // 2  # what was given is as it was
     if done == p:
-        np.testing.assert_allclose(lower(part), L, rtol=1e-8, atol=1e-8 * np.abs(L).max())
+        into_order(part)
+        np.testing.assert_allclose(np.tril(part.rows.T), L, rtol=1e-8, atol=1e-8 * np.abs(L).max())
 
 
-def test_the_matrix_itself_becomes_the_factor_where_it_may(monkeypatch):
+@pytest.mark.parametrize("own", [False, True])
+def test_the_factor_comes_to_lie_in_the_place_given(own, monkeypatch):
     monkeypatch.setattr("ordag.order.cholesky.LARGE", 0)
     X = np.random.default_rng(0).standard_normal((900, 400))
     gram = np.asfortranarray(X.T @ X)
+    around = np.full((403, 402), 7.0, order="F")
+    place = gram if own else around[2:402, 1:401]
+    before = gram.copy()
     order, expected, _ = oracles.pivots(gram)
     told = []
-    part = minimum_pivot(gram, overwrite=True, progress=told.append)
-    assert np.shares_memory(part.rows, gram)
-    L = lower(part)
-    assert np.shares_memory(L, gram)
+    part = minimum_pivot(gram, place=place, progress=told.append)
+    assert np.shares_memory(part.rows, place)
+    into_order(part)
     assert part.order.tolist() == order
-    np.testing.assert_allclose(L, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(np.tril(place), expected, rtol=1e-9, atol=1e-9)
+    around[2:402, 1:401] = 7.0
+    assert (around == 7.0).all()
+    assert own or (gram == before).all()
     assert told == [96, 192, 288, 384, 400]
 
 
@@ -248,6 +255,22 @@ def test_pairs_hold_what_the_direction_test_needs():
             assert p_value == pytest.approx(expected, rel=1e-6, abs=1e-300)
 
 
+def test_pairs_in_any_order_are_those_of_the_whole_factor(monkeypatch):
+    monkeypatch.setattr("ordag.order.ordering.TOGETHER", 200)  # a few columns of L at a time
+    p = 40
+    ordering = forward(Moments.from_rows(simulate("er2", p, 300, 3).X))
+    random = np.random.default_rng(0)
+    b, a = (places[random.permutation(p * (p - 1) // 2)[:90]] for places in np.tril_indices(p, -1))
+    a, b = np.minimum(a, b), np.maximum(a, b)
+    a, b = a[a < b], b[a < b]
+    own, later, between = ordering.pair(a, b)
+    L = ordering.L
+    np.testing.assert_allclose(own, [L[i, i] ** 2 for i in a], rtol=1e-14)
+    np.testing.assert_allclose(later, [sum(L[j, i:] ** 2) for i, j in zip(a, b, strict=True)], rtol=1e-13)
+    np.testing.assert_allclose(between, [L[j, i] * L[i, i] for i, j in zip(a, b, strict=True)], rtol=1e-14)
+    assert all(len(values) == 0 for values in ordering.pair(a[:0], b[:0]))
+
+
 @pytest.mark.parametrize("batches", [1, 7])
 @pytest.mark.parametrize("n", [60, 20_000])
 def test_collinear_columns_are_named(n, batches):
@@ -322,4 +345,4 @@ def test_direction_p_values_do_not_depend_on_a_common_scale(direction, factor):
 def test_a_column_of_which_exactly_nothing_is_left_goes_through_the_kernel():
     factor = factorise(np.array([[1.0, 2.0], [0.0, 0.0]]) * [1.0, 0.0])
     assert factor.order.tolist() == [1, 0]
-    assert factor.L.diagonal().tolist() == [0.0, 1.0]
+    assert factor.triangles.L_diagonal.tolist() == [0.0, 1.0]

@@ -15,7 +15,7 @@ from ordag.learners.found import Found
 from ordag.order.digits import NEGLIGIBLE, column_lengths, condition, noise
 from ordag.order.ordering import Ordering
 from ordag.parents.selection import Selection
-from ordag.parents.tests import correlation_noise, decision, slabs
+from ordag.parents.tests import correlation_noise, decision
 from ordag.words import joined, shown
 
 FEW = 0.01
@@ -62,13 +62,11 @@ def few_digits(found: Found) -> str | None:
 
 def doubtful_pairs(ordering: Ordering, selection: Selection) -> str | None:
     """A sentence on the pairs whose test would decide otherwise within the rounding of their partial correlation."""
-    W, squared = ordering.W, ordering.moments.squared
-    c = condition(W, column_lengths(ordering.moments)[ordering.order])
+    triangles, squared = ordering.known_factor.triangles, ordering.moments.squared
+    c = condition(triangles, column_lengths(ordering.moments)[ordering.order])
     joined_at = decision(selection.p, selection.n, selection.test, selection.level)
     doubtful: list[tuple[float, int, int]] = []
-    for slab in slabs(W):
-        columns = W[slab.start :, slab.start : slab.start + len(slab.r)]
-        rounding = correlation_noise(columns, c[slab.start :], squared=squared).T
+    for slab, rounding in correlation_noise(triangles, c, squared=squared):
         below, above = (
             joined_at(np.clip(np.abs(slab.r) + moved, 0.0, np.nextafter(1.0, 0.0)), slab.start)
             for moved in (-rounding, rounding)

@@ -18,6 +18,7 @@ from scipy.linalg import blas
 
 from ordag.arrays import Array, Mask
 from ordag.linalg import add_products, triangle
+from ordag.order.triangles import Triangles
 
 SPENT = 1e-6
 """A variance that has fallen to this share of its first value leaves about ten of its sixteen digits."""
@@ -33,13 +34,13 @@ LARGE, LARGE_BLOCK = 3000, 96
 
 
 class Pivoted(NamedTuple):
-    """Columns in the order of their pivots, and the factor: `L @ L.T` is the Gram matrix in that order.
+    """Columns in the order of their pivots, and the factor, not yet inverted: `L @ L.T` is the Gram matrix in that order.
 
     `runner_up[k]` is the smallest remaining variance of those *not* chosen at step k (infinite where there is none).
     """
 
     order: NDArray[np.intp]
-    L: Array
+    triangles: Triangles
     runner_up: Array
     refreshes: int
 
@@ -56,7 +57,7 @@ def minimum_pivot(
     gram: Array,
     before: Mask | None = None,
     *,
-    overwrite: bool = False,
+    place: Array | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Partial:
     r"""Factorise `gram` by smallest remaining diagonal entry, as far as its digits go.
@@ -68,11 +69,13 @@ def minimum_pivot(
     With a partial order `before` ([i, j]: i before j) only columns compete of which all earlier ones are chosen.
 
     One matrix serves: its first rows hold what is done, the rest the upper triangle of what is left, in which the pivots of a block
-    have moved to the front. With `overwrite` that is `gram` itself, if it is stored by columns. `progress` is told how many
-    columns are chosen.
+    have moved to the front. It is the `place` given, by columns or a part of such a matrix, which may be `gram` itself; else a copy.
+    `progress` is told how many columns are chosen.
     """
     p = len(gram)
-    M = gram.T if overwrite and gram.flags.f_contiguous and gram.flags.writeable else np.array(gram.T, order="C")
+    M = np.empty((p, p)) if place is None else place.T
+    if place is not gram:
+        M[:] = gram.T
     remaining = M.diagonal().copy()
     limit = SPENT * remaining
     columns = np.arange(p)
@@ -221,12 +224,12 @@ def factorise(root: Array, before: Mask | None = None) -> Pivoted:
     order = np.arange(p)
     runner_up = np.empty(p)
     residuals = root
+    triangles = Triangles.empty(p)
     done = refreshes = 0
     while True:
         rest = order[done:]
-        gram = np.asfortranarray(residuals.T @ residuals)
         waits = None if before is None else before[np.ix_(rest, rest)]
-        part = minimum_pivot(gram, waits, overwrite=True)
+        part = minimum_pivot(residuals.T @ residuals, waits, place=triangles.lower[: len(rest), : len(rest)])
         chosen = np.zeros(p - done, dtype=bool)
         chosen[part.order] = True
         sequence = np.concatenate([part.order, np.flatnonzero(~chosen)])
@@ -237,17 +240,17 @@ def factorise(root: Array, before: Mask | None = None) -> Pivoted:
             break
         residuals = triangle(residuals[:, sequence])[len(part.order) :, len(part.order) :]
         refreshes += 1
-    L = triangle(root[:, order]).T if refreshes else lower(part)
-    return Pivoted(order, L, runner_up, refreshes)
+    if refreshes:
+        triangles.lower[:] = triangle(root[:, order]).T
+    else:
+        into_order(part)
+    return Pivoted(order, triangles, runner_up, refreshes)
 
 
-def lower(part: Partial) -> Array:
-    """The lower triangular factor of a complete factorisation, in the order of its pivots. Takes over `part.rows`."""
+def into_order(part: Partial) -> None:
+    """Of a complete factorisation the columns of every row are put into the order of the pivots: what lies in the upper triangle of
+    `part.rows` is then the transposed factor."""
     U, p = part.rows, len(part.order)
     for start in range(0, p, BLOCK):
         stop = min(start + BLOCK, p)
-        ordered = U[start:stop].take(part.order[start:], axis=1)
-        U[start:stop, :start] = 0.0
-        U[start:stop, start:] = ordered
-        U[start:stop, start:stop] = np.triu(U[start:stop, start:stop])
-    return U.T
+        U[start:stop, start:] = U[start:stop].take(part.order[start:], axis=1)

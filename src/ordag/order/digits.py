@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from ordag.arrays import Array, Mask
 from ordag.data.moments import Moments
 from ordag.errors import CollinearError, PrecisionError
-from ordag.linalg import EPSILON, inverse, lengths
+from ordag.linalg import EPSILON, lengths
 from ordag.order.ordering import Candidates, Factor
+from ordag.order.triangles import Triangles
 from ordag.words import collinear, counted, shown
 
 NEGLIGIBLE = 1e-9
@@ -28,13 +29,13 @@ HOPELESS = 1.0
 """A variance whose relative uncertainty reaches this is noise."""
 
 
-def condition(W: Array, scale: Array) -> Array:
-    """c_m = Σ_j |W_mj| ‖x_j‖ for every row m."""
-    c = np.zeros(len(W))
-    step = max(1, 2**18 // max(1, len(W)))
-    for start in range(0, len(W), step):  # a few columns at a time: |W| whole would be one more p × p matrix
-        stop = start + step
-        c[start:] += np.einsum("ji,j->i", np.abs(W.T[start:stop, start:]), scale[start:stop])
+def condition(triangles: Triangles, scale: Array) -> Array:
+    """c_m = Σ_j |W_mj| ‖x_j‖ for as many rows m as there are lengths."""
+    c = np.empty(len(scale))
+    step = max(1, 2**16 // max(1, len(scale)))
+    for start in range(0, len(scale), step):  # a few rows at a time: |W| whole would be one more p × p matrix
+        rows = triangles.W_rows(start, min(start + step, len(scale)))
+        c[start : start + step] = np.einsum("ij,j->i", np.abs(rows, out=rows), scale[: rows.shape[1]])
     return c
 
 
@@ -51,28 +52,35 @@ def column_lengths(moments: Moments) -> Array:
 
 
 def checked_factor(
-    moments: Moments, order: NDArray[np.intp], L: Array, before: Mask | None, from_last: bool, refreshes: int
+    moments: Moments,
+    order: NDArray[np.intp],
+    triangles: Triangles,
+    before: Mask | None,
+    from_last: bool,
+    refreshes: int,
 ) -> Factor:
-    """Invert the factor, refuse (CollinearError, PrecisionError) where a variance is rounding noise, and look for steps whose
+    """Invert the factor where it lies, refuse (CollinearError, PrecisionError) where a variance is rounding noise, and look for steps whose
     choice rests on digits that are not there; `before` is the partial order of the columns that they had to keep to."""
     scale = column_lengths(moments)[order]
     names = [moments.names[j] for j in order]
-    empty = np.flatnonzero(np.diagonal(L) <= 0)
-    stop = int(empty[0]) if len(empty) else len(L)
-    W = inverse(np.asfortranarray(L[:stop, :stop]))
-    uncertainty = noise(condition(W, scale[:stop]), squared=moments.squared)
+    empty = np.flatnonzero(triangles.L_diagonal <= 0)
+    stop = int(empty[0]) if len(empty) else len(order)
+    triangles.invert(count=stop)
+    uncertainty = noise(condition(triangles, scale[:stop]), squared=moments.squared)
     hopeless = np.flatnonzero(uncertainty >= HOPELESS)
     if len(hopeless):
         m = int(hopeless[0])
-        _refuse(moments, names, m, W[m, :m] / -W[m, m] * scale[:m] / scale[m], float(uncertainty[m]))
-    if stop < len(L):
-        coefficients = L[stop, :stop] @ W * scale[:stop] / scale[stop]
-        _refuse(moments, names, stop, coefficients, math.inf)
-    factor = Factor(L, W, uncertainty, from_last, refreshes)
+        coefficients = triangles.W_at(m, slice(m)) / -triangles.W_at(m, m)
+        _refuse(moments, names, m, coefficients * scale[:m] / scale[m], float(uncertainty[m]))
+    if stop < len(order):
+        coefficients = triangles.L_at(stop, slice(stop)) @ triangles.W[:stop, :stop]
+        _refuse(moments, names, stop, coefficients * scale[:stop] / scale[stop], math.inf)
+    factor = Factor(triangles, uncertainty, from_last, refreshes)
     if uncertainty.max() < NEGLIGIBLE:
         return factor
     blocks = factor.candidates(moments.n, None if before is None else before[np.ix_(order, order)])
-    found = [one for steps in blocks for one in _undecided(factor, steps, scale, names, moments.squared)]
+    W = triangles.W
+    found = [one for steps in blocks for one in _undecided(factor, W, steps, scale, names, moments.squared)]
     return replace(factor, undecided=tuple(sentence for _, sentence in sorted(found)))
 
 
@@ -93,7 +101,7 @@ def _refuse(moments: Moments, names: list[str], m: int, share: Array, uncertaint
 
 
 def _undecided(
-    factor: Factor, steps: Candidates, scale: Array, names: list[str], squared: bool
+    factor: Factor, W: Array, steps: Candidates, scale: Array, names: list[str], squared: bool
 ) -> Iterator[tuple[int, str]]:
     """The number and a sentence for every step whose winner and runner-up are closer than their rounding errors."""
     side, nearest = "after" if factor.from_last else "before", steps.nearest
@@ -101,7 +109,7 @@ def _undecided(
         m, b = steps.first + row, int(nearest[row])
         value = float(steps.values[row, b - steps.start])
         gap = value / float(steps.chosen[row]) - 1
-        rival = _residual_terms(factor, m, b, scale) / math.sqrt(value)
+        rival = _residual_terms(factor, W, m, b, scale) / math.sqrt(value)
         uncertainty = factor.uncertainty[m] + float(noise(np.asarray(rival), squared=squared))
         if gap < uncertainty:
             yield (
@@ -113,13 +121,12 @@ def _undecided(
             )
 
 
-def _residual_terms(factor: Factor, m: int, b: int, scale: Array) -> float:
+def _residual_terms(factor: Factor, W: Array, m: int, b: int, scale: Array) -> float:
     """The lengths of all terms of the residual of b at step m, added up.
 
     Given the first m variables its coefficients are L_b,:m W_:m,:m. Given the others of the first m + 1 (`from_last`)
     K_b: = W_:bᵀ W over their rows are its coefficients times its precision K_bb.
     """
-    L, W = factor.L, factor.W
     if factor.from_last:
         return float(np.abs(W[: m + 1, b] @ W[: m + 1, : m + 1]) @ scale[: m + 1])
-    return float(scale[b] + np.abs(L[b, :m] @ W[:m, :m]) @ scale[:m])
+    return float(scale[b] + np.abs(factor.triangles.L_at(b, slice(m)) @ W[:m, :m]) @ scale[:m])

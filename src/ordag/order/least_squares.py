@@ -14,9 +14,10 @@ from ordag.arrays import Array, Mask
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.linalg import inverse, triangle
-from ordag.order.cholesky import SPENT, TIE, factorise, lower, minimum_pivot
+from ordag.order.cholesky import SPENT, TIE, factorise, into_order, minimum_pivot
 from ordag.order.digits import NEGLIGIBLE, checked_factor, column_lengths, condition, noise
 from ordag.order.ordering import Factor, Ordering, Rule
+from ordag.order.triangles import Triangles
 from ordag.words import News
 
 TOLD = 1000
@@ -33,7 +34,7 @@ def forward(moments: Moments, before: Mask | None = None) -> Ordering:
     all earlier ones have been chosen.
     """
     found = factorise(moments.R, before)
-    factor = checked_factor(moments, found.order, found.L, before, False, found.refreshes)
+    factor = checked_factor(moments, found.order, found.triangles, before, False, found.refreshes)
     return Ordering.along(found.order, moments, factor, found.runner_up)
 
 
@@ -47,15 +48,17 @@ def quick_forward(
     assert moments.scatter is not None
     p = moments.p
     tell = None if tell is None or p < TOLD else tell
-    part = minimum_pivot(moments.scatter, before, progress=None if tell is None else partial(_told, tell, "ordered", p))
+    ordered, regressed = (None if tell is None else partial(_told, tell, what, p) for what in ("ordered", "regressed"))
+    triangles = Triangles.empty(p)
+    part = minimum_pivot(moments.scatter, before, place=triangles.lower, progress=ordered)
     if len(part.order) < p:
         return None
-    L = lower(part)
-    W = inverse(L, None if tell is None else partial(_told, tell, "regressed", p))
-    uncertainty = noise(condition(W, column_lengths(moments)[part.order]), squared=True)
+    into_order(part)
+    triangles.invert(regressed)
+    uncertainty = noise(condition(triangles, column_lengths(moments)[part.order]), squared=True)
     if uncertainty.max() > QUICK:
         return None
-    return Ordering.along(part.order, moments, Factor(L, W, uncertainty), part.runner_up)
+    return Ordering.along(part.order, moments, Factor(triangles, uncertainty), part.runner_up)
 
 
 def _told(tell: Callable[[News], None], what: str, p: int, done: int) -> None:
@@ -67,10 +70,9 @@ def _told(tell: Callable[[News], None], what: str, p: int, done: int) -> None:
 def with_factor(ordering: Ordering) -> Ordering:
     """The same ordering with the factor along it, for tests given all variables before."""
     moments, order = ordering.moments, ordering.order
-    L = np.asfortranarray(triangle(moments.R[:, order]).T)
-    W = inverse(L)
-    uncertainty = noise(condition(W, column_lengths(moments)[order]), squared=moments.squared)
-    return replace(ordering, factor=Factor(L, W, uncertainty))
+    triangles = Triangles.of(triangle(moments.R[:, order]).T)
+    uncertainty = noise(condition(triangles, column_lengths(moments)[order]), squared=moments.squared)
+    return replace(ordering, factor=Factor(triangles, uncertainty))
 
 
 def _find(table: Table, before: Mask | None) -> Ordering:
@@ -105,8 +107,9 @@ def backward(moments: Moments, before: Mask | None = None) -> Ordering:
             break
         W = inverse(triangle(moments.R[:, rest]).T)
     order = np.concatenate(chosen)[::-1]
-    L = triangle(moments.R[:, order]).T
-    factor = checked_factor(moments, order, L, before, True, len(chosen) - 1)
+    triangles = Triangles.empty(len(order))
+    triangles.lower[:] = triangle(moments.R[:, order]).T
+    factor = checked_factor(moments, order, triangles, before, True, len(chosen) - 1)
     return Ordering.along(order, moments, factor, np.concatenate(runner_up)[::-1], "backward")
 
 

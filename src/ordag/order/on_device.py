@@ -23,6 +23,7 @@ from ordag.order.cholesky import SPENT, TIE
 from ordag.order.digits import column_lengths, noise
 from ordag.order.least_squares import QUICK
 from ordag.order.ordering import Factor, Ordering
+from ordag.order.triangles import Triangles
 
 if TYPE_CHECKING:
     import torch
@@ -87,22 +88,22 @@ def forward_on(moments: Moments, name: str) -> Ordering | None:
             found = pivot_in_place(S)
             if found is None:
                 return None
-            L = _transposed(S)
+            triangles = Triangles.empty(moments.p)
+            for start in range(0, len(S), _rows(len(S))):  # rows of S are columns of L
+                rows = S[start : start + _rows(len(S))]
+                triangles.lower.T[start : start + len(rows)] = rows.cpu().numpy()
             uncertainty = _uncertainty(invert_in_place(S), scale, found)
             if float(uncertainty.max()) > QUICK:
                 return None
-            W = _transposed(S)
+            for start in range(0, len(S), _rows(len(S))):
+                columns = S[:, start : start + _rows(len(S))]
+                triangles.set_W_rows(start, columns.T.contiguous().cpu().numpy())
     except torch.OutOfMemoryError as error:
         raise SettingError(
             f"device={name!r} has too little memory for {moments.p} variables, which take {8e-9 * moments.p**2:.1f} GB and a little more: "
             "use fewer columns, another device, or none."
         ) from error
-    return Ordering.along(found.order, moments, Factor(L, W, uncertainty), found.runner_up)
-
-
-def _transposed(S: torch.Tensor) -> Array:
-    """A copy on the host: rows of S are columns there, in NumPy's Fortran order."""
-    return np.asarray(S.to("cpu", copy=True).numpy().T)
+    return Ordering.along(found.order, moments, Factor(triangles, uncertainty), found.runner_up)
 
 
 def _scatter(moments: Moments, device: torch.device) -> torch.Tensor:

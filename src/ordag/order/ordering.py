@@ -17,6 +17,7 @@ from ordag.data.table import Table
 from ordag.data.table_checks import LeastRows, least_squares_rows
 from ordag.errors import SettingError
 from ordag.order.supported import Supported
+from ordag.order.triangles import Triangles
 
 
 @dataclass(frozen=True)
@@ -82,15 +83,14 @@ class Candidates(NamedTuple):
 
 @dataclass(frozen=True)
 class Factor:
-    """Lower triangular `L`, with `L @ L.T` the scatter in the order found, and its inverse `W`.
+    """Lower triangular `L`, with `L @ L.T` the scatter in the order found, and its inverse `W`, as `Triangles`.
 
     Steps fill the first place first and compare variances given those before, in L; with `from_last` they fill the last
     place first and compare precisions among those left, in W. `uncertainty[m]` bounds the relative rounding error of the variance of
     variable m given its predecessors; `undecided` has a sentence for every step whose choice lies within it.
     """
 
-    L: Array
-    W: Array
+    triangles: Triangles
     uncertainty: Array
     from_last: bool = False
     refreshes: int = 0
@@ -102,32 +102,41 @@ class Factor:
 
         $\sum_{i \ge m} L_{bi}^2$ is the scatter of b given all before m, $\sum_{i \le m} W_{ib}^2$ its precision among the first m + 1.
         """
-        p, size = len(self.L), max(1, TOGETHER // len(self.L))
-        return self._from_last(n, waits, p, size) if self.from_last else self._from_first(n, waits, p, size)
+        return self._from_last(n, waits) if self.from_last else self._from_first(n, waits)
 
-    def _from_first(self, n: int, waits: Mask | None, p: int, size: int) -> Iterator[Candidates]:
-        freed = np.full(p, -1) if waits is None else np.where(waits.any(axis=0), p - 1 - waits[::-1].argmax(axis=0), -1)
-        below = np.zeros(p)
-        for stop in range(p, 0, -size):
-            steps = np.arange(max(0, stop - size), stop)
-            start = int(steps[0])
-            sums = np.empty((len(steps) + 1, p - start))
-            sums[-1], sums[:-1] = below[start:], self.L[start:, start:stop].T
+    def scatters(self, first: int = 0) -> Iterator[tuple[int, Array]]:
+        r"""$\sum_{i \ge m} L_{bi}^2$ at [m - start, b - start], with `start`: for some m at a time and the one after them, from the last
+        to the `first`. These are sums of squares, so nothing cancels."""
+        p = len(self.triangles)
+        size, below = max(1, TOGETHER // p), np.zeros(p)
+        for stop in range(p, first, -size):
+            start = max(0, stop - size)
+            sums = np.empty((stop - start + 1, p - start))
+            sums[-1], sums[:-1] = below[start:], self.triangles.L_columns(start, stop)
             np.square(sums[:-1], out=sums[:-1])
-            for k in range(len(steps) - 1, -1, -1):
+            for k in range(stop - start - 1, -1, -1):
                 sums[k] += sums[k + 1]
             below[start:] = sums[0]
+            yield start, sums
+
+    def _from_first(self, n: int, waits: Mask | None) -> Iterator[Candidates]:
+        p = len(self.triangles)
+        freed = np.full(p, -1) if waits is None else np.where(waits.any(axis=0), p - 1 - waits[::-1].argmax(axis=0), -1)
+        for start, sums in self.scatters():
+            steps = np.arange(start, start + len(sums) - 1)
             rivals = (np.arange(start, p) > steps[:, None]) & (steps[:, None] > freed[start:])
             yield Candidates(start, start, sums[:-1], sums[1:], rivals, np.subtract(n - 2.0, steps))
 
-    def _from_last(self, n: int, waits: Mask | None, p: int, size: int) -> Iterator[Candidates]:
+    def _from_last(self, n: int, waits: Mask | None) -> Iterator[Candidates]:
+        p = len(self.triangles)
+        size = max(1, TOGETHER // p)
         freed = np.full(p, p) if waits is None else np.where(waits.any(axis=1), waits.argmax(axis=1), p)
         above = np.zeros(p)
         for start in range(0, p, size):
             steps = np.arange(start, min(start + size, p))
             stop = int(steps[-1]) + 1
             sums = np.empty((len(steps) + 1, stop))
-            sums[0], sums[1:] = above[:stop], self.W[start:stop, :stop]
+            sums[0], sums[1:] = above[:stop], self.triangles.W_rows(start, stop)
             np.square(sums[1:], out=sums[1:])
             for k in range(len(steps)):
                 sums[k + 1] += sums[k]
@@ -160,8 +169,8 @@ class Ordering:
         cls, order: NDArray[np.intp], moments: Moments, factor: Factor, runner_up: Array, rule: str = "forward"
     ) -> Ordering:
         """The ordering of a factor; variances have the divisor n − (number of predecessors)."""
-        scatter = factor.L.diagonal() ** 2
-        chosen = factor.W.diagonal() ** 2 if factor.from_last else scatter
+        scatter = factor.triangles.L_diagonal**2
+        chosen = factor.triangles.W_diagonal**2 if factor.from_last else scatter
         return cls(order, moments, scatter / (moments.n - np.arange(len(order))), chosen, runner_up, rule, factor)
 
     @classmethod
@@ -207,11 +216,13 @@ class Ordering:
 
     @property
     def L(self) -> Array:
-        return self.known_factor.L
+        """Whole, and so one more p × p matrix."""
+        return self.known_factor.triangles.L
 
     @property
     def W(self) -> Array:
-        return self.known_factor.W
+        """Whole, and so one more p × p matrix."""
+        return self.known_factor.triangles.W
 
     @property
     def uncertainty(self) -> Array:
@@ -223,27 +234,26 @@ class Ordering:
 
     def pair(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> tuple[Array, Array, Array]:
         """Scatter of a, of b, and between them, given everything before a; positions a < b in the order."""
-        diagonal = np.diagonal(self.L)
-        return diagonal[a] ** 2, self._tails(a, b)[0], self.L[b, a] * diagonal[a]
+        triangles = self.known_factor.triangles
+        own = triangles.L_diagonal[a]
+        return own**2, self._tails(a, b)[0], triangles.L_at(b, a) * own
 
     def _tails(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
-        """Scatter of b given everything before a, and given a too, for a < b: sums of squares, so nothing cancels."""
+        """Scatter of b given everything before a, and given a too, for a < b."""
         tails = np.empty((2, len(a)))
-        by_row = np.argsort(b, kind="stable")
-        ends = np.flatnonzero(np.diff(b[by_row], append=-1)) + 1
-        L, start = self.L, 0
-        for end in ends.tolist():
-            at = by_row[start:end]
-            row, least = int(b[at[0]]), int(a[at].min())
-            sums = np.cumsum(L[row, least : row + 1][::-1] ** 2)
-            tails[0, at], tails[1, at] = sums[row - a[at]], sums[row - a[at] - 1]
-            start = end
+        by_step = np.argsort(a, kind="stable")
+        steps = a[by_step]
+        for start, sums in self.known_factor.scatters(int(steps[0])) if len(a) else ():
+            first, last = np.searchsorted(steps, (start, start + len(sums) - 1))
+            at = by_step[first:last]
+            rows, columns = a[at] - start, b[at] - start
+            tails[0, at], tails[1, at] = sums[rows, columns], sums[rows + 1, columns]
         return tails
 
     def direction_p_values(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
         """Two-sided Pitman–Morgan p-values that a and b have the same variance given everything before a."""
         s_b, rest = np.sqrt(self._tails(a, b))
-        return pitman_morgan(np.diagonal(self.L)[a], s_b, rest, self.n - a - 2.0)
+        return pitman_morgan(self.known_factor.triangles.L_diagonal[a], s_b, rest, self.n - a - 2.0)
 
 
 def pitman_morgan(a: Array, b: Array, rest: Array, degrees: NDArray[np.floating[Any]]) -> Array:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from ordag.arrays import Array, Mask
-from ordag.parents.elimination import FromRoot, FromScatter, Kept, eliminate, masks, screened_elimination
-from ordag.parents.selection import ParentRule, Question, Selection, edges_of
+from ordag.order.triangles import Triangles
+from ordag.parents.elimination import FromRoot, FromScatter, Kept, eliminate, screened_elimination
+from ordag.parents.selection import ParentRule, Question, Selection
+from ordag.parents.tests import correlations_with, slabs
 from ordag.words import counted
 
 LITERAL = 100
@@ -52,67 +57,77 @@ def adaptive_elimination(question: Question) -> Selection:
     penalty, share = math.log(n) + 2.0 * math.log(p), math.nan
     seen: set[int] = set()
     for _ in range(ROUNDS):
-        for m in range(1, p):
-            if m not in found or not found[m].low < penalty <= found[m].high:
-                found[m] = search.parents_of(m, penalty)
-        edges = sum(int(one.parents.sum()) for one in found.values()) - int(search.required.sum())
+        wrong = [m for m in range(1, p) if m not in found or not found[m].low < penalty <= found[m].high]
+        found.update(search.parents_of(wrong, penalty))
+        edges = sum(int(one.parents.sum()) for one in found.values()) - int(search.fixed.sum())
         if edges in seen:
             break
         seen.add(edges)
         penalty, share = edge_penalty(n, pairs, edges)
-    kept = np.zeros((p, p), dtype=bool)
-    for m, one in found.items():
-        kept[m, :m] = one.parents
+    kept = [np.flatnonzero(found[m].parents) for m in range(1, p)]
+    counts = np.array([0, *map(len, kept)])
+    ends = np.repeat(np.arange(p), counts), np.concatenate([np.empty(0, np.intp), *kept])
     joined = f"{100 * share:.1f} % of {counted(pairs, 'pair')} joined"
     grounds = f"along this order (edge prior: {joined}, penalty {penalty:.3g} for each edge)"
-    return question.answer(edges_of(kept), search.expected_false(kept, penalty), grounds, penalty=penalty, share=share)
+    return question.answer(ends, search.expected_false(counts, penalty), grounds, penalty=penalty, share=share)
 
 
 class _Search:
-    """One variable at a time, for any penalty."""
+    """Some variables at a time, for any penalty."""
 
     def __init__(self, question: Question) -> None:
-        L, W, self.r, self.n = question.ordering.L, question.ordering.W, question.r, question.ordering.n
-        p = len(L)
-        self.L, self.W = L, W
-        self.allowed, self.required = masks(p, question.allowed, question.required)
+        self.triangles, self.n = question.ordering.known_factor.triangles, question.ordering.n
+        p = len(self.triangles)
+        self.allowed, self.required = question.allowed, question.required
+        self.possible = np.arange(p) if self.allowed is None else self.allowed.sum(axis=1)
+        self.fixed = np.zeros(p, np.intp) if self.required is None else self.required.sum(axis=1)
         self.weights = np.maximum(self.n - np.arange(p) - 1.0, 1.0)
+        self.first = self.triangles.W_rows(0, min(LITERAL, p))
         if p > LITERAL + 1:
-            self.from_scatter, self.from_root = FromScatter(L), FromRoot(L, W)
-            self.scarce = _left(L, W) < SCARCE
+            self.from_scatter = FromScatter(self.triangles)
+            self.scarce = _left(self.triangles, self.from_scatter.diagonal) < SCARCE
 
-    def parents_of(self, m: int, penalty: float) -> Kept:
-        weight = float(self.weights[m])
-        allowed, required = self.allowed[m, :m], self.required[m, :m]
-        if m > LITERAL:
+    @cached_property
+    def from_root(self) -> FromRoot:
+        return FromRoot(self.triangles.L, self.triangles.W)
+
+    def parents_of(self, variables: list[int], penalty: float) -> Iterator[tuple[int, Kept]]:
+        """The parents of some variables, given in their order."""
+        many = [m for m in variables if m > LITERAL]
+        for m in variables[: len(variables) - len(many)]:
+            allowed, required = self._masks(m)
+            target, own = self.triangles.L_at(m, slice(m)), float(self.triangles.L_at(m, m))
+            T, weight = self.first[:m, :m].T, float(self.weights[m])
+            yield m, eliminate(T, target, own**2, weight, penalty, ~allowed, required)
+        for m, r in correlations_with(self.triangles, many):
             regressions = self.from_root if self.scarce[m] else self.from_scatter
-            return screened_elimination(regressions, m, self.r[m, :m], weight, penalty, allowed, required)
-        return eliminate(self.W[:m, :m].T, self.L[m, :m], float(self.L[m, m]) ** 2, weight, penalty, ~allowed, required)
+            yield m, screened_elimination(regressions, m, r, float(self.weights[m]), penalty, *self._masks(m))
 
-    def expected_false(self, kept: Mask, penalty: float) -> float:
+    def _masks(self, m: int) -> tuple[Mask, Mask]:
+        """Which predecessors are allowed, and which are required."""
+        allowed = np.ones(m, dtype=bool) if self.allowed is None else self.allowed[m, :m]
+        return allowed, np.zeros(m, dtype=bool) if self.required is None else self.required[m, :m]
+
+    def expected_false(self, chosen: NDArray[np.intp], penalty: float) -> float:
         r"""How many of the edges chance alone would give, if those left out are all that are truly absent and stayed out.
 
         Beside s parents, one more that is none has a statistic above the penalty with the probability
         $q = P(|t_d| > \sqrt{d (e^{\text{penalty}/w} - 1)})$, d = n − s − 2. With u pairs left out that is uq/(1 − q).
+        `chosen` has the number of parents of every variable.
         """
-        fixed, chosen = self.required.sum(axis=1), kept.sum(axis=1)
-        open_pairs = self.allowed.sum(axis=1) - fixed
         d = np.maximum(self.n - chosen - 2.0, 1.0)
         with np.errstate(over="ignore"):
             q = 2.0 * stdtr(d, -np.sqrt(d * np.expm1(penalty / self.weights)))
-        return float(((open_pairs - (chosen - fixed)) * q / (1.0 - q)).sum())
+        return float(((self.possible - chosen) * q / (1.0 - q)).sum())
 
 
-def _left(L: Array, W: Array) -> Array:
+def _left(triangles: Triangles, squares: Array) -> Array:
     """The share of its sum of squares that the predecessors of variable m leave of it or, if that is less, the smallest
     that its other predecessors leave of one of them."""
-    p = len(L)
-    squares = np.einsum("ij,ij->i", L, L)
-    left: Array = np.square(L.diagonal()) / squares
-    inverse_squares = np.zeros(p)
-    for m in range(1, p):
-        inverse_squares[:m] += W[m - 1, :m] ** 2
-        left[m] = min(left[m], 1.0 / (squares[:m] * inverse_squares[:m]).max())
+    left: Array = triangles.L_diagonal**2 / squares
+    for slab in slabs(triangles, len(triangles) - 1):
+        largest = (slab.squares * squares[: slab.stop]).max(axis=1)
+        left[slab.later + 1] = np.minimum(left[slab.later + 1], 1.0 / largest)
     return left
 
 

@@ -10,7 +10,7 @@ from scipy.linalg import solve_triangular
 
 from ordag.arrays import Array, Mask
 from ordag.linalg import inverse, triangle, wishart_root
-from ordag.parents.elimination import eliminate, masks
+from ordag.parents.elimination import eliminate
 from ordag.parents.selection import ParentRule, Question, Selection, edges_of
 from ordag.words import counted
 
@@ -26,7 +26,8 @@ def backward_elimination(L: Array, W: Array, n: int, allowed: Mask | None = None
     The result is at [later, earlier], and so are the masks: predecessors not `allowed` are dropped beforehand, `required` ones never.
     """
     p = len(L)
-    allowed, required = masks(p, allowed, required)
+    allowed = np.tri(p, k=-1, dtype=bool) if allowed is None else allowed
+    required = np.zeros((p, p), dtype=bool) if required is None else required
     kept = np.zeros((p, p), dtype=bool)
     for m in range(1, p):
         T, rss = W[:m, :m].T, float(L[m, m]) ** 2

@@ -105,16 +105,16 @@ def _just_above(level: float) -> float:
 
 def _significant(question: Question, level: float) -> Iterator[tuple[Slab, Mask]]:
     """Slab by slab the open pairs whose p-value is at most a level."""
-    for slab, found in significant(question.ordering.W, question.ordering.n, question.test, level):
+    triangles = question.ordering.known_factor.triangles
+    for slab, found in significant(triangles, question.ordering.n, question.test, level):
         yield slab, found if question.open is None else found & slab.part_of(question.open)
 
 
 def _joined(question: Question, level: float) -> tuple[Edges, Array]:
-    """The open pairs whose p-value is at most a level, by their later positions, and their partial correlations."""
+    """The open pairs whose p-value is at most a level, sorted, and their partial correlations."""
     parts = [(*slab.positions(found), slab.r[found]) for slab, found in _significant(question, level)]
     later, earlier, r = (np.concatenate(values) for values in zip(*parts, strict=True))
-    by_later = np.lexsort((earlier, later))
-    return (later[by_later], earlier[by_later]), r[by_later]
+    return (later, earlier), r
 
 
 TEST = ParentRule(

@@ -11,6 +11,7 @@ from scipy.linalg import lapack, qr
 
 from ordag.arrays import Array, Mask
 from ordag.linalg import multiply, triangle
+from ordag.order.triangles import Triangles
 
 Indices = NDArray[np.intp]
 
@@ -31,12 +32,6 @@ class Kept(NamedTuple):
     parents: Mask
     low: float
     high: float
-
-
-def masks(p: int, allowed: Mask | None, required: Mask | None) -> tuple[Mask, Mask]:
-    """Those given; where nothing is known every predecessor is allowed and none required."""
-    allowed = np.tri(p, k=-1, dtype=bool) if allowed is None else allowed
-    return allowed, np.zeros((p, p), dtype=bool) if required is None else required
 
 
 def eliminate(T: Array, target: Array, rss: float, weight: float, penalty: float, out: Mask, stay: Mask) -> Kept:
@@ -94,12 +89,15 @@ class FromScatter:
     $(G_{mk} - B_m^\top B_k)^2 / (G_{kk} - \|B_k\|^2)$.
     """
 
-    def __init__(self, L: Array) -> None:
-        p = len(L)
+    def __init__(self, triangles: Triangles) -> None:
+        p, L = len(triangles), triangles.lower
         G: Array = np.empty((p, p), order="F")
         for start in range(0, p, BLOCK):  # a block column below its diagonal, and the same as a block row
             stop = min(start + BLOCK, p)
-            multiply(L[start:, :stop], L[start:stop, :stop].T, G[start:, start:stop])
+            own = triangles.L_columns(start, stop)
+            multiply(own.T, own[:, : stop - start], G[start:, start:stop])
+            if start:
+                multiply(L[start:, :start], L[start:stop, :start].T, G[start:, start:stop], beta=1.0)
             G[start:stop, stop:] = G[stop:, start:stop].T
         self.G = G.T  # symmetric, and by rows
         self.diagonal = self.G.diagonal()

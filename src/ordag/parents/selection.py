@@ -14,6 +14,7 @@ from scipy.special import ndtr
 
 from ordag.arrays import Array, Mask
 from ordag.order.ordering import Ordering
+from ordag.order.triangles import Triangles
 from ordag.parents.tests import (
     CRITICAL,
     Test,
@@ -41,12 +42,12 @@ class Selection:
     Matrices are at [later, earlier], and made when asked for: with thousands of variables, `edges` and `p_values_of` take none.
     `expected` is the number of false edges to expect, or a function that works it out; `grounds` says where it comes from.
     Edges, whichever way they point: wrong directions come on top. `threshold` is the p-value up to which pairs are joined,
-    `row_p_values` are those of a test that saw the rows, `W` is the inverse factor behind the others. `penalty` of an edge and
+    `row_p_values` are those of a test that saw the rows, `triangles` has the inverse factor W behind the others. `penalty` of an edge and
     `share` of pairs joined are those of the edge prior; nan for rules that have none.
     """
 
     edges: Edges
-    W: Array | None
+    triangles: Triangles | None
     p: int
     n: int
     test: Test
@@ -68,7 +69,7 @@ class Selection:
     @cached_property
     def r(self) -> Array | None:
         """The partial correlation of every pair given all other predecessors, where there is one."""
-        return None if self.W is None else partial_correlations(self.W)
+        return None if self.triangles is None else partial_correlations(self.triangles.W)
 
     @cached_property
     def p_values(self) -> Array:
@@ -82,8 +83,8 @@ class Selection:
         """Those of some pairs of positions only."""
         if self.row_p_values is not None:
             return self.row_p_values[later, earlier]
-        assert self.W is not None
-        return self.test(correlations_of(self.W, later, earlier), self.n, conditioned_on(later))
+        assert self.triangles is not None
+        return self.test(correlations_of(self.triangles, later, earlier), self.n, conditioned_on(later))
 
     def up_to(self, level: list[float]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Array]]:
         """(later, earlier) positions of pairs, some at a time, and their p-values; of those above the one level in the list, which may
@@ -92,14 +93,12 @@ class Selection:
             later, earlier = np.tril_indices(self.p, -1)
             yield later, earlier, self.row_p_values[later, earlier]
             return
-        assert self.W is not None
-        for slab in slabs(self.W):
+        assert self.triangles is not None
+        for slab in slabs(self.triangles):
             joined = slab.pairs
             if self.test in CRITICAL and level[0] < 1.0:
-                positions = np.arange(slab.start, slab.start + slab.r.shape[1])
-                joined &= np.abs(slab.r) >= CRITICAL[self.test](
-                    min(1.000001 * level[0], 1.0), self.n, conditioned_on(positions)
-                )
+                level_here = min(1.000001 * level[0], 1.0)
+                joined &= np.abs(slab.r) >= CRITICAL[self.test](level_here, self.n, conditioned_on(slab.later))[:, None]
             later, earlier = slab.positions(joined)
             yield later, earlier, self.test(slab.r[joined], self.n, conditioned_on(later))
 
@@ -147,11 +146,6 @@ class Question:
     row_p_values: Array | None = None
 
     @cached_property
-    def r(self) -> Array:
-        """The partial correlation of every pair given all other predecessors."""
-        return partial_correlations(self.ordering.W)
-
-    @cached_property
     def open(self) -> Mask | None:
         """The pairs that are left to decide, None for all."""
         return None if self.allowed is None or self.required is None else self.allowed & ~self.required
@@ -161,9 +155,9 @@ class Question:
         return math.comb(len(self.ordering.order), 2) if self.open is None else int(self.open.sum())
 
     def answer(self, edges: Edges, expected: float | Callable[[], float], grounds: str, **more: float) -> Selection:
-        W = None if self.ordering.factor is None else self.ordering.W
+        triangles = None if self.ordering.factor is None else self.ordering.factor.triangles
         p, n, known = len(self.ordering.order), self.ordering.n, self.row_p_values
-        return Selection(edges, W, p, n, self.test, self.pairs, expected, grounds, known, **more)
+        return Selection(edges, triangles, p, n, self.test, self.pairs, expected, grounds, known, **more)
 
 
 @dataclass(frozen=True)

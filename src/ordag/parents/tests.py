@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +16,8 @@ from scipy.special import chdtrc, chdtri, ndtr, ndtri, stdtr, stdtrit
 from ordag.arrays import Array, Mask
 from ordag.checks import check_choice
 from ordag.errors import SettingError
-from ordag.linalg import EPSILON
+from ordag.linalg import EPSILON, upper_part
+from ordag.order.triangles import Triangles
 
 Test: TypeAlias = Callable[[Array, int, Array], Array]
 """A test takes partial correlations r, the number of rows n, and k, how many variables each r is conditioned on
@@ -106,68 +109,102 @@ TOGETHER = 2**16
 """Numbers of a slab: what stays in a processor's cache."""
 
 
-class Slab(NamedTuple):
-    """The partial correlations of all later variables with some earlier ones, at [earlier - start, later - start].
-
-    Only those where the later one is later count: `pairs` has their places, and r is zero elsewhere.
-    """
+@dataclass(frozen=True, eq=False)
+class Slab:
+    r"""Of some later variables, from `start` on, rows of W and the running sums $\sum_{i=j}^m W_{ij}^2$, at [later - start, earlier]."""
 
     start: int
-    r: Array
+    W: Array
+    squares: Array
+
+    @cached_property
+    def r(self) -> Array:
+        """`partial_correlations` with all earlier variables; zero on the diagonal and above it."""
+        r = np.sqrt(self.squares)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            np.divide(-self.W, r, out=r)
+        r[:, self.start :][upper_part(len(r))] = 0.0
+        return r
+
+    @property
+    def stop(self) -> int:
+        return self.start + len(self.W)
+
+    @property
+    def later(self) -> NDArray[np.intp]:
+        return np.arange(self.start, self.stop)
 
     @property
     def pairs(self) -> Mask:
-        rows, columns = self.r.shape
-        return ~np.tri(rows, columns, dtype=bool)
+        """Where the later one is later."""
+        return np.tri(len(self.W), self.stop, self.start - 1, dtype=bool)
 
     def part_of(self, mask: Mask) -> Mask:
         """What a mask at [later, earlier] says of the slab."""
-        return mask[self.start :, self.start : self.start + len(self.r)].T
+        return mask[self.start : self.stop, : self.stop]
 
     def positions(self, joined: Mask) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """(later, earlier) of the places in a mask over the slab."""
-        earlier, later = np.nonzero(joined)
-        return later + self.start, earlier + self.start
+        later, earlier = np.nonzero(joined)
+        return later + self.start, earlier
 
 
-def slabs(W: Array) -> Iterator[Slab]:
-    """`partial_correlations` of a few earlier variables at a time, as many as stay in a processor's cache: never p × p numbers."""
-    p = len(W)
+def slabs(triangles: Triangles, stop: int | None = None) -> Iterator[Slab]:
+    """A few later variables at a time, up to `stop`, as many as stay in a processor's cache: never p × p numbers."""
+    p = len(triangles) if stop is None else stop
+    above = np.zeros(p)
     step = max(1, TOGETHER // max(p, 1))
     for start in range(0, p, step):
-        yield Slab(start, np.triu(_of_columns(W[start:, start : start + step].T), 1))
+        rows = triangles.W_rows(start, min(start + step, p))
+        yield Slab(start, rows, added_up(np.square(rows), above))
 
 
-def correlations_of(W: Array, later: NDArray[np.intp], earlier: NDArray[np.intp]) -> Array:
+def added_up(rows: Array, above: Array) -> Array:
+    """The running sums down the rows, in their place, which go on from those `above` and take these on."""
+    here = above[: rows.shape[1]]
+    rows[0] += here
+    np.cumsum(rows, axis=0, out=rows)
+    here[:] = rows[-1]
+    return rows
+
+
+def correlations_of(triangles: Triangles, later: NDArray[np.intp], earlier: NDArray[np.intp]) -> Array:
     """`partial_correlations` of some pairs of positions only."""
     r = np.empty(len(later))
-    if not len(later):
-        return r
-    by_column = np.argsort(earlier, kind="stable")
-    columns, starts = np.unique(earlier[by_column], return_index=True)
-    for j, at in zip(columns.tolist(), np.split(by_column, starts)[1:], strict=True):
-        r[at] = _of_columns(W[j:, j])[later[at] - j]
+    by_row = np.argsort(later, kind="stable")
+    sorted_ = later[by_row]
+    for slab in slabs(triangles, int(sorted_[-1]) + 1 if len(later) else 0):
+        first, last = np.searchsorted(sorted_, (slab.start, slab.stop))
+        at = by_row[first:last]
+        places = later[at] - slab.start, earlier[at]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            r[at] = -slab.W[places] / np.sqrt(slab.squares[places])
     return r
 
 
-def _of_columns(columns: Array) -> Array:
-    """r from columns of W, which lie in the rows here, and begin at their diagonals or before."""
-    squares = np.cumsum(np.square(columns), axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.divide(-columns, np.sqrt(squares, out=squares), out=squares))
+def correlations_with(triangles: Triangles, later: list[int]) -> Iterator[tuple[int, Array]]:
+    """For some later variables, given in their order, `partial_correlations` with all earlier ones."""
+    first = 0
+    for slab in slabs(triangles, later[-1] + 1 if later else 0):
+        last = bisect_left(later, slab.stop, first)
+        for m in later[first:last]:
+            row = m - slab.start
+            yield m, -slab.W[row, :m] / np.sqrt(slab.squares[row, :m])
+        first = last
 
 
-def correlation_noise(W: Array, condition: Array, *, squared: bool) -> Array:
-    r"""How far rounding may have moved every one of `partial_correlations`, at [later, earlier].
+def correlation_noise(triangles: Triangles, condition: Array, *, squared: bool) -> Iterator[tuple[Slab, Array]]:
+    r"""Slab by slab how far rounding may have moved every one of `partial_correlations`, at [later - start, earlier].
 
-    Some columns of W will do, from the diagonal of the first on, with the condition of those rows.
     With c the `condition` and $b_{mj} = \sum_{i=j}^m |W_{ij}| c_i / \sqrt{\sum_{i=j}^m W_{ij}^2}$ by $\varepsilon (b_{mj} + c_m)$ from
     rows, and from squares and products by $\varepsilon (b_{mj} + c_m)^2 / 2$ (docs/numerics.md).
     """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        b = np.cumsum(np.abs(W) * condition[:, None], axis=0) / np.sqrt(np.cumsum(W**2, axis=0))
-    total = b + condition[:, None]
-    return np.tril(EPSILON * (total**2 / 2.0 if squared else total), -1)
+    above = np.zeros(len(triangles))
+    for slab in slabs(triangles):
+        c = condition[slab.start : slab.stop, None]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            total = added_up(np.abs(slab.W) * c, above) / np.sqrt(slab.squares) + c
+        yield slab, np.tril(EPSILON * (total**2 / 2.0 if squared else total), slab.start - 1)
 
 
 def conditioned_on(positions: NDArray[np.intp]) -> Array:
@@ -196,15 +233,15 @@ def rejected(r: Array, n: int, test: Test, alpha: float) -> Mask:
 def decision(p: int, n: int, test: Test, alpha: float) -> Callable[[Array, int], Mask]:
     """A function that says of the |r| of a `Slab`, and its start, which have a p-value of at most alpha."""
     if test not in CRITICAL:
-        return lambda r, start: test(r, n, conditioned_on(np.arange(start, start + r.shape[1]))) <= alpha
-    least = CRITICAL[test](alpha, n, conditioned_on(np.arange(p)))
-    return lambda r, start: r >= least[start:]
+        return lambda r, start: test(r, n, conditioned_on(np.arange(start, start + len(r)))[:, None]) <= alpha
+    least = CRITICAL[test](alpha, n, conditioned_on(np.arange(p)))[:, None]
+    return lambda r, start: r >= least[start : start + len(r)]
 
 
-def significant(W: Array, n: int, test: Test, alpha: float) -> Iterator[tuple[Slab, Mask]]:
+def significant(triangles: Triangles, n: int, test: Test, alpha: float) -> Iterator[tuple[Slab, Mask]]:
     """Slab by slab the pairs whose p-value is at most alpha, as a mask over the slab."""
-    found = decision(len(W), n, test, alpha)
-    for slab in slabs(W):
+    found = decision(len(triangles), n, test, alpha)
+    for slab in slabs(triangles):
         yield slab, found(np.abs(slab.r) if test in CRITICAL else slab.r, slab.start) & slab.pairs
 
 

@@ -230,7 +230,7 @@ def _pairs(fit: Fit, most: int) -> Pairs:
         direction = fit.ordering.direction_p_values(earlier, later)
         if fit.selection is not None:
             with np.errstate(invalid="ignore", divide="ignore"):
-                given_all = -factor.W[later, earlier] / factor.W[later, later]
+                given_all = -factor.triangles.W_at(later, earlier) / factor.triangles.W_diagonal[later]
             weight = np.where(present, weight, given_all)
     edge_probability, probability = unknown, unknown
     if fit.probabilities is not None:
