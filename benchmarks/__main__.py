@@ -18,6 +18,7 @@ SECTIONS = [
     "floor",
     "growth",
     "around",
+    "rows",
     "startup",
     "digits",
     "rivals",
