@@ -45,6 +45,22 @@ def test_an_inverse_equals_substitution(p, ill, order, whole, monkeypatch):
     np.testing.assert_array_equal(L, before)
 
 
+@pytest.mark.parametrize("p", [1, 2, 7, 8, 9, 40])
+@pytest.mark.parametrize("whole", [0, 3000])
+def test_a_root_times_itself_is_the_matrix(p, whole, monkeypatch):
+    for name, value in {"WHOLE": whole, "LARGE_BLOCK": 8}.items():
+        monkeypatch.setattr(linalg, name, value)
+    expected = lower_triangle(p)
+    S = expected @ expected.T
+    given = np.tril(S) + np.triu(np.full((p, p), np.nan), 1)
+    L = linalg.cholesky(given)
+    np.testing.assert_allclose(L, expected, rtol=1e-9, atol=1e-11)
+    assert not np.triu(L, 1).any()
+    np.testing.assert_array_equal(np.tril(given), np.tril(S))
+    S[-1, -1] = -1.0
+    assert linalg.cholesky(S) is None
+
+
 def largest_so_far(W):
     """The largest entry of every row and of those before it."""
     return np.maximum.accumulate(np.abs(W), axis=0).max(axis=1, keepdims=True)

@@ -13,7 +13,7 @@ from scipy.linalg import blas, lapack
 
 from ordag.arrays import Array
 from ordag.data.table_checks import LARGEST, SMALLEST
-from ordag.linalg import EPSILON, add_products, lengths, triangle
+from ordag.linalg import EPSILON, add_products, cholesky, lengths, triangle
 
 WELL_CONDITIONED = 1e-6
 """Reciprocal condition number of the correlations above which a Gram matrix loses at most six of sixteen digits."""
@@ -88,8 +88,8 @@ def root_of_scatter(scatter: Array) -> tuple[Array, float] | None:
     """
     if not np.isfinite(scatter.diagonal()).all():
         return None
-    L, info = lapack.dpotrf(scatter, lower=1, clean=1)
-    if info != 0:
+    L = cholesky(scatter)
+    if L is None:
         return None
     reciprocal, _ = lapack.dtrcon(L / lengths(L.T)[:, None], norm="1", uplo="L")
     return L.T, float(reciprocal) ** 2
