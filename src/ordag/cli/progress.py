@@ -88,7 +88,7 @@ class Progress:
             if letters >= LEAST_BAR:
                 filled = round(share * letters)
                 return f"[{'#' * filled}{'.' * (letters - filled)}] {part}{words}{end}"
-        end = next((end for end in ends if len(part + words + end) <= width), ends[-1])
+        end = next((end for end in ends if len(part + words + end) < width), ends[-1])
         return _fitted(part + words, end, width)
 
     def wipe(self) -> None:
