@@ -2,7 +2,9 @@
 
 from collections import defaultdict
 from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -114,12 +116,32 @@ def test_table_1_times_both_methods_on_the_same_data():
     assert [row["method"] for row in TABLE1.run(Task("table1", "homogeneous", 80, 100, 0, ""))] == ["cvs"]
 
 
+def test_table_1_says_which_data_were_refused(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((600, 3))
+    copies = SimpleNamespace(X=X[:, [0, 1, 2, 2]])
+    monkeypatch.setattr("ordag.paper.table1.replicate_of", lambda task: copies)
+    place = {"experiment": "table1", "design": "homogeneous"}
+    rows = [
+        {**place, "p": p, "n": n, "replicate": 0, "method": name, "seconds": 0.5, "problem": ""}
+        for p, paper in PAPER.items()
+        for name in paper
+        for n in ROWS
+    ]
+    refused = TABLE1.run(Task("table1", "homogeneous", 80, 600, 39, ""))
+    assert refused == [{"method": "cvs", "seconds": None, "problem": "CollinearError"}]
+    table = pd.DataFrame([*rows, {**place, "p": 80, "n": 600, "replicate": 39, **refused[0]}])
+    assert TABLE1.claims(table)[-1] == (
+        "CVS refused 1 data set at p = 80 (CollinearError); the means are over the others."
+    )
+    assert TABLE1.table(table).iloc[-5]["CVS s"] == "0.5000"
+
+
 def test_data_past_float64_are_counted_and_no_crash():
     (row,) = BEYOND.run(Task("beyond", "homogeneous", 200, 300, 0, "cvs"))
     assert row["problem"] == "PrecisionError"
     assert row["agreement"] is None
     rows = pd.DataFrame([{**row, "method": "cvs", "p": 200}])
-    assert refusals(rows) == ["CVS refused 1 data sets at p = 200 (PrecisionError); the means are over the others."]
+    assert refusals(rows) == ["CVS refused 1 data set at p = 200 (PrecisionError); the means are over the others."]
 
 
 def test_agreement_of_an_order_with_the_true_arrows():

@@ -12,6 +12,7 @@ import pandas as pd
 from ordag.paper.drawing import Panel, lines
 from ordag.paper.engine.experiment import Experiment, Task, means, where
 from ordag.paper.methods import METHODS, measure, seconds, settings
+from ordag.words import counted
 
 RIVALS = ("cvs", "pc", "ges", "gds", "gds-kicks")
 KINDS = {"dag_distance": "DAG", "class_distance": "class"}
@@ -188,6 +189,6 @@ def refusals(rows: pd.DataFrame) -> list[str]:
     refused = rows[rows["problem"] != ""]
     counts = Counter(zip(refused["method"], refused["p"], refused["problem"], strict=True))
     return [
-        f"{METHODS[method].label} refused {count} data sets at p = {p} ({problem}); the means are over the others."
+        f"{METHODS[method].label} refused {counted(count, 'data set')} at p = {p} ({problem}); the means are over the others."
         for (method, p, problem), count in sorted(counts.items())
     ]
