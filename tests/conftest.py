@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -15,6 +16,11 @@ settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("new", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "new"))
 """A developer's run looks for new cases every time; with HYPOTHESIS_PROFILE=same, as in CI, they are always the same ones."""
+
+if (
+    signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+):  # as in the background of a shell: what the tests start would never hear of Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOW = (
     "benchmarks/",
