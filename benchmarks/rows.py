@@ -57,7 +57,7 @@ def run() -> str:
     lines = [line for design in DESIGNS for line in measured(design)]
     return f"""## Millions of rows
 
-{ROWS:,} rows of {COLUMNS} columns in a Parquet file of 1.6 GB, made by
+{ROWS:,} rows of {COLUMNS} columns, {8e-9 * ROWS * COLUMNS:.1f} GB of numbers, in a Parquet file made by
 `ordag simulate er2 -p {COLUMNS} -n {ROWS} --seed {SEED} --out table.parquet`, and the same with er4, which has about twice as many arrows.
 Whole processes with {os.cpu_count()} cores and their usual threads, the file in the cache of the system; the better of two runs.
 `ordag check` learns the graph, and again in other units.
