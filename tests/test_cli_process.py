@@ -10,13 +10,34 @@ from pathlib import Path
 import pytest
 
 SIGNALLED = """
-import os, signal, sys
+import os, signal, sys, threading, time
 import ordag.resampling.replicates as replicates
 from joblib.externals.loky import reusable_executor
+import joblib.externals.loky.backend.synchronize as synchronize
+from joblib.executor import MemmappingExecutor
+from joblib.externals.loky.backend import queues
 from ordag.cli import main
 from ordag.cli.progress import Progress
 
 replicates.PATIENCE = replicates.BATCH_SECONDS = 0.001
+
+# The thread that feeds the workers is the last to hold semaphores, and slow to give them back.
+feed, terminate, unlink, gone = queues.Queue._feed, MemmappingExecutor.terminate, synchronize.sem_unlink, threading.Event()
+
+def slow_to_end(*given):
+    feed(*given)
+    gone.wait(5)
+
+def terminated(self, *given, **more):
+    terminate(self, *given, **more)
+    gone.set()
+    time.sleep(0.05)
+
+def slow_to_give_back(name):
+    unlink(name)
+    time.sleep(0.1 if threading.current_thread().daemon else 0)
+
+queues.Queue._feed, MemmappingExecutor.terminate, synchronize.sem_unlink = staticmethod(slow_to_end), terminated, slow_to_give_back
 
 def stop_when_workers_are_there(self, news):
     executor = reusable_executor._executor

@@ -106,6 +106,7 @@ def main() -> None:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except (click.exceptions.Abort, KeyboardInterrupt) as stop:
+        _let_feeders_end()
         click.echo("ordag: stopped", err=True)
         sys.exit(stopped_with(stop.__cause__ or stop))
     except click.exceptions.NoArgsIsHelpError as error:
@@ -146,6 +147,14 @@ class Terminated(KeyboardInterrupt):
 def stopped_with(stop: BaseException) -> int:
     """The status of a command that was stopped: 130 by Ctrl-C, 143 by the system."""
     return 143 if isinstance(stop, Terminated) else 130
+
+
+def _let_feeders_end() -> None:
+    """The thread that feeds workers gives semaphores back when they are gone. Cut off in the middle by the end of the process, it would
+    have them called leaks, after the last word."""
+    for thread in threading.enumerate():
+        if thread.name == "QueueFeederThread":
+            thread.join(SOON)
 
 
 @contextmanager
