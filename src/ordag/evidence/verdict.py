@@ -68,12 +68,13 @@ PUBLISHED = "34 to 58 %"
 @dataclass(frozen=True)
 class Verdict:
     """The tier (None where directions do not rest on variances alone), a sentence or two, the shares of arrows that are to be
-    expected wrong, and the numbers behind them in plain values."""
+    expected wrong, and the numbers behind them in plain values. `weighed` is False before it is known what directs the arrows."""
 
     tier: Tier | None
     sentence: str
     expected: Expected | None = None
     numbers: Mapping[str, Any] = field(default_factory=dict)
+    weighed: bool = True
 
     @property
     def help(self) -> str:

@@ -112,7 +112,8 @@ class _Office:
 
     async def _answer(self, given: Any, began: float) -> bytes:
         asked = await self._asked(given)
-        found = await self.desk.answer(asked, layout=given.get("layout") is True)
+        wanted = {name: given.get(name) is True for name in ("layout", "first")}
+        found = await self.desk.answer(asked, **wanted)
         took = round(1000.0 * (time.perf_counter() - began), 2)
         return await self.desk.in_thread(lambda: as_bytes({**found, "milliseconds": took}))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from anyio import CapacityLimiter, to_thread
@@ -23,7 +24,8 @@ from ordag.explore.state import State, method_schemas, read_state
 from ordag.explore.tables import Held, Kept, Tables
 from ordag.fit import Fit
 from ordag.learners.cvs import CvsSettings
-from ordag.learners.methods import METHODS, recipe_for, settings_of, with_warnings
+from ordag.learners.found import Found
+from ordag.learners.methods import METHODS, is_counted, learn_from, recipe_for, settings_of, with_quick_warnings
 from ordag.learners.settings import MethodSettings
 from ordag.plain import to_json
 from ordag.show.again import Origin, command_line, python_call
@@ -129,55 +131,73 @@ class Desk:
         return await self.in_thread(work)
 
     async def fit(self, asked: Asked, hear: Hear | None = None) -> Fit:
-        """What the method of a state finds in its table."""
+        """What the method of a state finds in its table, with all that there is to be warned of."""
+        found = await self._found(asked, hear)
+        return found if is_counted(found) else self._kept(asked, await self._quick.run(tasks.counted, found, hear=hear))
+
+    async def _found(self, asked: Asked, hear: Hear | None = None) -> Fit:
+        """The same with what is there to be said at once."""
         found = self._fits.get(asked.key)
         if found is not None:
             return found
 
-        def begin() -> Fit | tuple[Table, MethodSettings]:
-            table = self.tables.table(asked.held, asked.state)
-            recipe = recipe_for(table, asked.state.method, asked.state.asked)
-            return Fit.learned(table, recipe) if _is_quick(recipe, len(table.names)) else (table, recipe)
+        def begin() -> Fit | _Search:
+            search = self._search(asked)
+            return search.fit(learn_from(search.table, search.recipe)) if search.is_quick else search
 
         begun = await self.in_thread(begin)
         if isinstance(begun, Fit):
             found = begun
+        elif begun.recipe.needs_rows:
+            found = await self._quick.run(tasks.learned, asked.call, hear=hear)
         else:
-            table, recipe = begun
-            if recipe.needs_rows:
-                found = await self._quick.run(tasks.learned, asked.call, hear=hear)
-            else:
-                raw = await self._quick.run(tasks.search, table.moments, recipe, hear=hear)
-                said = replace(raw, profile=table.profile, transform=table.transform)
-                found = await self.in_thread(lambda: Fit.of(with_warnings(said)))
+            raw = await self._quick.run(tasks.search, begun.table.moments, begun.recipe, hear=hear)
+            found = await self.in_thread(partial(begun.fit, raw))
         return self._kept(asked, found)
+
+    async def _first(self, asked: Asked) -> Fit | None:
+        """What a search that takes long finds soon; None where there is nothing to wait for."""
+        if self._fits.get(asked.key) is not None:
+            return None
+        search = await self.in_thread(partial(self._search, asked))
+        first = None if search.is_quick else search.recipe.first()
+        if first is None:
+            return None
+        raw = await self._quick.run(tasks.search, search.table.moments, first)
+        return await self.in_thread(lambda: search.fit(replace(raw, recipe=search.recipe)))
+
+    def _search(self, asked: Asked) -> _Search:
+        table = self.tables.table(asked.held, asked.state)
+        return _Search(table, recipe_for(table, asked.state.method, asked.state.asked))
 
     def _kept(self, asked: Asked, fit: Fit) -> Fit:
         return self._fits.put(asked.key, fit, 8 * len(fit.names) ** 2)
 
-    async def answer(self, asked: Asked, *, layout: bool) -> dict[str, Any]:
-        fit = await self.fit(asked)
+    async def answer(self, asked: Asked, *, layout: bool, first: bool = False) -> dict[str, Any]:
+        """The document of a state. first: of a search that takes long what it finds soon is enough; that is then said to be unfinished."""
+        early = await self._first(asked) if first else None
+        fit = early or await self._found(asked)
         before = None
         if asked.state.transform:
-            before = await self.fit(Asked(asked.held, asked.state.unscaled()))
-
+            unscaled = Asked(asked.held, asked.state.unscaled())
+            before = (await self._first(unscaled) if early else None) or await self._found(unscaled)
         scales = None if before is None else turned(before, fit)
         if layout and fit.graph.edge_count > MANY * len(fit.names):
             said = await self._quick.run(tasks.told, fit, asked.origin)
         else:
             said = await self.in_thread(lambda: brief(fit, asked.origin, layout=layout))
-        return {"document": said, "scales": scales}
+        return {"document": said, "scales": scales, "unfinished": early is not None}
 
     async def verdict(self, asked: Asked) -> dict[str, Any]:
-        """The verdict with its forecast, and for sampled probabilities what they say of the pairs."""
-        fit = await self.fit(asked)
+        """What was left out of the document at first: the verdict with its forecast, counts, and what probabilities say of the pairs."""
+        fit = await self._found(asked)
         if is_pending(fit):
             fit = self._kept(asked, await self._quick.run(tasks.judged, fit))
 
         def work() -> dict[str, Any]:
             said = brief(fit, asked.origin, layout=False, whole=True)
-            more = {} if fit.posterior is None else {name: said[name] for name in ("pairs", "level", "fixed")}
-            return {**judgement(said, pending=False), **more}
+            more = ("warnings", "notes") if fit.posterior is None else ("warnings", "notes", "pairs", "level", "fixed")
+            return {**judgement(said, pending=False), **{name: said[name] for name in more}}
 
         return await self.in_thread(work)
 
@@ -243,15 +263,29 @@ class Desk:
         return name, await self._quick.run(tasks.written, fit, form, asked.origin)
 
 
-def _is_quick(recipe: MethodSettings, p: int) -> bool:
-    """Whether a thread may learn, which nobody can stop: what has no bounds on its time is for a process."""
-    if recipe.needs_rows:
-        return False
-    if not isinstance(recipe, CvsSettings):
-        return p <= FEW
-    if recipe.variance not in (None, "least-squares"):
-        return False
-    return (BY_TESTS if recipe.parents == "test" else recipe.seconds) * (p + 10.0) ** 2 <= QUICK
+@dataclass(frozen=True)
+class _Search:
+    """A table and how to learn from it."""
+
+    table: Table
+    recipe: MethodSettings
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether a thread may learn, which nobody can stop: what has no bounds on its time is for a process."""
+        recipe, p = self.recipe, len(self.table.names)
+        if recipe.needs_rows:
+            return False
+        if not isinstance(recipe, CvsSettings):
+            return p <= FEW
+        if recipe.variance not in (None, "least-squares"):
+            return False
+        return (BY_TESTS if recipe.parents == "test" else recipe.seconds) * (p + 10.0) ** 2 <= QUICK
+
+    def fit(self, found: Found) -> Fit:
+        """What was found in the moments of the table."""
+        said = replace(found, profile=self.table.profile, transform=self.table.transform)
+        return Fit.of(with_quick_warnings(said))
 
 
 def forms() -> list[dict[str, str]]:

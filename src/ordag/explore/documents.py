@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,9 +14,11 @@ from numpy.typing import NDArray
 from ordag.arrays import Array, Mask
 from ordag.effects import directed
 from ordag.evidence.forecast import usual_count
-from ordag.evidence.verdict import quick_verdict
+from ordag.evidence.verdict import Verdict, quick_verdict, spread_sentence
 from ordag.fit import Fit
 from ordag.graph.acyclic import topological_order
+from ordag.learners.methods import is_counted
+from ordag.learners.pooled.search import PooledResult
 from ordag.model.effects import check_pair, effects_given_graph
 from ordag.plain import plain
 from ordag.show.again import Origin
@@ -34,12 +37,12 @@ MOST_PATHS = 20
 
 
 def brief(fit: Fit, origin: Origin, *, layout: bool, whole: bool = False) -> dict[str, Any]:
-    """The document of a fit without findings and histograms; without the forecast and sampled probabilities too, unless `whole`."""
+    """The document of a fit without findings and histograms, and unless `whole` without what else takes time: the forecast, what directs
+    the arrows of a method that weighs them, and a count of false edges.
+    """
     pending = not whole and is_pending(fit)
-    quick = fit
-    if pending and fit.posterior is not None:
-        quick = replace(fit, posterior=fit.posterior.unsampled())
-    verdict = quick_verdict(quick, forecast=False) if pending else fit.verdict
+    quick = _without_counts(_unweighed(fit)) if pending else fit
+    verdict = _first_verdict(quick) if pending else fit.verdict
     said = document(
         quick,
         origin=origin,
@@ -49,16 +52,39 @@ def brief(fit: Fit, origin: Origin, *, layout: bool, whole: bool = False) -> dic
         most_pairs=max(LEAST_PAIRS, PAIRS_EACH * len(fit.names)),
     )
     said["verdict"]["pending"] = pending
+    if not verdict.weighed:
+        pairs = said["pairs"]
+        pairs["reason"] = ["pending" if reason == "variance" else reason for reason in pairs["reason"]]
     return {**said, "raw": list(fit.names)}
 
 
 def is_pending(fit: Fit) -> bool:
-    """Whether the verdict has more to say than can be said at once."""
+    """Whether there is more to say than can be said at once."""
+    if not is_counted(fit):
+        return True
     if "verdict" in vars(fit) or not fit.recipe.linear:
         return False
     if fit.posterior is not None:
         return not fit.posterior.quick
     return fit.graph.edge_count > 0 and usual_count(fit) > 0
+
+
+def _unweighed(fit: Fit) -> Fit:
+    return fit if fit.posterior is None else replace(fit, posterior=fit.posterior.unweighed())
+
+
+def _without_counts(fit: Fit) -> Fit:
+    if fit.selection is None or is_counted(fit):
+        return fit
+    return replace(fit, selection=replace(fit.selection, expected=math.nan))
+
+
+def _first_verdict(fit: Fit) -> Verdict:
+    """What can be said of the directions at once."""
+    if not isinstance(fit.result, PooledResult):
+        return quick_verdict(fit, forecast=False)
+    spread = spread_sentence(fit.result.spread, fit.settings)
+    return Verdict(None, f"What each direction rests on is being worked out. {spread}", weighed=False)
 
 
 def judgement(said: Mapping[str, Any], *, pending: bool) -> dict[str, Any]:

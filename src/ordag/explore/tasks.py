@@ -16,7 +16,7 @@ from ordag.explore.crew import Tell
 from ordag.explore.documents import brief, judgement
 from ordag.fit import Fit
 from ordag.learners.found import Found
-from ordag.learners.methods import learn_from
+from ordag.learners.methods import learn_from, with_counts_said
 from ordag.learners.settings import MethodSettings
 from ordag.learning import learn
 from ordag.show.again import Origin
@@ -35,11 +35,17 @@ def learned(call: Mapping[str, Any], *, tell: Tell) -> Fit:
     return learn(**call, progress=tell)
 
 
+def counted(fit: Fit, *, tell: Tell) -> Fit:
+    """The same fit with the false edges to expect, and a warning if they are many."""
+    return with_counts_said(fit)
+
+
 def judged(fit: Fit, *, tell: Tell) -> Fit:
-    """The same fit with its verdict, and with all that the verdict takes: the forecast, or the probabilities of arrows."""
+    """The same with its verdict too, and with all that the verdict takes: the forecast, or the probabilities of arrows."""
     tell("forecasting what would be wrong")
-    fit.verdict  # noqa: B018
-    return fit
+    whole = with_counts_said(fit)
+    whole.verdict  # noqa: B018
+    return whole
 
 
 def told(fit: Fit, origin: Origin, *, tell: Tell) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from ordag.data.table_checks import least_squares_rows
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
-from ordag.learners.found import Found
+from ordag.learners.found import AnyFound, Found
 from ordag.learners.settings import MethodSettings, edge_test, level_of_tests
 from ordag.learners.supports import ArrowTest, SupportResult, supported_graph, what_few_rows_show
 from ordag.order import ESTIMATORS, RULES, better_order, find_order, rule_of
@@ -299,7 +299,7 @@ def _split(table: Table, settings: CvsSettings, known: Constraints | None) -> Fo
     return replace(found, result=tested, selection=None)
 
 
-def with_false_edges_said(found: Found) -> Found:
+def with_false_edges_said(found: AnyFound) -> AnyFound:
     """The same with a warning where many of its edges are to be expected false."""
     selection, recipe = found.selection, found.recipe
     if selection is None or not isinstance(recipe, CvsSettings) or recipe.correction != "none":

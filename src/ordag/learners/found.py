@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from ordag.arrays import Array
 from ordag.data.moments import Moments
@@ -22,6 +22,8 @@ from ordag.model.refit import Refit, refit
 from ordag.model.sem import LinearSEM
 from ordag.order.ordering import Ordering
 from ordag.parents.selection import Selection
+
+AnyFound = TypeVar("AnyFound", bound="Found")
 
 
 class Result(Protocol):

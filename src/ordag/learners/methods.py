@@ -14,7 +14,7 @@ from ordag.errors import SettingError
 from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.masks import verify
 from ordag.learners.cvs import MANY_ROWS, CvsSettings, cvs, with_false_edges_said
-from ordag.learners.found import Found
+from ordag.learners.found import AnyFound, Found
 from ordag.learners.gds.method import gds
 from ordag.learners.gds.settings import GdsSettings
 from ordag.learners.ges.method import ges
@@ -128,4 +128,26 @@ def learn_from(table: Table, recipe: MethodSettings, *, in_other_units: Found | 
 
 def with_warnings(found: Found) -> Found:
     """The same with everything that somebody who reads it should be warned of."""
-    return with_notice(with_digits_checked(with_false_edges_said(found)))
+    return _with_others(with_false_edges_said(found))
+
+
+def with_quick_warnings(found: Found) -> Found:
+    """The same without a warning of false edges that it takes time to count: `with_counts_said` adds that one."""
+    return with_warnings(found) if is_counted(found) else _with_others(found)
+
+
+def with_counts_said(found: AnyFound) -> AnyFound:
+    """The same, counted, with what `with_quick_warnings` has left out."""
+    if found.selection is None or is_counted(found):
+        return found
+    found.selection.expected_false  # noqa: B018
+    return with_false_edges_said(found)
+
+
+def is_counted(found: Found) -> bool:
+    """Whether the false edges to expect are known, or take no time to count."""
+    return found.selection is None or found.selection.is_counted
+
+
+def _with_others(found: Found) -> Found:
+    return with_notice(with_digits_checked(found))

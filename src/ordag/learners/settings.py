@@ -85,6 +85,10 @@ class MethodSettings(Settings):
         """The same settings with less search, for learning again and again."""
         return self
 
+    def first(self) -> Self | None:
+        """The settings of a search that is quick and goes the same way, for a first graph; None where this one is quick itself."""
+        return None
+
 
 Penalty: TypeAlias = float | str
 """A factor of BIC's penalty, or one of `PENALTIES`."""

@@ -40,7 +40,8 @@ class Selection:
     """The chosen parents and the tests behind them: `edges` are (later, earlier) positions of the order, sorted.
 
     Matrices are at [later, earlier], and made when asked for: with thousands of variables, `edges` and `p_values_of` take none.
-    `expected` is the number of false edges to expect, or a function that works it out; `grounds` says where it comes from.
+    `expected` is the number of false edges to expect, a function that works it out, or nan where it is not known; `grounds` says where it
+    comes from.
     Edges, whichever way they point: wrong directions come on top. `threshold` is the p-value up to which pairs are joined,
     `row_p_values` are those of a test that saw the rows, `triangles` has the inverse factor W behind the others. `penalty` of an edge and
     `share` of pairs joined are those of the edge prior; nan for rules that have none.
@@ -106,6 +107,11 @@ class Selection:
     def expected_false(self) -> float:
         """The number of false edges to expect; worked out when first asked for."""
         return self.expected() if callable(self.expected) else self.expected
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether `expected_false` takes no time."""
+        return not callable(self.expected) or "expected_false" in vars(self)
 
     @property
     def level(self) -> float:

@@ -81,13 +81,15 @@ def document(
 
 def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[str, Any]:
     opened, count = open_directions(fit, verdict), fit.graph.edge_count
-    if verdict.tier is not None:
+    if not verdict.weighed:
+        badge = "being weighed"
+    elif verdict.tier is not None:
         badge = TIERS[verdict.tier].split(", ")[1]
     elif count:
         badge = f"{opened} of {count} open" if opened else "no direction open"
     else:
         badge = "no edges"
-    kind = verdict.tier or ("untested" if opened else "tested")
+    kind = verdict.tier or ("untested" if opened or not verdict.weighed else "tested")
     short = [counted(count, "edge" if isinstance(fit.graph, Cpdag) else "arrow")]
     if verdict.expected is not None:
         short.append(f"about {share(verdict.expected.wrong)} to be expected wrong")

@@ -31,7 +31,8 @@ def headline(fit: Fit, view: View, verdict: Verdict) -> list[str]:
             f"No edge was found among {counted(len(fit.names), 'variable')}.",
             f"Nothing in these {counted(fit.n, 'row')} speaks for one of them causing another; weak effects may need more rows.",
         ]
-    return [_what(fit), *filter(None, [_strongest(fit, view)]), _sure(fit, verdict)]
+    sure = _sure(fit, verdict) if verdict.weighed else ""
+    return [_what(fit), *filter(None, [_strongest(fit, view), sure])]
 
 
 def open_directions(fit: Fit, verdict: Verdict) -> int:

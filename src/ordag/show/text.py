@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -107,7 +108,7 @@ def scored(fit: Fit) -> str:
 
 def false_edges(fit: Fit) -> str:
     """One sentence on how many edges chance alone would give."""
-    if fit.selection is None:
+    if fit.selection is None or math.isnan(fit.selection.expected_false):
         return ""
     amount, noun = fit.selection.expected_in_words, "edge" if fit.selection.expected_false == 1 else "edges"
     return f"about {amount} false {noun} to expect {fit.selection.grounds}"

@@ -33,7 +33,8 @@ export function freshState(data) {
  * bench.data: the description of the table, or null. bench.state: S, or null without a table.
  * bench.page: what is drawn (state.js), or null before the first answer; bench.page.doc is the document of S.
  * bench.scales: what the units have changed, or null. bench.changes: what the last answer changed, with `words` on why.
- * bench.busy: whether an answer to a change is awaited. bench.forecast: "", "pending" or "failed", how far the verdict is.
+ * bench.busy: whether an answer to a change is awaited. bench.forecast: "", "searching" (the document is that of the first graph of a
+ * search that goes on), "pending" or "failed", how far the verdict is.
  * bench.trouble: an Error that stands in the way, with `bench.again()` to try once more; or null.
  *
  * bench.subscribe(listener) is told of a Set of: "opened" (another table is there), "answer" (S has its document), "verdict", "busy",
@@ -52,6 +53,8 @@ export function createBench(start) {
     hurry = 0,
     against = null, // what the changes of the last answer are counted from
     forecasting = null,
+    unfinished = null, // of S, if its document is that of the first graph of a search: the change that asked for it
+    finishing = null,
     idle = 0,
     marking = 0,
     retry = null;
@@ -97,7 +100,7 @@ export function createBench(start) {
       let wanted = structuredClone(bench.state);
       for (const one of asked) wanted = one.edit(wanted) ?? wanted;
       waits(true);
-      const answer = await answered(wanted, mine.signal);
+      const answer = await answered(wanted, mine.signal, { first: true });
       if (running !== mine) return;
       pending = pending.filter((one) => !asked.includes(one));
       take(wanted, answer, { words: last.words, since: last.since, base: step(asked) });
@@ -133,8 +136,9 @@ export function createBench(start) {
     return null;
   }
 
-  function answered(wanted, signal, layout = needsLayout(wanted)) {
-    return ask("api/answer", { state: wanted, layout }, { signal });
+  /** first: the first graph of a search that takes long will do for now. */
+  function answered(wanted, signal, { layout = needsLayout(wanted), first = false } = {}) {
+    return ask("api/answer", { state: wanted, layout, first }, { signal });
   }
 
   /** Whether some variable would have no place: at first, and when columns come that were never drawn. */
@@ -147,34 +151,82 @@ export function createBench(start) {
 
   /** S with its answer: the one place where either changes. */
   function take(wanted, answer, { words = "", since = performance.now(), tidy = false, base = null } = {}) {
-    clearTimeout(marking);
-    Object.assign(bench, { state: wanted, scales: answer.scales, refused: null });
+    Object.assign(bench, { state: wanted, refused: null });
     calm();
-    bare = answer.document;
     against = base ?? { doc: bench.page.doc, present: bench.page.present };
-    const changes = bench.page.follow(bench.dress(bare, wanted), { tidy, base: against });
+    show(answer, { words, since, tidy });
+    measure("change", since, words);
+    forecast();
+  }
+
+  /** An answer of S. */
+  function show(answer, { words, since, tidy = false }) {
+    clearTimeout(marking);
+    unfinished = answer.unfinished ? { words, since } : null;
+    bare = answer.document;
+    bench.scales = answer.scales;
+    const changes = bench.page.follow(bench.dress(bare, bench.state), { tidy, base: against });
     bench.changes = { ...changes, words, milliseconds: answer.milliseconds, tidy };
     tell("answer");
-    forecast();
-    requestAnimationFrame(() => {
-      const { port1, port2 } = new MessageChannel();
-      port1.onmessage = () => performance.measure("change", { start: since, end: performance.now(), detail: { words } });
-      port2.postMessage(null);
-    });
     marking = setTimeout(() => bench.page.unmark(), MARKED);
   }
 
-  /** No more of a forecast: it takes time from an answer that is awaited, and is of the state before. */
+  /** When what is shown now is painted. */
+  const painted = () =>
+    new Promise((settle) => {
+      requestAnimationFrame(() => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = settle;
+        port2.postMessage(null);
+      });
+    });
+
+  /** How long it took until what is shown now is painted, for whoever measures. */
+  async function measure(name, since, words) {
+    await painted();
+    performance.measure(name, { start: since, end: performance.now(), detail: { words } });
+  }
+
+  /** What the search for S comes to in the end, in the place of its first graph. */
+  async function finish() {
+    const { words, since } = unfinished;
+    waits(true);
+    bench.forecast = "searching";
+    tell("verdict");
+    const mine = (finishing = new AbortController());
+    await painted();
+    if (finishing !== mine) return;
+    try {
+      const answer = await answered(bench.state, mine.signal, { layout: false });
+      if (finishing !== mine) return;
+      finishing = null;
+      calm();
+      show(answer, { words, since });
+      measure("settled", since, words);
+      forecast();
+    } catch (error) {
+      if (isAbort(error) || finishing !== mine) return;
+      finishing = null;
+      stuck(error, finish);
+    }
+  }
+
+  /** No more of a forecast, or of a search: it takes time from an answer that is awaited, and is of the state before. */
   function hush() {
     clearTimeout(idle);
     forecasting?.abort();
-    forecasting = null;
+    finishing?.abort();
+    forecasting = finishing = null;
   }
 
-  /** The rest of the verdict, when nothing has changed for a moment. */
+  /** The rest of the search, or of the verdict when nothing has changed for a moment. */
   function forecast() {
     hush();
     if (!bench.page) return;
+    if (unfinished) {
+      finish();
+      return;
+    }
     bench.forecast = bench.page.doc.verdict.pending ? "pending" : "";
     tell("verdict");
     if (!bench.forecast) return;
@@ -183,9 +235,10 @@ export function createBench(start) {
       try {
         const rest = await ask("api/verdict", { state: bench.state }, { signal: mine.signal });
         if (forecasting !== mine) return;
+        const more = rest.pairs || rest.notes.length > bare.notes.length;
         Object.assign(bare, rest);
         bench.forecast = "";
-        if (rest.pairs) bench.redress();
+        if (more) bench.redress();
         else Object.assign(bench.page.doc, bench.dress(bare, bench.state));
       } catch (error) {
         if (isAbort(error) || forecasting !== mine) return;
@@ -235,23 +288,32 @@ export function createBench(start) {
   /** Once more what the server did not answer. */
   bench.again = () => retry?.();
 
-  /** Give up what is awaited: S stays as it is. */
+  /** Give up what is awaited: S stays as it is, or is again what it was before the search that is not finished. */
   bench.cancel = () => {
+    if (unfinished && !running) {
+      bench.undo();
+      return;
+    }
+    rest();
+    forecast();
+  };
+
+  function rest() {
+    hush();
     running?.abort();
     clearTimeout(hurry);
     pending.splice(0).forEach((one) => one.settle({ replaced: true }));
     calm();
     tell("kept");
-    forecast();
-  };
+  }
 
   /** To a state without a new step of the history. */
   async function go(wanted, options, kept) {
-    bench.cancel();
+    rest();
     const mine = (running = new AbortController());
     waits(true);
     try {
-      const answer = await answered(wanted, mine.signal, options.tidy || undefined);
+      const answer = await answered(wanted, mine.signal, { layout: options.tidy || undefined });
       kept?.();
       take(wanted, answer, options);
     } catch (error) {
@@ -279,14 +341,15 @@ export function createBench(start) {
 
   /** Another table, or a saved state of it: from the start, with no past. Gives the error where the server refuses, else null. */
   bench.open = async (data, state = freshState(data)) => {
-    bench.cancel();
+    rest();
     const mine = (running = new AbortController());
     waits(true);
     try {
-      const answer = await answered(state, mine.signal, (state.columns ?? data.names).length <= MOST_PLACED);
+      const answer = await answered(state, mine.signal, { layout: (state.columns ?? data.names).length <= MOST_PLACED });
       Object.assign(bench, { data, state, scales: answer.scales, refused: null, changes: null });
       past = [];
       future = [];
+      unfinished = null;
       calm();
       bare = answer.document;
       place(bench.dress(bare, state), state.view ?? {});

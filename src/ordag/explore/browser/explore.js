@@ -23,6 +23,7 @@ import { createTold } from "./told.js";
 import { createWelcome } from "./welcome.js";
 import { createWhatIf } from "./whatif.js";
 
+const AFTER = 20; // ms from the frame of the graph to what stands below it: the frame is on its way by then
 const at = (id) => document.getElementById(id);
 const say = (words) => {
   at("live").textContent = words;
@@ -91,6 +92,7 @@ function showBench(bench) {
     writeVerdict(doc, at);
     at("forecast").textContent = {
       "": "",
+      searching: "The first graph of this search, which goes on for a better one …",
       pending: "working out how often this would be wrong …",
       failed: "How often this would be wrong could not be worked out.",
     }[bench.forecast];
@@ -112,7 +114,7 @@ function showBench(bench) {
     asked = false;
 
   function soon() {
-    if (!later) later = requestAnimationFrame(() => setTimeout(below));
+    if (!later) later = requestAnimationFrame(() => setTimeout(below, AFTER));
   }
 
   /** What stands below the graph. */

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Self
 
 from ordag.checks import Seed, as_list, is_whole, short
 from ordag.errors import SettingError
@@ -61,3 +61,9 @@ class GdsSettings(MethodSettings):
         super().__post_init__()
         if self.restarts is not None and self.strategy == "steepest":
             raise SettingError('restarts belong to strategy="random": the steepest descent has one run only.')
+
+    def first(self) -> Self | None:
+        """The steepest descent, without kicks."""
+        if self.strategy == "steepest" and not self.kicks:
+            return None
+        return replace(self, strategy="steepest", restarts=None, kicks=None)

@@ -77,9 +77,11 @@ class Posterior:
         """Whether the probabilities are there already, or take no sampling."""
         return "probabilities" in vars(self) or (self._draws is None and self._found.score.p <= MOST_VARIABLES)
 
-    def unsampled(self) -> Posterior:
-        """The same without probabilities."""
-        return Posterior(self._found, self._order, 0, self._seed)
+    def unweighed(self) -> Posterior:
+        """The same without what takes time: no probabilities, and nothing from the class."""
+        twin = Posterior(self._found, self._order, 0, self._seed)
+        vars(twin)["compelled"] = np.zeros((len(self._order),) * 2, dtype=bool)
+        return twin
 
     @cached_property
     def probabilities(self) -> Probabilities | None:

@@ -8,6 +8,7 @@ const REASONS = {
   open: "its direction is open",
   class: "its direction follows from the class, without variances",
   knowledge: "its direction is what you know",
+  pending: "what its direction rests on is being worked out",
 };
 
 export function reasonOf(reason) {
