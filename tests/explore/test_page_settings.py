@@ -122,3 +122,47 @@ def test_a_change_ends_the_forecast_of_the_state_before(bench):
     expect(page.locator("#forecast")).to_contain_text("working out")
     assert arrows(page) == learned("cvs", alpha=0.2)
     page.unroute_all(behavior="ignoreErrors")
+
+
+def test_the_first_graph_of_a_search_is_drawn_while_it_goes_on(bench, tmp_path):
+    """It is said to be the first, can be given up, and makes room for the last; nobody waits for a search of a state before."""
+    path = tmp_path / "twelve.csv"
+    table(12, 300).to_csv(path, index=False)
+    page = bench(path)
+    method(page, "cvs")
+    held = []
+
+    def hold(route):
+        asked = route.request.post_data_json
+        held.append(route) if asked["state"]["method"] == "gds" and not asked["first"] else route.continue_()
+
+    page.route("**/api/answer", hold)
+    last = page.get_by_role("radio", name="gds", exact=True)
+
+    def searching():
+        last.click()
+        expect(page.locator("#forecast")).to_contain_text("first graph of this search")
+        expect(page.locator("#told button")).to_have_text("stop")
+        assert arrows(page) == learned("gds", path, strategy="steepest")
+        page.wait_for_function("document.querySelector('#bench').ariaBusy === 'true'")
+
+    searching()
+    with page.expect_event("requestfailed", lambda request: request.url.endswith("api/answer")):
+        answered(page, page.locator("#told button").click)
+    assert arrows(page) == learned("cvs", path)
+    assert page.get_by_role("radio", name="cvs", exact=True).is_checked()
+    searching()
+    page.locator("#set-penalty").fill("-1")
+    page.locator("#set-penalty").press("Tab")  # a change that is refused, after which the search goes on
+    expect(page.locator("#refused")).to_contain_text("penalty")
+    expect(page.locator("#forecast")).to_contain_text("first graph of this search")
+    while len(held) < 3:
+        page.wait_for_timeout(50)
+    answered(page, held[-1].continue_)
+    expect(page.locator("#forecast")).not_to_contain_text("first graph")
+    assert arrows(page) == learned("gds", path) != learned("gds", path, strategy="steepest")
+    answered(page, page.locator("#undo").click)
+    assert arrows(page) == learned("cvs", path)
+    page.unroute_all()
+    answered(page, page.locator("#redo").click)
+    assert arrows(page) == learned("gds", path)

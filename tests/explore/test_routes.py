@@ -10,6 +10,7 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 from asking import arrows, state
+from browser.pages import table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_state import anything, parts
@@ -20,6 +21,7 @@ from ordag.evidence.verdict import quick_verdict
 from ordag.explore.desk import forms
 from ordag.explore.documents import MOST_PATHS
 from ordag.show.export import content
+from ordag.show.text import false_edges
 
 MARKS = DATASETS["marks"]
 CSV = MARKS.path.read_bytes()
@@ -194,6 +196,66 @@ def test_probabilities_that_have_to_be_sampled_come_with_the_verdict(client):
         float(f"{one:.4g}") for one in fit.edge_columns["probability"]
     ]
     assert answer(client, **chosen)["document"]["pairs"] == told["pairs"]
+
+
+def test_before_the_verdict_no_direction_is_called_decided(client):
+    chosen = {"data": "sachs", "method": "pooled", "settings": {"draws": 100}}
+    first = answer(client, **chosen)["document"]
+    assert first["verdict"]["badge"] == "being weighed"
+    assert {
+        reason for reason, kind in zip(first["pairs"]["reason"], first["pairs"]["kind"], strict=True) if kind == "arrow"
+    } == {"pending"}
+    assert not [sentence for sentence in first["found"] if "open" in sentence]
+    told = client.post("api/verdict", json={"state": state(**chosen)}).json()
+    fit = ordag.learn("sachs", "pooled", draws=100)
+    assert told["pairs"]["reason"][: fit.graph.edge_count] == list(fit.edge_columns["reason"])
+    assert "open" in told["verdict"]["badge"]
+
+
+def test_false_edges_that_take_time_to_count_come_with_the_verdict(client):
+    data = table(12, 80)
+    described = upload(client, data.to_csv(index=False).encode(), "twelve.csv").json()
+    chosen = {"data": described, "settings": {"parents": "bic"}}
+    first = answer(client, **chosen)["document"]
+    assert first["verdict"]["pending"]
+    assert not [note for note in first["notes"] if "false" in note]
+    assert first["warnings"] == []
+    fit = ordag.learn(data, "cvs", parents="bic")
+    assert len(fit.warnings) == 1
+    exported = client.post("api/export", json={"state": state(**chosen), "form": ".json"}).json()
+    assert exported["warnings"] == list(fit.warnings)  # a file has everything, whoever waits for it
+    told = client.post("api/verdict", json={"state": state(**chosen)}).json()
+    assert told["warnings"] == list(fit.warnings)
+    assert told["notes"] == [*first["notes"], false_edges(fit)]
+    again = answer(client, **chosen)["document"]
+    assert (again["notes"], again["warnings"], again["verdict"]["pending"]) == (told["notes"], told["warnings"], False)
+
+
+def test_the_first_graph_of_a_search_is_there_before_its_last(client):
+    data = table(12, 300)
+    described = upload(client, data.to_csv(index=False).encode(), "twelve.csv").json()
+    asked = {"state": state(described, method="gds", transform={data.columns[3]: 10.0}), "layout": False}
+    scaled = {"transform": {data.columns[3]: 10.0}}
+    first = client.post("api/answer", json={**asked, "first": True}).json()
+    early, late = (ordag.learn(data, "gds", **scaled, **more) for more in ({"strategy": "steepest"}, {}))
+    assert set(early.graph.directed) != set(late.graph.directed)
+    assert first["unfinished"]
+    assert sorted(arrows(first["document"])) == sorted(early.graph.directed)
+    assert "steepest" not in first["document"]["again"]["python"]
+    last = client.post("api/answer", json=asked).json()
+    assert not last["unfinished"]
+    assert sorted(arrows(last["document"])) == sorted(late.graph.directed)
+    assert last["document"]["again"] == first["document"]["again"]
+    assert client.post("api/answer", json={**asked, "first": True}).json()["document"] == last["document"]
+
+
+@pytest.mark.parametrize(
+    "chosen", [{"method": "pooled"}, {"method": "gds"}, {"method": "gds", "settings": {"strategy": "steepest"}}]
+)
+def test_what_takes_no_time_has_no_first_graph(client, chosen):
+    data = "sachs" if "settings" in chosen else "marks"
+    found = client.post("api/answer", json={"state": state(data, **chosen), "layout": False, "first": True}).json()
+    assert found["unfinished"] is False
 
 
 def test_a_change_of_units_says_which_arrows_turn_and_why(client):
