@@ -249,6 +249,16 @@ def test_the_first_graph_of_a_search_is_there_before_its_last(client):
     assert client.post("api/answer", json={**asked, "first": True}).json()["document"] == last["document"]
 
 
+def test_before_a_test_that_sees_the_rows_there_is_the_usual_one(client):
+    asked = {"state": state(settings={"test": "distance-correlation", "alpha": 0.03}), "layout": False}
+    first = client.post("api/answer", json={**asked, "first": True}).json()
+    last = client.post("api/answer", json=asked).json()
+    usual, rows = (ordag.learn("marks", "cvs", alpha=0.03, **more) for more in ({}, {"test": "distance-correlation"}))
+    assert (first["unfinished"], last["unfinished"]) == (True, False)
+    assert sorted(arrows(first["document"])) == sorted(usual.graph.directed)
+    assert sorted(arrows(last["document"])) == sorted(rows.graph.directed)
+
+
 @pytest.mark.parametrize(
     "chosen", [{"method": "pooled"}, {"method": "gds"}, {"method": "gds", "settings": {"strategy": "steepest"}}]
 )

@@ -113,6 +113,11 @@ class CvsSettings(MethodSettings):
         of_rows = self._rule is not None and self._rule.needs == "rows"
         return of_rows or row_test(self.test) is not None
 
+    def first(self) -> Self | None:
+        """The usual test in the place of one that sees the rows."""
+        quick = self if row_test(self.test) is None else replace(self, test=None)
+        return quick if self.needs_rows and not (quick.needs_rows or quick.split) else None
+
     @property
     def linear(self) -> bool:
         return self._rule is None or not self._rule.tests

@@ -92,7 +92,7 @@ function showBench(bench) {
     writeVerdict(doc, at);
     at("forecast").textContent = {
       "": "",
-      searching: "The first graph of this search, which goes on for a better one …",
+      searching: "A first graph, quickly found; the search for the last one goes on …",
       pending: "working out how often this would be wrong …",
       failed: "How often this would be wrong could not be worked out.",
     }[bench.forecast];

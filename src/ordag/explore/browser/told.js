@@ -27,7 +27,8 @@ export function createTold(at, bench) {
     if (!bench.busy || !bench.page) return;
     waiting = setTimeout(() => {
       const stop = element("button", { type: "button", class: "quiet", onclick: bench.cancel }, "stop");
-      refill(at("told"), element("p", { class: "soft" }, "working … ", stop));
+      const what = bench.forecast === "searching" ? "searching on … " : "working … ";
+      refill(at("told"), element("p", { class: "soft" }, what, stop));
     }, PATIENCE);
   }
 
