@@ -135,58 +135,42 @@ class Desk:
         found = await self._found(asked, hear)
         return found if is_counted(found) else self._kept(asked, await self._quick.run(tasks.counted, found, hear=hear))
 
-    async def _found(self, asked: Asked, hear: Hear | None = None) -> Fit:
-        """The same with what is there to be said at once."""
+    async def _found(self, asked: Asked, hear: Hear | None = None, *, hasty: bool = False) -> Fit:
+        """The same with what is there to be said at once. hasty: the first graph of a search that takes long will do."""
         found = self._fits.get(asked.key)
         if found is not None:
             return found
 
         def begin() -> Fit | _Search:
-            search = self._search(asked)
+            table = self.tables.table(asked.held, asked.state)
+            search = _Search(table, recipe_for(table, asked.state.method, asked.state.asked))
             return search.fit(learn_from(search.table, search.recipe)) if search.is_quick else search
 
         begun = await self.in_thread(begin)
         if isinstance(begun, Fit):
             found = begun
-        elif begun.recipe.needs_rows:
+        elif begun.recipe.needs_rows and not (hasty and begun.recipe.has_first):
             found = await self._quick.run(tasks.learned, asked.call, hear=hear)
         else:
-            raw = await self._quick.run(tasks.search, begun.table.moments, begun.recipe, hear=hear)
+            raw = await self._quick.run(tasks.search, begun.table.moments, begun.recipe, hasty, hear=hear)
             found = await self.in_thread(partial(begun.fit, raw))
-        return self._kept(asked, found)
-
-    async def _first(self, asked: Asked) -> Fit | None:
-        """What a search that takes long finds soon; None where there is nothing to wait for."""
-        if self._fits.get(asked.key) is not None:
-            return None
-        search = await self.in_thread(partial(self._search, asked))
-        first = None if search.is_quick else search.recipe.first()
-        if first is None:
-            return None
-        raw = await self._quick.run(tasks.search, search.table.moments, first)
-        return await self.in_thread(lambda: search.fit(replace(raw, recipe=search.recipe)))
-
-    def _search(self, asked: Asked) -> _Search:
-        table = self.tables.table(asked.held, asked.state)
-        return _Search(table, recipe_for(table, asked.state.method, asked.state.asked))
+        return found if found.unfinished else self._kept(asked, found)
 
     def _kept(self, asked: Asked, fit: Fit) -> Fit:
         return self._fits.put(asked.key, fit, 8 * len(fit.names) ** 2)
 
     async def answer(self, asked: Asked, *, layout: bool, first: bool = False) -> dict[str, Any]:
         """The document of a state. first: of a search that takes long what it finds soon is enough; that is then said to be unfinished."""
-        early = await self._first(asked) if first else None
-        fit = early or await self._found(asked)
-        before = None
+        fit, before = await self._found(asked, hasty=first), None
         if asked.state.transform:
-            unscaled = Asked(asked.held, asked.state.unscaled())
-            before = (await self._first(unscaled) if early else None) or await self._found(unscaled)
+            before = await self._found(Asked(asked.held, asked.state.unscaled()), hasty=first)
         scales = None if before is None else turned(before, fit)
         if layout and fit.graph.edge_count > MANY * len(fit.names):
             said = await self._quick.run(tasks.told, fit, asked.origin)
         else:
             said = await self.in_thread(lambda: brief(fit, asked.origin, layout=layout))
-        return {"document": said, "scales": scales, "unfinished": early is not None}
+        unfinished = fit.unfinished or (before is not None and before.unfinished)
+        return {"document": said, "scales": scales, "unfinished": unfinished}
 
     async def verdict(self, asked: Asked) -> dict[str, Any]:
         """What was left out of the document at first: the verdict with its forecast, counts, and what probabilities say of the pairs."""

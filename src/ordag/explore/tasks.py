@@ -25,9 +25,9 @@ from ordag.show.export import content
 from ordag.show.report import report
 
 
-def search(moments: Moments, recipe: MethodSettings, *, tell: Tell) -> Found:
-    """What a method finds where moments are enough for it."""
-    return learn_from(Table(moments, progress=tell), recipe)
+def search(moments: Moments, recipe: MethodSettings, hasty: bool = False, *, tell: Tell) -> Found:
+    """What a method finds where moments are enough for it, or finds soon."""
+    return learn_from(Table(moments, progress=tell), recipe, hasty=hasty)
 
 
 def learned(call: Mapping[str, Any], *, tell: Tell) -> Fit:

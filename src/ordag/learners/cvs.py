@@ -113,10 +113,13 @@ class CvsSettings(MethodSettings):
         of_rows = self._rule is not None and self._rule.needs == "rows"
         return of_rows or row_test(self.test) is not None
 
-    def first(self) -> Self | None:
+    @property
+    def has_first(self) -> bool:
+        return row_test(self.test) is not None and not (self.split or self.first().needs_rows)
+
+    def first(self) -> Self:
         """The usual test in the place of one that sees the rows."""
-        quick = self if row_test(self.test) is None else replace(self, test=None)
-        return quick if self.needs_rows and not (quick.needs_rows or quick.split) else None
+        return replace(self, test=None)
 
     @property
     def linear(self) -> bool:
@@ -147,8 +150,13 @@ class CvsSettings(MethodSettings):
             )
 
 
-def cvs(table: Table, settings: CvsSettings, known: Constraints | None = None) -> Found:
-    """A Dag: the ordering, and the parents that the rule chooses along it, or that the order was found with."""
+def cvs(table: Table, settings: CvsSettings, known: Constraints | None = None, *, hasty: bool = False) -> Found:
+    """A Dag: the ordering, and the parents that the rule chooses along it, or that the order was found with.
+
+    hasty: by the usual test, where another one is asked for.
+    """
+    if hasty:
+        return replace(cvs(table, settings.first(), known), recipe=settings, unfinished=True)
     return (_split if settings.split else _learned)(table, settings, known)
 
 

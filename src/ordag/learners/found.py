@@ -58,6 +58,7 @@ class Found:
     result: what else the search tells.
     oriented: how an order has directed the class that was found. left_out: edges of small effect. known: what knowledge allows.
     profile: what is known of the rows beside their moments. transform: what was done to columns before, by name.
+    unfinished: whether it is the first graph of a hasty search, which would have gone on.
     """
 
     recipe: MethodSettings
@@ -77,6 +78,7 @@ class Found:
     known: Constraints | None = None
     profile: Profile | None = None
     transform: Mapping[str, float | str] = field(default_factory=dict)
+    unfinished: bool = False
 
     @property
     def method(self) -> str:

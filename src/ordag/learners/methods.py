@@ -106,18 +106,22 @@ def _settled(method: str, p: int, n: int, given: Mapping[str, Any]) -> tuple[str
     )
 
 
-def learn_from(table: Table, recipe: MethodSettings, *, in_other_units: Found | None = None) -> Found:
+def learn_from(
+    table: Table, recipe: MethodSettings, *, in_other_units: Found | None = None, hasty: bool = False
+) -> Found:
     """What a method finds in a table, without edges of small effect, and checked against what is known.
 
     in_other_units: what it found in the same table, each column multiplied by a factor; saves what does not depend on units.
+    hasty: be content with the first graph, where the last one takes long and the method `has_first`.
     """
     known = recipe.knowledge.over(table.names) if isinstance(recipe.knowledge, Knowledge) else None
     if not isinstance(recipe, CvsSettings):
         table.needing(pooled_rows if isinstance(recipe, PooledSettings) else least_squares_rows)
     if isinstance(recipe, PooledSettings):
-        found = pooled(table, recipe, known, in_other_units=in_other_units)
+        found = pooled(table, recipe, known, in_other_units=in_other_units, hasty=hasty)
     else:
-        found = METHODS[recipe.name].search(table, recipe, known)
+        more = {"hasty": True} if hasty and recipe.has_first else {}
+        found = METHODS[recipe.name].search(table, recipe, known, **more)
     found = replace(found, known=known, profile=table.profile, transform=table.transform)
     if recipe.min_effect:
         found = without_small_effects(found, recipe.min_effect)

@@ -85,9 +85,10 @@ class MethodSettings(Settings):
         """The same settings with less search, for learning again and again."""
         return self
 
-    def first(self) -> Self | None:
-        """The settings of a search that is quick and goes the same way, for a first graph; None where this one is quick itself."""
-        return None
+    @property
+    def has_first(self) -> bool:
+        """Whether a hasty search, of moments alone, has a first graph to show where the last one takes long (`Found.unfinished`)."""
+        return False
 
 
 Penalty: TypeAlias = float | str

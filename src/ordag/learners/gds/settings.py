@@ -62,8 +62,10 @@ class GdsSettings(MethodSettings):
         if self.restarts is not None and self.strategy == "steepest":
             raise SettingError('restarts belong to strategy="random": the steepest descent has one run only.')
 
-    def first(self) -> Self | None:
+    @property
+    def has_first(self) -> bool:
+        return self.strategy == "random" or bool(self.kicks)
+
+    def first(self) -> Self:
         """The steepest descent, without kicks."""
-        if self.strategy == "steepest" and not self.kicks:
-            return None
         return replace(self, strategy="steepest", restarts=None, kicks=None)

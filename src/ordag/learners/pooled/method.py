@@ -81,17 +81,26 @@ class PooledSettings(MethodSettings):
                 "units='commensurable' says that all columns share a unit: leave groups out.", ["groups"]
             )
 
+    @property
+    def has_first(self) -> bool:
+        return True
+
     def hurried(self) -> Self:
         return replace(self, kicks=0)
 
 
 def pooled(
-    table: Table, settings: PooledSettings, known: Constraints | None = None, *, in_other_units: Found | None = None
+    table: Table,
+    settings: PooledSettings,
+    known: Constraints | None = None,
+    *,
+    in_other_units: Found | None = None,
+    hasty: bool = False,
 ) -> Found:
     """The Dag of the lowest pooled score that the search comes to.
 
     in_other_units: what was found in the same table, each column multiplied by a factor, with the same settings: the class that GES
-    finds is taken from there.
+    finds is taken from there. hasty: from the first start alone.
     """
     before_scaling = None if in_other_units is None else in_other_units.result
     moments = table.moments
@@ -112,6 +121,7 @@ def pooled(
         known=known,
         progress=lambda start, score: table.tell(f"pooled: from {start}, score {score:.6g}"),
         free=before_scaling.free if isinstance(before_scaling, PooledResult) else None,
+        hasty=hasty,
     )
     best, order = result.best, ordering.order
     adjacency = np.zeros((moments.p, moments.p), dtype=bool)
@@ -125,6 +135,7 @@ def pooled(
         posterior=Posterior(result, order, settings.draws, draw_seed),
         warnings=(*ordering.warnings, *([_few_rows_said(moments)] if few else [])),
         result=result,
+        unfinished=result.unfinished,
     )
 
 

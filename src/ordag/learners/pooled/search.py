@@ -67,6 +67,7 @@ class PooledResult:
     kicks: int
     optima: tuple[Optimum, ...]
     free: FreeClass
+    unfinished: bool = False
 
     @property
     def best(self) -> Optimum:
@@ -98,6 +99,7 @@ def pooled_search(
     known: Constraints | None = None,
     progress: Progress | None = None,
     free: FreeClass | None = None,
+    hasty: bool = False,
 ) -> PooledResult:
     """Look for the graph of lowest pooled score (`PooledScore`) over orders of the variables.
 
@@ -122,6 +124,7 @@ def pooled_search(
     known: arrows that must and that may not be, and who comes before whom.
     progress: called with the name of what is searched from and the lowest score so far.
     free: the class that GES finds in the same columns in other units, which is the same; it is looked for if not given.
+    hasty: end with what is found from the first start.
     """
     moments, known, groups = _by_position(ordering, known, groups)
     scarce = ordering.factor is None
@@ -137,9 +140,9 @@ def pooled_search(
         if progress is not None:
             progress(name, min(one.score for one in found.values()))
         sure = _equality_would_tell(score) and score.spread(found[name].v) < EQUAL
-        if sure:
-            if adjacency.sum() > DENSE * score.pairs:
-                found[name] = search.scored(order, parents)
+        if sure and adjacency.sum() > DENSE * score.pairs:
+            found[name] = search.scored(order, parents)
+        if sure or hasty:
             break
     few = moments.p <= MOST_VARIABLES
     better = search.best_of_all_graphs(min(one.score for one in found.values())) if few else None
@@ -151,6 +154,10 @@ def pooled_search(
     agreed = few or (len(found) > 1 and len({one.parents for one in found.values()}) == 1)
     dense = moments.p >= MANY and best.edges > DENSE * score.pairs
     limit = kicks if kicks is not None else 0 if agreed or sure or dense else max(KICKS, KICKED_VARIABLES // moments.p)
+    leaps = moments.n < MANY_ROWS * moments.p and not (few or dense)
+    unfinished = hasty and (leaps or limit > 0 or not sure)
+    if unfinished:
+        limit, leaps = 0, False
     tried = fruitless = 0
     while fruitless < limit and moments.p > 2 and (tried < limit or kicks is not None or not scarce):
         again = search.descend(search.kicked(best.order, random), best.parents)
@@ -160,7 +167,7 @@ def pooled_search(
             best, fruitless = again, 0
         if progress is not None:
             progress("kicks", best.score)
-    if moments.n < MANY_ROWS * moments.p and not (few or dense):
+    if leaps:
         best = leapt(search, best)
         best = replace(best, order=_least_variance_first(search, best.parents))
     others = tuple(one for one in found.values() if one.parents != best.parents)
@@ -174,6 +181,7 @@ def pooled_search(
         tried,
         (best, *others),
         free,
+        unfinished=unfinished,
     )
 
 
