@@ -26,7 +26,7 @@ EQUAL = 1e-9
 MANY = 2**18
 """Sets of neighbours of one variable that take long enough to say so."""
 
-HASTY = 2
+HASTY = 3
 """Steps for every variable after which a hasty search ends."""
 
 
