@@ -15,6 +15,8 @@ from asking import lines, state
 import ordag
 from ordag.errors import SettingError
 from ordag.explore.crew import WAITING, Crew, TaskError, WorkError
+from ordag.explore.desk import Desk
+from ordag.explore.tables import Tables
 from ordag.words import News
 
 
@@ -217,3 +219,47 @@ def test_a_worker_that_was_killed_is_replaced_before_it_is_asked_for(crew):
         time.sleep(0.01)
     (ready,) = crew._idle
     assert run(crew, counting) == ready.process.pid
+
+
+@pytest.mark.parametrize("given_up", [False, True])
+def test_a_search_that_two_wait_for_is_made_once(monkeypatch, given_up):
+    """Where the first of them no longer wants it, the second has it made."""
+    desk, begun = Desk(Tables(2**20)), []
+    run = desk._quick.run
+
+    async def noted(task, *given, **more):
+        begun.append(task)
+        await gate[0].wait()
+        return await run(task, *given, **more)
+
+    monkeypatch.setattr(desk._quick, "run", noted)
+    found, gate = [], []
+
+    async def both():
+        gate.append(anyio.Event())
+        asked = await desk.asked(state("sachs", method="gds"))
+
+        async def wait_for_it():
+            found.append(await desk.fit(asked))
+
+        async with anyio.create_task_group() as group:
+            first = anyio.CancelScope()
+
+            async def perhaps_given_up():
+                with first:
+                    await wait_for_it()
+
+            group.start_soon(perhaps_given_up)
+            while not begun:
+                await anyio.sleep(0.001)
+            group.start_soon(wait_for_it)
+            await anyio.sleep(0.02)
+            if given_up:
+                first.cancel()
+            gate[0].set()
+
+    anyio.run(both)
+    desk.close()
+    assert len(begun) == 1 + given_up
+    assert len(found) == 2 - given_up
+    assert all(one.graph == ordag.learn("sachs", "gds").graph for one in found)

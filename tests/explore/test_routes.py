@@ -18,8 +18,8 @@ from test_state import anything, parts
 import ordag
 from ordag.data.datasets import DATASETS
 from ordag.evidence.verdict import quick_verdict
-from ordag.explore.desk import forms
 from ordag.explore.documents import MOST_PATHS
+from ordag.explore.forms import forms
 from ordag.show.export import content
 from ordag.show.text import false_edges
 

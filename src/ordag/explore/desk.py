@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CapacityLimiter, Event, to_thread
 
 from ordag import __version__
 from ordag.checks import is_whole, short
@@ -20,6 +20,7 @@ from ordag.evidence.forecast import BY_TESTS
 from ordag.explore import tasks
 from ordag.explore.crew import Crew, Hear
 from ordag.explore.documents import brief, effect_of, effects_of, is_pending, judgement, turned
+from ordag.explore.forms import forms
 from ordag.explore.state import State, method_schemas, read_state
 from ordag.explore.tables import Held, Kept, Tables
 from ordag.fit import Fit
@@ -29,7 +30,6 @@ from ordag.learners.methods import METHODS, is_counted, learn_from, recipe_for, 
 from ordag.learners.settings import MethodSettings
 from ordag.plain import to_json
 from ordag.show.again import Origin, command_line, python_call
-from ordag.show.export import endings
 
 Value = TypeVar("Value")
 
@@ -96,6 +96,7 @@ class Desk:
         cores = os.cpu_count() or 1
         self.tables = tables
         self._fits: Kept[Fit] = Kept(NUMBERS)
+        self._searched: dict[tuple[str, str], Event] = {}
         self._threads: CapacityLimiter | None = None
         self._quick, self._long = Crew(max(2, cores)), Crew(max(1, cores // 2))
 
@@ -148,13 +149,31 @@ class Desk:
 
         begun = await self.in_thread(begin)
         if isinstance(begun, Fit):
-            found = begun
-        elif begun.recipe.needs_rows and not (hasty and begun.recipe.has_first):
-            found = await self._quick.run(tasks.learned, asked.call, hear=hear)
-        else:
-            raw = await self._quick.run(tasks.search, begun.table.moments, begun.recipe, hasty, hear=hear)
-            found = await self.in_thread(partial(begun.fit, raw))
+            return self._kept(asked, begun)
+        if not (hasty and begun.recipe.has_first):
+            return await self._last(asked, begun, hear)
+        raw = await self._quick.run(tasks.search, begun.table.moments, begun.recipe, True)
+        found = await self.in_thread(partial(begun.fit, raw))
         return found if found.unfinished else self._kept(asked, found)
+
+    async def _last(self, asked: Asked, search: _Search, hear: Hear | None) -> Fit:
+        """What a search that takes long comes to. Whoever else asks meanwhile waits for the same one."""
+        while asked.key in self._searched:
+            await self._searched[asked.key].wait()
+            found = self._fits.get(asked.key)
+            if found is not None:
+                return found
+        done = self._searched[asked.key] = Event()
+        try:
+            if search.recipe.needs_rows:
+                found = await self._quick.run(tasks.learned, asked.call, hear=hear)
+            else:
+                raw = await self._quick.run(tasks.search, search.table.moments, search.recipe, hear=hear)
+                found = await self.in_thread(partial(search.fit, raw))
+            return self._kept(asked, found)
+        finally:
+            del self._searched[asked.key]
+            done.set()
 
     def _kept(self, asked: Asked, fit: Fit) -> Fit:
         return self._fits.put(asked.key, fit, 8 * len(fit.names) ** 2)
@@ -270,37 +289,6 @@ class _Search:
         """What was found in the moments of the table."""
         said = replace(found, profile=self.table.profile, transform=self.table.transform)
         return Fit.of(with_quick_warnings(said))
-
-
-def forms() -> list[dict[str, str]]:
-    """The kinds of files that an answer can be taken away as."""
-    return [
-        *({"form": form, "title": title} for form, title in WHOLE.items()),
-        *({"form": ending, "title": TITLES.get(ending, ending[1:])} for ending in endings() if ending != ".html"),
-    ]
-
-
-WHOLE = {
-    "report": "report, one page for a browser",
-    "knowledge": "what is known, as a file",
-    "python": "Python code",
-    "command": "command line",
-}
-TITLES = {
-    ".json": "whole answer, JSON",
-    ".csv": "table of arrows, CSV",
-    ".svg": "picture, SVG",
-    ".pdf": "picture, PDF",
-    ".png": "picture, PNG",
-    ".dot": "Graphviz",
-    ".gv": "Graphviz, .gv",
-    ".graphml": "GraphML",
-    ".gml": "GML",
-    ".adjacency.csv": "adjacency matrix, CSV",
-    ".lavaan": "lavaan",
-    ".lav": "lavaan, .lav",
-    ".dagitty": "dagitty",
-}
 
 
 def as_bytes(value: Mapping[str, Any]) -> bytes:
