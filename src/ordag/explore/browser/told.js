@@ -4,6 +4,13 @@ import { changeWords } from "./changes.js";
 import { counted, element, refill } from "./text.js";
 
 const PATIENCE = 400; // ms before it is said that an answer takes time
+const OF_NAMES = 20; // letters: of longer names no more may be there
+
+/** With a capital letter, unless a name comes first: that stays as it is. */
+function begun(words, columns) {
+  if (columns.some(({ shown }) => words.startsWith(shown.slice(0, OF_NAMES)))) return words;
+  return `${words[0].toUpperCase()}${words.slice(1)}`;
+}
 
 export function createTold(at, bench) {
   let waiting = 0;
@@ -13,7 +20,7 @@ export function createTold(at, bench) {
     const upwards = page.upwards ?? 0;
     const edges = page.present.filter(Boolean).length;
     const parts = changes ? changeWords(page.doc, changes) : [];
-    const lead = changes?.words ? element("b", {}, `${changes.words[0].toUpperCase()}${changes.words.slice(1)}. `) : null;
+    const lead = changes?.words ? element("b", {}, `${begun(changes.words, bench.data.columns)}. `) : null;
     const rest = parts.length ? [...parts, "."] : [changes ? `The same ${counted(edges, "arrow")} as before.` : ""];
     refill(at("told"), element("p", {}, lead, ...rest));
     at("tidy").classList.toggle("wanted", upwards > 0);

@@ -49,7 +49,7 @@ export function figuresOf(doc, k) {
     said.push([
       "weight",
       `${number(pairs.weight[k])}${has("std_error") ? ` ± ${number(pairs.std_error[k], 2)}` : ""}`,
-      "with its standard error",
+      has("std_error") ? "with its standard error" : "given all earlier variables",
     ]);
   if (has("low"))
     said.push([
