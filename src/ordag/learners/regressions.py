@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -36,10 +36,6 @@ class Factors(Generic[Factor]):
         self._bare = bare
         self._capacity = capacity
         self._factors: dict[int, Factor] = {}
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without the sets, which can be made again: they would be most of what is sent to another process."""
-        return {**vars(self), "_factors": {}}
 
     def _extend(self, factor: Factor, k: int) -> Factor:
         """The factor of the set with k as one variable more."""

@@ -129,7 +129,8 @@ def pooled_search(
     moments, known, groups = _by_position(ordering, known, groups)
     scarce = ordering.factor is None
     score = PooledScore(moments.n, moments.p, groups, spread, extended=scarce)
-    variances = log_variances(moments, None if scarce else ordering.W)
+    W = None if scarce else ordering.W
+    variances = log_variances(moments, W)
     search = Descent(variances, score, known)
     found: dict[str, Optimum] = {}
     sure = False
@@ -174,7 +175,7 @@ def pooled_search(
     return PooledResult(
         moments,
         score,
-        variances,
+        log_variances(moments, W) if unfinished else variances,  # without the sets that it keeps: nobody goes on from here
         known,
         {name: one.score for name, one in found.items()},
         start,
