@@ -60,7 +60,7 @@ def bent(n=400):
 CHAIN = {("X1", "X2"), ("X2", "X3"), ("X3", "X4"), ("X4", "X5")}
 
 
-@pytest.mark.parametrize("test", TESTS, ids=str)
+@pytest.mark.parametrize("test", TESTS, ids=lambda one: getattr(one, "__name__", str(one)))
 @pytest.mark.parametrize("variance", VARIANCES, ids=lambda one: one if isinstance(one, str) else type(one).__name__)
 def test_all_find_a_chain(variance, test, tmp_path):
     X = straight()
