@@ -94,6 +94,7 @@ def short_forecasts():
 def run(monkeypatch, capsys, tmp_path):
     """Run `ordag` with these words in an empty folder; gives status, output, messages."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)  # set where tests run in several processes: a pipe has no width
 
     def call(*words):
         monkeypatch.setattr(sys, "argv", ["ordag", *map(str, words)])

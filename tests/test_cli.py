@@ -359,8 +359,8 @@ def test_an_interruption_is_one_word_and_status_130(run, monkeypatch):
 
 def test_help_has_examples(run):
     for words in (["--help"], ["learn", "--help"], ["simulate", "-h"], ["compare", "-h"]):
-        status, out, _ = run(*words)
-        assert status == 0
+        status, out, err = run(*words)
+        assert status == 0, err
         assert "ordag learn" in out or "ordag simulate" in out
     assert "ordag, version" in run("--version")[1]
 
