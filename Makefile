@@ -4,6 +4,9 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PEERS = .venv-peers
 LOWEST = .venv-lowest
+# Processes that run tests: one for each core, or 0 for none but the first.
+JOBS ?= logical
+TESTS = -m pytest --numprocesses=$(JOBS) --maxprocesses=8 --dist=loadfile
 
 .PHONY: demo explore settings examples plots pictures check test test-lowest test-versions lint types bench peers docs dist clean help
 
@@ -32,13 +35,13 @@ explore: $(VENV)/.installed-explore
 	@$(BIN)/ordag explore marks
 
 check: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python $(TESTS) -m "not slow"
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest
+	$(BIN)/python $(TESTS)
 
 test-lowest: $(LOWEST)/.installed
-	$(LOWEST)/bin/python -m pytest
+	$(LOWEST)/bin/python $(TESTS)
 
 test-versions:
 	$(PYTHON) .ci/versions.py

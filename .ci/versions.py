@@ -1,7 +1,8 @@
 """Run the tests with every Python from 3.11 on that this machine has, and once with the oldest libraries allowed.
 
 Each run has a virtual environment of its own (.venv-3.12, …, .venv-lowest), made by the Makefile. Pages are tested in a browser
-with the first Python only: what they do there does not depend on it. `make test-versions` calls this.
+with the first Python only: what they do there does not depend on it. Tests go one after the other here, so that none that looks at
+time or memory is in the way of another. `make test-versions` calls this.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def main() -> None:
     for name, words in runs.items():
         print(f"== tests with {name}", flush=True)
         pages = {} if name == next(iter(runs)) else {"ORDAG_BROWSER": "none"}
-        if subprocess.run(["make", *words], cwd=ROOT, env={**os.environ, **pages}, check=False).returncode:
+        if subprocess.run(["make", *words, "JOBS=0"], cwd=ROOT, env={**os.environ, **pages}, check=False).returncode:
             failed.append(name)
     if failed:
         sys.exit(f"The tests failed with {', '.join(failed)}.")

@@ -107,7 +107,7 @@ def test_commands_to_copy_are_understood(page, monkeypatch):
                 command = cli.get_command(click.Context(cli), options[0])
                 assert command is not None or options == ["--version"]
                 if command is not None:
-                    command.make_context(options[0], options[1:])
+                    command.make_context(options[0], options[1:], help_option_names=["-h", "--help"])
             else:
                 assert program.rpartition("/")[2] in ("", "make", "pip", "python"), f"{page.name}: {line}"
 
