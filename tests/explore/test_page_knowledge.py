@@ -45,7 +45,7 @@ def test_an_arrow_is_forbidden_and_allowed_again(bench):
     assert arrows(page) == learned(forbidden=both)
     assert not set(both) & arrows(page)
     assert "is forbidden" in page.locator("#card").inner_text()
-    assert page.locator("#told").inner_text().startswith("a")  # a name begins with its own letter, though the sentence does
+    assert page.locator("#told").inner_text().startswith("a")  # a name keeps its own letter
     answered(page, action(page, "forbid both ways").click)
     assert arrows(page) == learned()
 

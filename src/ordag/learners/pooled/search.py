@@ -172,10 +172,12 @@ def pooled_search(
         best = leapt(search, best)
         best = replace(best, order=_least_variance_first(search, best.parents))
     others = tuple(one for one in found.values() if one.parents != best.parents)
+    if unfinished:  # nobody goes on from here: without the sets that were kept for that
+        variances = log_variances(moments, W)
     return PooledResult(
         moments,
         score,
-        log_variances(moments, W) if unfinished else variances,  # without the sets that it keeps: nobody goes on from here
+        variances,
         known,
         {name: one.score for name, one in found.items()},
         start,
