@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+SETTLED = "new Promise((settle) => requestAnimationFrame(() => setTimeout(settle, 50)))"
+"""What stands below the graph comes in the frame after it, or soon after that."""
+
 
 def arrows(page):
     """The arrows of the graph in the page, as pairs of whole names."""
+    if not getattr(page, "stopped", False):
+        page.evaluate(SETTLED)
     return {
         tuple(pair)
         for pair in page.locator("#arrows-body tbody tr:not(.space)").evaluate_all(
