@@ -229,9 +229,8 @@ def test_the_filter_of_the_list_stays(bench):
     assert all("mechanics" in pair for pair in arrows(page))
 
 
-def test_the_forecast_comes_when_nothing_changes_and_is_dropped_by_the_next_change(bench, tmp_path):
-    table(10, 300).to_csv(tmp_path / "ten.csv", index=False)  # of which no other test has had a forecast
-    page = bench(tmp_path / "ten.csv")
+def test_the_forecast_comes_when_nothing_changes_and_is_dropped_by_the_next_change(bench, five):
+    page = bench(five)
     held = []
     page.route("**/api/verdict", lambda route: held.append(route))
     with page.expect_event("request", lambda request: request.url.endswith("api/verdict")):

@@ -109,11 +109,9 @@ def is_forecast(request):
     return request.url.endswith("api/verdict")
 
 
-def test_a_change_ends_the_forecast_of_the_state_before(bench, tmp_path):
+def test_a_change_ends_the_forecast_of_the_state_before(bench, five):
     """It would take time from the answer. Where the change is refused, the forecast is asked for again."""
-    path = tmp_path / "ten.csv"
-    table(10, 300).to_csv(path, index=False)  # of which no other test has had a forecast
-    page = bench(path)
+    page = bench(five)
     page.route("**/api/verdict", lambda route: None)  # a forecast that takes for ever
     with page.expect_request(is_forecast):
         method(page, "cvs")
@@ -122,7 +120,7 @@ def test_a_change_ends_the_forecast_of_the_state_before(bench, tmp_path):
     with page.expect_event("requestfailed", is_forecast), page.expect_request(is_forecast):
         assert not setting(page, "alpha", 2)
     expect(page.locator("#forecast")).to_contain_text("working out")
-    assert arrows(page) == learned("cvs", path, alpha=0.2)
+    assert arrows(page) == learned("cvs", five, alpha=0.2)
     page.unroute_all(behavior="ignoreErrors")
 
 
