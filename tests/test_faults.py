@@ -238,13 +238,23 @@ def test_files_that_may_not_grow(words, tmp_path):
 
 
 KILLED = """
-import os, signal
+import os, signal, threading, time
 import ordag.resampling.replicates as replicates
+import joblib.externals.loky.backend.synchronize as synchronize
 from joblib.externals.loky import reusable_executor
 from ordag.cli import main
 from ordag.cli.progress import Progress
 
 replicates.PATIENCE = replicates.BATCH_SECONDS = 0.001
+
+# The thread that feeds the workers, where it is the last to hold a semaphore, is slow to give it back.
+unlink = synchronize.sem_unlink
+
+def slow_to_give_back(name):
+    unlink(name)
+    time.sleep(0.5 if threading.current_thread().daemon else 0)
+
+synchronize.sem_unlink = slow_to_give_back
 
 def kill_a_worker(self, news):
     executor = reusable_executor._executor

@@ -22,7 +22,7 @@ from ordag import __version__
 from ordag.cli.help import format_status
 from ordag.cli.progress import Progress, say
 from ordag.cli.typed import options_of, typed
-from ordag.errors import OrdagError, OrdagWarning
+from ordag.errors import OrdagError, OrdagWarning, WorkerError
 from ordag.files import remove_unfinished
 from ordag.words import did_you_mean, harmless, quoted
 
@@ -42,6 +42,9 @@ COMMANDS = {
 
 SOON = 0.5
 """Seconds that Python has to hear of a signal."""
+
+AT_LAST = 10.0
+"""Seconds that what is left of broken workers has to end, which takes hardly one."""
 
 
 class Commands(click.Group):
@@ -116,6 +119,8 @@ def main() -> None:
         command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
         _refuse(error.format_message().replace("\n\t", " "), f" See {command} --help." if command else "")
     except OrdagError as error:
+        if isinstance(error, WorkerError):
+            _let_feeders_end(AT_LAST)
         _refuse(typed(error, options_of(cli.commands.values())))
     except MemoryError:
         _refuse("There is not enough memory for this: use fewer columns (--columns) or a larger machine.")
@@ -149,12 +154,12 @@ def stopped_with(stop: BaseException) -> int:
     return 143 if isinstance(stop, Terminated) else 130
 
 
-def _let_feeders_end() -> None:
+def _let_feeders_end(seconds: float = SOON) -> None:
     """The thread that feeds workers gives semaphores back when they are gone. Cut off in the middle by the end of the process, it would
     have them called leaks, after the last word."""
     for thread in threading.enumerate():
         if thread.name == "QueueFeederThread":
-            thread.join(SOON)
+            thread.join(seconds)
 
 
 @contextmanager
