@@ -119,7 +119,7 @@ def main() -> None:
         command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
         _refuse(error.format_message().replace("\n\t", " "), f" See {command} --help." if command else "")
     except OrdagError as error:
-        if isinstance(error, WorkerError):
+        if isinstance(error, WorkerError) or isinstance(error.__cause__, WorkerError):
             _let_feeders_end(AT_LAST)
         _refuse(typed(error, options_of(cli.commands.values())))
     except MemoryError:
