@@ -11,15 +11,17 @@ from ordag import Moments
 from ordag.data.scatter import scatter_of
 from ordag.data.sources import TensorSource
 from ordag.data.table import Table
-from ordag.errors import ColumnError, SettingError, TooFewRowsError, UnreadableError
+from ordag.errors import CollinearError, ColumnError, SettingError, TooFewRowsError, UnreadableError
 from ordag.fit import Fit
 from ordag.learners.cvs import CvsSettings, cvs
 from ordag.order.least_squares import quick_forward
-from ordag.parents.tests import CRITICAL, conditioned_on, fisher_z, partial_correlations, rejected
+from ordag.parents.tests import fisher_z, in_doubt, partial_correlations
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (the extra gpu)")
 
-from ordag.order.on_device import PANEL, edges_on, forward_on, invert_in_place, pivot_in_place, torch_device  # noqa: E402
+from ordag.order.device_triangles import DeviceTriangles  # noqa: E402
+from ordag.order.on_device import PANEL, forward_on, pivot_in_place, torch_device  # noqa: E402
+from ordag.order.triangles import Triangles  # noqa: E402
 
 
 def moments_of(X):
@@ -63,28 +65,97 @@ def test_the_factor_and_its_inverse_take_one_matrix():
     ordered = known[order][:, order]
     torch.testing.assert_close(S.T @ S, ordered)
     assert not torch.tril(S, -1).any()
-    V = invert_in_place(S)
-    assert V.data_ptr() == place
-    torch.testing.assert_close(V.T @ ordered @ V, torch.eye(400, dtype=torch.float64), rtol=1e-8, atol=1e-8)
+    both = DeviceTriangles(S)
+    assert both.matrix.data_ptr() == place
+    L, W = both.L, both.W
+    np.testing.assert_allclose(L @ L.T, ordered.numpy(), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(W @ ordered.numpy() @ W.T, np.eye(400), atol=1e-8)
 
 
-def test_edges_are_those_of_the_tests():
-    X = rows(300, 2000, 5)
-    n, p = X.shape
-    moments = moments_of(X)
-    known = quick_forward(moments)
+@pytest.mark.parametrize("p", [1, 2, 7, 40])
+@pytest.mark.parametrize(("block", "slab", "numbers"), [(1024, 8192, 2**25), (5, 3, 1), (3, 8, 100)])
+def test_triangles_on_a_device_are_those_of_the_host(p, block, slab, numbers, monkeypatch):
+    monkeypatch.setattr("ordag.order.device_triangles.BLOCK", block)
+    monkeypatch.setattr("ordag.order.device_triangles.SLAB", slab)
+    monkeypatch.setattr("ordag.order.device_triangles.NUMBERS", numbers)
+    monkeypatch.setattr("ordag.ferry.NUMBERS", numbers)
+    random = np.random.default_rng(p)
+    L = np.tril(random.standard_normal((p, p)), -1) / 3 + np.diag(random.uniform(0.5, 2.0, p))
+    known, found = Triangles.of(L), DeviceTriangles(torch.from_numpy(L.T.copy()))
+    assert len(found) == p
+    np.testing.assert_allclose(found.both, known.both, rtol=1e-12, atol=1e-12)
+    assert found.both.flags.f_contiguous
+    later, earlier = np.tril_indices(p, -1)
+    for name in ("L_at", "W_at"):
+        for places in ((later, earlier), (np.arange(p), np.arange(p)), (p - 1, slice(p - 1)), (p - 1, 0)):
+            one, other = (getattr(triangles, name)(*places) for triangles in (found, known))
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+    for name in ("L_columns", "W_rows"):
+        for start, stop in ((0, p), (p // 2, p), (0, 1), (p - 1, p)):
+            one, other = (getattr(triangles, name)(start, stop) for triangles in (found, known))
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+            one[:] = 0.0  # a copy
+    for name in ("L_diagonal", "W_diagonal"):
+        np.testing.assert_allclose(getattr(found, name), getattr(known, name), rtol=1e-12)
+    columns = random.standard_normal((p, 3))
+    np.testing.assert_allclose(found.times_W(columns), known.W @ columns, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found.tails(earlier, later), known.tails(earlier, later), rtol=1e-12)
+    scale = random.uniform(1.0, 2.0, p)
+    np.testing.assert_allclose(found.condition(scale), np.abs(known.W) @ scale, rtol=1e-12)
+    mixed = random.permutation(len(later))
     r = partial_correlations(known.W)
-    critical = CRITICAL[fisher_z](1e-4, n, conditioned_on(np.arange(p)))
-    S = torch.from_numpy(np.tril(moments.scatter) + np.tril(moments.scatter, -1).T)
-    found = edges_on(S, critical)
-    later, earlier = np.nonzero(rejected(r, n, fisher_z, 1e-4))
-    assert sorted(zip(found.later.tolist(), found.earlier.tolist(), strict=True)) == sorted(
-        zip(later.tolist(), earlier.tolist(), strict=True)
-    )
-    np.testing.assert_allclose(found.r, r[found.later, found.earlier], rtol=1e-9)
     np.testing.assert_allclose(
-        found.weight, -known.W[found.later, found.earlier] / known.W[found.later, found.later], rtol=1e-9
+        found.correlations_of(later[mixed], earlier[mixed]), r[later[mixed], earlier[mixed]], rtol=1e-9, atol=1e-12
     )
+    least = random.uniform(0.05, 0.4, p)
+    parts = list(found.correlated(least))
+    ends = np.nonzero(np.abs(r) >= least[:, None])
+    for got, expected in zip(zip(*parts, strict=True), (*ends, r[ends]), strict=True):
+        np.testing.assert_allclose(np.concatenate(got), expected, rtol=1e-9)
+    for squared in (False, True):
+        condition = 10.0 ** random.uniform(5.0, 14.0 if not squared else 7.0, p)
+        near, same = (
+            [
+                np.concatenate(part)
+                for part in zip(*in_doubt(t, 60, fisher_z, 0.1, condition, squared=squared), strict=True)
+            ]
+            for t in (found, known)
+        )
+        for got, expected in zip(near, same, strict=True):
+            np.testing.assert_allclose(got, expected, rtol=1e-6)
+        assert p < 40 or 0 < len(near[0]) < len(later)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"alpha": 1e-4}, {"correction": "bh"}, {"correction": "bonferroni"}, {"test": "t"}, {"test": lambda r, n, k: 1.0 - abs(r)},
+     {"parents": "adaptive"}, {"parents": "bic"}],
+)  # fmt: skip
+def test_an_answer_whose_factor_stays_on_the_device(more, monkeypatch):
+    X = rows(150, 900, 5)
+    known = ordag.learn(X, "cvs", **more)
+    monkeypatch.setattr("ordag.order.on_device.STAYS", 0)
+    monkeypatch.setattr("ordag.parents.by_tests.MANY_PAIRS", 1000)
+    fit = ordag.learn(X, device="cpu:0", **more)
+    assert isinstance(fit.ordering.factor.triangles, DeviceTriangles)
+    assert fit.graph == known.graph
+    assert_frame_equal(fit.edges, known.edges, rtol=1e-6)
+    assert_frame_equal(fit.steps, known.steps, rtol=1e-6)
+    assert fit.verdict.sentence == known.verdict.sentence
+    assert fit.warnings == known.warnings
+    whole = "both" in vars(fit.ordering.factor.triangles)
+    assert whole == (fit.settings["parents"] != "test")  # nothing else takes it whole
+
+
+def test_a_test_at_a_level_brings_no_matrix_to_the_host(monkeypatch):
+    monkeypatch.setattr("ordag.order.on_device.STAYS", 0)
+    asked = []
+    monkeypatch.setattr(DeviceTriangles, "W_rows", lambda *_: asked.append("W"))
+    monkeypatch.setattr(DeviceTriangles, "L_columns", lambda *_: asked.append("L"))
+    fit = ordag.learn(rows(60, 400, 5), device="cpu:0", correction="bh")
+    assert len(fit.edges)
+    assert fit.verdict
+    assert not asked
 
 
 def test_too_few_digits_are_noticed_and_the_answer_is_that_of_the_rows():
@@ -150,13 +221,14 @@ def test_a_tensor_is_learned_from_where_it_lies(monkeypatch):
     X = rows(30, 300, 8)
     asked = []
     monkeypatch.setattr(
-        "ordag.learners.cvs.forward_on", lambda moments, name: asked.append(name) or forward_on(moments, "cpu:0")
+        "ordag.learners.cvs.forward_on",
+        lambda moments, name, formed: asked.append((name, formed is None)) or forward_on(moments, "cpu:0", formed),
     )
     monkeypatch.setattr(TensorSource, "device", "cpu:0")
     for recipe in (CvsSettings(0.01), CvsSettings(0.01, correction="bh")):
         found, known = cvs(tensor_table(X), recipe), cvs(Table(X), recipe)
         assert found.graph == known.graph
-    assert asked == ["cpu:0", "cpu:0"]
+    assert asked == [("cpu:0", False), ("cpu:0", False)]  # the scatter does not go there and back
     monkeypatch.setattr(TensorSource, "batches", None)  # nothing goes through all rows on the host
     table = tensor_table(X)
     fit = Fit.learned(table, CvsSettings(0.01))
@@ -189,3 +261,13 @@ def test_a_device_that_is_too_small_for_the_scatter(monkeypatch):
     monkeypatch.setattr(torch, "zeros", full)
     with pytest.raises(SettingError, match="has too little memory for the scatter of 5 variables"):
         source.scatter()
+
+
+@pytest.mark.parametrize("p", [6, 100, PANEL + 44])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_copy_of_a_column_is_named(p, seed):
+    X = np.random.default_rng(seed).standard_normal((2 * p, p))
+    X[:, p - 1] = 3.0 * X[:, seed]
+    assert forward_on(moments_of(X), "cpu:0") is None
+    with pytest.raises(CollinearError, match=rf"X{p}\b"):
+        ordag.learn(X, "cvs", device="cpu:0")

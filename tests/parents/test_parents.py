@@ -14,7 +14,7 @@ from strategies.tables import tables
 
 from ordag import Moments, learn, simulate
 from ordag.errors import SettingError
-from ordag.order.digits import column_lengths, condition
+from ordag.order.digits import column_lengths
 from ordag.order.least_squares import forward
 from ordag.order.triangles import Triangles
 from ordag.parents import select
@@ -66,7 +66,7 @@ def test_p_values_of_dense_designs_agree_with_exact_arithmetic(p, n):
     assert (error <= allowed)[seen].all()
     assert seen[ordering.uncertainty < 1e-9].sum() > 20
     assert ((ours <= 0.01) == (exact <= 0.01)).all()
-    c = condition(ordering.factor.triangles, column_lengths(ordering.moments)[ordering.order])
+    c = ordering.factor.triangles.condition(column_lengths(ordering.moments)[ordering.order])
     bound = np.zeros((p, p))
     for slab, rounding in correlation_noise(ordering.factor.triangles, c, squared=False):
         bound[slab.start : slab.stop, : slab.stop] = rounding

@@ -36,7 +36,6 @@ from ordag.data.table_checks import least_squares_rows
 from ordag.evidence.finding import Finding, Level, unchecked
 from ordag.learners.found import Found
 from ordag.learners.supports import least_correlation
-from ordag.linalg import multiply_upper
 from ordag.order.least_squares import with_factor
 from ordag.words import amount, chance, counted
 
@@ -154,9 +153,7 @@ def residual_kurtosis(found: Found) -> float:
     centred = found.profile.rows - found.profile.rows.mean(axis=0)
     if found.ordering is not None and found.ordering.factor is not None:
         triangles = found.ordering.factor.triangles
-        columns = np.array(centred[:, found.ordering.order].T, order="F")
-        multiply_upper(triangles.upper, columns, turn=b"T")
-        residuals = columns.T * triangles.L_diagonal
+        residuals = triangles.times_W(centred[:, found.ordering.order].T).T * triangles.L_diagonal
     else:
         assert found.sem is not None
         residuals = centred - found.sem.by_parents(centred)

@@ -238,7 +238,10 @@ def _on_device(table: Table, device: str, before: Mask | None) -> Ordering:
         raise SettingError(f"device={device!r} knows no partial order: leave out device, or knowledge.")
     torch_device(device)
     table.needing(least_squares_rows)
-    found = forward_on(table.gram_moments or table.moments, device)
+    moments = table.gram_moments or table.moments
+    source = table.source
+    formed = source.take_scatter() if isinstance(source, TensorSource) and source.device == device else None
+    found = forward_on(moments, device, formed)
     return find_order(table) if found is None else found
 
 

@@ -12,10 +12,10 @@ from ordag.arrays import Array
 from ordag.errors import PrecisionWarning
 from ordag.graph.cpdag import Cpdag
 from ordag.learners.found import Found
-from ordag.order.digits import NEGLIGIBLE, column_lengths, condition, noise
+from ordag.order.digits import NEGLIGIBLE, column_lengths, noise
 from ordag.order.ordering import Ordering
 from ordag.parents.selection import Selection
-from ordag.parents.tests import correlation_noise, decision
+from ordag.parents.tests import in_doubt
 from ordag.words import joined, shown
 
 FEW = 0.01
@@ -63,16 +63,11 @@ def few_digits(found: Found) -> str | None:
 def doubtful_pairs(ordering: Ordering, selection: Selection) -> str | None:
     """A sentence on the pairs whose test would decide otherwise within the rounding of their partial correlation."""
     triangles, squared = ordering.known_factor.triangles, ordering.moments.squared
-    c = condition(triangles, column_lengths(ordering.moments)[ordering.order])
-    joined_at = decision(selection.p, selection.n, selection.test, selection.level)
+    c = triangles.condition(column_lengths(ordering.moments)[ordering.order])
     doubtful: list[tuple[float, int, int]] = []
-    for slab, rounding in correlation_noise(triangles, c, squared=squared):
-        below, above = (
-            joined_at(np.clip(np.abs(slab.r) + moved, 0.0, np.nextafter(1.0, 0.0)), slab.start)
-            for moved in (-rounding, rounding)
-        )
-        at = (below != above) & slab.pairs
-        doubtful += zip(*(values.tolist() for values in (-rounding[at], *slab.positions(at))), strict=True)
+    pairs_in_doubt = in_doubt(triangles, selection.n, selection.test, selection.level, c, squared=squared)
+    for later, earlier, rounding in pairs_in_doubt:
+        doubtful += zip((-rounding).tolist(), later.tolist(), earlier.tolist(), strict=True)
     if not doubtful:
         return None
     names = [shown(ordering.moments.names[j]) for j in ordering.order]

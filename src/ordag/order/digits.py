@@ -29,16 +29,6 @@ HOPELESS = 1.0
 """A variance whose relative uncertainty reaches this is noise."""
 
 
-def condition(triangles: Triangles, scale: Array) -> Array:
-    """c_m = Σ_j |W_mj| ‖x_j‖ for as many rows m as there are lengths."""
-    c = np.empty(len(scale))
-    step = max(1, 2**16 // max(1, len(scale)))
-    for start in range(0, len(scale), step):  # a few rows at a time: |W| whole would be one more p × p matrix
-        rows = triangles.W_rows(start, min(start + step, len(scale)))
-        c[start : start + step] = np.einsum("ij,j->i", np.abs(rows, out=rows), scale[: rows.shape[1]])
-    return c
-
-
 def noise(condition: Array, *, squared: bool) -> Array:
     """The relative uncertainty of a variance with this condition."""
     return EPSILON * condition**2 if squared else 2.0 * EPSILON * condition
@@ -66,7 +56,7 @@ def checked_factor(
     empty = np.flatnonzero(triangles.L_diagonal <= 0)
     stop = int(empty[0]) if len(empty) else len(order)
     triangles.invert(count=stop)
-    uncertainty = noise(condition(triangles, scale[:stop]), squared=moments.squared)
+    uncertainty = noise(triangles.condition(scale[:stop]), squared=moments.squared)
     hopeless = np.flatnonzero(uncertainty >= HOPELESS)
     if len(hopeless):
         m = int(hopeless[0])

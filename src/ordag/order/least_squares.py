@@ -15,7 +15,7 @@ from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.linalg import inverse, triangle
 from ordag.order.cholesky import SPENT, TIE, factorise, into_order, minimum_pivot
-from ordag.order.digits import NEGLIGIBLE, checked_factor, column_lengths, condition, noise
+from ordag.order.digits import NEGLIGIBLE, checked_factor, column_lengths, noise
 from ordag.order.ordering import Factor, Ordering, Rule
 from ordag.order.triangles import Triangles
 from ordag.words import News
@@ -25,6 +25,9 @@ TOLD = 1000
 
 QUICK = 1e-8
 """The relative uncertainty of a variance up to which a Gram matrix of the rows is as good as the rows."""
+
+MANY, QUICK_OF_MANY = 8192, 1e-6
+"""With so many variables up to this: going through the rows again would take hours. Tests that rounding could decide are named then."""
 
 
 def forward(moments: Moments, before: Mask | None = None) -> Ordering:
@@ -55,10 +58,15 @@ def quick_forward(
         return None
     into_order(part)
     triangles.invert(regressed)
-    uncertainty = noise(condition(triangles, column_lengths(moments)[part.order]), squared=True)
-    if uncertainty.max() > QUICK:
+    uncertainty = noise(triangles.condition(column_lengths(moments)[part.order]), squared=True)
+    if not enough_digits(uncertainty):
         return None
     return Ordering.along(part.order, moments, Factor(triangles, uncertainty), part.runner_up)
+
+
+def enough_digits(uncertainty: Array) -> bool:
+    """Whether an order from a Gram matrix may stand, by the uncertainty of every variance."""
+    return bool(uncertainty.max() <= (QUICK if len(uncertainty) < MANY else QUICK_OF_MANY))
 
 
 def _told(tell: Callable[[News], None], what: str, p: int, done: int) -> None:
@@ -71,7 +79,7 @@ def with_factor(ordering: Ordering) -> Ordering:
     """The same ordering with the factor along it, for tests given all variables before."""
     moments, order = ordering.moments, ordering.order
     triangles = Triangles.of(triangle(moments.R[:, order]).T)
-    uncertainty = noise(condition(triangles, column_lengths(moments)[order]), squared=moments.squared)
+    uncertainty = noise(triangles.condition(column_lengths(moments)[order]), squared=moments.squared)
     return replace(ordering, factor=Factor(triangles, uncertainty))
 
 

@@ -17,7 +17,7 @@ from ordag.data.table import Table
 from ordag.data.table_checks import LeastRows, least_squares_rows
 from ordag.errors import SettingError
 from ordag.order.supported import Supported
-from ordag.order.triangles import Triangles
+from ordag.order.triangles import TOGETHER, Triangles
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,6 @@ class Rule:
     needs: Literal["moments", "rows"] = "moments"
     least_rows: LeastRows = least_squares_rows
     tests: bool = False
-
-
-TOGETHER = 2**18
-"""Numbers that a few steps are compared by at once: what stays in a processor's cache."""
 
 
 class Candidates(NamedTuple):
@@ -104,25 +100,10 @@ class Factor:
         """
         return self._from_last(n, waits) if self.from_last else self._from_first(n, waits)
 
-    def scatters(self, first: int = 0) -> Iterator[tuple[int, Array]]:
-        r"""$\sum_{i \ge m} L_{bi}^2$ at [m - start, b - start], with `start`: for some m at a time and the one after them, from the last
-        to the `first`. These are sums of squares, so nothing cancels."""
-        p = len(self.triangles)
-        size, below = max(1, TOGETHER // p), np.zeros(p)
-        for stop in range(p, first, -size):
-            start = max(0, stop - size)
-            sums = np.empty((stop - start + 1, p - start))
-            sums[-1], sums[:-1] = below[start:], self.triangles.L_columns(start, stop)
-            np.square(sums[:-1], out=sums[:-1])
-            for k in range(stop - start - 1, -1, -1):
-                sums[k] += sums[k + 1]
-            below[start:] = sums[0]
-            yield start, sums
-
     def _from_first(self, n: int, waits: Mask | None) -> Iterator[Candidates]:
         p = len(self.triangles)
         freed = np.full(p, -1) if waits is None else np.where(waits.any(axis=0), p - 1 - waits[::-1].argmax(axis=0), -1)
-        for start, sums in self.scatters():
+        for start, sums in self.triangles.tail_sums():
             steps = np.arange(start, start + len(sums) - 1)
             rivals = (np.arange(start, p) > steps[:, None]) & (steps[:, None] > freed[start:])
             yield Candidates(start, start, sums[:-1], sums[1:], rivals, np.subtract(n - 2.0, steps))
@@ -236,24 +217,13 @@ class Ordering:
         """Scatter of a, of b, and between them, given everything before a; positions a < b in the order."""
         triangles = self.known_factor.triangles
         own = triangles.L_diagonal[a]
-        return own**2, self._tails(a, b)[0], triangles.L_at(b, a) * own
-
-    def _tails(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
-        """Scatter of b given everything before a, and given a too, for a < b."""
-        tails = np.empty((2, len(a)))
-        by_step = np.argsort(a, kind="stable")
-        steps = a[by_step]
-        for start, sums in self.known_factor.scatters(int(steps[0])) if len(a) else ():
-            first, last = np.searchsorted(steps, (start, start + len(sums) - 1))
-            at = by_step[first:last]
-            rows, columns = a[at] - start, b[at] - start
-            tails[0, at], tails[1, at] = sums[rows, columns], sums[rows + 1, columns]
-        return tails
+        return own**2, triangles.tails(a, b)[0], triangles.L_at(b, a) * own
 
     def direction_p_values(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
         """Two-sided Pitman–Morgan p-values that a and b have the same variance given everything before a."""
-        s_b, rest = np.sqrt(self._tails(a, b))
-        return pitman_morgan(self.known_factor.triangles.L_diagonal[a], s_b, rest, self.n - a - 2.0)
+        triangles = self.known_factor.triangles
+        s_b, rest = np.sqrt(triangles.tails(a, b))
+        return pitman_morgan(triangles.L_diagonal[a], s_b, rest, self.n - a - 2.0)
 
 
 def pitman_morgan(a: Array, b: Array, rest: Array, degrees: NDArray[np.floating[Any]]) -> Array:

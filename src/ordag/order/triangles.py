@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -10,9 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array
-from ordag.linalg import invert, turn_triangle, upper_part
+from ordag.linalg import invert, multiply_upper, upper_part
 
-Places: TypeAlias = int | slice | NDArray[np.intp]
+Indices: TypeAlias = NDArray[np.intp]
+Places: TypeAlias = int | slice | Indices
+
+TOGETHER = 2**18
+"""Numbers of a few columns of L that are added up at once: what stays in a processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +97,44 @@ class Triangles:
         rows[:, start:][upper_part(stop - start, 1)] = 0.0
         return rows
 
-    def set_W_rows(self, start: int, rows: Array) -> None:
-        """The same the other way: rows of W from row `start` on, up to their diagonals."""
-        stop = start + len(rows)
-        self.upper[:start, start:stop] = rows[:, :start].T
-        turn_triangle(rows[:, start:stop], self.upper[start:stop, start:stop])
+    def condition(self, scale: Array) -> Array:
+        """c_m = Σ_j |W_mj| ‖x_j‖ from the lengths of the columns in their order, for as many rows m as there are lengths."""
+        c = np.empty(len(scale))
+        step = max(1, TOGETHER // (4 * max(1, len(scale))))
+        for start in range(0, len(scale), step):  # a few rows at a time: |W| whole would be one more p × p matrix
+            rows = self.W_rows(start, min(start + step, len(scale)))
+            c[start : start + step] = np.einsum("ij,j->i", np.abs(rows, out=rows), scale[: rows.shape[1]])
+        return c
+
+    def times_W(self, columns: Array) -> Array:
+        """W times a matrix."""
+        product: Array = np.array(columns, order="F")
+        multiply_upper(self.upper, product, turn=b"T")
+        return product
+
+    def tail_sums(self, first: int = 0) -> Iterator[tuple[int, Array]]:
+        r"""$\sum_{i \ge m} L_{bi}^2$ at [m - start, b - start], with `start`: for some m at a time and the one after them, from the last
+        to the `first`. It is the scatter of b given all before m, and as a sum of squares has nothing that cancels."""
+        p = len(self)
+        size, below = max(1, TOGETHER // p), np.zeros(p)
+        for stop in range(p, first, -size):
+            start = max(0, stop - size)
+            sums = np.empty((stop - start + 1, p - start))
+            sums[-1], sums[:-1] = below[start:], self.L_columns(start, stop)
+            np.square(sums[:-1], out=sums[:-1])
+            for k in range(stop - start - 1, -1, -1):
+                sums[k] += sums[k + 1]
+            below[start:] = sums[0]
+            yield start, sums
+
+    def tails(self, a: Indices, b: Indices) -> Array:
+        """For pairs a < b the scatter of b given everything before a, and that given a too."""
+        tails = np.empty((2, len(a)))
+        by_step = np.argsort(a, kind="stable")
+        steps = a[by_step]
+        for start, sums in self.tail_sums(int(steps[0])) if len(a) else ():
+            first, last = np.searchsorted(steps, (start, start + len(sums) - 1))
+            at = by_step[first:last]
+            rows, columns = a[at] - start, b[at] - start
+            tails[0, at], tails[1, at] = sums[rows, columns], sums[rows + 1, columns]
+        return tails

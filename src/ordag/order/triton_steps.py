@@ -18,7 +18,7 @@ ROWS = 16
 """Columns of a block of the second kernel, and rows of the panel that it takes at a time."""
 
 NOBODY_ = tl.constexpr(2**40)
-CLOSE = tl.constexpr(1.0 + TIE)
+TIE_ = tl.constexpr(TIE)
 
 
 @triton.jit
@@ -32,7 +32,8 @@ def smallest(remaining, ids, meta, value, column, place, second, p, LOOK: tl.con
     left = tl.load(remaining + done + c, mask=there, other=float("inf"))
     own = tl.load(ids + done + c, mask=there, other=NOBODY_)
     least = tl.min(left, 0)
-    first = tl.min(tl.where(left <= least * CLOSE, own, NOBODY_), 0)
+    close = left <= least + TIE_ * tl.abs(least)  # rounding may have left less than nothing
+    first = tl.min(tl.where(close, own, NOBODY_), 0)
     mine = (own == first) & (left < float("inf"))
     tl.store(value + block, tl.min(tl.where(mine, left, float("inf")), 0))
     tl.store(column + block, tl.where(least < float("inf"), first, NOBODY_))
@@ -55,10 +56,10 @@ def step(  # type: ignore[no-untyped-def]
     places = tl.load(place + every, mask=known, other=2**30)
     others = tl.load(second + every, mask=known, other=float("inf"))
     least = tl.min(values, 0)
-    first = tl.min(tl.where(values <= least * CLOSE, columns, NOBODY_), 0)
+    first = tl.min(tl.where(values <= least + TIE_ * tl.abs(least), columns, NOBODY_), 0)
     chosen = columns == first
     pivot = tl.min(tl.where(chosen, values, float("inf")), 0)
-    j = tl.min(tl.where(chosen, places, 2**30), 0)
+    j = tl.minimum(tl.min(tl.where(chosen, places, 2**30), 0), q - 1)  # some place, where NaN has left nobody
     c = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
     there = c < q
     start = done.to(tl.int64) * (p + 1)

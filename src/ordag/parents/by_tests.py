@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordag.arrays import Array, Mask
+from ordag.arrays import Array
 from ordag.parents.selection import Edges, ParentRule, Question, Selection, edges_of
-from ordag.parents.tests import Slab, conditioned_on, significant
+from ordag.parents.tests import Pairs, conditioned_on, significant
 from ordag.words import counted
 
 MANY_PAIRS = 2**21
@@ -90,7 +90,7 @@ def _candidates(question: Question, rate: float) -> tuple[Array, Edges]:
         return values[edges], edges
     bound, settled = rate, question.pairs <= MANY_PAIRS
     while not settled:
-        count = sum(int(found.sum()) for _, found in _significant(question, _just_above(bound)))
+        count = sum(len(r) for _, _, r in _significant(question, _just_above(bound)))
         tighter = rate * count / question.pairs
         settled = count <= MANY_PAIRS or tighter > bound / 2
         bound = min(tighter, bound)
@@ -103,17 +103,18 @@ def _just_above(level: float) -> float:
     return min(level * (1.0 + 1e-6), 1.0)
 
 
-def _significant(question: Question, level: float) -> Iterator[tuple[Slab, Mask]]:
-    """Slab by slab the open pairs whose p-value is at most a level."""
-    triangles = question.ordering.known_factor.triangles
-    for slab, found in significant(triangles, question.ordering.n, question.test, level):
-        yield slab, found if question.open is None else found & slab.part_of(question.open)
+def _significant(question: Question, level: float) -> Iterator[Pairs]:
+    """The open pairs whose p-value is at most a level, some at a time."""
+    triangles, open_ = question.ordering.known_factor.triangles, question.open
+    for later, earlier, r in significant(triangles, question.ordering.n, question.test, level):
+        there = slice(None) if open_ is None else open_[later, earlier]
+        yield later[there], earlier[there], r[there]
 
 
 def _joined(question: Question, level: float) -> tuple[Edges, Array]:
     """The open pairs whose p-value is at most a level, sorted, and their partial correlations."""
-    parts = [(*slab.positions(found), slab.r[found]) for slab, found in _significant(question, level)]
-    later, earlier, r = (np.concatenate(values) for values in zip(*parts, strict=True))
+    parts = zip(*_significant(question, level), strict=True)
+    later, earlier, r = (np.concatenate(values) for values in parts)
     return (later, earlier), r
 
 

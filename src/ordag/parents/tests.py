@@ -17,11 +17,15 @@ from ordag.arrays import Array, Mask
 from ordag.checks import check_choice
 from ordag.errors import SettingError
 from ordag.linalg import EPSILON, upper_part
+from ordag.order.device_triangles import DeviceTriangles
 from ordag.order.triangles import Triangles
 
 Test: TypeAlias = Callable[[Array, int, Array], Array]
 """A test takes partial correlations r, the number of rows n, and k, how many variables each r is conditioned on
 (an array that broadcasts against r), and gives p-values. Any function of that form can be used."""
+
+Pairs: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp], Array]
+"""(later, earlier) positions of pairs, and their partial correlations."""
 
 
 def fisher_z(r: Array, n: int, k: Array) -> Array:
@@ -170,6 +174,8 @@ def added_up(rows: Array, above: Array) -> Array:
 
 def correlations_of(triangles: Triangles, later: NDArray[np.intp], earlier: NDArray[np.intp]) -> Array:
     """`partial_correlations` of some pairs of positions only."""
+    if isinstance(triangles, DeviceTriangles):
+        return triangles.correlations_of(later, earlier)
     r = np.empty(len(later))
     by_row = np.argsort(later, kind="stable")
     sorted_ = later[by_row]
@@ -193,6 +199,24 @@ def correlations_with(triangles: Triangles, later: list[int]) -> Iterator[tuple[
         first = last
 
 
+def in_doubt(
+    triangles: Triangles, n: int, test: Test, alpha: float, condition: Array, *, squared: bool
+) -> Iterator[Pairs]:
+    """As `significant`, the pairs whose test would decide otherwise within the rounding of r; and how far that may have moved r."""
+    if isinstance(triangles, DeviceTriangles) and test in CRITICAL:
+        least = CRITICAL[test](alpha, n, conditioned_on(np.arange(len(triangles))))
+        yield from triangles.in_doubt(least, condition, partial(_moved, squared=squared))
+        return
+    joined_at = decision(len(triangles), n, test, alpha)
+    for slab, rounding in correlation_noise(triangles, condition, squared=squared):
+        below, above = (
+            joined_at(np.clip(np.abs(slab.r) + moved, 0.0, np.nextafter(1.0, 0.0)), slab.start)
+            for moved in (-rounding, rounding)
+        )
+        at = (below != above) & slab.pairs
+        yield *slab.positions(at), rounding[at]
+
+
 def correlation_noise(triangles: Triangles, condition: Array, *, squared: bool) -> Iterator[tuple[Slab, Array]]:
     r"""Slab by slab how far rounding may have moved every one of `partial_correlations`, at [later - start, earlier].
 
@@ -204,7 +228,12 @@ def correlation_noise(triangles: Triangles, condition: Array, *, squared: bool) 
         c = condition[slab.start : slab.stop, None]
         with np.errstate(invalid="ignore", divide="ignore"):
             total = added_up(np.abs(slab.W) * c, above) / np.sqrt(slab.squares) + c
-        yield slab, np.tril(EPSILON * (total**2 / 2.0 if squared else total), slab.start - 1)
+        yield slab, np.tril(_moved(total, squared=squared), slab.start - 1)
+
+
+def _moved(total: Any, *, squared: bool) -> Any:
+    """Rounding, from $b_{mj} + c_m$; of arrays of either kind."""
+    return EPSILON * (total**2 / 2.0 if squared else total)
 
 
 def conditioned_on(positions: NDArray[np.intp]) -> Array:
@@ -238,11 +267,15 @@ def decision(p: int, n: int, test: Test, alpha: float) -> Callable[[Array, int],
     return lambda r, start: r >= least[start : start + len(r)]
 
 
-def significant(triangles: Triangles, n: int, test: Test, alpha: float) -> Iterator[tuple[Slab, Mask]]:
-    """Slab by slab the pairs whose p-value is at most alpha, as a mask over the slab."""
+def significant(triangles: Triangles, n: int, test: Test, alpha: float) -> Iterator[Pairs]:
+    """The pairs whose p-value is at most alpha, sorted, some at a time; where W lies on a device, they are looked for there."""
+    if isinstance(triangles, DeviceTriangles) and test in CRITICAL:
+        yield from triangles.correlated(CRITICAL[test](alpha, n, conditioned_on(np.arange(len(triangles)))))
+        return
     found = decision(len(triangles), n, test, alpha)
     for slab in slabs(triangles):
-        yield slab, found(np.abs(slab.r) if test in CRITICAL else slab.r, slab.start) & slab.pairs
+        joined = found(np.abs(slab.r) if test in CRITICAL else slab.r, slab.start) & slab.pairs
+        yield *slab.positions(joined), slab.r[joined]
 
 
 def _blocks(p: int) -> Iterator[tuple[int, int]]:

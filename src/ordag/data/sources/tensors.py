@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ordag.data.reading import Reading
 from ordag.data.sources.columns import select
 from ordag.data.sources.source import Source
 from ordag.errors import ColumnError, SettingError, UnreadableError
+from ordag.ferry import fetch, rows_at_once
 
 if TYPE_CHECKING:
     import torch
@@ -29,6 +31,7 @@ class TensorSource(Source):
     """A tensor of real numbers on a device."""
 
     tensor: torch.Tensor
+    formed: list[torch.Tensor] = field(default_factory=list, init=False)
 
     @property
     def device(self) -> str:
@@ -47,7 +50,10 @@ class TensorSource(Source):
         return tuple(end.double().cpu().numpy() for end in (self.tensor.amin(dim=0), self.tensor.amax(dim=0)))
 
     def scatter(self) -> tuple[Array, Array]:
-        """As `scatter_of`: mean and centred scatter, in its lower triangle, in float64 whatever the tensor holds."""
+        """As `scatter_of`: mean and centred scatter, in its lower triangle, in float64 whatever the tensor holds.
+
+        It also stays on the device, for whoever takes it from there (`take_scatter`).
+        """
         import torch
 
         try:
@@ -79,8 +85,18 @@ class TensorSource(Source):
         for left in range(0, p, COLUMNS):
             rows = slice(left, left + COLUMNS)
             upper[rows, left:].addr_(missed[rows], missed[left:], alpha=-1.0 / n)
+        self.formed[:] = [upper]
+        scatter, step = np.empty((p, p)), rows_at_once(p)
+        fetch(
+            (scatter[top : top + step, top:], partial(upper.__getitem__, (slice(top, top + step), slice(top, None))))
+            for top in range(0, p, step)
+        )
         # rows of the upper triangle are columns of the lower one: the same numbers in NumPy's Fortran order
-        return (mean + missed / n).cpu().numpy(), upper.cpu().numpy().T
+        return (mean + missed / n).cpu().numpy(), scatter.T
+
+    def take_scatter(self) -> torch.Tensor | None:
+        """The scatter on the device, in its upper triangle, if nobody has taken it yet."""
+        return self.formed.pop() if self.formed else None
 
 
 def open_tensor(data: Any, reading: Reading) -> Source | None:
