@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PEERS = .venv-peers
 LOWEST = .venv-lowest
-# Processes that run tests, with one thread each: as many as there are cores, or 0 for none but the first, with all its threads.
+# Processes that run tests: as many as there are cores, or 0 for none but the first.
 JOBS ?= logical
 TESTS = -m pytest --numprocesses=$(JOBS) --maxprocesses=8 --dist=loadfile
 
@@ -45,10 +45,6 @@ test-lowest: $(LOWEST)/.installed
 
 test-versions:
 	$(PYTHON) .ci/versions.py
-
-ifneq ($(JOBS),0)
-check test test-lowest: export OMP_NUM_THREADS = 1
-endif
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -9,8 +9,13 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 from ordag.cli import main
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+threadpool_limits(int(os.environ["OMP_NUM_THREADS"]))
+"""One thread of BLAS, here and in what tests start: two of them wait for each other in the many small products of oracles."""
 
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("new", deadline=None)

@@ -17,7 +17,7 @@ from ordag.data.table import Table
 from ordag.errors import CollinearError, CovarianceError, PrecisionError
 from ordag.order import find_order
 from ordag.order.cholesky import BLOCK, factorise, into_order, minimum_pivot
-from ordag.order.least_squares import backward, forward, quick_forward
+from ordag.order.least_squares import MANY, QUICK, QUICK_OF_MANY, backward, enough_digits, forward, quick_forward
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 SETS = sorted(path.stem for path in (REFERENCE / "data").glob("*.csv"))
@@ -346,3 +346,12 @@ def test_a_column_of_which_exactly_nothing_is_left_goes_through_the_kernel():
     factor = factorise(np.array([[1.0, 2.0], [0.0, 0.0]]) * [1.0, 0.0])
     assert factor.order.tolist() == [1, 0]
     assert factor.triangles.L_diagonal.tolist() == [0.0, 1.0]
+
+
+def test_a_gram_matrix_of_very_many_columns_may_lose_two_digits_more():
+    few, many = np.full(MANY - 1, QUICK / 2), np.full(MANY, QUICK_OF_MANY / 2)
+    assert enough_digits(few)
+    assert enough_digits(many)
+    few[3], many[3] = 2 * QUICK, 2 * QUICK_OF_MANY
+    assert not enough_digits(few)
+    assert not enough_digits(many)

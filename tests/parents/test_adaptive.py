@@ -96,7 +96,10 @@ def test_after_screening_neither_one_more_nor_one_fewer_is_better(X, seed, scarc
 def test_both_ways_to_the_gains_agree():
     X = simulate("erdos-renyi", 30, 200, 7, degree=4).X
     ordering = forward(Moments.from_rows(X))
-    scatter, root = FromScatter(ordering.factor.triangles), FromRoot(ordering.L, ordering.W)
+    scatter, root = (
+        FromScatter(ordering.factor.triangles, np.ones(len(ordering.order))),
+        FromRoot(ordering.L, ordering.W),
+    )
     for m, parents in ((20, [3, 7, 11]), (29, list(range(0, 29, 2))), (5, [])):
         chosen_ones = np.array(parents, dtype=np.intp)
         np.testing.assert_allclose(np.abs(scatter.root(m, chosen_ones)), np.abs(root.root(m, chosen_ones)), atol=1e-9)
@@ -219,3 +222,19 @@ def test_settings_details_and_sentences():
     assert (CVS(parents="adaptive").fit("sachs").adjacency_ == fit.graph.adjacency).all()
     with pytest.raises(SettingError, match="use 'test', 'bic' or 'adaptive'"):
         learn("sachs", "cvs", parents="prior")
+
+
+@pytest.mark.parametrize("parents", ["adaptive", "bic"])
+@pytest.mark.parametrize("factor", [1e-110, 1e-80, 1e78, 1e120])
+def test_parents_do_not_depend_on_the_unit(parents, factor):
+    X = simulate("er4", p=130 if parents == "adaptive" else 30, n=300, seed=3).X
+    known = learn(X, "cvs", parents=parents)
+    assert learn(X * factor, "cvs", parents=parents).graph == known.graph
+
+
+@pytest.mark.parametrize(
+    "more", [{"parents": "adaptive"}, {"parents": "bic"}, {"parents": "adaptive", "variance": "sparse"}]
+)
+def test_units_far_apart_join_nothing(more):
+    X = np.random.default_rng(0).standard_normal((200, 3))
+    assert learn(X * [1e80, 1e-80, 1.0], "cvs", **more).graph == learn(X * [1e20, 1e-20, 1.0], "cvs", **more).graph

@@ -139,7 +139,7 @@ def equality_test(found: Found) -> EqualVariances | None:
         df, variances = found.refit.residual_df.astype(np.float64), found.refit.sem.omega
     detectable = detectable_ratio(df, kurtosis)
     if n >= least_squares_rows(p):
-        spread = float(variances.max() / variances.min())
+        spread = float(variances.max()) / float(variances.min())  # infinite where no float64 holds it
         return EqualVariances(*bartlett(variances, df, kurtosis), spread, detectable, kurtosis)
     kept = np.sort(variances)[: p - int(LEFT_OUT * p)]
     test = trimmed_bartlett(variances, df, kurtosis)

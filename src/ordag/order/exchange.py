@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
 from ordag.arrays import Array
+from ordag.order.cholesky import TIE
 
 Positions = NDArray[np.intp]
 
@@ -20,8 +21,6 @@ LEAST = 1e-14
 """A residual variance below this share of the variable's own has no digits."""
 FALL = 1e-9
 """Scores that differ by less than this, per row, are equal."""
-TIE = 1e-10
-"""Variances and gains that differ by less than this share are equal."""
 
 
 class Small(NamedTuple):

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ordag.arrays import Array, Mask
 from ordag.data.table import Table
 from ordag.data.table_checks import FEW_ROWS
-from ordag.order.exchange import ALONE, LEAST, TIE, Chosen, Positions, Price, Small, exchanged, regression
+from ordag.order.cholesky import TIE
+from ordag.order.exchange import ALONE, LEAST, Chosen, Positions, Price, Small, exchanged, regression
 from ordag.order.ordering import Ordering, Rule
 from ordag.order.supported import Supported, ordered
 from ordag.order.triples import best_triples, partial_table

@@ -23,16 +23,9 @@ def spline_basis() -> Any:
     return make_pipeline(StandardScaler(), spline)
 
 
-def spline_ridge() -> Any:
-    """The regressor that `SplineRidge` is a quick way of: a sum of splines, with the penalty of least leave-one-out error."""
-    from sklearn.linear_model import RidgeCV
-    from sklearn.pipeline import make_pipeline
-
-    return make_pipeline(*(step for _, step in spline_basis().steps), RidgeCV(alphas=ALPHAS, alpha_per_target=True))
-
-
 class SplineRidge:
-    """Predictions of the rows X[outside] of every fold by regressions on X[inside]; the splines of every column are made once."""
+    """Predictions of the rows X[outside] of every fold by regressions on X[inside], with the penalty of least leave-one-out error; the
+    splines of every column are made once."""
 
     def __init__(self, X: Array, folds: Sequence[Fold]) -> None:
         self.X, self.folds = X, folds

@@ -10,7 +10,8 @@ from typing import NamedTuple, TypeAlias, cast
 import numpy as np
 
 from ordag.arrays import Array, Mask
-from ordag.order.exchange import ALONE, TIE
+from ordag.order.cholesky import TIE
+from ordag.order.exchange import ALONE
 
 ROWS = 64
 """Rows of a table that the plain version works on at once."""

@@ -82,23 +82,27 @@ class _Search:
         self.possible = np.arange(p) if self.allowed is None else self.allowed.sum(axis=1)
         self.fixed = np.zeros(p, np.intp) if self.required is None else self.required.sum(axis=1)
         self.weights = np.maximum(self.n - np.arange(p) - 1.0, 1.0)
-        self.first = self.triangles.W_rows(0, min(LITERAL, p))
+        self.units = question.units
+        self.first = self.triangles.W_rows(0, min(LITERAL, p)) * self.units[:LITERAL]
         if p > LITERAL + 1:
-            self.from_scatter = FromScatter(self.triangles)
-            self.scarce = _left(self.triangles, self.from_scatter.diagonal) < SCARCE
+            self.from_scatter = FromScatter(self.triangles, self.units)
+            self.scarce = _left(self.triangles, self.from_scatter.diagonal * self.units**2) < SCARCE
 
     @cached_property
     def from_root(self) -> FromRoot:
-        return FromRoot(self.triangles.L, self.triangles.W)
+        L, W = self.triangles.L, self.triangles.W
+        L /= self.units[:, None]
+        W *= self.units
+        return FromRoot(L, W)
 
     def parents_of(self, variables: list[int], penalty: float) -> Iterator[tuple[int, Kept]]:
         """The parents of some variables, given in their order."""
         many = [m for m in variables if m > LITERAL]
         for m in variables[: len(variables) - len(many)]:
             allowed, required = self._masks(m)
-            target, own = self.triangles.L_at(m, slice(m)), float(self.triangles.L_at(m, m))
+            row = self.triangles.L_at(m, slice(m + 1)) / self.units[m]
             T, weight = self.first[:m, :m].T, float(self.weights[m])
-            yield m, eliminate(T, target, own**2, weight, penalty, ~allowed, required)
+            yield m, eliminate(T, row[:m], float(row[m]) ** 2, weight, penalty, ~allowed, required)
         for m, r in correlations_with(self.triangles, many):
             regressions = self.from_root if self.scarce[m] else self.from_scatter
             yield m, screened_elimination(regressions, m, r, float(self.weights[m]), penalty, *self._masks(m))

@@ -69,6 +69,8 @@ def _model_root(L: Array, kept: Mask, n: int) -> Array:
 
 def choose(question: Question) -> Selection:
     L, W, n = question.ordering.L, question.ordering.W, question.ordering.n
+    L /= question.units[:, None]
+    W *= question.units
     kept = backward_elimination(L, W, n, question.allowed, question.required)
     expected = partial(expected_false, L, kept, n, question.allowed, question.required)
     grounds = f"along this order (BIC at {counted(n, 'row')}, {counted(question.pairs, 'pair')})"

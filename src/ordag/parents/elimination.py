@@ -27,7 +27,7 @@ SINGLY = 6
 
 class Kept(NamedTuple):
     """The parents that were kept; any penalty above `low`, the largest statistic of those that went, and up to `high`, the
-    smallest of those that stayed, would have kept just these."""
+    smallest of those that stayed, would have kept just these; after `screened_elimination` others may have been left as well, as good."""
 
     parents: Mask
     low: float
@@ -83,13 +83,13 @@ class Gains(NamedTuple):
 
 
 class FromScatter:
-    r"""From the scatter $G = LL^\top$, at a cost of $m |S|^2$ for parents S.
+    r"""From the scatter $G = LL^\top$ of the variables in `units`, at a cost of $m |S|^2$ for parents S.
 
     With $G_{SS} = U^\top U$ and $B = U^{-\top} G_{S\cdot}$ the gain of k is
     $(G_{mk} - B_m^\top B_k)^2 / (G_{kk} - \|B_k\|^2)$.
     """
 
-    def __init__(self, triangles: Triangles) -> None:
+    def __init__(self, triangles: Triangles, units: Array) -> None:
         p, L = len(triangles), triangles.lower
         G: Array = np.empty((p, p), order="F")
         for start in range(0, p, BLOCK):  # a block column below its diagonal, and the same as a block row
@@ -98,6 +98,7 @@ class FromScatter:
             multiply(own.T, own[:, : stop - start], G[start:, start:stop])
             if start:
                 multiply(L[start:, :start], L[start:stop, :start].T, G[start:, start:stop], beta=1.0)
+            G[start:, start:stop] /= units[start:, None] * units[start:stop]
             G[start:stop, stop:] = G[stop:, start:stop].T
         self.G = G.T  # symmetric, and by rows
         self.diagonal = self.G.diagonal()

@@ -156,6 +156,12 @@ class Question:
         """The pairs that are left to decide, None for all."""
         return None if self.allowed is None or self.required is None else self.allowed & ~self.required
 
+    @cached_property
+    def units(self) -> Array:
+        """Of every variable in order the power of two next to its length: in these units no square of a square leaves float64, and
+        nothing is rounded on the way to them."""
+        return np.exp2(np.round(np.log2(self.ordering.moments.spread[self.ordering.order])))
+
     @property
     def pairs(self) -> int:
         return math.comb(len(self.ordering.order), 2) if self.open is None else int(self.open.sum())

@@ -143,10 +143,6 @@ class Slab:
         """Where the later one is later."""
         return np.tri(len(self.W), self.stop, self.start - 1, dtype=bool)
 
-    def part_of(self, mask: Mask) -> Mask:
-        """What a mask at [later, earlier] says of the slab."""
-        return mask[self.start : self.stop, : self.stop]
-
     def positions(self, joined: Mask) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """(later, earlier) of the places in a mask over the slab."""
         later, earlier = np.nonzero(joined)
