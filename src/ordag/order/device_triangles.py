@@ -29,15 +29,15 @@ NUMBERS = 2**25
 class DeviceTriangles(Triangles):
     """L and W in one square matrix of PyTorch: Lᵀ from the diagonal up, and W below it; the diagonal of W is that of L inverted.
 
-    The host gets what it asks for. `both` brings everything, for whom it takes whole.
+    The host gets what it asks for. `both` brings everything, for what takes it whole.
     """
+
+    matrix: torch.Tensor
 
     def __init__(self, upper: torch.Tensor) -> None:
         """From Lᵀ, below whose diagonal W will be written."""
         object.__setattr__(self, "matrix", upper)
         invert_below(upper)
-
-    matrix: torch.Tensor
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -96,9 +96,13 @@ class DeviceTriangles(Triangles):
         return torch.from_numpy(np.array(values, dtype=np.float64)).to(self.matrix.device)
 
     def L_columns(self, start: int, stop: int) -> Array:
+        if "both" in vars(self):  # it has come already
+            return super().L_columns(start, stop)
         return np.array(self.matrix[start:stop, start:].triu().cpu().numpy())
 
     def W_rows(self, start: int, stop: int) -> Array:
+        if "both" in vars(self):
+            return super().W_rows(start, stop)
         return np.array(self._W_rows(start, stop).cpu().numpy())
 
     def _W_rows(self, start: int, stop: int) -> torch.Tensor:
