@@ -22,7 +22,7 @@ from ordag.explore.crew import Crew, Hear
 from ordag.explore.documents import brief, effect_of, effects_of, is_pending, judgement, turned
 from ordag.explore.forms import forms
 from ordag.explore.state import State, method_schemas, read_state
-from ordag.explore.tables import Held, Kept, Tables
+from ordag.explore.tables import Cache, Held, Tables, numbers_of
 from ordag.fit import Fit
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import Found
@@ -33,8 +33,11 @@ from ordag.show.again import Origin, command_line, python_call
 
 Value = TypeVar("Value")
 
-NUMBERS = 2**22
-"""In the fits that are kept to be asked again: a few hundred of 50 variables."""
+NUMBERS = 2**24
+"""In the fits that are kept to be asked again, an eighth of a gigabyte: a few hundred of 50 variables and 1000 rows."""
+
+OTHERWISE = 2**12
+"""Numbers that would take as much memory as names, texts and small arrays of a fit."""
 
 MANY = 3
 """Edges for each variable from which places in layers take long to find."""
@@ -95,7 +98,7 @@ class Desk:
     def __init__(self, tables: Tables) -> None:
         cores = os.cpu_count() or 1
         self.tables = tables
-        self._fits: Kept[Fit] = Kept(NUMBERS)
+        self._fits: Cache[Fit] = Cache(NUMBERS)
         self._searched: dict[tuple[str, str], Event] = {}
         self._threads: CapacityLimiter | None = None
         self._quick, self._long = Crew(max(2, cores)), Crew(max(1, cores // 2))
@@ -176,7 +179,8 @@ class Desk:
             done.set()
 
     def _kept(self, asked: Asked, fit: Fit) -> Fit:
-        return self._fits.put(asked.key, fit, 8 * len(fit.names) ** 2)
+        """Keep a fit. It is weighed with its sample of rows, which is its own where columns or units are not those of the file."""
+        return self._fits.put(asked.key, fit, 8 * len(fit.names) ** 2 + numbers_of(fit.profile) + OTHERWISE)
 
     async def answer(self, asked: Asked, *, layout: bool, first: bool = False) -> dict[str, Any]:
         """The document of a state. first: of a search that takes long what it finds soon is enough; that is then said to be unfinished."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from ordag.data.datasets import DATASETS, load
 from ordag.data.moments import Moments
+from ordag.data.profile import Profile
 from ordag.data.sources import Upload
 from ordag.data.table import Table
 from ordag.errors import DataError
@@ -33,15 +34,15 @@ KEPT = 2**22
 UNPACKED = 4
 """Times as many bytes may come of a compressed file as a file may have."""
 
-NUMBERS = 2**25
-"""In all tables of other columns or units that are kept to be used again: a quarter of a gigabyte."""
+NUMBERS = 2**24
+"""In all tables of other columns or units that are kept to be used again: an eighth of a gigabyte."""
 
 
 class NoTableError(DataError):
     """A state that speaks of a table which is not here."""
 
 
-class Kept(Generic[Value]):
+class Cache(Generic[Value]):
     """Values by their keys, of which those not used for longest go first when they weigh more than `most` together."""
 
     def __init__(self, most: int) -> None:
@@ -63,6 +64,15 @@ class Kept(Generic[Value]):
             while self._weight > self._most and len(self._held) > 1:
                 self._weight -= self._held.popitem(last=False)[1][1]
         return value
+
+    def drop(self, unwanted: Callable[[Any], bool]) -> None:
+        """Let the values go whose keys are unwanted."""
+        with self._lock:
+            for key in [key for key in self._held if unwanted(key)]:
+                self._weight -= self._held.pop(key)[1]
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._held
 
     def __len__(self) -> int:
         return len(self._held)
@@ -129,8 +139,8 @@ class Tables:
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
-        self._held: Kept[Held] = Kept(4 * most_bytes)
-        self._changed: Kept[Table] = Kept(NUMBERS)
+        self._held: Cache[Held] = Cache(4 * most_bytes)
+        self._changed: Cache[Table] = Cache(NUMBERS)
         self.first: Held | None = None
 
     def start_with(self, data: Any, name: str, reading: Mapping[str, Any], progress: Tell | None = None) -> Held:
@@ -151,7 +161,7 @@ class Tables:
         if found is not None:
             return found
         held = Held(_id(name, digest), known.name, known.name, known.name, digest, _opened(name, {}))
-        return self._held.put(held.id, held, known.path.stat().st_size)
+        return self._keep(held, known.path.stat().st_size)
 
     def upload(self, name: str, body: bytes) -> Held:
         """What somebody dropped onto the page; the name says what kind of file it is, and is a label otherwise."""
@@ -161,7 +171,13 @@ class Tables:
             return found
         data = Upload(name, body, UNPACKED * self.most_bytes)
         held = Held(_id(name, digest), data, name, None, digest, _opened(data, {}))
-        return self._held.put(held.id, held, len(body) + 8 * _numbers(held.table))
+        return self._keep(held, len(body) + 8 * _numbers(held.table))
+
+    def _keep(self, held: Held, weight: int) -> Held:
+        """Keep a table. Those that go for it take what was made of them along, which has their bytes."""
+        self._held.put(held.id, held, weight)
+        self._changed.drop(lambda key: not self._is_here(key[0]))
+        return held
 
     def named(self, state: State) -> Held:
         """The table that a state speaks of: by its id, or else by its bytes."""
@@ -175,18 +191,23 @@ class Tables:
         return found
 
     def table(self, held: Held, state: State) -> Table:
-        """The columns that a state uses, changed as it says; every caller has one of its own, made without reading rows again."""
+        """The columns that a state uses, changed as it says; every caller has a copy of its own. Rows are read again where
+        `Table.transformed` has to."""
+        if state.columns is None and not state.transform:
+            return copy(held.table)
         key = held.id, state.columns, json.dumps(state.transform, sort_keys=True)
         found = self._changed.get(key)
         if found is None:
-            same = state.columns is None and not state.transform
-            found = held.table if same else held.table.transformed(state.transform, state.columns)
+            found = held.table.transformed(state.transform, state.columns)
             found.needing(few_rows).moments  # noqa: B018
-            self._changed.put(key, found, 0 if same else _numbers(found))
+            self._changed.put(key, found, _numbers(found))
         return copy(found)
 
     def _find(self, id: str) -> Held | None:
         return self.first if self.first is not None and self.first.id == id else self._held.get(id)
+
+    def _is_here(self, id: str) -> bool:
+        return id in self._held or (self.first is not None and self.first.id == id)
 
 
 def _opened(data: Any, reading: Mapping[str, Any], progress: Tell | None = None) -> Table:
@@ -197,7 +218,14 @@ def _opened(data: Any, reading: Mapping[str, Any], progress: Tell | None = None)
 
 
 def _numbers(table: Table) -> int:
-    return len(table.names) ** 2 + (0 if table.rows is None else table.rows.values.size)
+    """About as many as it has in memory: its moments, and what is kept of its rows."""
+    kept = 0 if table.rows is None else table.rows.values.size
+    return len(table.names) ** 2 + kept + numbers_of(table.profile)
+
+
+def numbers_of(profile: Profile | None) -> int:
+    """How many a profile has in memory."""
+    return 0 if profile is None else profile.rows.size
 
 
 def _id(name: str, digest: str) -> str:
