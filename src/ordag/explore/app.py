@@ -134,7 +134,7 @@ class _Office:
     async def export(self, request: Request) -> Response:
         given = await _read(request)
         asked, form = await self._asked(given), _entry(given, "form", str)
-        name, content = await _wanted(request, self.desk.export(asked, form))
+        name, content = await _wanted(request, self.desk.export(asked, form, given.get("replicates")))
         plain = "".join(
             letter if letter.isascii() and (letter.isalnum() or letter in "._-") else "_" for letter in name
         )
@@ -147,7 +147,7 @@ class _Office:
         async def endpoint(request: Request) -> Response:
             given = await _read(request)
             asked = await self._asked(given)
-            options = {name: given.get(name) for name in ("replicates", "seed", "methods")}
+            options = {name: given.get(name) for name in ("replicates", "methods")}
             return _Stream(lambda hear: work(asked, hear, **options))
 
         return endpoint

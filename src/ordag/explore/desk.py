@@ -29,6 +29,7 @@ from ordag.learners.found import Found
 from ordag.learners.methods import METHODS, is_counted, learn_from, recipe_for, settings_of, with_quick_warnings
 from ordag.learners.settings import MethodSettings
 from ordag.plain import to_json
+from ordag.resampling.support import Support
 from ordag.show.again import Origin, command_line, python_call
 
 Value = TypeVar("Value")
@@ -51,7 +52,7 @@ QUICK = 0.3
 FEW = 8
 """Variables up to which no search takes long."""
 
-MOST_REPLICATES = 100_000
+USUAL_REPLICATES, MOST_REPLICATES = 200, 100_000
 
 ALL_HAVE = ("alpha", "min_effect")
 """Settings that mean the same for every method that has them: methods that are compared take them over."""
@@ -179,8 +180,7 @@ class Desk:
             done.set()
 
     def _kept(self, asked: Asked, fit: Fit) -> Fit:
-        """Keep a fit. It is weighed with its sample of rows, which is its own where columns or units are not those of the file."""
-        return self._fits.put(asked.key, fit, 8 * len(fit.names) ** 2 + numbers_of(fit.profile) + OTHERWISE)
+        return self._fits.put(asked.key, fit, _weight(fit))
 
     async def answer(self, asked: Asked, *, layout: bool, first: bool = False) -> dict[str, Any]:
         """The document of a state. first: of a search that takes long what it finds soon is enough; that is then said to be unfinished."""
@@ -216,19 +216,27 @@ class Desk:
         fit = await self.fit(asked)
         return await self.in_thread(lambda: effect_of(fit, cause, effect))
 
-    async def bootstrap(self, asked: Asked, hear: Hear, replicates: Any = None, seed: Any = None, **_: Any) -> Any:
-        count = 200 if replicates is None else replicates
-        if not is_whole(count, 2) or count > MOST_REPLICATES:
+    async def bootstrap(self, asked: Asked, hear: Hear, replicates: Any = None, **_: Any) -> dict[str, Any]:
+        """The document of a state with the support of every arrow."""
+        fit = await self._resampled(asked, USUAL_REPLICATES if replicates is None else replicates, hear)
+        said = await self.in_thread(lambda: brief(fit, asked.origin, layout=False, whole=True))
+        found = _support(fit)
+        return {"document": said, "seed": found.entropy, "replicates": found.replicates}
+
+    async def _resampled(self, asked: Asked, replicates: Any, hear: Hear | None = None) -> Fit:
+        """The fit of a state with what resamples say of its arrows. Their seed is that of the method, as it is for `learn`."""
+        if not is_whole(replicates, 2) or replicates > MOST_REPLICATES:
             raise SettingError(
-                f"replicates={short(count)}: a bootstrap takes a whole number of them, from 2 to {MOST_REPLICATES:,}; 500 is usual."
+                f"replicates={short(replicates)}: a bootstrap takes a whole number of them, from 2 to {MOST_REPLICATES:,}; 500 is usual."
             )
-        if seed is not None and not is_whole(seed, 0):
-            raise SettingError(f"seed={short(seed)}: give a whole number from 0 on.")
-        usual = (
-            asked.state.settings.get("seed") or 0
-        )  # with another one a search that draws lots may find another graph
-        call = {**asked.call, "workers": 1, "replicates": count, "seed": usual if seed is None else seed}
-        return await self._long.run(tasks.resampled, call, asked.origin, hear=hear)
+        key = (*asked.key, replicates)
+        kept = self._fits.get(key)
+        if kept is not None:
+            return kept
+        fit = await self.fit(asked, hear)
+        call = {**asked.call, "workers": 1, "replicates": replicates, "seed": getattr(fit.recipe, "seed", 0)}
+        found = await self._long.run(tasks.resampled, fit, call, hear=hear)
+        return self._fits.put(key, found, _weight(found))
 
     async def check(self, asked: Asked, hear: Hear, **_: Any) -> Any:
         fit = await self.fit(asked, hear)
@@ -254,14 +262,14 @@ class Desk:
         }
         return await self._long.run(tasks.compared, fit, names, own, asked.origin, hear=hear)
 
-    async def export(self, asked: Asked, form: str) -> tuple[str, str | bytes]:
-        """The name of a file and what is in it."""
+    async def export(self, asked: Asked, form: str, replicates: Any = None) -> tuple[str, str | bytes]:
+        """The name of a file and what is in it. replicates: of the resamples whose support the page shows, None without."""
         if form not in [one["form"] for one in forms()]:
             raise SettingError(f"form={short(form)}: there is no such kind of file.")
         stem = asked.held.name.rpartition("/")[2].rpartition("\\")[2].split(".")[0] or "graph"
         if form == "knowledge":
             return "knowledge.txt", asked.state.knowledge.to_text()
-        fit = await self.fit(asked)
+        fit = await (self.fit(asked) if replicates is None else self._resampled(asked, replicates))
         if form == "python":
             return f"{stem}.py", f"{python_call(fit, asked.origin)}\n"
         if form == "command":
@@ -293,6 +301,20 @@ class _Search:
         """What was found in the moments of the table."""
         said = replace(found, profile=self.table.profile, transform=self.table.transform)
         return Fit.of(with_quick_warnings(said))
+
+
+def _support(fit: Fit) -> Support:
+    assert fit.bootstrap is not None
+    return fit.bootstrap
+
+
+def _weight(fit: Fit) -> int:
+    """About as many numbers as would take its memory. Its sample of rows is its own where columns or units are not those of the file."""
+    squares, places = 8, 0
+    if fit.bootstrap is not None:
+        squares += 12
+        places = 0 if fit.bootstrap.places is None else fit.bootstrap.places.size
+    return squares * len(fit.names) ** 2 + numbers_of(fit.profile) + places + OTHERWISE
 
 
 def as_bytes(value: Mapping[str, Any]) -> bytes:

@@ -17,7 +17,7 @@ export function download(name, blob) {
 
 /** Ask the server for a form of the answer, and give it as a file. */
 export async function exported(bench, form) {
-  const { blob, name } = await bench.file("api/export", { state: bench.state, form });
+  const { blob, name } = await bench.file("api/export", { state: bench.state, form, replicates: bench.replicates() });
   download(name || `graph${form.startsWith(".") ? form : ".txt"}`, blob);
 }
 
