@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from asking import arrows, state
+from asking import arrows, lines, state
 from browser.pages import table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -114,6 +114,73 @@ def test_what_cannot_be_read_is_a_sentence_and_no_name_is_a_path(client, body, n
         assert found.status_code == 422
         assert sentence in found.json()["error"]
         assert "Traceback" not in found.text
+
+
+def untidy():
+    """A table with dates and words, a constant column and missing values, as other programs write it."""
+    X = np.random.default_rng(3).normal(size=(40, 3))
+    lines = [f"2026-01-{k % 28 + 1:02},{a:.3f},x{k},{b:.3f},1,{c:.3f}" for k, (a, b, c) in enumerate(X)]
+    lines[7] = lines[7].rpartition(",")[0] + ","
+    return "\n".join(["t,a,cat,b,same,c", *lines]).encode()
+
+
+def test_a_table_that_can_be_read_otherwise_comes_with_ways_to_do_so(client):
+    refused = [upload(client, untidy(), "untidy.csv").json()]
+    while "unread" in refused[-1]:
+        chosen = {"unread": refused[-1]["unread"], "choice": 0}
+        refused.append(client.post("api/data", json=chosen).json())
+    *refused, told = refused
+    assert [one["remedies"] for one in refused] == [
+        ["go on without t and cat"],
+        ["leave out 1 row with missing values", "go on without c"],
+        ["go on without same"],
+    ]
+    assert refused[0]["kind"] == "ColumnError"
+    assert (told["names"], told["rows"], told["dropped"]) == (["a", "b", "c"], 39, 1)
+    again = answer(client, data=told)["document"]["again"]
+    assert "missing='drop'" in again["python"]
+    assert "--columns a,b,c --missing drop" in again["command"]
+    assert answer(client, data=told, columns=["a", "c"])["document"]["raw"] == ["a", "c"]
+    _, last = lines(client.post("api/jobs/bootstrap", json={"state": state(told), "replicates": 3}))
+    assert last["result"]["replicates"] == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("a;b\n" + "1,5;2,5\n2,5;1,5\n" * 9, ["split at ;", "take , for the decimal mark"]),
+        ("1,2\n2,3\n4,3\n7,5\n8,1\n", ["take the first line for data"]),
+        ("a,ä\n1,2\n2,3\n4,3\n7,5\n8,1\n", ["read it in the encoding latin-1"]),
+        (",a,b\n" + "".join(f"{k},{k % 3},{k % 5}\n" for k in range(9)), ["go on without the column that has no name"]),
+        ("a,b,c\n" + "".join(f"{k % 4},,{k % 5}\n" for k in range(9)), ["go on without b"]),
+        ("a,b,c\n" + "".join(f"{k % 4},inf,{k % 5}\n" for k in range(9)), ["go on without b"]),
+    ],
+)
+def test_the_first_way_of_each_leads_to_a_table(client, body, words):
+    told, found = upload(client, body.encode("latin-1"), "t.csv").json(), []
+    while "unread" in told:
+        found.append(told["remedies"][0])
+        told = client.post("api/data", json={"unread": told["unread"], "choice": 0}).json()
+    assert found == words
+    assert len(told["names"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("chosen", "sentence"),
+    [
+        ({"choice": 9}, "no such way"),
+        ({"choice": -1}, "no such way"),
+        ({"choice": "0"}, "no such way"),
+        ({}, "no such way"),
+        ({"unread": "d0", "choice": 0}, "not here any more"),
+        ({"unread": 3, "choice": 0}, "'unread'"),
+    ],
+)
+def test_a_way_that_was_not_offered_is_refused(client, chosen, sentence):
+    told = upload(client, untidy(), "untidy.csv").json()
+    found = client.post("api/data", json={"unread": told["unread"], **chosen})
+    assert found.status_code in (400, 404)
+    assert sentence in found.json()["error"]
 
 
 def test_a_table_that_is_too_large_is_refused(client):

@@ -151,6 +151,21 @@ def test_units_and_reading_are_taken_from_the_command_line(start, tmp_path):
     assert "separator=';'" in document["again"]["python"]
 
 
+def test_a_table_that_can_be_read_otherwise_is_said_and_the_page_offers_it(start, tmp_path):
+    path = tmp_path / "const.csv"
+    path.write_text("a,b,c\n" + "\n".join(f"{k % 7},1,{(3 * k) % 13}" for k in range(60)))
+    process, address = start(str(path), "--no-browser", "--transform", "a=10")
+    told = httpx.get(f"{address}api/start", timeout=120).json()
+    assert (told["data"], told["unread"]["remedies"]) == (None, ["go on without b"])
+    chosen = {"unread": told["unread"]["unread"], "choice": 0}
+    found = httpx.post(f"{address}api/data", json=chosen, timeout=120).json()
+    assert (found["names"], found["transform"]) == (["a", "c"], {"a": 10.0})
+    told = httpx.get(f"{address}api/start", timeout=120).json()
+    assert (told["data"], told["unread"]) == (found, None)
+    process.terminate()
+    assert "never changes" in process.communicate(timeout=60)[1]
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -8,12 +8,16 @@ import weakref
 
 import anyio
 import numpy as np
+import pandas as pd
 import pytest
 from asking import state
 
+import ordag
+from ordag.explore.cache import Cache
 from ordag.explore.desk import NUMBERS, Desk
 from ordag.explore.state import read_state
-from ordag.explore.tables import Cache, Tables
+from ordag.explore.tables import Tables
+from ordag.show.again import OF_BYTES, again, fingerprint
 
 
 def text(rows, p, seed=0):
@@ -65,3 +69,19 @@ def test_fits_are_weighed_with_their_samples_of_rows():
     kept = [fit for fit, _ in desk._fits._held.values()]
     assert sum(fit.profile.rows.size for fit in kept) <= NUMBERS
     assert 0 < len(kept) < room
+
+
+def test_the_fingerprint_says_what_it_is_of(tmp_path):
+    """That of a file is of its bytes; a folder has none of its own."""
+    rows = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=list("abc"))
+    for k in range(2):
+        rows[25 * k : 25 * k + 25].to_parquet(tmp_path / f"{k}.parquet")
+    file = tmp_path / "0.parquet"
+    for path in (tmp_path, file):
+        desk = Desk(Tables(2**20))
+        desk.tables.start_with(str(path), path.name, {})
+        asked = anyio.run(desk.asked, state({"id": desk.tables.first.id}))
+        said = again(anyio.run(desk.fit, asked), asked.origin)
+        desk.close()
+        assert (said["digest"], said["digest_of"]) == fingerprint(ordag.learn(path, "cvs"), path)
+        assert (said["digest_of"] == OF_BYTES) == (path == file)

@@ -13,6 +13,7 @@ from ordag.cli.help import ManualPage
 from ordag.cli.options import DATA_OR_NONE, READING, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
 from ordag.errors import SettingError
+from ordag.words import harmless
 
 MOST_MB = 256
 
@@ -62,6 +63,8 @@ def explore(data: str | list[str] | None, port: int, host: str, browser: bool, m
     if data:
         with Progress() as progress:
             tables.start_with(data, title_of(data), reading, progress)
+        if tables.first_unread is not None:
+            click.echo(f"{harmless(str(tables.first_unread))} The page offers what can be done.", err=True)
     serve(tables, host=host, port=port, ready=lambda address: _announce(address, browser))
 
 

@@ -20,10 +20,10 @@ from starlette.types import Receive, Scope, Send
 
 from ordag.errors import OrdagError
 from ordag.explore.crew import Hear, TaskError, WorkError
-from ordag.explore.desk import Asked, Desk, as_bytes
+from ordag.explore.desk import Asked, Desk, as_bytes, unread
 from ordag.explore.guard import Guard
 from ordag.explore.state import RequestError, read_json
-from ordag.explore.tables import NoTableError
+from ordag.explore.tables import NoTableError, UnreadError
 from ordag.knowledge.files import entries_of
 from ordag.knowledge.knowledge import Knowledge
 from ordag.words import counted, harmless
@@ -91,12 +91,17 @@ class _Office:
         return await self._json(await self.desk.in_thread(self.desk.start))
 
     async def data(self, request: Request) -> Response:
+        """A table: a file that is sent, a built-in one, or one that was refused, by the remedy of this number."""
         tables = self.desk.tables
-        if request.headers.get("content-type", "").startswith("application/json"):
-            known = _entry(await _read(request), "builtin", str)
-            return await self._json(await self.desk.in_thread(lambda: tables.builtin(known).description))
-        name, body = _name(request, "table.csv"), await _body(request, tables.most_bytes)
-        return await self._json(await self.desk.in_thread(lambda: tables.upload(name, body).description))
+        if not request.headers.get("content-type", "").startswith("application/json"):
+            name, body = _name(request, "table.csv"), await _body(request, tables.most_bytes)
+            return await self._json(await self.desk.in_thread(lambda: tables.upload(name, body).description))
+        given = await _read(request)
+        if isinstance(given, dict) and "unread" in given:
+            id, choice = _entry(given, "unread", str), given.get("choice")
+            return await self._json(await self.desk.in_thread(lambda: tables.reread(id, choice).description))
+        known = _entry(given, "builtin", str)
+        return await self._json(await self.desk.in_thread(lambda: tables.builtin(known).description))
 
     async def knowledge(self, request: Request) -> Response:
         name, body = _name(request, "knowledge.txt"), await _body(request, STATE_BYTES)
@@ -249,6 +254,8 @@ STATUS: tuple[tuple[type[BaseException], int], ...] = (
 def refusal(error: Exception) -> JSONResponse:
     """An error as an answer: its sentence, and what kind it is."""
     status = next(status for kind, status in STATUS if isinstance(error, kind))
+    if isinstance(error, UnreadError):
+        return JSONResponse(unread(error), status)
     kind = error.kind if isinstance(error, TaskError) else type(error).__name__
     return _refusal(status, NO_MEMORY if isinstance(error, MemoryError) else str(error), kind)
 

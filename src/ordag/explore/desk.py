@@ -18,11 +18,12 @@ from ordag.diagnosis.diagnosis import NUMBERS as MOST_CHECKED
 from ordag.errors import SettingError
 from ordag.evidence.forecast import BY_TESTS
 from ordag.explore import tasks
+from ordag.explore.cache import Cache
 from ordag.explore.crew import Crew, Hear
 from ordag.explore.documents import brief, effect_of, effects_of, is_pending, judgement, turned
 from ordag.explore.forms import forms
 from ordag.explore.state import State, method_schemas, read_state
-from ordag.explore.tables import Cache, Held, Tables, numbers_of
+from ordag.explore.tables import Held, Tables, UnreadError, numbers_of
 from ordag.fit import Fit
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import Found
@@ -31,6 +32,7 @@ from ordag.learners.settings import MethodSettings
 from ordag.plain import to_json
 from ordag.resampling.support import Support
 from ordag.show.again import Origin, command_line, python_call
+from ordag.words import harmless
 
 Value = TypeVar("Value")
 
@@ -73,7 +75,7 @@ class Asked:
     def origin(self) -> Origin:
         held = self.held
         reading = {**held.reading, **self._changes}
-        return Origin(held.origin, reading, digest=held.digest)
+        return Origin(held.origin, reading, digest=(held.digest, held.digest_of))
 
     @property
     def call(self) -> dict[str, Any]:
@@ -115,9 +117,10 @@ class Desk:
 
     def start(self) -> dict[str, Any]:
         """What a page has to know before anything else."""
-        first = self.tables.first
+        first, refused = self.tables.first, self.tables.first_unread
         return {
             "data": None if first is None else first.description,
+            "unread": None if refused is None else unread(refused),
             "builtin": [{"name": one.name, "title": one.title} for one in DATASETS.values()],
             "most_bytes": self.tables.most_bytes,
             "methods": method_schemas(),
@@ -315,6 +318,12 @@ def _weight(fit: Fit) -> int:
         squares += 12
         places = 0 if fit.bootstrap.places is None else fit.bootstrap.places.size
     return squares * len(fit.names) ** 2 + numbers_of(fit.profile) + places + OTHERWISE
+
+
+def unread(error: UnreadError) -> dict[str, Any]:
+    """Why a table could not be read, and what can be done about it: the page gives the number of what is chosen back."""
+    remedies = [harmless(one.words) for one in error.remedies]
+    return {"error": harmless(str(error)), "kind": error.kind, "unread": error.id, "remedies": remedies}
 
 
 def as_bytes(value: Mapping[str, Any]) -> bytes:

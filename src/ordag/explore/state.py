@@ -38,7 +38,7 @@ class RequestError(SettingError):
 class State:
     """All that a person has chosen, checked as far as it can be without the table.
 
-    data: what is said of the table: id, digest, builtin. columns: those in use, None for all.
+    data: what is said of the table: id, builtin, name. columns: those in use, None for all.
     """
 
     data: Mapping[str, str | None]
@@ -90,7 +90,7 @@ def read_state(given: Any) -> State:
             f"version {short(found.get('version'))}, where {FORMAT!r} and {VERSION} are known."
         )
     data = _mapping(found.get("data"), "data")
-    said = {name: _text(data.get(name), f"data.{name}") for name in ("id", "digest", "builtin", "name")}
+    said = {name: _text(data.get(name), f"data.{name}") for name in ("id", "builtin", "name")}
     method = found.get("method", "auto")
     check_choice("method", method, AUTO)
     columns = found.get("columns")

@@ -22,6 +22,7 @@ from ordag.knowledge.knowledge import Knowledge
 from ordag.settings import declared
 
 if TYPE_CHECKING:
+    from ordag.data.table import Table
     from ordag.fit import Fit
 
 WIDE = 1000
@@ -45,13 +46,13 @@ LARGEST = 2**31
 class Origin:
     """Where a fit is from, as far as somebody has said: the file or the name of a built-in table, how it was read, what was typed.
 
-    digest: the SHA-256 of its bytes, where somebody knows it; the file is not opened then, and need not be there.
+    digest: its fingerprint, where somebody knows it, and what of that is; the file is not opened then, and need not be there.
     """
 
     data: str | PathLike[str] | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
     command: str | None = None
-    digest: str | None = None
+    digest: tuple[str, str] | None = None
 
     @property
     def title(self) -> str:
@@ -61,7 +62,7 @@ class Origin:
 
 def again(fit: Fit, origin: Origin) -> dict[str, Any]:
     """All that it takes, in plain values."""
-    digest, of = fingerprint(fit, origin.data) if origin.digest is None else (origin.digest, OF_BYTES)
+    digest, of = origin.digest or fingerprint(fit, origin.data)
     return {
         "version": __version__,
         "python": python_call(fit, origin),
@@ -73,9 +74,9 @@ def again(fit: Fit, origin: Origin) -> dict[str, Any]:
     }
 
 
-def fingerprint(fit: Fit, data: str | PathLike[str] | None = None) -> tuple[str, str]:
-    """SHA-256 of the file that was read, or else of what was learned from: rows, names, means and R of the moments; of a wide table
-    their diagonal alone, for R takes a factorisation."""
+def fingerprint(fit: Fit | Table, data: str | PathLike[str] | None = None) -> tuple[str, str]:
+    """SHA-256 of the file that was read, or else of what was learned from, and what it is of. The latter are rows, names, means and R of
+    the moments; of a wide table their diagonal alone, for R takes a factorisation."""
     path = DATASETS[data].path if isinstance(data, str) and data in DATASETS else Path(data or "")
     if data is not None and path.is_file() and path.stat().st_size <= LARGEST:
         with path.open("rb") as file:
