@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import threading
+from http.client import HTTPConnection
 from urllib.parse import quote
 
 import numpy as np
@@ -18,6 +20,7 @@ from test_state import anything, parts
 import ordag
 from ordag.data.datasets import DATASETS
 from ordag.evidence.verdict import quick_verdict
+from ordag.explore import app
 from ordag.explore.documents import MOST_PATHS
 from ordag.explore.forms import forms
 from ordag.show.export import content
@@ -25,6 +28,9 @@ from ordag.show.text import false_edges
 
 MARKS = DATASETS["marks"]
 CSV = MARKS.path.read_bytes()
+
+PATIENCE = 180
+"""Seconds to wait for what must come."""
 
 
 def answer(client, **chosen):
@@ -181,6 +187,53 @@ def test_a_way_that_was_not_offered_is_refused(client, chosen, sentence):
     found = client.post("api/data", json={"unread": told["unread"], **chosen})
     assert found.status_code in (400, 404)
     assert sentence in found.json()["error"]
+
+
+def test_a_file_that_nobody_waits_for_is_read_no_further(client, desk, monkeypatch):
+    begun, ended = threading.Event(), threading.Event()
+
+    def endless(name, body, tell):
+        begun.set()
+        try:
+            while True:
+                tell("some rows read")
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(desk.tables, "upload", endless)
+    tab = HTTPConnection(client.base_url.host, client.base_url.port)
+    tab.request("POST", f"{client.base_url.path}api/data", CSV)
+    assert begun.wait(PATIENCE)
+    tab.close()
+    assert ended.wait(PATIENCE)
+
+
+def test_large_requests_and_answers_keep_nobody_waiting(client, monkeypatch):
+    """What takes long for its size is done in threads, not where all requests come in."""
+    seen = []
+    for name in ("read_json", "as_bytes"):
+        work = getattr(app, name)
+        monkeypatch.setattr(
+            app, name, lambda given, work=work: (seen.append(threading.current_thread()), work(given))[1]
+        )
+    answer(client)
+    lines(client.post("api/jobs/bootstrap", json={"state": state(), "replicates": 2}))
+    assert len(seen) >= 4
+    assert {one.name for one in seen} == {"AnyIO worker thread"}
+
+
+def test_a_fault_is_a_sentence_wherever_it_happens(client, desk, monkeypatch):
+    def faulty(*_, **__):
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr(desk.tables, "table", faulty)
+    told = client.post("api/answer", json={"state": state(settings={"alpha": 0.123})})
+    _, last = lines(client.post("api/jobs/check", json={"state": state(settings={"alpha": 0.1234})}))
+    assert told.status_code == 500
+    for said in (told.json(), last):
+        assert said["kind"] == "ZeroDivisionError"
+        assert "fault in Ordag" in said["error"]
+        assert "secret" not in said["error"]
 
 
 def test_a_table_that_is_too_large_is_refused(client):

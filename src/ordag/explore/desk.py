@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,7 +24,7 @@ from ordag.explore.crew import Crew, Hear
 from ordag.explore.documents import brief, effect_of, effects_of, is_pending, judgement, turned
 from ordag.explore.forms import forms
 from ordag.explore.state import State, method_schemas, read_state
-from ordag.explore.tables import Held, Tables, UnreadError, numbers_of
+from ordag.explore.tables import Held, Tables, Tell, UnreadError, numbers_of
 from ordag.fit import Fit
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import Found
@@ -95,6 +96,10 @@ class Asked:
         return columns | ({"transform": dict(state.transform)} if state.transform else {})
 
 
+class UnwantedError(Exception):
+    """Nobody waits for this any more."""
+
+
 class Desk:
     """What the addresses of a workbench answer. Fits are kept within bounds for whoever asks again."""
 
@@ -114,6 +119,20 @@ class Desk:
     async def in_thread(self, work: Callable[[], Value]) -> Value:
         self._threads = self._threads or CapacityLimiter(THREADS)
         return await to_thread.run_sync(work, limiter=self._threads)
+
+    async def reading(self, work: Callable[[Tell], Value]) -> Value:
+        """The same for work that reads a file. When nobody waits for it any more it ends with the rows that it is at."""
+        self._threads = self._threads or CapacityLimiter(THREADS)
+        unwanted = threading.Event()
+
+        def tell(_: str) -> None:
+            if unwanted.is_set():
+                raise UnwantedError
+
+        try:
+            return await to_thread.run_sync(work, tell, limiter=self._threads, abandon_on_cancel=True)
+        finally:
+            unwanted.set()
 
     def start(self) -> dict[str, Any]:
         """What a page has to know before anything else."""

@@ -169,10 +169,10 @@ class Tables:
         self.first, self.first_unread = Held(_id(given, digest), given, digest, of, table), None
         return self.first
 
-    def builtin(self, name: str) -> Held:
+    def builtin(self, name: str, progress: Tell | None = None) -> Held:
         """A table that comes with Ordag."""
         known = load(name)
-        return self._read(Given(known.name, known.name, known.name), known.path.read_bytes())
+        return self._read(Given(known.name, known.name, known.name), known.path.read_bytes(), progress)
 
     def upload(self, name: str, body: bytes, progress: Tell | None = None) -> Held:
         """What somebody dropped onto the page; the name says what kind of file it is, and is a label otherwise."""
