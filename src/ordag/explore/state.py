@@ -97,10 +97,10 @@ def read_state(given: Any) -> State:
     return State(
         said,
         method,
-        _settings(method, _mapping(found.get("settings") or {}, "settings")),
+        _settings(method, _entries(found, "settings")),
         None if columns is None else _columns(columns),
-        _transform(_mapping(found.get("transform") or {}, "transform")),
-        _knowledge(_mapping(found.get("knowledge") or {}, "knowledge")),
+        _transform(_entries(found, "transform")),
+        _knowledge(_entries(found, "knowledge")),
     )
 
 
@@ -230,6 +230,12 @@ def _mapping(value: Any, what: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise RequestError(f"{what} is {short(value)}: it has to be an object with named entries.")
     return value
+
+
+def _entries(found: Mapping[str, Any], part: str) -> Mapping[str, Any]:
+    """A part of a state that may be left out."""
+    value = found.get(part)
+    return {} if value is None else _mapping(value, part)
 
 
 def _text(value: Any, what: str) -> str | None:
