@@ -20,6 +20,7 @@ from ordag.data.reading import Reading
 from ordag.graph.dag import Dag
 from ordag.knowledge.knowledge import Knowledge
 from ordag.settings import declared
+from ordag.words import harmless
 
 if TYPE_CHECKING:
     from ordag.data.table import Table
@@ -141,7 +142,23 @@ def command_line(fit: Fit, origin: Origin) -> str:
         else:
             words += [f"--{name}", str(value)]
     said = f"  # {', '.join(untold)} cannot be typed: take the Python code" if untold else ""
-    return shlex.join([*words, "--report", "report.html"]) + said
+    return " ".join(map(_typed_word, [*words, "--report", "report.html"])) + said
+
+
+def _typed_word(word: str) -> str:
+    """A word for a shell. One with line ends or other characters that no page can show is written with the escapes of bash and zsh."""
+    if harmless(word) == word:
+        return shlex.quote(word)
+    return f"$'{''.join(map(_typed_letter, word))}'"
+
+
+def _typed_letter(letter: str) -> str:
+    if letter in "\\'":
+        return f"\\{letter}"
+    if harmless(letter) == letter:
+        return letter
+    code = ord(letter)
+    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _named(data: str | PathLike[str]) -> str:
