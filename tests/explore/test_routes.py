@@ -55,6 +55,12 @@ def test_a_page_is_told_what_there_is(client):
     }
 
 
+def test_each_kind_of_file_is_offered_once():
+    titles = [one["title"] for one in forms()]
+    assert len(set(titles)) == len(titles)
+    assert not {".gv", ".lav", ".html"} & {one["form"] for one in forms()}
+
+
 def test_a_builtin_table_and_its_file_are_described_alike(client):
     builtin = client.post("api/data", json={"builtin": "marks"}).json()
     uploaded = upload(client, CSV, "marks ä.csv").json()
@@ -477,7 +483,8 @@ def test_an_effect_runs_along_its_paths(client):
 def test_files_are_those_of_the_library(client, form):
     said = client.post("api/export", json={"state": state(settings={"alpha": 0.05}), "form": form})
     assert said.status_code == 200, said.text
-    assert said.headers["content-disposition"] == f"attachment; filename=\"marks{form}\"; filename*=UTF-8''marks{form}"
+    name = "marks_arrows.csv" if form == ".csv" else f"marks{form}"
+    assert said.headers["content-disposition"] == f"attachment; filename=\"{name}\"; filename*=UTF-8''{name}"
     if form == ".json":
         expected = json.loads(ordag.learn("marks", "cvs", alpha=0.05).to_json())
         assert {**said.json(), "verdict": None} == {

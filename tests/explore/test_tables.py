@@ -13,6 +13,7 @@ import pytest
 from asking import state
 
 import ordag
+from ordag.errors import DataError
 from ordag.explore.cache import Cache
 from ordag.explore.desk import NUMBERS, Desk
 from ordag.explore.state import read_state
@@ -69,6 +70,14 @@ def test_fits_are_weighed_with_their_samples_of_rows():
     kept = [fit for fit, _ in desk._fits._held.values()]
     assert sum(fit.profile.rows.size for fit in kept) <= NUMBERS
     assert 0 < len(kept) < room
+
+
+def test_a_file_is_bounded_by_what_its_columns_become(monkeypatch):
+    monkeypatch.setattr("ordag.explore.tables.MOST_COLUMNS", 3)
+    tables = Tables(2**20)
+    assert len(tables.upload("t.csv", text(50, 3)).table.names) == 3
+    with pytest.raises(DataError, match=r"has 4 columns.*ordag learn"):
+        tables.upload("t.csv", text(50, 4))
 
 
 def test_the_fingerprint_says_what_it_is_of(tmp_path):

@@ -296,8 +296,10 @@ class Desk:
             return f"{stem}.py", f"{python_call(fit, asked.origin)}\n"
         if form == "command":
             return f"{stem}.sh", f"{command_line(fit, asked.origin)}\n"
-        name = f"{stem}.html" if form == "report" else f"{stem}{form}"
-        return name, await self._quick.run(tasks.written, fit, form, asked.origin)
+        ending = {"report": ".html", ".csv": "_arrows.csv"}.get(
+            form, form
+        )  # the second is not to be taken for the data
+        return f"{stem}{ending}", await self._quick.run(tasks.written, fit, form, asked.origin)
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,9 @@ KEPT = 2**22
 UNPACKED = 4
 """Times as many bytes may come of a compressed file as a file may have."""
 
+MOST_COLUMNS = 4000
+"""Of a file that is dropped onto the page: moments take memory by the square of that, an eighth of a gigabyte for each copy."""
+
 NUMBERS = 2**24
 """In all tables of other columns or units that are kept to be used again: an eighth of a gigabyte."""
 
@@ -210,6 +213,8 @@ class Tables:
         """The table, read. One that can be read otherwise is kept for that."""
         try:
             table = Table(given.data, keep=KEPT, progress=progress, **given.reading)
+            if isinstance(given.data, Upload):
+                _refuse_wide(given.name, len(table.names))
             table.needing(few_rows).moments  # noqa: B018
         except DataError as error:
             if not error.remedies:
@@ -249,6 +254,14 @@ class Tables:
 
     def _is_here(self, id: str) -> bool:
         return id in self._held or (self.first is not None and self.first.id == id)
+
+
+def _refuse_wide(name: str, p: int) -> None:
+    if p > MOST_COLUMNS:
+        raise DataError(
+            f"{shown(name)} has {p:,} columns, and files that are dropped here may have {MOST_COLUMNS:,}: leave some out, or learn from it "
+            "on the command line, with ordag learn."
+        )
 
 
 def _numbers(table: Table) -> int:
