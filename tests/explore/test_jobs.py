@@ -276,7 +276,8 @@ def test_a_search_that_two_wait_for_is_made_once(monkeypatch, given_up):
             while not begun:
                 await anyio.sleep(0.001)
             group.start_soon(wait_for_it)
-            await anyio.sleep(0.02)
+            while not desk._searched[asked.key].statistics().tasks_waiting:
+                await anyio.sleep(0)
             if given_up:
                 first.cancel()
             gate[0].set()
