@@ -194,7 +194,9 @@ def test_a_table_that_can_be_read_otherwise_is_said_and_the_page_offers_it(start
     told = httpx.get(f"{address}api/start", timeout=120).json()
     assert (told["data"], told["unread"]) == (found, None)
     process.terminate()
-    assert "never changes" in process.communicate(timeout=60)[1]
+    said = process.communicate(timeout=60)[1]
+    assert "never changes" in said
+    assert "columns=" not in said  # it is said to somebody who types
 
 
 @pytest.mark.parametrize(
