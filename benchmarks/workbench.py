@@ -234,7 +234,7 @@ def under_load(address: str, pid: int, seconds: int, rate: int, tabs: int) -> Lo
 
 
 def _change(data: dict[str, Any], k: int) -> dict[str, Any]:
-    """The state after the k-th change: another level each time, and now and then something else with it."""
+    """The state after the k-th change: another level each time, and now and then something else with it that no state had before."""
     names = data["names"]
     said: dict[str, Any] = {
         "format": "ordag-workbench",
@@ -244,11 +244,11 @@ def _change(data: dict[str, Any], k: int) -> dict[str, Any]:
         "settings": {"alpha": round(0.001 + 0.00002 * k, 6)},
     }
     if k % 10 == 3:
-        said["knowledge"] = {"forbidden": [[names[k % P], names[(k + 7) % P]]]}
+        said["knowledge"] = {"forbidden": [[names[k // 10 % P], names[(k // 10 + 7) % P]]]}
     if k % 10 == 6:
-        said["transform"] = {names[k % P]: 2.0 + k % 5}
+        said["transform"] = {names[k // 10 % P]: 2.0 + k / 100}
     if k % 10 == 9:
-        said["columns"] = [name for name in names if name != names[k % P]]
+        said["columns"] = [name for name in names if name != names[k // 10 % P]]
     return said
 
 

@@ -6,18 +6,28 @@ so that code which knows nothing of Ordag catches it in the usual way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+
+class Remedy(NamedTuple):
+    """A way to read a table that was refused: what to do, in a few words, and the settings of reading that do it."""
+
+    words: str
+    reading: Mapping[str, Any]
 
 
 class OrdagError(Exception):
     """Anything that Ordag refuses to do, with the reason.
 
     `settings` are the parameters that the sentence calls by their bare names: who shows it may know them by other names.
+    `remedies` are ways to go on, for who can offer them.
     """
 
-    def __init__(self, message: str = "", settings: Iterable[str] = ()) -> None:
+    def __init__(self, message: str = "", settings: Iterable[str] = (), remedies: Iterable[Remedy] = ()) -> None:
         super().__init__(message)
         self.settings = tuple(settings)
+        self.remedies = tuple(remedies)
 
 
 class SettingError(OrdagError, ValueError):

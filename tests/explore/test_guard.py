@@ -105,10 +105,17 @@ def test_without_the_token_there_is_nothing(address, path):
     assert b'"Refused"' in said
 
 
-def raw(address, path):
+@pytest.mark.parametrize(("method", "target"), [("OPTIONS", "*"), ("GET", "x"), ("CONNECT", "elsewhere.example:80")])
+def test_nor_is_there_where_the_target_is_no_path(address, method, target):
+    status, said = raw(address, target, method)
+    assert status == 404
+    assert b'"Refused"' in said
+
+
+def raw(address, path, method="GET"):
     """A request for a path as it stands."""
     connection = HTTPConnection(address.partition("//")[2], timeout=60)
-    connection.request("GET", path)
+    connection.request(method, path)
     answer = connection.getresponse()
     found = answer.status, answer.read()
     connection.close()

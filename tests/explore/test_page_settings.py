@@ -126,8 +126,8 @@ def test_a_change_ends_the_forecast_of_the_state_before(bench, five):
 
 def test_the_first_graph_of_a_search_is_drawn_while_it_goes_on(bench, tmp_path):
     """It is said to be the first, can be given up, and makes room for the last; nobody waits for a search of a state before."""
-    path = tmp_path / "twelve.csv"
-    table(12, 300).to_csv(path, index=False)
+    path = tmp_path / "nine.csv"
+    table(9, 300, degree=4.0, seed=0).to_csv(path, index=False)
     page = bench(path)
     method(page, "cvs")
     held = []

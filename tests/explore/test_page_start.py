@@ -65,3 +65,40 @@ def test_files_beyond_the_limit_are_not_sent(watched, serving, tmp_path):
     page.set_input_files("#file", tmp_path / "large.csv")
     expect(page.locator("#welcome .warning")).to_contain_text("--most-mb")
     assert not [url for url in asked if url.endswith("api/data")]
+
+
+def untidy(rows):
+    """The table as another program may write it: with a column of words, and a value missing."""
+    return rows.assign(who="x", b=rows["b"].where(rows.index != 3))
+
+
+def test_a_table_that_was_refused_is_read_as_the_page_offers(bench):
+    page = bench()
+    page.evaluate(DROP, ["untidy.csv", untidy(rows()).to_csv(index=False)])
+    expect(page.locator("#welcome .warning")).to_contain_text("'who' holds text")
+    page.get_by_role("button", name="go on without who").click()
+    page.get_by_role("button", name="leave out 1 row with missing values").click()
+    assert opened(page) == set(ordag.learn(untidy(rows()), columns=list("abcde"), missing="drop").graph.directed)
+    assert "missing='drop'" in page.locator("#again-body").text_content()
+
+
+def test_so_is_the_table_of_the_command_line(bench, watched, serving, tmp_path):
+    path = tmp_path / "untidy.csv"
+    untidy(rows()).to_csv(path, index=False)
+    page = watched().open(serving(path), "#welcome .drop")
+    page.get_by_role("button", name="go on without who").click()
+    page.get_by_role("button", name="leave out 1 row with missing values").click()
+    found = opened(page)
+    page.reload()
+    assert opened(page) == found
+
+
+def test_a_file_that_takes_long_does_not_replace_a_later_one(bench):
+    page = bench()
+    held = []
+    page.route("**/api/data", lambda route: held.append(route) if not held else route.continue_())
+    page.evaluate(DROP, ["old.csv", rows(1).to_csv(index=False)])
+    with page.expect_request_finished(lambda request: request.url.endswith("api/answer")):
+        page.evaluate(DROP, ["new.csv", rows(2).to_csv(index=False)])
+    expect(page.locator("#table")).to_have_text("new.csv")
+    assert held[0].request.failure is not None  # given up

@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import threading
+from http.client import HTTPConnection
 from urllib.parse import quote
 
 import numpy as np
 import pytest
-from asking import arrows, state
+from asking import arrows, lines, state
 from browser.pages import table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,6 +20,7 @@ from test_state import anything, parts
 import ordag
 from ordag.data.datasets import DATASETS
 from ordag.evidence.verdict import quick_verdict
+from ordag.explore import app
 from ordag.explore.documents import MOST_PATHS
 from ordag.explore.forms import forms
 from ordag.show.export import content
@@ -25,6 +28,9 @@ from ordag.show.text import false_edges
 
 MARKS = DATASETS["marks"]
 CSV = MARKS.path.read_bytes()
+
+PATIENCE = 180
+"""Seconds to wait for what must come."""
 
 
 def answer(client, **chosen):
@@ -47,6 +53,12 @@ def test_a_page_is_told_what_there_is(client):
     assert {"report", "knowledge", "python", "command", ".dot", ".svg", ".json"} <= {
         one["form"] for one in start["forms"]
     }
+
+
+def test_each_kind_of_file_is_offered_once():
+    titles = [one["title"] for one in forms()]
+    assert len(set(titles)) == len(titles)
+    assert not {".gv", ".lav", ".html"} & {one["form"] for one in forms()}
 
 
 def test_a_builtin_table_and_its_file_are_described_alike(client):
@@ -114,6 +126,120 @@ def test_what_cannot_be_read_is_a_sentence_and_no_name_is_a_path(client, body, n
         assert found.status_code == 422
         assert sentence in found.json()["error"]
         assert "Traceback" not in found.text
+
+
+def untidy():
+    """A table with dates and words, a constant column and missing values, as other programs write it."""
+    X = np.random.default_rng(3).normal(size=(40, 3))
+    lines = [f"2026-01-{k % 28 + 1:02},{a:.3f},x{k},{b:.3f},1,{c:.3f}" for k, (a, b, c) in enumerate(X)]
+    lines[7] = lines[7].rpartition(",")[0] + ","
+    return "\n".join(["t,a,cat,b,same,c", *lines]).encode()
+
+
+def test_a_table_that_can_be_read_otherwise_comes_with_ways_to_do_so(client):
+    refused = [upload(client, untidy(), "untidy.csv").json()]
+    while "unread" in refused[-1]:
+        chosen = {"unread": refused[-1]["unread"], "choice": 0}
+        refused.append(client.post("api/data", json=chosen).json())
+    *refused, told = refused
+    assert [one["remedies"] for one in refused] == [
+        ["go on without t and cat"],
+        ["leave out 1 row with missing values", "go on without c"],
+        ["go on without same"],
+    ]
+    assert refused[0]["kind"] == "ColumnError"
+    assert (told["names"], told["rows"], told["dropped"]) == (["a", "b", "c"], 39, 1)
+    again = answer(client, data=told)["document"]["again"]
+    assert "missing='drop'" in again["python"]
+    assert "--columns a,b,c --missing drop" in again["command"]
+    assert answer(client, data=told, columns=["a", "c"])["document"]["raw"] == ["a", "c"]
+    _, last = lines(client.post("api/jobs/bootstrap", json={"state": state(told), "replicates": 3}))
+    assert last["result"]["replicates"] == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("a;b\n" + "1,5;2,5\n2,5;1,5\n" * 9, ["split at ;", "take , for the decimal mark"]),
+        ("1,2\n2,3\n4,3\n7,5\n8,1\n", ["take the first line for data"]),
+        ("a,ä\n1,2\n2,3\n4,3\n7,5\n8,1\n", ["read it in the encoding latin-1"]),
+        (",a,b\n" + "".join(f"{k},{k % 3},{k % 5}\n" for k in range(9)), ["go on without the column that has no name"]),
+        ("a,b,c\n" + "".join(f"{k % 4},,{k % 5}\n" for k in range(9)), ["go on without b"]),
+        ("a,b,c\n" + "".join(f"{k % 4},inf,{k % 5}\n" for k in range(9)), ["go on without b"]),
+    ],
+)
+def test_the_first_way_of_each_leads_to_a_table(client, body, words):
+    told, found = upload(client, body.encode("latin-1"), "t.csv").json(), []
+    while "unread" in told:
+        found.append(told["remedies"][0])
+        told = client.post("api/data", json={"unread": told["unread"], "choice": 0}).json()
+    assert found == words
+    assert len(told["names"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("chosen", "sentence"),
+    [
+        ({"choice": 9}, "no such way"),
+        ({"choice": -1}, "no such way"),
+        ({"choice": "0"}, "no such way"),
+        ({}, "no such way"),
+        ({"unread": "d0", "choice": 0}, "not here any more"),
+        ({"unread": 3, "choice": 0}, "'unread'"),
+    ],
+)
+def test_a_way_that_was_not_offered_is_refused(client, chosen, sentence):
+    told = upload(client, untidy(), "untidy.csv").json()
+    found = client.post("api/data", json={"unread": told["unread"], **chosen})
+    assert found.status_code in (400, 404)
+    assert sentence in found.json()["error"]
+
+
+def test_a_file_that_nobody_waits_for_is_read_no_further(client, desk, monkeypatch):
+    begun, ended = threading.Event(), threading.Event()
+
+    def endless(name, body, tell):
+        begun.set()
+        try:
+            while True:
+                tell("some rows read")
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(desk.tables, "upload", endless)
+    tab = HTTPConnection(client.base_url.host, client.base_url.port)
+    tab.request("POST", f"{client.base_url.path}api/data", CSV)
+    assert begun.wait(PATIENCE)
+    tab.close()
+    assert ended.wait(PATIENCE)
+
+
+def test_large_requests_and_answers_keep_nobody_waiting(client, monkeypatch):
+    """What takes long for its size is done in threads, not where all requests come in."""
+    seen = []
+    for name in ("read_json", "as_bytes"):
+        work = getattr(app, name)
+        monkeypatch.setattr(
+            app, name, lambda given, work=work: (seen.append(threading.current_thread()), work(given))[1]
+        )
+    answer(client)
+    lines(client.post("api/jobs/bootstrap", json={"state": state(), "replicates": 2}))
+    assert len(seen) >= 4
+    assert {one.name for one in seen} == {"AnyIO worker thread"}
+
+
+def test_a_fault_is_a_sentence_wherever_it_happens(client, desk, monkeypatch):
+    def faulty(*_, **__):
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr(desk.tables, "table", faulty)
+    told = client.post("api/answer", json={"state": state(settings={"alpha": 0.123})})
+    _, last = lines(client.post("api/jobs/check", json={"state": state(settings={"alpha": 0.1234})}))
+    assert told.status_code == 500
+    for said in (told.json(), last):
+        assert said["kind"] == "ZeroDivisionError"
+        assert "fault in Ordag" in said["error"]
+        assert "secret" not in said["error"]
 
 
 def test_a_table_that_is_too_large_is_refused(client):
@@ -232,8 +358,8 @@ def test_false_edges_that_take_time_to_count_come_with_the_verdict(client):
 
 
 def test_the_first_graph_of_a_search_is_there_before_its_last(client):
-    data = table(12, 300)
-    described = upload(client, data.to_csv(index=False).encode(), "twelve.csv").json()
+    data = table(9, 300, degree=4.0, seed=0)
+    described = upload(client, data.to_csv(index=False).encode(), "nine.csv").json()
     asked = {"state": state(described, method="gds", transform={data.columns[3]: 10.0}), "layout": False}
     scaled = {"transform": {data.columns[3]: 10.0}}
     first = client.post("api/answer", json={**asked, "first": True}).json()
@@ -357,7 +483,8 @@ def test_an_effect_runs_along_its_paths(client):
 def test_files_are_those_of_the_library(client, form):
     said = client.post("api/export", json={"state": state(settings={"alpha": 0.05}), "form": form})
     assert said.status_code == 200, said.text
-    assert said.headers["content-disposition"] == f"attachment; filename=\"marks{form}\"; filename*=UTF-8''marks{form}"
+    name = "marks_arrows.csv" if form == ".csv" else f"marks{form}"
+    assert said.headers["content-disposition"] == f"attachment; filename=\"{name}\"; filename*=UTF-8''{name}"
     if form == ".json":
         expected = json.loads(ordag.learn("marks", "cvs", alpha=0.05).to_json())
         assert {**said.json(), "verdict": None} == {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -12,7 +13,10 @@ import time
 import httpx
 import psutil
 import pytest
-from asking import state
+from asking import TOKEN, state
+
+from ordag.explore.serve import serve, server
+from ordag.explore.tables import Tables
 
 SLOW = {"state": state(settings={"alpha": 0.05}), "replicates": 100_000}
 
@@ -132,6 +136,33 @@ def test_a_port_in_use_is_said(start):
     assert "--port" in err
 
 
+def test_a_server_at_the_port_of_http_is_known_without_it(desk):
+    class Listening:
+        def __init__(self, port):
+            self.port = port
+
+        def getsockname(self):
+            return "127.0.0.1", self.port
+
+    def hosts(port):
+        return server(desk, TOKEN, Listening(port), "Machine.example").config.app.hosts
+
+    assert {"127.0.0.1", "127.0.0.1:80", "[::1]", "machine.example", "machine.example:80"} < hosts(80)
+    assert "127.0.0.1" not in hosts(8080)
+
+
+def test_a_stop_before_it_has_begun_to_answer_leaves_nothing_behind(monkeypatch):
+    """A coroutine that nobody awaits would be warned of, and warnings are errors here."""
+
+    def stopped(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("asyncio.run", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        serve(Tables(2**20), ready=lambda address: None)
+    gc.collect()
+
+
 def test_a_browser_that_does_not_open_is_no_fault(start):
     process, address = start("marks", BROWSER="/nonexistent/browser", DISPLAY="", WAYLAND_DISPLAY="")
     assert httpx.get(address, timeout=120).status_code == 200
@@ -151,12 +182,32 @@ def test_units_and_reading_are_taken_from_the_command_line(start, tmp_path):
     assert "separator=';'" in document["again"]["python"]
 
 
+def test_a_table_that_can_be_read_otherwise_is_said_and_the_page_offers_it(start, tmp_path):
+    path = tmp_path / "const.csv"
+    path.write_text("a,b,c\n" + "\n".join(f"{k % 7},1,{(3 * k) % 13}" for k in range(60)))
+    process, address = start(str(path), "--no-browser", "--transform", "a=10")
+    told = httpx.get(f"{address}api/start", timeout=120).json()
+    assert (told["data"], told["unread"]["remedies"]) == (None, ["go on without b"])
+    chosen = {"unread": told["unread"]["unread"], "choice": 0}
+    found = httpx.post(f"{address}api/data", json=chosen, timeout=120).json()
+    assert (found["names"], found["transform"]) == (["a", "c"], {"a": 10.0})
+    told = httpx.get(f"{address}api/start", timeout=120).json()
+    assert (told["data"], told["unread"]) == (found, None)
+    process.terminate()
+    said = process.communicate(timeout=60)[1]
+    assert "never changes" in said
+    assert "columns=" not in said  # it is said to somebody who types
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (["nothing.csv"], "nothing.csv"),
         (["marks", "--transform", "algebar=2"], "algebra"),
         (["marks", "--most-mb", "0"], "--most-mb"),
+        (["marks", "--host", "0.0.0.0"], "--host 0.0.0.0 stands for all addresses"),
+        (["marks", "--host", "::"], "by which others reach it"),
+        (["marks", "--host", ""], "by which others reach it"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_served(run, words, sentence):

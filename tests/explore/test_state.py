@@ -123,6 +123,14 @@ def test_knowledge_of_a_page_is_lists_of_names(knowledge):
         read_state(state(knowledge=knowledge))
 
 
+@pytest.mark.parametrize("part", ["settings", "transform", "knowledge"])
+def test_a_part_is_left_out_or_an_object(part):
+    assert read_state(state(**{part: None})).key == read_state(state()).key
+    for empty in (0, "", [], False):
+        with pytest.raises(RequestError, match=f"{part} is .* named entries"):
+            read_state(state(**{part: empty}))
+
+
 @pytest.mark.parametrize("factor", [0, True, "2", None, [1], "Log"])
 def test_what_is_no_change_of_a_column_is_refused(factor):
     with pytest.raises(SettingError, match="no change of a column"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -10,11 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import ordag
 from ordag.bootstrapping import bootstrap
 from ordag.data.datasets import DATASETS
 from ordag.show.again import KNOWLEDGE, Origin, again, command_line, python_call
+from ordag.words import harmless
 
 MARKS = ["mechanics", "vectors", "algebra", "analysis", "statistics"]
 ODD = ["a,b", " c ", 'd"e', "f=g", "-h"]
@@ -163,3 +166,15 @@ def test_changed_columns_are_in_every_form_of_the_answer(run, tmp_path):
     status, out, _ = run("learn", "marks", *words)
     assert (status, said in " ".join(out.split())) == (0, True)
     assert "transform" not in ordag.learn("marks", "cvs").to_dict()
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
+def test_names_that_no_page_can_show_are_typed_with_escapes():
+    names = ["line\nend", "tab\tand 'marks' \\n", "turned\u202eround", "wide\u00a0space", "odd\U000e0001", "plain name"]
+    fit = ordag.learn(pd.DataFrame(np.random.default_rng(0).normal(size=(50, 6)), columns=names), "cvs")
+    typed = command_line(fit, Origin("t.csv", {"columns": names}))
+    assert harmless(typed) == typed
+    words = typed.replace("ordag", r"printf '%s\0'", 1)
+    printed = subprocess.run(["bash", "-c", words], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"}).stdout
+    given = printed.decode().split("\0")
+    assert given[given.index("--columns") + 1] == ",".join(names)

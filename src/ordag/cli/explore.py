@@ -12,6 +12,7 @@ import click
 from ordag.cli.help import ManualPage
 from ordag.cli.options import DATA_OR_NONE, READING, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
+from ordag.cli.typed import options_of, typed
 from ordag.errors import SettingError
 
 MOST_MB = 256
@@ -62,6 +63,9 @@ def explore(data: str | list[str] | None, port: int, host: str, browser: bool, m
     if data:
         with Progress() as progress:
             tables.start_with(data, title_of(data), reading, progress)
+        if tables.first_unread is not None:
+            sentence = typed(tables.first_unread, options_of([click.get_current_context().command]))
+            click.echo(f"{sentence} The page offers what can be done.", err=True)
     serve(tables, host=host, port=port, ready=lambda address: _announce(address, browser))
 
 

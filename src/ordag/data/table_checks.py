@@ -10,12 +10,14 @@ import numpy as np
 from ordag.arrays import Array
 from ordag.checks import as_list, short
 from ordag.data.reading import Missing
+from ordag.data.remedies import without
 from ordag.errors import (
     ColumnError,
     ConstantColumnError,
     DataError,
     MissingValuesError,
     NonFiniteError,
+    Remedy,
     TooFewRowsError,
     UnderflowError,
 )
@@ -86,19 +88,28 @@ class RowCheck:
     def verdict(self) -> None:
         if self.infinite.any():
             raise NonFiniteError(
-                f"Infinite values in {self._counts(self.infinite)}{self._place()}: remove those rows or columns, or correct the values."
+                f"Infinite values in {self._counts(self.infinite)}{self._place()}: remove those rows or columns, or correct the values.",
+                remedies=self._without(self.infinite),
             )
         if self.dropped and self.dropped == self.rows:
             raise MissingValuesError(
                 f"Every row has missing values, in {self._counts(self.absent)}: fill them in, or leave those columns out "
-                "(columns=…, --columns)."
+                "(columns=…, --columns).",
+                remedies=self._without(self.absent),
             )
         if self.dropped and self.missing == "error":
             raise MissingValuesError(
                 f"{counted(self.dropped, 'row')} of {self.rows:,} {'has' if self.dropped == 1 else 'have'} missing values, in "
                 f"{self._counts(self.absent)}{self._place()}: fill them in, leave those columns out, or drop the rows with "
-                "missing='drop' (--missing drop)."
+                "missing='drop' (--missing drop).",
+                remedies=[
+                    Remedy(f"leave out {counted(self.dropped, 'row')} with missing values", {"missing": "drop"}),
+                    *self._without(self.absent),
+                ],
             )
+
+    def _without(self, counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[Remedy]:
+        return without({self.names[j] for j in np.flatnonzero(counts)}, self.names)
 
     def _place(self) -> str:
         if not self.parts:
@@ -156,7 +167,8 @@ def check_moments(
             remedy = ", or subtract a constant first" if barely else ""
             raise ConstantColumnError(
                 f"{'Column' if one else 'Columns'} {listed(which)} never {'changes' if one else 'change'}{digits if barely else ''}: "
-                f"leave out what does not vary (columns=…, --columns){remedy}."
+                f"leave out what does not vary (columns=…, --columns){remedy}.",
+                remedies=without(set(which), names),
             )
         small = [names[j] for j in np.flatnonzero(spread < SMALLEST)]
         if small:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import mimetypes
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from functools import partial
 from importlib.resources import files
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote
@@ -19,11 +19,11 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from ordag.errors import OrdagError
-from ordag.explore.crew import Hear, TaskError, WorkError
-from ordag.explore.desk import Asked, Desk, as_bytes
+from ordag.explore.crew import Hear, TaskError, WorkError, sentence_of
+from ordag.explore.desk import Asked, Desk, as_bytes, unread
 from ordag.explore.guard import Guard
 from ordag.explore.state import RequestError, read_json
-from ordag.explore.tables import NoTableError
+from ordag.explore.tables import Held, NoTableError, Tell, UnreadError
 from ordag.knowledge.files import entries_of
 from ordag.knowledge.knowledge import Knowledge
 from ordag.words import counted, harmless
@@ -36,8 +36,6 @@ STATE_BYTES = 4 * 2**20
 FOLDERS = ("ordag.explore", "ordag.show")
 """The packages whose `browser/` holds the files of the page, the first of a name counting."""
 
-NO_MEMORY = "There is not enough memory for this: use fewer columns or a larger machine."
-
 
 class TooLargeError(RequestError):
     """A body beyond what the server takes."""
@@ -45,23 +43,23 @@ class TooLargeError(RequestError):
 
 def application(desk: Desk, token: str, hosts: Collection[str]) -> Guard:
     """The workbench, for whoever knows the token and comes by one of these hosts."""
-    office = _Office(desk)
+    endpoints = _Endpoints(desk)
     posts: dict[str, Callable[[Request], Awaitable[Response]]] = {
-        "data": office.data,
-        "answer": office.answer,
-        "verdict": office.verdict,
-        "effects": office.effects,
-        "effect": office.effect,
-        "export": office.export,
-        "knowledge": office.knowledge,
-        "jobs/bootstrap": office.job(desk.bootstrap),
-        "jobs/check": office.job(desk.check),
-        "jobs/compare": office.job(desk.compare),
+        "data": endpoints.data,
+        "answer": endpoints.answer,
+        "verdict": endpoints.verdict,
+        "effects": endpoints.effects,
+        "effect": endpoints.effect,
+        "export": endpoints.export,
+        "knowledge": endpoints.knowledge,
+        "jobs/bootstrap": endpoints.job(desk.bootstrap),
+        "jobs/check": endpoints.job(desk.check),
+        "jobs/compare": endpoints.job(desk.compare),
     }
     routes = [
-        Route(f"/{token}/", office.page),
-        Route(f"/{token}/browser/{{name}}", office.file),
-        Route(f"/{token}/api/start", _guarded(office.start)),
+        Route(f"/{token}/", endpoints.page),
+        Route(f"/{token}/browser/{{name}}", endpoints.file),
+        Route(f"/{token}/api/start", _guarded(endpoints.start)),
         *(Route(f"/{token}/api/{name}", _guarded(work), methods=["POST"]) for name, work in posts.items()),
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _nothing_there, Exception: _fault})
@@ -69,7 +67,7 @@ def application(desk: Desk, token: str, hosts: Collection[str]) -> Guard:
     return Guard(app, token, hosts)
 
 
-class _Office:
+class _Endpoints:
     """From requests to what the desk is asked, and from what it gives to responses."""
 
     def __init__(self, desk: Desk) -> None:
@@ -91,12 +89,19 @@ class _Office:
         return await self._json(await self.desk.in_thread(self.desk.start))
 
     async def data(self, request: Request) -> Response:
+        """A table: a file that is sent, a built-in one, or one that was refused, by the remedy of this number."""
         tables = self.desk.tables
-        if request.headers.get("content-type", "").startswith("application/json"):
-            known = _entry(await _read(request), "builtin", str)
-            return await self._json(await self.desk.in_thread(lambda: tables.builtin(known).description))
-        name, body = _name(request, "table.csv"), await _body(request, tables.most_bytes)
-        return await self._json(await self.desk.in_thread(lambda: tables.upload(name, body).description))
+        read: Callable[[Tell], Held]
+        if not request.headers.get("content-type", "").startswith("application/json"):
+            name, body = _name(request, "table.csv"), await _body(request, tables.most_bytes)
+            read = partial(tables.upload, name, body)
+        else:
+            given = await self._read(request)
+            if isinstance(given, dict) and "unread" in given:
+                read = partial(tables.reread, _entry(given, "unread", str), given.get("choice"))
+            else:
+                read = partial(tables.builtin, _entry(given, "builtin", str))
+        return await self._json(await _wanted(request, self.desk.reading(lambda tell: read(tell).description)))
 
     async def knowledge(self, request: Request) -> Response:
         name, body = _name(request, "knowledge.txt"), await _body(request, STATE_BYTES)
@@ -105,7 +110,7 @@ class _Office:
         return await self._json({"knowledge": empty | known.to_dict()})
 
     async def answer(self, request: Request) -> Response:
-        given = await _read(request)
+        given = await self._read(request)
         began = time.perf_counter()
         found = await _wanted(request, self._answer(given, began))
         return Response(found, media_type="application/json")
@@ -115,26 +120,26 @@ class _Office:
         wanted = {name: given.get(name) is True for name in ("layout", "first")}
         found = await self.desk.answer(asked, **wanted)
         took = round(1000.0 * (time.perf_counter() - began), 2)
-        return await self.desk.in_thread(lambda: as_bytes({**found, "milliseconds": took}))
+        return await self._encoded({**found, "milliseconds": took})
 
     async def verdict(self, request: Request) -> Response:
-        asked = await self._asked(await _read(request))
+        asked = await self._asked(await self._read(request))
         return await self._json(await _wanted(request, self.desk.verdict(asked)))
 
     async def effects(self, request: Request) -> Response:
-        given = await _read(request)
+        given = await self._read(request)
         asked, cause = await self._asked(given), _entry(given, "cause", str)
         return await self._json(await _wanted(request, self.desk.effects(asked, cause)))
 
     async def effect(self, request: Request) -> Response:
-        given = await _read(request)
+        given = await self._read(request)
         asked, ends = await self._asked(given), [_entry(given, end, str) for end in ("cause", "effect")]
         return await self._json(await _wanted(request, self.desk.effect(asked, *ends)))
 
     async def export(self, request: Request) -> Response:
-        given = await _read(request)
+        given = await self._read(request)
         asked, form = await self._asked(given), _entry(given, "form", str)
-        name, content = await _wanted(request, self.desk.export(asked, form))
+        name, content = await _wanted(request, self.desk.export(asked, form, given.get("replicates")))
         plain = "".join(
             letter if letter.isascii() and (letter.isalnum() or letter in "._-") else "_" for letter in name
         )
@@ -145,18 +150,26 @@ class _Office:
         """An endpoint that says how far the work is, and then what came of it."""
 
         async def endpoint(request: Request) -> Response:
-            given = await _read(request)
+            given = await self._read(request)
             asked = await self._asked(given)
-            options = {name: given.get(name) for name in ("replicates", "seed", "methods")}
-            return _Stream(lambda hear: work(asked, hear, **options))
+            options = {name: given.get(name) for name in ("replicates", "methods")}
+            return _Stream(lambda hear: work(asked, hear, **options), self._encoded)
 
         return endpoint
 
     async def _asked(self, given: Any) -> Asked:
         return await self.desk.asked(_entry(given, "state", dict))
 
+    async def _read(self, request: Request) -> Any:
+        """The JSON in a request. In a thread, as there may be a lot of it, and others are not to wait for it."""
+        body = await _body(request, STATE_BYTES)
+        return await self.desk.in_thread(lambda: read_json(body))
+
     async def _json(self, value: Mapping[str, Any]) -> Response:
-        return Response(await self.desk.in_thread(lambda: as_bytes(value)), media_type="application/json")
+        return Response(await self._encoded(value), media_type="application/json")
+
+    async def _encoded(self, value: Mapping[str, Any]) -> bytes:
+        return await self.desk.in_thread(lambda: as_bytes(value))
 
 
 class _Stream(Response):
@@ -164,17 +177,19 @@ class _Stream(Response):
 
     media_type = "application/x-ndjson"
 
-    def __init__(self, work: Callable[[Hear], Awaitable[Any]]) -> None:
+    def __init__(
+        self, work: Callable[[Hear], Awaitable[Any]], encoded: Callable[[Mapping[str, Any]], Awaitable[bytes]]
+    ) -> None:
         super().__init__()
         del self.headers["content-length"]
-        self._work = work
+        self._work, self._encoded = work, encoded
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
 
         async def tell(said: Mapping[str, Any], more: bool = True) -> None:
-            line = as_bytes(said) + b"\n"
-            await send({"type": "http.response.body", "body": line, "more_body": more})
+            line = await self._encoded(said)
+            await send({"type": "http.response.body", "body": line + b"\n", "more_body": more})
 
         async def hear(news: str) -> None:
             await tell({"progress": {"share": getattr(news, "share", None), "words": harmless(str(news))}})
@@ -183,8 +198,8 @@ class _Stream(Response):
             said = {"result": await _wanted(Request(scope, receive), self._work(hear))}
         except ClientDisconnect:
             return
-        except (OrdagError, MemoryError) as error:
-            said = json.loads(bytes(refusal(error).body))
+        except Exception as error:
+            _, said = refusal(error)
         await tell(said, more=False)
 
 
@@ -228,10 +243,10 @@ def _guarded(work: Callable[[Request], Awaitable[Response]]) -> Callable[[Reques
     async def endpoint(request: Request) -> Response:
         try:
             return await work(request)
-        except (OrdagError, MemoryError) as error:
-            return refusal(error)
         except ClientDisconnect:
             return Response(status_code=400)
+        except Exception as error:
+            return await _fault(request, error)
 
     return endpoint
 
@@ -243,33 +258,32 @@ STATUS: tuple[tuple[type[BaseException], int], ...] = (
     (WorkError, 500),
     (OrdagError, 422),
     (MemoryError, 507),
+    (Exception, 500),
 )
 
 
-def refusal(error: Exception) -> JSONResponse:
-    """An error as an answer: its sentence, and what kind it is."""
+def refusal(error: Exception) -> tuple[int, dict[str, Any]]:
+    """An error as an answer: its status, its sentence, and what kind it is."""
     status = next(status for kind, status in STATUS if isinstance(error, kind))
+    if isinstance(error, UnreadError):
+        return status, unread(error)
     kind = error.kind if isinstance(error, TaskError) else type(error).__name__
-    return _refusal(status, NO_MEMORY if isinstance(error, MemoryError) else str(error), kind)
+    return status, _said(sentence_of(error), kind)
 
 
-def _refusal(status: int, sentence: str, kind: str) -> JSONResponse:
-    return JSONResponse({"error": harmless(sentence), "kind": kind}, status)
+def _said(sentence: str, kind: str) -> dict[str, Any]:
+    return {"error": harmless(sentence), "kind": kind}
 
 
 async def _nothing_there(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
     sentence = "This address takes requests of another kind." if status == 405 else "There is nothing at this address."
-    return _refusal(status, sentence, "HTTPException")
+    return JSONResponse(_said(sentence, "HTTPException"), status)
 
 
 async def _fault(request: Request, error: Exception) -> Response:
-    sentence = f"This failed because of a fault in Ordag ({type(error).__name__}). Another setting may do."
-    return _refusal(500, sentence, type(error).__name__)
-
-
-async def _read(request: Request) -> Any:
-    return read_json(await _body(request, STATE_BYTES))
+    status, said = refusal(error)
+    return JSONResponse(said, status)
 
 
 async def _body(request: Request, most: int) -> bytes:

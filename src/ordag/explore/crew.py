@@ -209,9 +209,16 @@ def _teller(pipe: Connection) -> Tell:
 def _done(function: Callable[..., Any], given: tuple[Any, ...], tell: Tell) -> tuple[str, Any]:
     try:
         return "result", function(*given, tell=tell)
-    except OrdagError as error:
-        return "refused", (str(error), type(error).__name__)
-    except MemoryError:
-        return "refused", ("There is not enough memory for this: use fewer columns or a larger machine.", "MemoryError")
+    except (OrdagError, MemoryError) as error:
+        return "refused", (sentence_of(error), type(error).__name__)
     except Exception as error:
-        return "failed", f"This failed because of a fault in Ordag ({type(error).__name__}). Another setting may do."
+        return "failed", sentence_of(error)
+
+
+def sentence_of(error: Exception) -> str:
+    """What a person is told of an error: of those that Ordag does not raise itself, no more than that."""
+    if isinstance(error, OrdagError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this: use fewer columns or a larger machine."
+    return f"This failed because of a fault in Ordag ({type(error).__name__}). Another setting may do."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,23 +19,29 @@ from ordag.diagnosis.diagnosis import NUMBERS as MOST_CHECKED
 from ordag.errors import SettingError
 from ordag.evidence.forecast import BY_TESTS
 from ordag.explore import tasks
+from ordag.explore.cache import Cache
 from ordag.explore.crew import Crew, Hear
 from ordag.explore.documents import brief, effect_of, effects_of, is_pending, judgement, turned
 from ordag.explore.forms import forms
 from ordag.explore.state import State, method_schemas, read_state
-from ordag.explore.tables import Held, Kept, Tables
+from ordag.explore.tables import Held, Tables, Tell, UnreadError, numbers_of
 from ordag.fit import Fit
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import Found
 from ordag.learners.methods import METHODS, is_counted, learn_from, recipe_for, settings_of, with_quick_warnings
 from ordag.learners.settings import MethodSettings
 from ordag.plain import to_json
+from ordag.resampling.support import Support
 from ordag.show.again import Origin, command_line, python_call
+from ordag.words import harmless
 
 Value = TypeVar("Value")
 
-NUMBERS = 2**22
-"""In the fits that are kept to be asked again: a few hundred of 50 variables."""
+NUMBERS = 2**24
+"""In the fits that are kept to be asked again, an eighth of a gigabyte: a few hundred of 50 variables and 1000 rows."""
+
+OTHERWISE = 2**12
+"""Numbers that would take as much memory as names, texts and small arrays of a fit."""
 
 MANY = 3
 """Edges for each variable from which places in layers take long to find."""
@@ -48,7 +55,7 @@ QUICK = 0.3
 FEW = 8
 """Variables up to which no search takes long."""
 
-MOST_REPLICATES = 100_000
+USUAL_REPLICATES, MOST_REPLICATES = 200, 100_000
 
 ALL_HAVE = ("alpha", "min_effect")
 """Settings that mean the same for every method that has them: methods that are compared take them over."""
@@ -69,7 +76,7 @@ class Asked:
     def origin(self) -> Origin:
         held = self.held
         reading = {**held.reading, **self._changes}
-        return Origin(held.origin, reading, digest=held.digest)
+        return Origin(held.origin, reading, digest=(held.digest, held.digest_of))
 
     @property
     def call(self) -> dict[str, Any]:
@@ -89,13 +96,17 @@ class Asked:
         return columns | ({"transform": dict(state.transform)} if state.transform else {})
 
 
+class UnwantedError(Exception):
+    """Nobody waits for this any more."""
+
+
 class Desk:
     """What the addresses of a workbench answer. Fits are kept within bounds for whoever asks again."""
 
     def __init__(self, tables: Tables) -> None:
         cores = os.cpu_count() or 1
         self.tables = tables
-        self._fits: Kept[Fit] = Kept(NUMBERS)
+        self._fits: Cache[Fit] = Cache(NUMBERS)
         self._searched: dict[tuple[str, str], Event] = {}
         self._threads: CapacityLimiter | None = None
         self._quick, self._long = Crew(max(2, cores)), Crew(max(1, cores // 2))
@@ -109,11 +120,26 @@ class Desk:
         self._threads = self._threads or CapacityLimiter(THREADS)
         return await to_thread.run_sync(work, limiter=self._threads)
 
+    async def reading(self, work: Callable[[Tell], Value]) -> Value:
+        """The same for work that reads a file. When nobody waits for it any more it ends with the rows that it is at."""
+        self._threads = self._threads or CapacityLimiter(THREADS)
+        unwanted = threading.Event()
+
+        def tell(_: str) -> None:
+            if unwanted.is_set():
+                raise UnwantedError
+
+        try:
+            return await to_thread.run_sync(work, tell, limiter=self._threads, abandon_on_cancel=True)
+        finally:
+            unwanted.set()
+
     def start(self) -> dict[str, Any]:
         """What a page has to know before anything else."""
-        first = self.tables.first
+        first, refused = self.tables.first, self.tables.first_unread
         return {
             "data": None if first is None else first.description,
+            "unread": None if refused is None else unread(refused),
             "builtin": [{"name": one.name, "title": one.title} for one in DATASETS.values()],
             "most_bytes": self.tables.most_bytes,
             "methods": method_schemas(),
@@ -176,7 +202,7 @@ class Desk:
             done.set()
 
     def _kept(self, asked: Asked, fit: Fit) -> Fit:
-        return self._fits.put(asked.key, fit, 8 * len(fit.names) ** 2)
+        return self._fits.put(asked.key, fit, _weight(fit))
 
     async def answer(self, asked: Asked, *, layout: bool, first: bool = False) -> dict[str, Any]:
         """The document of a state. first: of a search that takes long what it finds soon is enough; that is then said to be unfinished."""
@@ -212,19 +238,27 @@ class Desk:
         fit = await self.fit(asked)
         return await self.in_thread(lambda: effect_of(fit, cause, effect))
 
-    async def bootstrap(self, asked: Asked, hear: Hear, replicates: Any = None, seed: Any = None, **_: Any) -> Any:
-        count = 200 if replicates is None else replicates
-        if not is_whole(count, 2) or count > MOST_REPLICATES:
+    async def bootstrap(self, asked: Asked, hear: Hear, replicates: Any = None, **_: Any) -> dict[str, Any]:
+        """The document of a state with the support of every arrow."""
+        fit = await self._resampled(asked, USUAL_REPLICATES if replicates is None else replicates, hear)
+        said = await self.in_thread(lambda: brief(fit, asked.origin, layout=False, whole=True))
+        found = _support(fit)
+        return {"document": said, "seed": found.entropy, "replicates": found.replicates}
+
+    async def _resampled(self, asked: Asked, replicates: Any, hear: Hear | None = None) -> Fit:
+        """The fit of a state with what resamples say of its arrows. Their seed is that of the method, as it is for `learn`."""
+        if not is_whole(replicates, 2) or replicates > MOST_REPLICATES:
             raise SettingError(
-                f"replicates={short(count)}: a bootstrap takes a whole number of them, from 2 to {MOST_REPLICATES:,}; 500 is usual."
+                f"replicates={short(replicates)}: a bootstrap takes a whole number of them, from 2 to {MOST_REPLICATES:,}; 500 is usual."
             )
-        if seed is not None and not is_whole(seed, 0):
-            raise SettingError(f"seed={short(seed)}: give a whole number from 0 on.")
-        usual = (
-            asked.state.settings.get("seed") or 0
-        )  # with another one a search that draws lots may find another graph
-        call = {**asked.call, "workers": 1, "replicates": count, "seed": usual if seed is None else seed}
-        return await self._long.run(tasks.resampled, call, asked.origin, hear=hear)
+        key = (*asked.key, replicates)
+        kept = self._fits.get(key)
+        if kept is not None:
+            return kept
+        fit = await self.fit(asked, hear)
+        call = {**asked.call, "workers": 1, "replicates": replicates, "seed": getattr(fit.recipe, "seed", 0)}
+        found = await self._long.run(tasks.resampled, fit, call, hear=hear)
+        return self._fits.put(key, found, _weight(found))
 
     async def check(self, asked: Asked, hear: Hear, **_: Any) -> Any:
         fit = await self.fit(asked, hear)
@@ -250,20 +284,22 @@ class Desk:
         }
         return await self._long.run(tasks.compared, fit, names, own, asked.origin, hear=hear)
 
-    async def export(self, asked: Asked, form: str) -> tuple[str, str | bytes]:
-        """The name of a file and what is in it."""
+    async def export(self, asked: Asked, form: str, replicates: Any = None) -> tuple[str, str | bytes]:
+        """The name of a file and what is in it. replicates: of the resamples whose support the page shows, None without."""
         if form not in [one["form"] for one in forms()]:
             raise SettingError(f"form={short(form)}: there is no such kind of file.")
         stem = asked.held.name.rpartition("/")[2].rpartition("\\")[2].split(".")[0] or "graph"
         if form == "knowledge":
             return "knowledge.txt", asked.state.knowledge.to_text()
-        fit = await self.fit(asked)
+        fit = await (self.fit(asked) if replicates is None else self._resampled(asked, replicates))
         if form == "python":
             return f"{stem}.py", f"{python_call(fit, asked.origin)}\n"
         if form == "command":
             return f"{stem}.sh", f"{command_line(fit, asked.origin)}\n"
-        name = f"{stem}.html" if form == "report" else f"{stem}{form}"
-        return name, await self._quick.run(tasks.written, fit, form, asked.origin)
+        ending = {"report": ".html", ".csv": "_arrows.csv"}.get(
+            form, form
+        )  # the second is not to be taken for the data
+        return f"{stem}{ending}", await self._quick.run(tasks.written, fit, form, asked.origin)
 
 
 @dataclass(frozen=True)
@@ -289,6 +325,26 @@ class _Search:
         """What was found in the moments of the table."""
         said = replace(found, profile=self.table.profile, transform=self.table.transform)
         return Fit.of(with_quick_warnings(said))
+
+
+def _support(fit: Fit) -> Support:
+    assert fit.bootstrap is not None
+    return fit.bootstrap
+
+
+def _weight(fit: Fit) -> int:
+    """About as many numbers as would take its memory. Its sample of rows is its own where columns or units are not those of the file."""
+    squares, places = 8, 0
+    if fit.bootstrap is not None:
+        squares += 12
+        places = 0 if fit.bootstrap.places is None else fit.bootstrap.places.size
+    return squares * len(fit.names) ** 2 + numbers_of(fit.profile) + places + OTHERWISE
+
+
+def unread(error: UnreadError) -> dict[str, Any]:
+    """Why a table could not be read, and what can be done about it: the page gives the number of what is chosen back."""
+    remedies = [harmless(one.words) for one in error.remedies]
+    return {"error": harmless(str(error)), "kind": error.kind, "unread": error.id, "remedies": remedies}
 
 
 def as_bytes(value: Mapping[str, Any]) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ordag.graph.formats import FORMATS
 from ordag.show.export import endings
 
 WHOLE = {
@@ -17,19 +18,22 @@ TITLES = {
     ".pdf": "picture, PDF",
     ".png": "picture, PNG",
     ".dot": "Graphviz",
-    ".gv": "Graphviz, .gv",
     ".graphml": "GraphML",
     ".gml": "GML",
     ".adjacency.csv": "adjacency matrix, CSV",
     ".lavaan": "lavaan",
-    ".lav": "lavaan, .lav",
     ".dagitty": "dagitty",
 }
 
 
 def forms() -> list[dict[str, str]]:
-    """The kinds of files that an answer can be taken away as."""
+    """The kinds of files that an answer can be taken away as, those with several endings by the first of them."""
+    others = [ending for known in FORMATS.values() for ending in known.endings[1:]]
     return [
         *({"form": form, "title": title} for form, title in WHOLE.items()),
-        *({"form": ending, "title": TITLES.get(ending, ending[1:])} for ending in endings() if ending != ".html"),
+        *(
+            {"form": ending, "title": TITLES.get(ending, ending[1:])}
+            for ending in endings()
+            if ending not in (".html", *others)
+        ),
     ]

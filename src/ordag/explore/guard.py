@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
@@ -59,7 +59,7 @@ class Guard:
             return _refusal(403, "Requests from pages of other sites are refused.")
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             return _refusal(403, "Requests from pages of other sites are refused.")
-        said = scope["path"].split("/")[1]
+        said = scope["path"].removeprefix("/").partition("/")[0]
         if not hmac.compare_digest(said.encode("utf-8", "replace"), self.token.encode()):
             return _refusal(404, "There is nothing at this address: use the one that the workbench printed.")
         return None

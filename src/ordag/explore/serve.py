@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import socket
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from ipaddress import ip_address
 
 import uvicorn
 
@@ -17,19 +19,30 @@ from ordag.explore.tables import Tables
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
+ANY = "0.0.0.0"
+"""What an empty name would listen on."""
+
+HTTP = 80
+"""The port that browsers leave out of the name of a server."""
+
 
 def serve(tables: Tables, *, host: str = "127.0.0.1", port: int = 0, ready: Callable[[str], None]) -> None:
     """Answer until SIGINT or SIGTERM, which end it at once, whoever is still connected; `ready` is told the address."""
     with listen(host, port) as listening, closing(Desk(tables)) as desk:
         token = secrets.token_urlsafe(24)
         ready(f"http://{_named(host)}:{listening.getsockname()[1]}/{token}/")
-        server(desk, token, listening, host).run(sockets=[listening])
+        answering = server(desk, token, listening, host).serve(sockets=[listening])
+        try:
+            asyncio.run(answering)
+        finally:
+            answering.close()  # Ctrl-C may come before it has begun
 
 
 def server(desk: Desk, token: str, listening: socket.socket, host: str = "127.0.0.1") -> uvicorn.Server:
     """What answers on a socket, to whoever names it by the loopback address or by the host."""
     port = listening.getsockname()[1]
-    hosts = {f"{one.lower()}:{port}" for one in (*LOOPBACK, _named(host))}
+    names = {one.lower() for one in (*LOOPBACK, _named(host))}
+    hosts = {f"{one}:{port}" for one in names} | (names if port == HTTP else set())
     config = uvicorn.Config(
         application(desk, token, hosts),
         http="h11",
@@ -48,10 +61,20 @@ def _named(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
+def _refuse_any(host: str, address: str) -> None:
+    """All addresses of the machine are none that a request could name, and nobody who names another would be let in."""
+    if ip_address(address.partition("%")[0]).is_unspecified:
+        raise SettingError(
+            f"host={host!r} stands for all addresses of this machine: give the one, or the name, by which others reach it.",
+            ["host"],
+        )
+
+
 def listen(host: str, port: int) -> socket.socket:
     """A socket that takes connections; port 0 is any that is free."""
     try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        family, *_, address = socket.getaddrinfo(host or ANY, port, type=socket.SOCK_STREAM)[0]
+        _refuse_any(host, str(address[0]))
         listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # else asyncio leaves Nagle on
         try:
             if sys.platform != "win32":  # there it would let two servers listen on one port

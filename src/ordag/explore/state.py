@@ -38,7 +38,7 @@ class RequestError(SettingError):
 class State:
     """All that a person has chosen, checked as far as it can be without the table.
 
-    data: what is said of the table: id, digest, builtin. columns: those in use, None for all.
+    data: what is said of the table: id, builtin, name. columns: those in use, None for all.
     """
 
     data: Mapping[str, str | None]
@@ -90,17 +90,17 @@ def read_state(given: Any) -> State:
             f"version {short(found.get('version'))}, where {FORMAT!r} and {VERSION} are known."
         )
     data = _mapping(found.get("data"), "data")
-    said = {name: _text(data.get(name), f"data.{name}") for name in ("id", "digest", "builtin", "name")}
+    said = {name: _text(data.get(name), f"data.{name}") for name in ("id", "builtin", "name")}
     method = found.get("method", "auto")
     check_choice("method", method, AUTO)
     columns = found.get("columns")
     return State(
         said,
         method,
-        _settings(method, _mapping(found.get("settings") or {}, "settings")),
+        _settings(method, _entries(found, "settings")),
         None if columns is None else _columns(columns),
-        _transform(_mapping(found.get("transform") or {}, "transform")),
-        _knowledge(_mapping(found.get("knowledge") or {}, "knowledge")),
+        _transform(_entries(found, "transform")),
+        _knowledge(_entries(found, "knowledge")),
     )
 
 
@@ -230,6 +230,12 @@ def _mapping(value: Any, what: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise RequestError(f"{what} is {short(value)}: it has to be an object with named entries.")
     return value
+
+
+def _entries(found: Mapping[str, Any], part: str) -> Mapping[str, Any]:
+    """A part of a state that may be left out."""
+    value = found.get(part)
+    return {} if value is None else _mapping(value, part)
 
 
 def _text(value: Any, what: str) -> str | None:

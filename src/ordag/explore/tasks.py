@@ -53,12 +53,10 @@ def told(fit: Fit, origin: Origin, *, tell: Tell) -> dict[str, Any]:
     return brief(fit, origin, layout=True)
 
 
-def resampled(call: Mapping[str, Any], origin: Origin, *, tell: Tell) -> dict[str, Any]:
-    """What `ordag.bootstrap` gives, as a document with the support of every arrow."""
-    result = bootstrap(**call, progress=tell)
-    tell("forecasting what would be wrong")
-    said = brief(replace(result.fit, bootstrap=result), origin, layout=False, whole=True)
-    return {"document": said, "seed": call["seed"], "replicates": result.replicates}
+def resampled(fit: Fit, call: Mapping[str, Any], *, tell: Tell) -> Fit:
+    """A fit with the support that `ordag.bootstrap` finds for its arrows, and with its verdict. Its graph stays as it is."""
+    found = bootstrap(**call, progress=tell)
+    return judged(replace(fit, bootstrap=replace(found, graph=fit.graph, fit=fit)), tell=tell)
 
 
 def checked(fit: Fit, rows: Rows | None, origin: Origin, alpha: float | None, *, tell: Tell) -> dict[str, Any]:

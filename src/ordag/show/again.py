@@ -20,8 +20,10 @@ from ordag.data.reading import Reading
 from ordag.graph.dag import Dag
 from ordag.knowledge.knowledge import Knowledge
 from ordag.settings import declared
+from ordag.words import harmless
 
 if TYPE_CHECKING:
+    from ordag.data.table import Table
     from ordag.fit import Fit
 
 WIDE = 1000
@@ -45,13 +47,13 @@ LARGEST = 2**31
 class Origin:
     """Where a fit is from, as far as somebody has said: the file or the name of a built-in table, how it was read, what was typed.
 
-    digest: the SHA-256 of its bytes, where somebody knows it; the file is not opened then, and need not be there.
+    digest: its fingerprint, where somebody knows it, and what of that is; the file is not opened then, and need not be there.
     """
 
     data: str | PathLike[str] | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
     command: str | None = None
-    digest: str | None = None
+    digest: tuple[str, str] | None = None
 
     @property
     def title(self) -> str:
@@ -61,7 +63,7 @@ class Origin:
 
 def again(fit: Fit, origin: Origin) -> dict[str, Any]:
     """All that it takes, in plain values."""
-    digest, of = fingerprint(fit, origin.data) if origin.digest is None else (origin.digest, OF_BYTES)
+    digest, of = origin.digest or fingerprint(fit, origin.data)
     return {
         "version": __version__,
         "python": python_call(fit, origin),
@@ -73,9 +75,9 @@ def again(fit: Fit, origin: Origin) -> dict[str, Any]:
     }
 
 
-def fingerprint(fit: Fit, data: str | PathLike[str] | None = None) -> tuple[str, str]:
-    """SHA-256 of the file that was read, or else of what was learned from: rows, names, means and R of the moments; of a wide table
-    their diagonal alone, for R takes a factorisation."""
+def fingerprint(fit: Fit | Table, data: str | PathLike[str] | None = None) -> tuple[str, str]:
+    """SHA-256 of the file that was read, or else of what was learned from, and what it is of. The latter are rows, names, means and R of
+    the moments; of a wide table their diagonal alone, for R takes a factorisation."""
     path = DATASETS[data].path if isinstance(data, str) and data in DATASETS else Path(data or "")
     if data is not None and path.is_file() and path.stat().st_size <= LARGEST:
         with path.open("rb") as file:
@@ -140,7 +142,23 @@ def command_line(fit: Fit, origin: Origin) -> str:
         else:
             words += [f"--{name}", str(value)]
     said = f"  # {', '.join(untold)} cannot be typed: take the Python code" if untold else ""
-    return shlex.join([*words, "--report", "report.html"]) + said
+    return " ".join(map(_typed_word, [*words, "--report", "report.html"])) + said
+
+
+def _typed_word(word: str) -> str:
+    """A word for a shell. One with line ends or other characters that no page can show is written with the escapes of bash and zsh."""
+    if harmless(word) == word:
+        return shlex.quote(word)
+    return f"$'{''.join(map(_typed_letter, word))}'"
+
+
+def _typed_letter(letter: str) -> str:
+    if letter in "\\'":
+        return f"\\{letter}"
+    if harmless(letter) == letter:
+        return letter
+    code = ord(letter)
+    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _named(data: str | PathLike[str]) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ordag.checks import as_list, short
-from ordag.errors import ColumnError, PrecisionError, SettingError
+from ordag.data.remedies import without
+from ordag.errors import ColumnError, PrecisionError, Remedy, SettingError
 from ordag.words import cut, did_you_mean, quoted
 
 LARGEST_EXACT = 2**53  # from here on float64 skips integers
@@ -16,10 +17,11 @@ LARGEST_EXACT = 2**53  # from here on float64 skips integers
 
 @dataclass(frozen=True)
 class Kind:
-    """What a column holds instead of numbers, and what can be done about it."""
+    """What a column holds instead of numbers, and what can be done about it; `way` is a way to read it all the same."""
 
     holds: str
     remedy: str = ""
+    way: Remedy | None = field(default=None, compare=False)
 
 
 TEXT = Kind("text")
@@ -46,7 +48,13 @@ def select(
     refused = [j for j in positions if kinds[j] is not None]
     if refused:
         usable = [name for name, kind in zip(names, kinds, strict=True) if kind is None and name]
-        raise ColumnError(_not_numbers(names, kinds, refused, usable, describe))
+        kept = [names[j] for j in positions if names[j]]
+        ways = [kinds[j].way for j in refused]  # type: ignore[union-attr]
+        same = [ways[0]] if ways[0] is not None and all(way == ways[0] for way in ways) else []
+        raise ColumnError(
+            _not_numbers(names, kinds, refused, usable, describe),
+            remedies=[*same, *without({names[j] for j in refused}, kept)],
+        )
     return positions
 
 
@@ -88,7 +96,8 @@ def _refuse_unnamed(names: Sequence[str], describe: str) -> None:
         named = [name for name in names if name.strip()]
         raise ColumnError(
             f"{describe}: column {unnamed[0] + 1} of {len(names)} has no name; it may hold row names, or "
-            f"come from a separator at the end of each line. Give it a name, or {_choice(named)}."
+            f"come from a separator at the end of each line. Give it a name, or {_choice(named)}.",
+            remedies=without({names[unnamed[0]]}, names) if len(unnamed) == 1 else (),
         )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Array
+from ordag.data import remedies
 from ordag.data.reading import Reading
 from ordag.data.sources.arrow import floats, kind_of
 from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, beyond_exact, select
@@ -134,7 +135,8 @@ def _kind(column: Any, layout: Layout) -> Kind | None:
         return None
     row, value = strange[0]
     if layout.decimal == "." and all(COMMA.fullmatch(value) for _, value in strange):
-        return Kind(f"decimal commas ({cut(value)!r} in data row {row})", DECIMAL_COMMA)
+        way = None if layout.separator == "," else remedies.DECIMAL_COMMA
+        return Kind(f"decimal commas ({cut(value)!r} in data row {row})", DECIMAL_COMMA, way)
     if not layout.header and row == 1 and len(strange) == 1:
         return Kind(
             f"{cut(value)!r} in its first row",
@@ -205,13 +207,16 @@ def _explained(message: str, layout: Layout, names: Mapping[int, str]) -> DataEr
     if found and int(found[1]) in names:
         place = f" in data row {int(found[2]) - layout.header}" if found[2] else ""
         name = names[int(found[1])]
+        without = remedies.without({name}, list(names.values()))
         problem = f"{describe}: column {name!r} holds {cut(found[3])!r}{place}, which is not a number."
         if "\ufffd" in found[3]:
             return not_decodable(describe, layout.encoding, f"column {name!r}{place}")
         if layout.decimal == "." and COMMA.fullmatch(found[3]):
-            return ColumnError(f"{problem} {DECIMAL_COMMA}")
+            ways = [] if layout.separator == "," else [remedies.DECIMAL_COMMA]
+            return ColumnError(f"{problem} {DECIMAL_COMMA}", remedies=[*ways, *without])
         mark = f" Decimal numbers are expected with {layout.decimal!r}." if layout.decimal != "." else ""
-        return ColumnError(f"{problem}{mark} Correct the value, or leave the cell empty if it is missing.")
+        correct = "Correct the value, or leave the cell empty if it is missing."
+        return ColumnError(f"{problem}{mark} {correct}", remedies=without)
     if "straddl" in message:
         return UnreadableError(
             f"{describe} has a row of more than {layout.block >> 10} kB: a quotation mark may be opened and "

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ordag.checks import short
 from ordag.data.reading import Reading
+from ordag.data.remedies import LATIN, NO_HEADER, split_at
 from ordag.data.sources.paths import File, Upload, arrow_file, check_unpacked, opened
 from ordag.errors import SettingError, UnreadableError
 
@@ -202,7 +203,8 @@ def not_decodable(describe: str, codec: str, place: str) -> UnreadableError:
     if codec == "utf8":
         return UnreadableError(
             f"{describe} is not encoded in UTF-8 ({place}). Set the encoding it was saved in, most often "
-            'encoding="latin-1" (--encoding latin-1 on the command line).'
+            'encoding="latin-1" (--encoding latin-1 on the command line).',
+            remedies=[LATIN],
         )
     return UnreadableError(
         f"{describe} is not encoded in {codec} ({place}): set the encoding it was saved in, or none for UTF-8."
@@ -237,7 +239,8 @@ def _refuse_other_separator(text: str, lines: list[str], chosen: str, describe: 
     name, value, typed = SEPARATORS[likely]
     raise UnreadableError(
         f"{describe} has a single column when it is split at {chosen!r}: it seems to be separated by {name}. "
-        f"Set separator={value} (--separator {typed} on the command line)."
+        f"Set separator={value} (--separator {typed} on the command line).",
+        remedies=[split_at(likely)],
     )
 
 
@@ -248,7 +251,8 @@ def _refuse_numbers_as_names(first: tuple[str, ...], decimal: str, describe: str
         shown = "; ".join(names[:4]) + ("; …" if len(names) > 4 else "")
         raise UnreadableError(
             f"{describe} seems to have no header: its first line holds only numbers ({shown}). If so, set "
-            "header=False (--no-header on the command line); if these are names, begin them with a letter."
+            "header=False (--no-header on the command line); if these are names, begin them with a letter.",
+            remedies=[NO_HEADER],
         )
 
 

@@ -17,7 +17,7 @@ export function download(name, blob) {
 
 /** Ask the server for a form of the answer, and give it as a file. */
 export async function exported(bench, form) {
-  const { blob, name } = await bench.file("api/export", { state: bench.state, form });
+  const { blob, name } = await bench.file("api/export", { state: bench.state, form, replicates: bench.replicates() });
   download(name || `graph${form.startsWith(".") ? form : ".txt"}`, blob);
 }
 
@@ -148,10 +148,7 @@ export function createFiles({ header, told, exports }, bench) {
     return input;
   };
   const state = chooser("A saved workbench", ".json,application/json", load);
-  const table = chooser("The table of the saved workbench", "", async (file) => {
-    const error = await bench.begin(await bench.upload(file));
-    if (error) throw error;
-  });
+  const table = chooser("The table of the saved workbench", "", (file) => bench.take(file));
 
   const menu = element("details", { class: "menu" }, element("summary", {}, "export"));
   const entry = ({ form, title }) =>

@@ -111,15 +111,14 @@ export function createJobs(at, bench) {
     element("input", { type: "number", "aria-label": label, value, min: least, max: most, step: 1, required: true });
   const labelled = (words, input) => element("label", {}, `${words} `, input);
 
-  const replicates = number("How many resamples", REPLICATES, 10, 100000),
-    seed = number("Seed of the resamples", 0, 0, 2 ** 32 - 1);
+  const replicates = number("How many resamples", REPLICATES, 10, 100000);
   const resampled = element("p", { class: "soft fresh" });
   const support = createJob({
     path: "api/jobs/bootstrap",
     title: "Resamples",
     words: "Learn again from resamples of the rows: how often is each arrow found?",
-    inputs: [labelled("resamples", replicates), labelled("seed", seed)],
-    asked: () => ({ replicates: Number(replicates.value), seed: Number(seed.value) }),
+    inputs: [labelled("resamples", replicates)],
+    asked: () => ({ replicates: Number(replicates.value) }),
     begin: "begin",
     again: "once more",
     parts: [resampled],
@@ -179,6 +178,9 @@ export function createJobs(at, bench) {
     if (checked) Object.assign(dressed, { found: checked.found, verdict: checked.verdict });
     return dressed;
   };
+
+  /** Of how many resamples the support is that the page shows; null without. */
+  bench.replicates = () => support.of(now())?.replicates ?? null;
 
   const jobs = [support, checks, methods];
   bench.subscribe((changed) => {

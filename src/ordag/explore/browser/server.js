@@ -1,10 +1,10 @@
 // Questions to the server of this page: JSON in, JSON out; a refusal is an Error with the server's sentence.
 
-/** What the server would not do, in its words; `kind` is the name of the error there, `status` the number of the answer. */
+/** What the server would not do, in its words; `kind` is the name of the error there, `status` the number of the answer, `said` all of it. */
 export class Refusal extends Error {
-  constructor(sentence, kind, status) {
+  constructor(sentence, kind, status, said = {}) {
     super(sentence);
-    Object.assign(this, { name: "Refusal", kind, status });
+    Object.assign(this, { name: "Refusal", kind, status, said });
   }
 }
 
@@ -83,5 +83,5 @@ async function reply(path, body, signal, headers) {
   }
   if (answer.ok) return answer;
   const said = await answer.json().catch(() => ({}));
-  throw new Refusal(said.error ?? `The server answered with ${answer.status}.`, said.kind ?? "", answer.status);
+  throw new Refusal(said.error ?? `The server answered with ${answer.status}.`, said.kind ?? "", answer.status, said);
 }

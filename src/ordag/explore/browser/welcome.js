@@ -1,8 +1,12 @@
 // Where a table comes from: a file that is dropped or chosen, or one of the built-in tables.
 
+import { Refusal, isAbort } from "./server.js";
 import { element, refill } from "./text.js";
 
 export function createWelcome(section, body, bench) {
+  const { unread } = bench.start;
+  let first = unread && new Refusal(unread.error, unread.kind, 422, unread), // of the table of the command line, until there is one
+    reading = null; // what stops the reading of a table
   const field = element("input", {
     type: "file",
     id: "file",
@@ -32,7 +36,12 @@ export function createWelcome(section, body, bench) {
   const cards = bench.start.builtin.map(({ name, title }) =>
     element(
       "button",
-      { type: "button", class: "offer", "data-table": name, onclick: () => open(() => bench.builtin(name)) },
+      {
+        type: "button",
+        class: "offer",
+        "data-table": name,
+        onclick: () => open((signal) => bench.ask("api/data", { builtin: name }, { signal })),
+      },
       element("b", {}, name),
       element("span", {}, title),
     ),
@@ -40,20 +49,25 @@ export function createWelcome(section, body, bench) {
   const back = element("button", { type: "button", class: "quiet", onclick: hide }, "back to the graph");
   refill(body, told, drop, element("h2", {}, "Or try a table that comes with it"), element("div", { class: "offers" }, ...cards), back);
 
+  /** A table that `fetched(signal)` gives. One that is still being read when another is asked for is given up. */
   async function open(fetched) {
+    reading?.abort();
+    const mine = (reading = new AbortController());
     refill(told, element("p", { class: "soft" }, "reading …"));
     try {
-      const data = await fetched();
+      const data = await fetched(mine.signal);
+      if (reading !== mine) return;
       const error = await bench.begin(data);
       if (error) throw error;
-      refill(told);
-      if (data.message) bench.say(data.message);
+      first = null;
+      if (reading === mine) refill(told);
     } catch (error) {
-      show(error);
+      if (!isAbort(error) && reading === mine) show(error);
     }
   }
 
   async function take(file) {
+    reading?.abort();
     for (const taker of bench.takers) if (await taker(file)) return;
     if (file.size > bench.start.most_bytes)
       show(
@@ -61,22 +75,31 @@ export function createWelcome(section, body, bench) {
           `${file.name} has ${Math.ceil(file.size / 2 ** 20)} MB; this server takes up to ${most}. Start it with --most-mb to allow more.`,
         ),
       );
-    else open(() => bench.upload(file));
+    else open((signal) => bench.upload(file, signal));
   }
 
-  function show(error = null) {
+  /** What can be done about a table that was refused, as buttons. */
+  function remedies({ unread, remedies: words = [] }) {
+    const button = (said, choice) =>
+      element("button", { type: "button", onclick: () => open((signal) => bench.ask("api/data", { unread, choice }, { signal })) }, said);
+    return words.length ? element("div", { class: "row" }, ...words.map(button)) : null;
+  }
+
+  function show(error = first) {
     section.hidden = false;
     back.hidden = !bench.page;
     document.getElementById("bench").hidden = true;
-    refill(told, error ? element("p", { class: "warning" }, error.message) : null);
+    refill(told, error ? element("p", { class: "warning" }, error.message) : null, remedies(error?.said ?? {}));
     field.value = "";
   }
 
   function hide() {
+    reading?.abort();
     section.hidden = true;
     refill(told);
     if (bench.page) document.getElementById("bench").hidden = false;
   }
 
+  bench.take = take;
   return { show, hide, take };
 }

@@ -1,0 +1,48 @@
+"""An error on a table that can be read otherwise says how."""
+
+from __future__ import annotations
+
+import pytest
+
+from ordag.data.remedies import split_at, without
+from ordag.data.sources import Upload
+from ordag.data.table import Table
+from ordag.errors import DataError
+
+ROWS = [f"{k % 4},{k % 5}" for k in range(9)]
+
+
+def read(text, **reading):
+    table = Table(Upload("t.csv", text.encode()), **reading)
+    table.moments  # noqa: B018
+    return table
+
+
+@pytest.mark.parametrize(
+    ("text", "readings"),
+    [
+        ("\n".join(["a,b,word", *(f"{row},x" for row in ROWS)]), [{"columns": ["a", "b"]}]),
+        ("\n".join(["a,b,same", *(f"{row},1" for row in ROWS)]), [{"columns": ["a", "b"]}]),
+        ("\n".join(["a,b,c", *(f"{row},{k % 3}" for k, row in enumerate(ROWS)), "1,2,"]),
+         [{"missing": "drop"}, {"columns": ["a", "b"]}]),
+        ("\n".join(["a;b", *ROWS]).replace(",", ";"), [{"separator": ";"}]),
+        ("\n".join(ROWS), [{"header": False}]),
+    ],
+)  # fmt: skip
+def test_every_way_that_an_error_names_leads_to_a_table(text, readings):
+    with pytest.raises(DataError) as refused:
+        read(text)
+    assert [one.reading for one in refused.value.remedies] == readings
+    for one in refused.value.remedies:
+        assert len(read(text, **one.reading).names) >= 2
+
+
+def test_no_way_leaves_fewer_than_two_columns():
+    assert without({"b"}, ["a", "b"]) == []
+    assert [one.reading for one in without({"b"}, ["a", "b", "c"])] == [{"columns": ["a", "c"]}]
+
+
+def test_ways_are_said_in_words():
+    assert split_at("\t").words == "split at tabs"
+    assert split_at(";").words == "split at ;"
+    assert without({"b", "d"}, list("abcd"))[0].words == "go on without b and d"

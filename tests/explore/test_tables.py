@@ -1,0 +1,96 @@
+"""What the workbench keeps of tables and of what is made of them stays within bounds."""
+
+from __future__ import annotations
+
+import gc
+import io
+import weakref
+
+import anyio
+import numpy as np
+import pandas as pd
+import pytest
+from asking import state
+
+import ordag
+from ordag.errors import DataError
+from ordag.explore.cache import Cache
+from ordag.explore.desk import NUMBERS, Desk
+from ordag.explore.state import read_state
+from ordag.explore.tables import Tables
+from ordag.show.again import OF_BYTES, again, fingerprint
+
+
+def text(rows, p, seed=0):
+    """A table of numbers as the bytes of a CSV file."""
+    written = io.BytesIO()
+    header = ",".join(f"v{j}" for j in range(p))
+    X = np.random.default_rng(seed).normal(size=(rows, p))
+    np.savetxt(written, X, delimiter=",", header=header, comments="", fmt="%.4f")
+    return written.getvalue()
+
+
+def chosen(held, **changes):
+    return read_state(state({"id": held.id}, **changes)).over(held.table.names)
+
+
+@pytest.mark.parametrize("changes", [{}, {"transform": {"v0": 2.0}}, {"columns": ["v0", "v1"]}])
+def test_tables_that_had_to_go_are_freed_with_all_that_was_made_of_them(changes):
+    tables, alive = Tables(2**12), []
+    for seed in range(6):
+        held = tables.upload(f"{seed}.csv", text(200, 3, seed))
+        tables.table(held, chosen(held, **changes))
+        alive.append(weakref.ref(held.data))
+    gc.collect()
+    assert [one() is None for one in alive] == 5 * [True] + [False]
+
+
+def test_what_is_unwanted_no_longer_counts():
+    cache = Cache(3)
+    for name in "ab":
+        cache.put(name, name.upper(), 1)
+    cache.drop(lambda key: key == "a")
+    cache.put("c", "C", 2)
+    assert ["a" in cache, cache.get("b"), cache.get("c")] == [False, "B", "C"]
+
+
+def test_fits_are_weighed_with_their_samples_of_rows():
+    """More columns in other units than there is room for: those not used for longest are gone."""
+    desk = Desk(Tables(2**24))
+    held = desk.tables.upload("large.csv", text(20_000, 4))
+    room = NUMBERS // held.table.profile.rows.size
+    asked = [state({"id": held.id}, transform={"v0": 2.0 + k}) for k in range(room + 5)]
+
+    async def ask_all():
+        for one in asked:
+            await desk.fit(await desk.asked(one))
+
+    anyio.run(ask_all)
+    desk.close()
+    kept = [fit for fit, _ in desk._fits._held.values()]
+    assert sum(fit.profile.rows.size for fit in kept) <= NUMBERS
+    assert 0 < len(kept) < room
+
+
+def test_a_file_is_bounded_by_what_its_columns_become(monkeypatch):
+    monkeypatch.setattr("ordag.explore.tables.MOST_COLUMNS", 3)
+    tables = Tables(2**20)
+    assert len(tables.upload("t.csv", text(50, 3)).table.names) == 3
+    with pytest.raises(DataError, match=r"has 4 columns.*ordag learn"):
+        tables.upload("t.csv", text(50, 4))
+
+
+def test_the_fingerprint_says_what_it_is_of(tmp_path):
+    """That of a file is of its bytes; a folder has none of its own."""
+    rows = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=list("abc"))
+    for k in range(2):
+        rows[25 * k : 25 * k + 25].to_parquet(tmp_path / f"{k}.parquet")
+    file = tmp_path / "0.parquet"
+    for path in (tmp_path, file):
+        desk = Desk(Tables(2**20))
+        desk.tables.start_with(str(path), path.name, {})
+        asked = anyio.run(desk.asked, state({"id": desk.tables.first.id}))
+        said = again(anyio.run(desk.fit, asked), asked.origin)
+        desk.close()
+        assert (said["digest"], said["digest_of"]) == fingerprint(ordag.learn(path, "cvs"), path)
+        assert (said["digest_of"] == OF_BYTES) == (path == file)
