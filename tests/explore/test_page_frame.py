@@ -300,6 +300,27 @@ def test_a_server_that_has_ended_is_told_of(watched):
         one.troubles = [trouble for trouble in one.troubles if "ERR_CONNECTION_REFUSED" not in trouble]
 
 
+def test_a_fault_in_one_part_is_reported_and_the_others_go_on(watched, serving):
+    one = watched()
+    one.context.route("**/browser/told.js", broken)
+    page = one.open(serving("marks"))
+    assert [trouble for trouble in one.troubles if "a fault" in trouble]
+    method(page, "cvs")
+    assert arrows(page) == learned(method="cvs")
+    assert page.locator("#undo").is_enabled()
+    one.troubles = [trouble for trouble in one.troubles if "a fault" not in trouble]
+
+
+def broken(route):
+    """The module that says what a change did, with a fault where it says so."""
+    answer = route.fetch()
+    text = answer.text()
+    assert "function paint() {" in text
+    route.fulfill(
+        response=answer, body=text.replace("function paint() {", 'function paint() { throw new Error("a fault");', 1)
+    )
+
+
 def test_keys_are_listed(bench):
     page = bench("marks")
     page.keyboard.press("?")

@@ -62,7 +62,8 @@ export function createBench(start) {
   /** The document of a state as it is shown: others add what they have found out about that state meanwhile. */
   bench.dress = (doc, S) => ({ ...doc });
 
-  const tell = (...changed) => listeners.forEach((listener) => listener(new Set(changed)));
+  /** Every listener is told, whatever happens in another; a fault in one is an error of the page, not of the question. */
+  const tell = (...changed) => listeners.forEach((listener) => reported(() => listener(new Set(changed))));
   bench.subscribe = (listener) => listeners.push(listener);
   bench.say = (words) => {
     bench.said = words;
@@ -394,4 +395,13 @@ export function createBench(start) {
   /** The schema of a method, by name. */
   bench.method = (name) => start.methods.find((one) => one.name === name);
   return bench;
+}
+
+/** Do something; what it throws goes to the console and to whoever watches the page for errors. */
+function reported(work) {
+  try {
+    work();
+  } catch (error) {
+    reportError(error);
+  }
 }
