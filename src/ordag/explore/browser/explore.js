@@ -173,7 +173,10 @@ function showBench(bench) {
     at("unfold").setAttribute("aria-expanded", String(open));
     at("unfold").textContent = open ? "less" : "more";
   });
-  if (bench.data) bench.open(bench.data).then((error) => error && welcome.show(error));
+  if (bench.data)
+    bench.open(bench.data).then(({ refused }) => {
+      if (!bench.page) welcome.show(refused);
+    });
   else {
     at("waiting").hidden = true;
     welcome.show();
@@ -193,7 +196,7 @@ function createSteps(bench) {
     redo.title = `redo${bench.nextRedo() ? `: ${bench.nextRedo()}` : ""} (Ctrl+Shift+Z)`;
   };
   bench.subscribe((changed) => {
-    if (changed.has("answer")) paint();
+    if (changed.has("answer") || changed.has("history")) paint();
   });
   paint();
 }

@@ -1,6 +1,6 @@
 // Files in and out: the whole state in one file, the graph in many formats, and what to type to get the same again.
 
-import { freshState } from "./bench.js";
+import { freshState } from "./history.js";
 import { counted, element, named, refill } from "./text.js";
 
 const MOST_BYTES = 4e6; // of a saved state
@@ -78,8 +78,9 @@ export function createFiles({ header, told, exports }, bench) {
   async function open(data, S) {
     const wanted = freshState(data);
     for (const name of Object.keys(wanted)) if (name !== "data") wanted[name] = S[name] ?? wanted[name];
-    const refused = await bench.open(data, wanted);
+    const { refused, done } = await bench.open(data, wanted);
     if (refused) throw refused;
+    if (!done) return; // something else was opened instead, or it was given up
     waiting = null;
     say();
     bench.say("The saved state is open.");
@@ -102,7 +103,7 @@ export function createFiles({ header, told, exports }, bench) {
 
   /** A table has come while a saved state waits for one: with it, if it is the one. */
   bench.begin = async (data) => {
-    if (!waiting) return bench.open(data);
+    if (!waiting) return (await bench.open(data)).refused ?? null;
     const S = waiting;
     if (data.digest === S.data.digest) {
       try {
@@ -112,8 +113,8 @@ export function createFiles({ header, told, exports }, bench) {
       }
       return null;
     }
-    const error = await bench.open(data);
-    if (error) return error;
+    const { refused, done } = await bench.open(data);
+    if (!done) return refused ?? null;
     const lacking = S.data.names.filter((one) => !data.names.includes(one));
     say(
       named(data.shown, 60),

@@ -40,23 +40,20 @@ export function createTold(at, bench) {
   }
 
   function refused() {
-    at("refused").hidden = !bench.refused;
-    if (!bench.refused) return;
     const close = element("button", { type: "button", class: "quiet close", "aria-label": "Close", onclick: hide }, "×");
     refill(at("refused"), element("p", {}, element("b", {}, "Not done. "), bench.refused.message), close);
-    if (bench.page) paint();
+    at("refused").hidden = false;
   }
 
   function hide() {
+    bench.refused = null;
     at("refused").hidden = true;
   }
 
   bench.subscribe((changed) => {
     if (changed.has("busy")) wait();
-    if (changed.has("answer")) {
-      hide();
-      paint();
-    }
+    if (bench.page && ["answer", "refused", "kept"].some((name) => changed.has(name))) paint();
     if (changed.has("refused")) refused();
+    if (changed.has("answer") && !bench.refused) hide();
   });
 }
