@@ -71,7 +71,7 @@ export function createFiles({ header, told, exports }, bench) {
     if (file.size > MOST_BYTES) throw new Error(`${file.name} is too large for a saved workbench.`);
     const S = readState(await file.text());
     if (S.data.builtin) await open(await bench.builtin(S.data.builtin), S);
-    else if (bench.data?.digest === S.data.digest) await open(bench.data, S);
+    else if (bench.data && bench.data.digest === S.data.digest) await open(bench.data, S);
     else ask(S);
   }
 
@@ -91,7 +91,7 @@ export function createFiles({ header, told, exports }, bench) {
     const names = S.data.names.slice(0, 6).flatMap((one, at) => [at ? ", " : "", named(String(one), 20)]);
     say(
       "This state is about the table ",
-      named(String(S.data.name), 60),
+      named(String(S.data.name ?? "without a name"), 60),
       ` (${counted(Number(S.data.rows) || 0, "row")}: `,
       ...names,
       S.data.names.length > 6 ? " …" : "",
