@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+from acts import method, rescale
 from browser.pages import sparse
 from hands import arrows
 from playwright.sync_api import expect
@@ -43,6 +44,49 @@ def test_a_built_in_table_then_a_file_then_another_that_is_dropped(bench, tmp_pa
     page.get_by_role("button", name="back to the graph").click()
     expect(page.locator("#bench")).to_be_visible()
     assert arrows(page) == set(ordag.learn(rows()).graph.directed)
+
+
+def reloaded(page):
+    page.reload()
+    return opened(page)
+
+
+def test_a_reload_brings_back_what_was_chosen(bench):
+    page, other = bench("marks"), bench("marks")
+    method(page, "cvs")
+    rescale(page, "algebra", "×100")
+    page.keyboard.press("m")
+    found = arrows(page)
+    assert reloaded(page) == found
+    expect(page.locator("#told")).to_contain_text("before the page was loaded again is back")
+    expect(page.get_by_role("radio", name="cvs")).to_be_checked()
+    assert page.get_by_role("tab", name="matrix").get_attribute("aria-selected") == "true"
+    assert page.locator("#undo").is_disabled()
+    page.goto("about:blank")
+    page.go_back()
+    assert opened(page) == found
+    assert reloaded(other) == set(ordag.learn("marks").graph.directed)
+    expect(other.locator("#told")).to_have_text("")
+
+
+def test_a_reload_brings_back_a_table_that_was_dropped(bench):
+    page = bench()
+    page.evaluate(DROP, ["new.csv", rows().to_csv(index=False)])
+    opened(page)
+    method(page, "cvs")
+    assert reloaded(page) == set(ordag.learn(rows(), "cvs").graph.directed)
+    expect(page.locator("#table")).to_have_text("new.csv")
+
+
+def test_without_storage_a_reload_begins_anew(watched, serving):
+    one = watched()
+    one.page.add_init_script(
+        "Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('no', 'SecurityError') } })"
+    )
+    page = one.open(serving("marks"))
+    method(page, "cvs")
+    assert reloaded(page) == set(ordag.learn("marks").graph.directed)
+    expect(page.get_by_role("radio", name="auto")).to_be_checked()
 
 
 def test_files_are_chosen_and_what_cannot_be_read_is_said_in_place(bench, tmp_path):

@@ -17,7 +17,8 @@ const MOST_SAID = 3; // steps that are named beside what they did together
  *
  * bench.data: the description of the table, or null. bench.state: S, or null without a table.
  * bench.page: what is drawn (state.js), or null before the first answer; bench.page.doc is the document of S.
- * bench.scales: what the units have changed, or null. bench.changes: what the last answer changed, with `words` on why.
+ * bench.scales: what the units have changed, or null. bench.changes: what the last answer changed, with `words` on why; or null
+ * for the first about a table, of which `bench.opening` has the words.
  * bench.busy: whether an answer to a change is awaited. bench.forecast: "", "searching" (the document is that of the first graph of a
  * search that goes on), "pending" or "failed", how far the verdict is.
  * bench.trouble: an Error that stands in the way, with `bench.again()` to try once more; or null.
@@ -28,7 +29,7 @@ const MOST_SAID = 3; // steps that are named beside what they did together
  */
 export function createBench(start) {
   const listeners = [];
-  const bench = { start, data: start.data, state: null, page: null, scales: null, changes: null };
+  const bench = { start, data: start.data, state: null, page: null, scales: null, changes: null, opening: "" };
   Object.assign(bench, { busy: false, forecast: "", trouble: null, refused: null, said: "", ask, file, stream });
   let bare = null, // the document of S as the server gave it
     against = null, // what the changes of the last answer are counted from
@@ -86,8 +87,8 @@ export function createBench(start) {
   /** Places worked out afresh. */
   bench.tidy = () => queue.push({ move: (history) => history, words: "tidied up", tidy: true });
 
-  /** Another table, or a saved state of it: from the start, with no past. Gives what a change gives. */
-  bench.open = (data, state = freshState(data)) => queue.push({ move: () => opened(data, state), opens: true });
+  /** Another table, or a saved state of it: from the start, with no past; `words` say what it is. Gives what a change gives. */
+  bench.open = (data, state = freshState(data), words = "") => queue.push({ move: () => opened(data, state), words, opens: true });
 
   function question({ to, steps }, signal) {
     const has = (what) => steps.some((step) => step[what]);
@@ -129,6 +130,7 @@ export function createBench(start) {
   function lay(answer, { words, since }) {
     hold(answer, { words, since });
     bench.changes = against = null;
+    bench.opening = words;
     place(bench.dress(bare, bench.state), bench.state.view ?? {});
     tell("opened", "answer");
   }

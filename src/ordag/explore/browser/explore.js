@@ -7,11 +7,13 @@ import { createColumns } from "./columns.js";
 import { acceptDrops } from "./drops.js";
 import { createFiles } from "./files.js";
 import { createHint } from "./hint.js";
+import { freshState, keyOfState } from "./history.js";
 import { createJobs } from "./jobs.js";
 import { createKeys } from "./keys.js";
 import { createKnowledge } from "./knowledge.js";
 import { createOrder } from "./order.js";
 import { writeAgain, writeData, writeFound, writeVerdict } from "./panels.js";
+import { keepInTab, keptInTab } from "./reload.js";
 import { createSearch } from "./search.js";
 import { ask } from "./server.js";
 import { createSettings } from "./settings.js";
@@ -173,14 +175,23 @@ function showBench(bench) {
     at("unfold").setAttribute("aria-expanded", String(open));
     at("unfold").textContent = open ? "less" : "more";
   });
-  if (bench.data)
-    bench.open(bench.data).then(({ refused }) => {
-      if (!bench.page) welcome.show(refused);
-    });
-  else {
+  keepInTab(bench);
+  openFirst(bench).then(({ refused }) => {
     at("waiting").hidden = true;
-    welcome.show();
+    if (!bench.page) welcome.show(refused);
+  });
+}
+
+/** What a bench begins with: what the tab had before a reload, or else the table of the server, or nothing. */
+async function openFirst(bench) {
+  const kept = keptInTab(bench.start),
+    { data } = bench.start;
+  let outcome = {};
+  if (kept) {
+    const isFresh = keyOfState(kept.state) === keyOfState(freshState(kept.data));
+    outcome = await bench.open(kept.data, kept.state, isFresh ? "" : "what was chosen before the page was loaded again is back");
   }
+  return outcome.done || !data ? outcome : bench.open(data);
 }
 
 /** Undo, redo and tidying up. */

@@ -1,6 +1,6 @@
 // Files in and out: the whole state in one file, the graph in many formats, and what to type to get the same again.
 
-import { freshState } from "./history.js";
+import { adopted } from "./history.js";
 import { counted, element, named, refill } from "./text.js";
 
 const MOST_BYTES = 4e6; // of a saved state
@@ -76,9 +76,7 @@ export function createFiles({ header, told, exports }, bench) {
   }
 
   async function open(data, S) {
-    const wanted = freshState(data);
-    for (const name of Object.keys(wanted)) if (name !== "data") wanted[name] = S[name] ?? wanted[name];
-    const { refused, done } = await bench.open(data, wanted);
+    const { refused, done } = await bench.open(data, adopted(S, data));
     if (refused) throw refused;
     if (!done) return; // something else was opened instead, or it was given up
     waiting = null;

@@ -21,6 +21,18 @@ export function freshState(data) {
   };
 }
 
+/** A state that was saved, as one of this table. */
+export function adopted(S, data) {
+  const state = freshState(data);
+  for (const name of Object.keys(state)) if (name !== "data") state[name] = S[name] ?? state[name];
+  return state;
+}
+
+/** What an answer depends on, as text: all of S but what is looked at. */
+export function keyOfState({ data, method, settings, columns, transform, knowledge }) {
+  return JSON.stringify([data.id, method, settings, columns, transform, knowledge]);
+}
+
 /** A table with a state of it, from the start. */
 export const opened = (data, state) => ({ data, state, past: [], future: [] });
 

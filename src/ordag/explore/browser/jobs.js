@@ -1,17 +1,13 @@
 // Work that takes a while, beside everything else: resamples, checks, other methods. Each can be stopped, and belongs to the state that it
 // was begun with: of another state it is shown as old, and is there again when that state comes back.
 
+import { keyOfState } from "./history.js";
 import { writeChecks, writeMethods } from "./panels.js";
 import { element, refill } from "./text.js";
 
 const MOST_KEPT = 8; // results of each kind
 const REPLICATES = 100;
 const OF_SAMPLES = ["pairs", "level", "fixed", "found", "verdict", "again"]; // what a document with support has of its own
-
-/** What an answer depends on, as text: all of S but what is looked at. */
-export function keyOfState({ data, method, settings, columns, transform, knowledge }) {
-  return JSON.stringify([data.id, method, settings, columns, transform, knowledge]);
-}
 
 /** Forms to begin with, and results: in the page's parts for support, checks, scales and methods, which `at` gives by their ids. */
 export function createJobs(at, bench) {

@@ -16,11 +16,12 @@ export function createTold(at, bench) {
   let waiting = 0;
 
   function paint() {
-    const { changes, page } = bench;
+    const { changes, page } = bench,
+      words = changes ? changes.words : bench.opening;
     const upwards = page.upwards ?? 0;
     const edges = page.present.filter(Boolean).length;
     const parts = changes ? changeWords(page.doc, changes) : [];
-    const lead = changes?.words ? element("b", {}, `${begun(changes.words, bench.data.columns)}. `) : null;
+    const lead = words ? element("b", {}, `${begun(words, bench.data.columns)}. `) : null;
     const rest = parts.length ? [...parts, "."] : [changes ? `The same ${counted(edges, "arrow")} as before.` : ""];
     refill(at("told"), element("p", {}, lead, ...rest));
     at("tidy").classList.toggle("wanted", upwards > 0);
