@@ -287,6 +287,27 @@ def test_without_an_answer_there_is_a_sentence_and_another_try(watched, serving)
     one.troubles = [trouble for trouble in one.troubles if "ERR_CONNECTION_REFUSED" not in trouble]
 
 
+def come_back(page):
+    """As if somebody came back to the page from another window."""
+    page.evaluate("window.dispatchEvent(new Event('focus'))")
+
+
+def test_a_server_that_answers_again_is_no_trouble_any_more(watched, serving):
+    one = watched()
+    page = one.open(serving("marks"))
+    expect(page.locator("#forecast")).to_have_text("")
+    page.route("**/browser/server.js", lambda route: route.abort("connectionrefused"))
+    come_back(page)
+    expect(page.locator("#trouble")).to_contain_text("does not answer")
+    assert page.locator("#trouble").get_by_role("button").all_inner_texts() == ["try again"]
+    page.unroute_all()
+    come_back(page)
+    expect(page.locator("#trouble")).to_be_hidden()
+    method(page, "cvs")
+    assert arrows(page) == learned(method="cvs")
+    one.troubles = [trouble for trouble in one.troubles if "ERR_CONNECTION_REFUSED" not in trouble]
+
+
 def test_a_server_that_has_ended_is_told_of(watched):
     words = [sys.executable, "-m", "ordag", "explore", "marks", "--no-browser"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
@@ -295,8 +316,10 @@ def test_a_server_that_has_ended_is_told_of(watched):
         expect(page.locator("#forecast")).to_have_text("")
         server.terminate()
         server.wait(timeout=30)
-        page.get_by_role("radio", name="cvs").click()
+        come_back(page)
         expect(page.locator("#trouble")).to_contain_text("ordag explore")
+        page.get_by_role("radio", name="cvs").click()
+        expect(page.locator("#trouble")).to_contain_text("leave it")
         one.troubles = [trouble for trouble in one.troubles if "ERR_CONNECTION_REFUSED" not in trouble]
 
 

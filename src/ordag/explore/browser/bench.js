@@ -21,7 +21,8 @@ const MOST_SAID = 3; // steps that are named beside what they did together
  * for the first about a table, of which `bench.opening` has the words.
  * bench.busy: whether an answer to a change is awaited. bench.forecast: "", "searching" (the document is that of the first graph of a
  * search that goes on), "pending" or "failed", how far the verdict is.
- * bench.trouble: an Error that stands in the way, with `bench.again()` to try once more; or null.
+ * bench.trouble: an Error that stands in the way, with `bench.again()` to try once more; or null. bench.lost: whether it stands in the way of nothing
+ * yet, because the server was only looked for.
  *
  * bench.subscribe(listener) is told of a Set of: "opened" (another table is there), "answer" (S has its document), "verdict", "busy",
  * "trouble", "refused" (bench.refused is the error), "kept" (what was awaited was given up), "history" (what can be undone and
@@ -30,7 +31,7 @@ const MOST_SAID = 3; // steps that are named beside what they did together
 export function createBench(start) {
   const listeners = [];
   const bench = { start, data: start.data, state: null, page: null, scales: null, changes: null, opening: "" };
-  Object.assign(bench, { busy: false, forecast: "", trouble: null, refused: null, said: "", ask, file, stream });
+  Object.assign(bench, { busy: false, forecast: "", trouble: null, lost: false, refused: null, said: "", ask, file, stream });
   let bare = null, // the document of S as the server gave it
     against = null, // what the changes of the last answer are counted from
     forecasting = null,
@@ -249,18 +250,26 @@ export function createBench(start) {
 
   function calm() {
     retry = null;
+    bench.lost = false;
     const had = bench.trouble;
     bench.trouble = null;
     waits(false);
     if (had) tell("trouble");
   }
 
-  function stuck(error, again) {
+  function stuck(error, again, { lost = false } = {}) {
     retry = again;
-    bench.trouble = error;
+    Object.assign(bench, { trouble: error, lost });
     waits(false);
     tell("trouble");
   }
+
+  /** That the server is there, or an error if it is not, though nothing was asked; `again` looks once more. */
+  bench.heard = (error, again) => {
+    if (bench.busy) return; // the answer that is awaited tells
+    if (error && !bench.trouble) stuck(error, again, { lost: true });
+    else if (!error && bench.lost) calm();
+  };
 
   function kept() {
     calm();

@@ -22,6 +22,7 @@ import { createTable } from "./table.js";
 import { element, named, refill } from "./text.js";
 import { createTip } from "./tip.js";
 import { createTold } from "./told.js";
+import { watchServer } from "./watch.js";
 import { createWelcome } from "./welcome.js";
 import { createWhatIf } from "./whatif.js";
 
@@ -149,7 +150,7 @@ function showBench(bench) {
         " ",
         element("button", { type: "button", onclick: bench.again }, "try again"),
         " ",
-        element("button", { type: "button", class: "quiet", onclick: bench.cancel }, "leave it"),
+        bench.lost ? null : element("button", { type: "button", class: "quiet", onclick: bench.cancel }, "leave it"),
       );
   }
 
@@ -176,6 +177,7 @@ function showBench(bench) {
     at("unfold").textContent = open ? "less" : "more";
   });
   keepInTab(bench);
+  watchServer(bench);
   openFirst(bench).then(({ refused }) => {
     at("waiting").hidden = true;
     if (!bench.page) welcome.show(refused);
