@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
-from acts import method, rescale
+from acts import method, rescale, stopped
 from browser.pages import sparse
 from hands import arrows
 from playwright.sync_api import expect
@@ -44,6 +44,35 @@ def test_a_built_in_table_then_a_file_then_another_that_is_dropped(bench, tmp_pa
     page.get_by_role("button", name="back to the graph").click()
     expect(page.locator("#bench")).to_be_visible()
     assert arrows(page) == set(ordag.learn(rows()).graph.directed)
+
+
+def test_the_first_graph_need_not_be_waited_for(watched, serving):
+    one = watched()
+    one.page.route("**/api/answer", lambda route: None)
+    page = one.open(serving("marks"), "#waiting button")
+    page.locator("#waiting").get_by_role("button", name="stop").click()
+    expect(page.locator("#welcome .drop")).to_be_visible()
+    expect(page.locator("#waiting")).to_be_hidden()
+    page.unroute_all(behavior="ignoreErrors")
+    page.locator(".offer", has_text="marks").click()
+    assert opened(page) == set(ordag.learn("marks").graph.directed)
+
+
+def test_a_table_that_comes_with_the_frame_of_the_one_before_has_its_own_list(watched, serving):
+    one = watched()
+    one.page.clock.install()
+    page = one.open(serving("marks"))
+    method(page, "cvs")
+    stopped(page)
+    page.get_by_role("radio", name="pc", exact=True).click()
+    expect(page.locator("#told")).to_contain_text("Method pc.")  # and the list of arrows waits for the next frame
+    page.evaluate(DROP, ["new.csv", rows().to_csv(index=False)])
+    expect(page.locator("#table")).to_have_text("new.csv")
+    page.clock.run_for(1000)
+    assert arrows(page) == set(ordag.learn(rows()).graph.directed)
+    rescale(page, "e", "×100")
+    now = set(ordag.learn(rows(), transform={"e": 100}).graph.directed)
+    assert arrows(page) == now != set(ordag.learn(rows()).graph.directed)
 
 
 def reloaded(page):

@@ -72,6 +72,7 @@ function showBench(bench) {
   function fill() {
     const { page } = bench;
     if (!stage) build();
+    delayed.clear(); // of the table before
     welcome.hide();
     at("bench").hidden = false;
     refill(at("table"), named(bench.data.shown));
@@ -141,6 +142,12 @@ function showBench(bench) {
     soon();
   }
 
+  /** For the first graph; that others are awaited is said below the one that is there. */
+  function waiting() {
+    at("waiting").hidden = !bench.busy || bench.page !== null;
+    refill(at("waiting"), "working … ", element("button", { type: "button", class: "quiet", onclick: bench.cancel }, "stop"));
+  }
+
   function trouble() {
     at("trouble").hidden = !bench.trouble;
     if (bench.trouble)
@@ -161,7 +168,7 @@ function showBench(bench) {
     else if (changed.has("verdict") && bench.page) verdict();
     if (changed.has("busy") && bench.busy) at("bench").setAttribute("aria-busy", "true");
     if (changed.has("refused") || changed.has("kept") || changed.has("trouble")) soon();
-    if (changed.has("busy")) at("waiting").hidden = !bench.busy || bench.page !== null;
+    if (changed.has("busy")) waiting();
     if (changed.has("trouble")) trouble();
     if (changed.has("words")) say(bench.said);
   });
