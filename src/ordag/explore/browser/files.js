@@ -1,12 +1,13 @@
 // Files in and out: the whole state in one file, the graph in many formats, and what to type to get the same again.
 
 import { adopted } from "./history.js";
+import { isAbort } from "./server.js";
 import { counted, element, named, refill } from "./text.js";
 
 const MOST_BYTES = 4e6; // of a saved state
 
 /** Give something to the person as a file. */
-export function download(name, blob) {
+function download(name, blob) {
   const address = URL.createObjectURL(blob);
   const link = element("a", { href: address, download: name });
   document.body.append(link);
@@ -22,7 +23,7 @@ export async function exported(bench, form) {
 }
 
 /** A saved state from the text of a file; an Error says what is wrong with it. */
-export function readState(text) {
+function readState(text) {
   let S;
   try {
     S = JSON.parse(text);
@@ -53,7 +54,7 @@ export function createFiles({ header, told, exports }, bench) {
     try {
       await work();
     } catch (error) {
-      if (error.name !== "AbortError") say(error.message, " ");
+      if (!isAbort(error)) say(error.message, " ");
     }
   }
 

@@ -3,6 +3,7 @@
 
 import { keyOfState } from "./history.js";
 import { writeChecks, writeMethods } from "./panels.js";
+import { isAbort } from "./server.js";
 import { element, refill } from "./text.js";
 
 const MOST_KEPT = 8; // results of each kind
@@ -71,7 +72,7 @@ export function createJobs(at, bench) {
         if (running !== mine) return;
         running = null;
         told.textContent = "";
-        problem = error.name === "AbortError" ? "" : error.message;
+        problem = isAbort(error) ? "" : error.message;
         bench.say(problem ? `${title}: ${problem}` : `${title}: stopped.`);
         paint();
       }
@@ -136,7 +137,7 @@ export function createJobs(at, bench) {
     again: "check again",
     parts: [at("checks-body"), at("scales-body")],
     found(result) {
-      if (result) writeChecks({ findings: result.findings, unchecked: result.unchecked ?? "" }, at);
+      if (result) writeChecks({ findings: result.findings }, at);
       else refill(at("checks-body"));
       at("scales").hidden = !result || at("scales").hidden;
     },
