@@ -99,16 +99,25 @@ def test_the_last_of_many_changes_wins(bench):
     assert arrows(page) == learned("cvs")
 
 
+@pytest.fixture
+def five(tmp_path):
+    """A table of which no other test has had a forecast; with five columns only cvs needs one, and pooled none."""
+    path = tmp_path / "five.csv"
+    table(5, 300).to_csv(path, index=False)
+    return path
+
+
 def is_forecast(request):
     return request.url.endswith("api/verdict")
 
 
-def test_a_change_ends_the_forecast_of_the_state_before(bench, five):
+def test_the_forecast_comes_when_nothing_changes_and_a_change_ends_that_of_the_state_before(bench, five):
     """It would take time from the answer. Where the change is refused, the forecast is asked for again."""
     page = bench(five)
     page.route("**/api/verdict", lambda route: None)  # a forecast that takes for ever
     with page.expect_request(is_forecast):
         method(page, "cvs")
+    expect(page.locator("#forecast")).to_have_text("working out how often this would be wrong …")
     with page.expect_event("requestfailed", is_forecast), page.expect_request(is_forecast):
         setting(page, "alpha", 0.2)
     with page.expect_event("requestfailed", is_forecast), page.expect_request(is_forecast):
@@ -116,6 +125,9 @@ def test_a_change_ends_the_forecast_of_the_state_before(bench, five):
     expect(page.locator("#forecast")).to_contain_text("working out")
     assert arrows(page) == learned("cvs", five, alpha=0.2)
     page.unroute_all(behavior="ignoreErrors")
+    setting(page, "alpha", 0.03)
+    expect(page.locator("#forecast")).to_have_text("")
+    assert "to be expected wrong" in page.locator("#short").inner_text()
 
 
 def test_the_first_graph_of_a_search_is_drawn_while_it_goes_on(bench, tmp_path):

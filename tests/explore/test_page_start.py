@@ -131,10 +131,18 @@ def test_files_are_chosen_and_what_cannot_be_read_is_said_in_place(bench, tmp_pa
 
 
 def test_files_beyond_the_limit_are_not_sent(watched, serving, tmp_path):
-    page = watched().open(serving("--most-mb", 1), "#welcome .drop")
+    one = watched()
+    one.page.route("**/api/start", of_a_megabyte)
+    page = one.open(serving(), "#welcome .drop")
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     (tmp_path / "large.csv").write_bytes(b"a,b\n" + b"1,2\n" * 300_000)
     page.set_input_files("#file", tmp_path / "large.csv")
     expect(page.locator("#welcome .warning")).to_contain_text("--most-mb")
     assert not [url for url in asked if url.endswith("api/data")]
+
+
+def of_a_megabyte(route):
+    """What a server that takes files of up to a megabyte says at first."""
+    answer = route.fetch()
+    route.fulfill(response=answer, json={**answer.json(), "most_bytes": 2**20})
