@@ -4,6 +4,7 @@
 // if the server could answer. Names in S are raw column names; documents have the same names in `raw`, by number.
 
 import { changed, freshState, onlyGoesOn, opened, redone, undone } from "./history.js";
+import { measure, painted } from "./painted.js";
 import { createQueue, reported } from "./queue.js";
 import { ask, file, isAbort, stream } from "./server.js";
 import { createState } from "./state.js";
@@ -150,23 +151,6 @@ export function createBench(start) {
     unfinished = answer.unfinished ? { words, since } : null;
     bare = answer.document;
     bench.scales = answer.scales;
-  }
-
-  /** When what is shown now is painted. */
-  const painted = () =>
-    new Promise((settle) => {
-      requestAnimationFrame(() => {
-        const { port1, port2 } = new MessageChannel();
-        port1.onmessage = settle;
-        port2.postMessage(null);
-      });
-    });
-
-  /** How long it took until what is shown now is painted, for whoever measures: the last time only, as they would pile up. */
-  async function measure(name, since, words) {
-    await painted();
-    performance.clearMeasures(name);
-    performance.measure(name, { start: since, end: performance.now(), detail: { words } });
   }
 
   /** What the search for S comes to in the end, in the place of its first graph. */
