@@ -11,7 +11,6 @@ from functools import cache
 import httpx
 import pytest
 from asking import TOKEN
-from browser.pages import table
 from chromium import browser, watched  # noqa: F401
 
 from ordag.explore.desk import Desk
@@ -85,11 +84,3 @@ def bench(watched, serving):  # noqa: F811
         return one.open(serving(*words), "#again-body code" if words else "#welcome .drop")
 
     return opened
-
-
-@pytest.fixture
-def five(tmp_path):
-    """A table of which no other test has had a forecast; with five columns only cvs needs one, and pooled none."""
-    path = tmp_path / "five.csv"
-    table(5, 300).to_csv(path, index=False)
-    return path

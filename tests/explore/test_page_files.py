@@ -73,6 +73,14 @@ def test_the_table_of_a_saved_state_is_asked_for(bench, tmp_path):
     assert other.locator("#files-told").is_hidden()
 
 
+def test_without_a_table_a_state_asks_for_its_own_even_if_it_says_little_about_it(bench, tmp_path):
+    path = tmp_path / "little.ordag.json"
+    path.write_text('{"format": "ordag-workbench", "version": 1, "data": {"names": ["a", "b"]}}')
+    page = bench()
+    load(page, path, "#files-told:not([hidden])")
+    assert "about the table without a name" in page.locator("#files-told").inner_text()
+
+
 def test_another_table_can_take_a_state_with_its_columns(bench, tmp_path):
     first, second, third = (tmp_path / name for name in ("first.csv", "second.csv", "third.csv"))
     data = DATASETS["marks"].path.read_text().splitlines(keepends=True)

@@ -229,22 +229,6 @@ def test_the_filter_of_the_list_stays(bench):
     assert all("mechanics" in pair for pair in arrows(page))
 
 
-def test_the_forecast_comes_when_nothing_changes_and_is_dropped_by_the_next_change(bench, five):
-    page = bench(five)
-    held = []
-    page.route("**/api/verdict", lambda route: held.append(route))
-    with page.expect_event("request", lambda request: request.url.endswith("api/verdict")):
-        method(page, "cvs")
-    expect(page.locator("#forecast")).to_have_text("working out how often this would be wrong …")
-    with page.expect_event("requestfailed", lambda request: request.url.endswith("api/verdict")):
-        setting(page, "alpha", 0.02)
-    page.unroute("**/api/verdict")
-    assert held
-    setting(page, "alpha", 0.03)
-    expect(page.locator("#forecast")).to_have_text("")
-    assert "to be expected wrong" in page.locator("#short").inner_text()
-
-
 def test_names_are_text_whatever_they_say(bench, tables):
     page = bench(tables("hostile.parquet"))
     names = {shown(name) for name in HOSTILE}
@@ -258,14 +242,20 @@ def test_names_are_text_whatever_they_say(bench, tables):
 
 def test_two_tabs_do_not_disturb_each_other(bench):
     first, second = bench("marks"), bench("marks")
-    method(first, "ges")
+    held = []
+    first.route("**/api/answer", lambda route: held.append(route), times=1)
+    first.get_by_role("radio", name="ges", exact=True).click()
+    while not held:
+        first.wait_for_timeout(10)
+    answer = held[0].fetch()  # the server has answered one tab, which does not know it yet, when the other asks
     rescale(second, "algebra", "×100")
-    method(first, "pc")
-    assert arrows(first) == learned(method="pc")
     assert arrows(second) == learned(scaled(algebra=100))
+    assert arrows(first) == learned()
+    answered(first, lambda: held[0].fulfill(response=answer))
+    assert arrows(first) == learned(method="ges")
     answered(second, second.locator("#undo").click)
     assert arrows(second) == learned()
-    assert first.get_by_role("radio", name="pc").get_attribute("aria-checked") == "true"
+    assert first.get_by_role("radio", name="ges").get_attribute("aria-checked") == "true"
 
 
 def test_without_an_answer_there_is_a_sentence_and_another_try(watched, serving):
@@ -287,6 +277,27 @@ def test_without_an_answer_there_is_a_sentence_and_another_try(watched, serving)
     one.troubles = [trouble for trouble in one.troubles if "ERR_CONNECTION_REFUSED" not in trouble]
 
 
+def come_back(page):
+    """As if somebody came back to the page from another window."""
+    page.evaluate("window.dispatchEvent(new Event('focus'))")
+
+
+def test_a_server_that_answers_again_is_no_trouble_any_more(watched, serving):
+    one = watched()
+    page = one.open(serving("marks"))
+    expect(page.locator("#forecast")).to_have_text("")
+    page.route("**/browser/server.js", lambda route: route.abort("connectionrefused"))
+    come_back(page)
+    expect(page.locator("#trouble")).to_contain_text("does not answer")
+    assert page.locator("#trouble").get_by_role("button").all_inner_texts() == ["try again"]
+    page.unroute_all()
+    come_back(page)
+    expect(page.locator("#trouble")).to_be_hidden()
+    method(page, "cvs")
+    assert arrows(page) == learned(method="cvs")
+    one.troubles = [trouble for trouble in one.troubles if "ERR_CONNECTION_REFUSED" not in trouble]
+
+
 def test_a_server_that_has_ended_is_told_of(watched):
     words = [sys.executable, "-m", "ordag", "explore", "marks", "--no-browser"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
@@ -295,9 +306,32 @@ def test_a_server_that_has_ended_is_told_of(watched):
         expect(page.locator("#forecast")).to_have_text("")
         server.terminate()
         server.wait(timeout=30)
-        page.get_by_role("radio", name="cvs").click()
+        come_back(page)
         expect(page.locator("#trouble")).to_contain_text("ordag explore")
+        page.get_by_role("radio", name="cvs").click()
+        expect(page.locator("#trouble")).to_contain_text("leave it")
         one.troubles = [trouble for trouble in one.troubles if "ERR_CONNECTION_REFUSED" not in trouble]
+
+
+def test_a_fault_in_one_part_is_reported_and_the_others_go_on(watched, serving):
+    one = watched()
+    one.context.route("**/browser/told.js", broken)
+    page = one.open(serving("marks"))
+    assert [trouble for trouble in one.troubles if "a fault" in trouble]
+    method(page, "cvs")
+    assert arrows(page) == learned(method="cvs")
+    assert page.locator("#undo").is_enabled()
+    one.troubles = [trouble for trouble in one.troubles if "a fault" not in trouble]
+
+
+def broken(route):
+    """The module that says what a change did, with a fault where it says so."""
+    answer = route.fetch()
+    text = answer.text()
+    assert "function paint() {" in text
+    route.fulfill(
+        response=answer, body=text.replace("function paint() {", 'function paint() { throw new Error("a fault");', 1)
+    )
 
 
 def test_keys_are_listed(bench):

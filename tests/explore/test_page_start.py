@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+from acts import method, rescale, stopped
 from browser.pages import sparse
 from hands import arrows
 from playwright.sync_api import expect
@@ -45,6 +46,78 @@ def test_a_built_in_table_then_a_file_then_another_that_is_dropped(bench, tmp_pa
     assert arrows(page) == set(ordag.learn(rows()).graph.directed)
 
 
+def test_the_first_graph_need_not_be_waited_for(watched, serving):
+    one = watched()
+    one.page.route("**/api/answer", lambda route: None)
+    page = one.open(serving("marks"), "#waiting button")
+    page.locator("#waiting").get_by_role("button", name="stop").click()
+    expect(page.locator("#welcome .drop")).to_be_visible()
+    expect(page.locator("#waiting")).to_be_hidden()
+    page.unroute_all(behavior="ignoreErrors")
+    page.locator(".offer", has_text="marks").click()
+    assert opened(page) == set(ordag.learn("marks").graph.directed)
+
+
+def test_a_table_that_comes_with_the_frame_of_the_one_before_has_its_own_list(watched, serving):
+    one = watched()
+    one.page.clock.install()
+    page = one.open(serving("marks"))
+    method(page, "cvs")
+    stopped(page)
+    page.get_by_role("radio", name="pc", exact=True).click()
+    expect(page.locator("#told")).to_contain_text("Method pc.")  # and the list of arrows waits for the next frame
+    page.evaluate(DROP, ["new.csv", rows().to_csv(index=False)])
+    expect(page.locator("#table")).to_have_text("new.csv")
+    page.clock.run_for(1000)
+    assert arrows(page) == set(ordag.learn(rows()).graph.directed)
+    rescale(page, "e", "×100")
+    now = set(ordag.learn(rows(), transform={"e": 100}).graph.directed)
+    assert arrows(page) == now != set(ordag.learn(rows()).graph.directed)
+
+
+def reloaded(page):
+    page.reload()
+    return opened(page)
+
+
+def test_a_reload_brings_back_what_was_chosen(bench):
+    page, other = bench("marks"), bench("marks")
+    method(page, "cvs")
+    rescale(page, "algebra", "×100")
+    page.keyboard.press("m")
+    found = arrows(page)
+    assert reloaded(page) == found
+    expect(page.locator("#told")).to_contain_text("before the page was loaded again is back")
+    expect(page.get_by_role("radio", name="cvs")).to_be_checked()
+    assert page.get_by_role("tab", name="matrix").get_attribute("aria-selected") == "true"
+    assert page.locator("#undo").is_disabled()
+    page.goto("about:blank")
+    page.go_back()
+    assert opened(page) == found
+    assert reloaded(other) == set(ordag.learn("marks").graph.directed)
+    expect(other.locator("#told")).to_have_text("")
+
+
+def test_a_reload_brings_back_a_table_that_was_dropped(bench):
+    page = bench()
+    page.evaluate(DROP, ["new.csv", rows().to_csv(index=False)])
+    opened(page)
+    method(page, "cvs")
+    assert reloaded(page) == set(ordag.learn(rows(), "cvs").graph.directed)
+    expect(page.locator("#table")).to_have_text("new.csv")
+
+
+def test_without_storage_a_reload_begins_anew(watched, serving):
+    one = watched()
+    one.page.add_init_script(
+        "Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('no', 'SecurityError') } })"
+    )
+    page = one.open(serving("marks"))
+    method(page, "cvs")
+    assert reloaded(page) == set(ordag.learn("marks").graph.directed)
+    expect(page.get_by_role("radio", name="auto")).to_be_checked()
+
+
 def test_files_are_chosen_and_what_cannot_be_read_is_said_in_place(bench, tmp_path):
     page = bench()
     for name, body, words in (("empty.csv", b"", "empty"), ("page.parquet", b"no parquet", "page.parquet")):
@@ -58,7 +131,9 @@ def test_files_are_chosen_and_what_cannot_be_read_is_said_in_place(bench, tmp_pa
 
 
 def test_files_beyond_the_limit_are_not_sent(watched, serving, tmp_path):
-    page = watched().open(serving("--most-mb", 1), "#welcome .drop")
+    one = watched()
+    one.page.route("**/api/start", of_a_megabyte)
+    page = one.open(serving(), "#welcome .drop")
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     (tmp_path / "large.csv").write_bytes(b"a,b\n" + b"1,2\n" * 300_000)
@@ -102,3 +177,9 @@ def test_a_file_that_takes_long_does_not_replace_a_later_one(bench):
         page.evaluate(DROP, ["new.csv", rows(2).to_csv(index=False)])
     expect(page.locator("#table")).to_have_text("new.csv")
     assert held[0].request.failure is not None  # given up
+
+
+def of_a_megabyte(route):
+    """What a server that takes files of up to a megabyte says at first."""
+    answer = route.fetch()
+    route.fulfill(response=answer, json={**answer.json(), "most_bytes": 2**20})

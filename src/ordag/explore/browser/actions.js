@@ -1,5 +1,6 @@
 // What one can do with the arrow or the variable on the card: require, forbid, turn round; root, sink, tier; leave a column out.
 
+import { isAbort } from "./server.js";
 import { forbidArrow, moveToTier, requireArrow, saidOf, tierOf, toggleEnd, unsay } from "./statements.js";
 import { element, named } from "./text.js";
 
@@ -157,7 +158,7 @@ export function createActions(bench, whatIf) {
       try {
         intervals.set(cause, await bench.ask("api/effects", { state: bench.state, cause }, { signal: asked.signal }));
       } catch (error) {
-        if (error.name !== "AbortError") tell(new Map());
+        if (!isAbort(error)) tell(new Map());
         return;
       }
     }

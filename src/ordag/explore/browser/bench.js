@@ -1,78 +1,68 @@
-// The workbench: everything that a person has chosen, S, with its history; every change is one question to the server.
+// The workbench: everything that a person has chosen, S, with its answer. Every change is a step of a queue, which asks the server.
 //
 // S is one plain object (see `freshState`). Nothing edits it: `bench.change(edit, words)` edits a copy, asks, and keeps the copy only
 // if the server could answer. Names in S are raw column names; documents have the same names in `raw`, by number.
 
+import { changed, freshState, onlyGoesOn, opened, redone, undone } from "./history.js";
+import { measure, painted } from "./painted.js";
+import { createQueue, reported } from "./queue.js";
+import { ask, file, isAbort, stream } from "./server.js";
 import { createState } from "./state.js";
-import { Refusal, ask, file, isAbort, stream } from "./server.js";
 
-const PATIENCE = 300; // ms for which a change waits for the answer to the one before
 const IDLE = 250; // ms without a change before the forecast is asked for
 const MARKED = 6000; // ms for which changes are pointed at
-const MOST_PAST = 500;
 const MOST_PLACED = 300; // variables up to which the server lays a graph out
-
-/** The state of a table about which nothing was chosen yet. */
-export function freshState(data) {
-  const { id, name, rows, names, digest, builtin, transform } = data;
-  return {
-    format: "ordag-workbench",
-    version: 1,
-    data: { id, name, rows, names, digest, builtin },
-    method: "auto",
-    settings: {},
-    columns: null,
-    transform: { ...transform },
-    knowledge: { tiers: [], required: [], forbidden: [], roots: [], sinks: [] },
-    view: {},
-  };
-}
+const MOST_SAID = 3; // steps that are named beside what they did together
 
 /** A workbench; `start` is what the server says at first (api/start).
  *
  * bench.data: the description of the table, or null. bench.state: S, or null without a table.
  * bench.page: what is drawn (state.js), or null before the first answer; bench.page.doc is the document of S.
- * bench.scales: what the units have changed, or null. bench.changes: what the last answer changed, with `words` on why.
+ * bench.scales: what the units have changed, or null. bench.changes: what the last answer changed, with `words` on why; or null
+ * for the first about a table, of which `bench.opening` has the words.
  * bench.busy: whether an answer to a change is awaited. bench.forecast: "", "searching" (the document is that of the first graph of a
  * search that goes on), "pending" or "failed", how far the verdict is.
- * bench.trouble: an Error that stands in the way, with `bench.again()` to try once more; or null.
+ * bench.trouble: an Error that stands in the way, with `bench.again()` to try once more; or null. bench.lost: whether it stands in the way of nothing
+ * yet, because the server was only looked for.
  *
  * bench.subscribe(listener) is told of a Set of: "opened" (another table is there), "answer" (S has its document), "verdict", "busy",
- * "trouble", "refused" (bench.refused is the error), "kept" (what was awaited was given up), "data", "words" (bench.said).
+ * "trouble", "refused" (bench.refused is the error), "kept" (what was awaited was given up), "history" (what can be undone and
+ * redone), "words" (bench.said).
  */
 export function createBench(start) {
   const listeners = [];
-  const bench = { start, data: start.data, state: null, page: null, scales: null, changes: null };
-  Object.assign(bench, { busy: false, forecast: "", trouble: null, refused: null, said: "", ask, file, stream });
+  const bench = { start, data: start.data, state: null, page: null, scales: null, changes: null, opening: "" };
+  Object.assign(bench, { busy: false, forecast: "", trouble: null, lost: false, refused: null, said: "", ask, file, stream });
   let bare = null, // the document of S as the server gave it
-    past = [],
-    future = [],
-    pending = [],
-    running = null,
-    sent = 0,
-    hurry = 0,
     against = null, // what the changes of the last answer are counted from
     forecasting = null,
     unfinished = null, // of S, if its document is that of the first graph of a search: the change that asked for it
     finishing = null,
     idle = 0,
     marking = 0,
-    retry = null;
+    retry = null,
+    refusedAfter = 0; // the number of the last step when bench.refused came
 
   /** The document of a state as it is shown: others add what they have found out about that state meanwhile. */
   bench.dress = (doc, S) => ({ ...doc });
 
-  const tell = (...changed) => listeners.forEach((listener) => listener(new Set(changed)));
+  /** Every listener is told, whatever happens in another; a fault in one is an error of the page, not of the question. */
+  const tell = (...told) => listeners.forEach((listener) => reported(() => listener(new Set(told))));
   bench.subscribe = (listener) => listeners.push(listener);
   bench.say = (words) => {
     bench.said = words;
     tell("words");
   };
-  bench.canUndo = () => past.length > 0;
-  bench.canRedo = () => future.length > 0;
-  /** The words of the change that undo takes back, or redo brings. */
-  bench.nextUndo = () => past.at(-1)?.words ?? "";
-  bench.nextRedo = () => future.at(-1)?.words ?? "";
+
+  const queue = createQueue({
+    question,
+    waits: () => waits(true),
+    moved: () => tell("history"),
+    taken,
+    kept,
+    refused,
+    stuck: (error) => stuck(error, queue.send),
+  });
 
   /** A change: `edit(S)` edits a copy. `words` says it, for the history and beside what it did.
    *
@@ -80,111 +70,87 @@ export function createBench(start) {
    * asked for it. Gives { done: true }, { refused: error } or, where a later change has taken its place, { replaced: true }.
    */
   bench.change = (edit, words = "", { key = null, since = performance.now() } = {}) =>
-    new Promise((settle) => {
-      pending.push({ edit, words, key, since, settle });
-      if (!running) send();
-      else (clearTimeout(hurry), (hurry = setTimeout(send, Math.max(0, sent + PATIENCE - performance.now()))));
-    });
+    queue.push({ move: (history, id) => changed(history, edit, { id, words, key }), words, key, since, first: true });
 
-  /** Ask for S with all changes that are pending. An answer that is on its way is waited for, if it does not take long. */
-  async function send() {
-    clearTimeout(hurry);
-    running?.abort();
-    const mine = (running = new AbortController());
-    sent = performance.now();
-    const asked = pending.filter((one, i) => one.key === null || pending[i + 1]?.key !== one.key);
-    pending.filter((one) => !asked.includes(one)).forEach((one) => one.settle({ replaced: true }));
-    pending = [...asked];
-    const last = asked.at(-1);
-    try {
-      let wanted = structuredClone(bench.state);
-      for (const one of asked) wanted = one.edit(wanted) ?? wanted;
-      waits(true);
-      const answer = await answered(wanted, mine.signal, { first: true });
-      if (running !== mine) return;
-      pending = pending.filter((one) => !asked.includes(one));
-      take(wanted, answer, { words: last.words, since: last.since, base: step(asked) });
-      asked.forEach((one) => one.settle({ done: true }));
-      if (pending.length) send();
-    } catch (error) {
-      if (isAbort(error) || running !== mine) return;
-      if (!(error instanceof Refusal)) {
-        stuck(error, send);
-        return;
-      }
-      pending = pending.filter((one) => one !== last);
-      calm();
-      refuse(error);
-      last.settle({ refused: error });
-      if (pending.length) send();
-    }
-  }
+  const lastOf = (list) => queue.wanted()?.[list].at(-1);
+  bench.canUndo = () => lastOf("past") !== undefined;
+  bench.canRedo = () => lastOf("future") !== undefined;
+  /** The words of the change that undo takes back, or redo brings. */
+  bench.nextUndo = () => lastOf("past")?.words ?? "";
+  bench.nextRedo = () => lastOf("future")?.words ?? "";
 
-  /** A step of the history; a change with the key of the last one goes on with that. Gives what the answer is to be held against. */
-  function step(asked) {
-    const { key } = asked.at(-1),
-      words = asked
-        .map((one) => one.words)
-        .filter(Boolean)
-        .join("; ");
-    future = [];
-    if (asked.length === 1 && key !== null && past.at(-1)?.key === key) {
-      past.at(-1).words = words;
-      return against;
-    }
-    past = [...past, { state: bench.state, words, key }].slice(-MOST_PAST);
-    return null;
+  const steps = (list, move, said) => () => {
+    const step = lastOf(list);
+    if (step) queue.push({ move: (history) => move(history, step.id), words: `${said}${step.words ? `: ${step.words}` : ""}` });
+  };
+  bench.undo = steps("past", undone, "undone");
+  bench.redo = steps("future", redone, "done again");
+
+  /** Places worked out afresh. */
+  bench.tidy = () => queue.push({ move: (history) => history, words: "tidied up", tidy: true });
+
+  /** Another table, or a saved state of it: from the start, with no past; `words` say what it is. Gives what a change gives. */
+  bench.open = (data, state = freshState(data), words = "") => queue.push({ move: () => opened(data, state), words, opens: true });
+
+  function question({ to, steps }, signal) {
+    const has = (what) => steps.some((step) => step[what]);
+    const layout = has("tidy") || needsLayout(to.state, has("opens"));
+    return answered(to.state, signal, { layout, first: steps.at(-1).first === true });
   }
 
   /** first: the first graph of a search that takes long will do for now. */
-  function answered(wanted, signal, { layout = needsLayout(wanted), first = false } = {}) {
-    return ask("api/answer", { state: wanted, layout, first }, { signal });
+  function answered(state, signal, { layout, first = false }) {
+    return ask("api/answer", { state, layout, first }, { signal });
   }
 
   /** Whether some variable would have no place: at first, and when columns come that were never drawn. */
-  function needsLayout(wanted) {
-    const names = wanted.columns ?? wanted.data.names;
+  function needsLayout(state, opens) {
+    const names = state.columns ?? state.data.names;
     if (names.length > MOST_PLACED) return false;
     const { layout, places } = bench.page ?? {};
-    return !layout || names.some((name) => !layout.places.has(name) && !places.has(name));
+    return opens || !layout || names.some((name) => !layout.places.has(name) && !places.has(name));
   }
 
-  /** S with its answer: the one place where either changes. */
-  function take(wanted, answer, { words = "", since = performance.now(), tidy = false, base = null } = {}) {
-    Object.assign(bench, { state: wanted, refused: null });
+  /** S with its answer: the one place where S changes. */
+  function taken({ from, to, steps, answer }) {
+    const opens = steps.some((step) => step.opens),
+      { id, since = performance.now() } = steps.at(-1),
+      words = wordsOf(steps);
+    Object.assign(bench, { data: to.data, state: to.state });
+    if (id > refusedAfter) bench.refused = null; // else it was said of a step that waited with these
     calm();
-    against = base ?? { doc: bench.page.doc, present: bench.page.present };
-    show(answer, { words, since, tidy });
-    measure("change", since, words);
+    if (opens) lay(answer, { words, since });
+    else {
+      if (!onlyGoesOn(from, to)) against = { doc: bench.page.doc, present: bench.page.present };
+      show(answer, { words, since, tidy: steps.some((step) => step.tidy) });
+      measure("change", since, words);
+    }
     forecast();
   }
 
-  /** An answer of S. */
+  /** The first answer about a table. */
+  function lay(answer, { words, since }) {
+    hold(answer, { words, since });
+    bench.changes = against = null;
+    bench.opening = words;
+    place(bench.dress(bare, bench.state), bench.state.view ?? {});
+    tell("opened", "answer");
+  }
+
+  /** Another answer about it. */
   function show(answer, { words, since, tidy = false }) {
-    clearTimeout(marking);
-    unfinished = answer.unfinished ? { words, since } : null;
-    bare = answer.document;
-    bench.scales = answer.scales;
+    hold(answer, { words, since });
     const changes = bench.page.follow(bench.dress(bare, bench.state), { tidy, base: against });
     bench.changes = { ...changes, words, milliseconds: answer.milliseconds, tidy };
     tell("answer");
     marking = setTimeout(() => bench.page.unmark(), MARKED);
   }
 
-  /** When what is shown now is painted. */
-  const painted = () =>
-    new Promise((settle) => {
-      requestAnimationFrame(() => {
-        const { port1, port2 } = new MessageChannel();
-        port1.onmessage = settle;
-        port2.postMessage(null);
-      });
-    });
-
-  /** How long it took until what is shown now is painted, for whoever measures. */
-  async function measure(name, since, words) {
-    await painted();
-    performance.measure(name, { start: since, end: performance.now(), detail: { words } });
+  function hold(answer, { words, since }) {
+    clearTimeout(marking);
+    unfinished = answer.unfinished ? { words, since } : null;
+    bare = answer.document;
+    bench.scales = answer.scales;
   }
 
   /** What the search for S comes to in the end, in the place of its first graph. */
@@ -196,19 +162,21 @@ export function createBench(start) {
     const mine = (finishing = new AbortController());
     await painted();
     if (finishing !== mine) return;
+    let answer;
     try {
-      const answer = await answered(bench.state, mine.signal, { layout: false });
-      if (finishing !== mine) return;
-      finishing = null;
-      calm();
-      show(answer, { words, since });
-      measure("settled", since, words);
-      forecast();
+      answer = await answered(bench.state, mine.signal, { layout: false });
     } catch (error) {
       if (isAbort(error) || finishing !== mine) return;
       finishing = null;
       stuck(error, finish);
+      return;
     }
+    if (finishing !== mine) return;
+    finishing = null;
+    calm();
+    show(answer, { words, since });
+    measure("settled", since, words);
+    forecast();
   }
 
   /** No more of a forecast, or of a search: it takes time from an answer that is awaited, and is of the state before. */
@@ -229,23 +197,26 @@ export function createBench(start) {
     }
     bench.forecast = bench.page.doc.verdict.pending ? "pending" : "";
     tell("verdict");
-    if (!bench.forecast) return;
-    idle = setTimeout(async () => {
-      const mine = (forecasting = new AbortController());
-      try {
-        const rest = await ask("api/verdict", { state: bench.state }, { signal: mine.signal });
-        if (forecasting !== mine) return;
-        const more = rest.pairs || rest.notes.length > bare.notes.length;
-        Object.assign(bare, rest);
-        bench.forecast = "";
-        if (more) bench.redress();
-        else Object.assign(bench.page.doc, bench.dress(bare, bench.state));
-      } catch (error) {
-        if (isAbort(error) || forecasting !== mine) return;
-        bench.forecast = "failed";
-      }
-      tell("verdict");
-    }, IDLE);
+    if (bench.forecast) idle = setTimeout(foretell, IDLE);
+  }
+
+  async function foretell() {
+    const mine = (forecasting = new AbortController());
+    let rest = null;
+    try {
+      rest = await ask("api/verdict", { state: bench.state }, { signal: mine.signal });
+    } catch (error) {
+      if (isAbort(error)) return;
+    }
+    if (forecasting !== mine) return;
+    bench.forecast = rest ? "" : "failed";
+    if (rest) {
+      const more = rest.pairs || rest.notes.length > bare.notes.length;
+      Object.assign(bare, rest);
+      if (more) bench.redress();
+      else Object.assign(bench.page.doc, bench.dress(bare, bench.state));
+    }
+    tell("verdict");
   }
 
   /** Show the document of S again, because more is known about it. */
@@ -263,24 +234,43 @@ export function createBench(start) {
   }
 
   function calm() {
-    running = null;
     retry = null;
+    bench.lost = false;
     const had = bench.trouble;
     bench.trouble = null;
     waits(false);
     if (had) tell("trouble");
   }
 
-  function stuck(error, again) {
-    running = null;
+  function stuck(error, again, { lost = false } = {}) {
     retry = again;
-    bench.trouble = error;
+    Object.assign(bench, { trouble: error, lost });
     waits(false);
     tell("trouble");
   }
 
-  function refuse(error) {
+  /** That the server is there, or an error if it is not, though nothing was asked; `again` looks once more. */
+  bench.heard = (error, again) => {
+    if (bench.busy) return; // the answer that is awaited tells
+    if (error && !bench.trouble) stuck(error, again, { lost: true });
+    else if (!error && bench.lost) calm();
+  };
+
+  function kept() {
+    calm();
+    tell("kept");
+    forecast();
+  }
+
+  /** Whoever opens something hears of a refusal, and says it. */
+  function refused(error, step) {
+    if (step.opens) {
+      kept();
+      return;
+    }
+    calm();
     bench.refused = error;
+    refusedAfter = queue.last();
     tell("refused");
     forecast();
   }
@@ -290,78 +280,12 @@ export function createBench(start) {
 
   /** Give up what is awaited: S stays as it is, or is again what it was before the search that is not finished. */
   bench.cancel = () => {
-    if (unfinished && !running) {
+    if (unfinished && !queue.waiting()) {
       bench.undo();
       return;
     }
-    rest();
-    forecast();
-  };
-
-  function rest() {
-    hush();
-    running?.abort();
-    clearTimeout(hurry);
-    pending.splice(0).forEach((one) => one.settle({ replaced: true }));
-    calm();
-    tell("kept");
-  }
-
-  /** To a state without a new step of the history. */
-  async function go(wanted, options, kept) {
-    rest();
-    const mine = (running = new AbortController());
-    waits(true);
-    try {
-      const answer = await answered(wanted, mine.signal, { layout: options.tidy || undefined });
-      kept?.();
-      take(wanted, answer, options);
-    } catch (error) {
-      if (isAbort(error) || running !== mine) return;
-      if (error instanceof Refusal) {
-        calm();
-        refuse(error);
-      } else stuck(error, () => go(wanted, options, kept));
-    }
-  }
-
-  const steps = (from, to, said) => () => {
-    const step = from().at(-1);
-    if (!step) return undefined;
-    return go(step.state, { words: `${said}${step.words ? `: ${step.words}` : ""}` }, () => {
-      from().pop();
-      to().push({ ...step, state: bench.state });
-    });
-  };
-  bench.undo = steps(() => past, () => future, "undone"); // prettier-ignore
-  bench.redo = steps(() => future, () => past, "done again"); // prettier-ignore
-
-  /** Places worked out afresh. */
-  bench.tidy = () => go(bench.state, { words: "tidied up", tidy: true });
-
-  /** Another table, or a saved state of it: from the start, with no past. Gives the error where the server refuses, else null. */
-  bench.open = async (data, state = freshState(data)) => {
-    rest();
-    const mine = (running = new AbortController());
-    waits(true);
-    try {
-      const answer = await answered(state, mine.signal, { layout: (state.columns ?? data.names).length <= MOST_PLACED });
-      Object.assign(bench, { data, state, scales: answer.scales, refused: null, changes: null });
-      past = [];
-      future = [];
-      unfinished = null;
-      calm();
-      bare = answer.document;
-      place(bench.dress(bare, state), state.view ?? {});
-      tell("opened", "data", "answer");
-      forecast();
-      return null;
-    } catch (error) {
-      if (isAbort(error) || running !== mine) return null;
-      if (error instanceof Refusal) calm();
-      else stuck(error, () => bench.open(data, state));
-      return error;
-    }
+    queue.drop();
+    kept();
   };
 
   function place(doc, view) {
@@ -389,9 +313,15 @@ export function createBench(start) {
   bench.takers = [];
 
   /** A table that has just come; gives an error or null. Whoever waits for one may put something else here. */
-  bench.begin = (data) => bench.open(data);
+  bench.begin = async (data) => (await bench.open(data)).refused ?? null;
 
   /** The schema of a method, by name. */
   bench.method = (name) => start.methods.find((one) => one.name === name);
   return bench;
+}
+
+/** Steps that were answered together, in words. */
+function wordsOf(steps) {
+  const said = steps.map((step) => step.words).filter(Boolean);
+  return [...(said.length > MOST_SAID ? ["…"] : []), ...said.slice(-MOST_SAID)].join("; ");
 }

@@ -7,11 +7,13 @@ import { createColumns } from "./columns.js";
 import { acceptDrops } from "./drops.js";
 import { createFiles } from "./files.js";
 import { createHint } from "./hint.js";
+import { freshState, keyOfState } from "./history.js";
 import { createJobs } from "./jobs.js";
 import { createKeys } from "./keys.js";
 import { createKnowledge } from "./knowledge.js";
 import { createOrder } from "./order.js";
 import { writeAgain, writeData, writeFound, writeVerdict } from "./panels.js";
+import { keepInTab, keptInTab } from "./reload.js";
 import { createSearch } from "./search.js";
 import { ask } from "./server.js";
 import { createSettings } from "./settings.js";
@@ -20,6 +22,7 @@ import { createTable } from "./table.js";
 import { element, named, refill } from "./text.js";
 import { createTip } from "./tip.js";
 import { createTold } from "./told.js";
+import { watchServer } from "./watch.js";
 import { createWelcome } from "./welcome.js";
 import { createWhatIf } from "./whatif.js";
 
@@ -69,6 +72,7 @@ function showBench(bench) {
   function fill() {
     const { page } = bench;
     if (!stage) build();
+    delayed.clear(); // of the table before
     welcome.hide();
     at("bench").hidden = false;
     refill(at("table"), named(bench.data.shown));
@@ -138,6 +142,12 @@ function showBench(bench) {
     soon();
   }
 
+  /** For the first graph; that others are awaited is said below the one that is there. */
+  function waiting() {
+    at("waiting").hidden = !bench.busy || bench.page !== null;
+    refill(at("waiting"), "working … ", element("button", { type: "button", class: "quiet", onclick: bench.cancel }, "stop"));
+  }
+
   function trouble() {
     at("trouble").hidden = !bench.trouble;
     if (bench.trouble)
@@ -147,7 +157,7 @@ function showBench(bench) {
         " ",
         element("button", { type: "button", onclick: bench.again }, "try again"),
         " ",
-        element("button", { type: "button", class: "quiet", onclick: bench.cancel }, "leave it"),
+        bench.lost ? null : element("button", { type: "button", class: "quiet", onclick: bench.cancel }, "leave it"),
       );
   }
 
@@ -158,7 +168,7 @@ function showBench(bench) {
     else if (changed.has("verdict") && bench.page) verdict();
     if (changed.has("busy") && bench.busy) at("bench").setAttribute("aria-busy", "true");
     if (changed.has("refused") || changed.has("kept") || changed.has("trouble")) soon();
-    if (changed.has("busy")) at("waiting").hidden = !bench.busy || bench.page !== null;
+    if (changed.has("busy")) waiting();
     if (changed.has("trouble")) trouble();
     if (changed.has("words")) say(bench.said);
   });
@@ -173,11 +183,24 @@ function showBench(bench) {
     at("unfold").setAttribute("aria-expanded", String(open));
     at("unfold").textContent = open ? "less" : "more";
   });
-  if (bench.data) bench.open(bench.data).then((error) => error && welcome.show(error));
-  else {
+  keepInTab(bench);
+  watchServer(bench);
+  openFirst(bench).then(({ refused }) => {
     at("waiting").hidden = true;
-    welcome.show();
+    if (!bench.page) welcome.show(refused);
+  });
+}
+
+/** What a bench begins with: what the tab had before a reload, or else the table of the server, or nothing. */
+async function openFirst(bench) {
+  const kept = keptInTab(bench.start),
+    { data } = bench.start;
+  let outcome = {};
+  if (kept) {
+    const isFresh = keyOfState(kept.state) === keyOfState(freshState(kept.data));
+    outcome = await bench.open(kept.data, kept.state, isFresh ? "" : "what was chosen before the page was loaded again is back");
   }
+  return outcome.done || !data ? outcome : bench.open(data);
 }
 
 /** Undo, redo and tidying up. */
@@ -193,7 +216,7 @@ function createSteps(bench) {
     redo.title = `redo${bench.nextRedo() ? `: ${bench.nextRedo()}` : ""} (Ctrl+Shift+Z)`;
   };
   bench.subscribe((changed) => {
-    if (changed.has("answer")) paint();
+    if (changed.has("answer") || changed.has("history")) paint();
   });
   paint();
 }

@@ -1,12 +1,13 @@
 // Files in and out: the whole state in one file, the graph in many formats, and what to type to get the same again.
 
-import { freshState } from "./bench.js";
+import { adopted } from "./history.js";
+import { isAbort } from "./server.js";
 import { counted, element, named, refill } from "./text.js";
 
 const MOST_BYTES = 4e6; // of a saved state
 
 /** Give something to the person as a file. */
-export function download(name, blob) {
+function download(name, blob) {
   const address = URL.createObjectURL(blob);
   const link = element("a", { href: address, download: name });
   document.body.append(link);
@@ -22,7 +23,7 @@ export async function exported(bench, form) {
 }
 
 /** A saved state from the text of a file; an Error says what is wrong with it. */
-export function readState(text) {
+function readState(text) {
   let S;
   try {
     S = JSON.parse(text);
@@ -53,7 +54,7 @@ export function createFiles({ header, told, exports }, bench) {
     try {
       await work();
     } catch (error) {
-      if (error.name !== "AbortError") say(error.message, " ");
+      if (!isAbort(error)) say(error.message, " ");
     }
   }
 
@@ -71,15 +72,14 @@ export function createFiles({ header, told, exports }, bench) {
     if (file.size > MOST_BYTES) throw new Error(`${file.name} is too large for a saved workbench.`);
     const S = readState(await file.text());
     if (S.data.builtin) await open(await bench.builtin(S.data.builtin), S);
-    else if (bench.data?.digest === S.data.digest) await open(bench.data, S);
+    else if (bench.data && bench.data.digest === S.data.digest) await open(bench.data, S);
     else ask(S);
   }
 
   async function open(data, S) {
-    const wanted = freshState(data);
-    for (const name of Object.keys(wanted)) if (name !== "data") wanted[name] = S[name] ?? wanted[name];
-    const refused = await bench.open(data, wanted);
+    const { refused, done } = await bench.open(data, adopted(S, data));
     if (refused) throw refused;
+    if (!done) return; // something else was opened instead, or it was given up
     waiting = null;
     say();
     bench.say("The saved state is open.");
@@ -90,7 +90,7 @@ export function createFiles({ header, told, exports }, bench) {
     const names = S.data.names.slice(0, 6).flatMap((one, at) => [at ? ", " : "", named(String(one), 20)]);
     say(
       "This state is about the table ",
-      named(String(S.data.name), 60),
+      named(String(S.data.name ?? "without a name"), 60),
       ` (${counted(Number(S.data.rows) || 0, "row")}: `,
       ...names,
       S.data.names.length > 6 ? " …" : "",
@@ -102,7 +102,7 @@ export function createFiles({ header, told, exports }, bench) {
 
   /** A table has come while a saved state waits for one: with it, if it is the one. */
   bench.begin = async (data) => {
-    if (!waiting) return bench.open(data);
+    if (!waiting) return (await bench.open(data)).refused ?? null;
     const S = waiting;
     if (data.digest === S.data.digest) {
       try {
@@ -112,8 +112,8 @@ export function createFiles({ header, told, exports }, bench) {
       }
       return null;
     }
-    const error = await bench.open(data);
-    if (error) return error;
+    const { refused, done } = await bench.open(data);
+    if (!done) return refused ?? null;
     const lacking = S.data.names.filter((one) => !data.names.includes(one));
     say(
       named(data.shown, 60),

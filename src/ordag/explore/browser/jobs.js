@@ -1,17 +1,14 @@
 // Work that takes a while, beside everything else: resamples, checks, other methods. Each can be stopped, and belongs to the state that it
 // was begun with: of another state it is shown as old, and is there again when that state comes back.
 
+import { keyOfState } from "./history.js";
 import { writeChecks, writeMethods } from "./panels.js";
+import { isAbort } from "./server.js";
 import { element, refill } from "./text.js";
 
 const MOST_KEPT = 8; // results of each kind
 const REPLICATES = 100;
 const OF_SAMPLES = ["pairs", "level", "fixed", "found", "verdict", "again"]; // what a document with support has of its own
-
-/** What an answer depends on, as text: all of S but what is looked at. */
-export function keyOfState({ data, method, settings, columns, transform, knowledge }) {
-  return JSON.stringify([data.id, method, settings, columns, transform, knowledge]);
-}
 
 /** Forms to begin with, and results: in the page's parts for support, checks, scales and methods, which `at` gives by their ids. */
 export function createJobs(at, bench) {
@@ -75,7 +72,7 @@ export function createJobs(at, bench) {
         if (running !== mine) return;
         running = null;
         told.textContent = "";
-        problem = error.name === "AbortError" ? "" : error.message;
+        problem = isAbort(error) ? "" : error.message;
         bench.say(problem ? `${title}: ${problem}` : `${title}: stopped.`);
         paint();
       }
@@ -139,7 +136,7 @@ export function createJobs(at, bench) {
     again: "check again",
     parts: [at("checks-body"), at("scales-body")],
     found(result) {
-      if (result) writeChecks({ findings: result.findings, unchecked: result.unchecked ?? "" }, at);
+      if (result) writeChecks({ findings: result.findings }, at);
       else refill(at("checks-body"));
       at("scales").hidden = !result || at("scales").hidden;
     },

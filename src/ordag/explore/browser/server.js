@@ -67,6 +67,15 @@ export async function stream(path, body, progress = () => {}, signal = undefined
   }
 }
 
+/** Whether this server is there, whatever else it does. */
+export async function isThere() {
+  try {
+    return (await fetch("browser/server.js", { method: "HEAD", cache: "no-store" })).ok;
+  } catch {
+    return false;
+  }
+}
+
 async function reply(path, body, signal, headers) {
   const plain = body === undefined || body instanceof Blob;
   let answer;

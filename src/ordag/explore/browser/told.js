@@ -16,11 +16,12 @@ export function createTold(at, bench) {
   let waiting = 0;
 
   function paint() {
-    const { changes, page } = bench;
+    const { changes, page } = bench,
+      words = changes ? changes.words : bench.opening;
     const upwards = page.upwards ?? 0;
     const edges = page.present.filter(Boolean).length;
     const parts = changes ? changeWords(page.doc, changes) : [];
-    const lead = changes?.words ? element("b", {}, `${begun(changes.words, bench.data.columns)}. `) : null;
+    const lead = words ? element("b", {}, `${begun(words, bench.data.columns)}. `) : null;
     const rest = parts.length ? [...parts, "."] : [changes ? `The same ${counted(edges, "arrow")} as before.` : ""];
     refill(at("told"), element("p", {}, lead, ...rest));
     at("tidy").classList.toggle("wanted", upwards > 0);
@@ -40,23 +41,20 @@ export function createTold(at, bench) {
   }
 
   function refused() {
-    at("refused").hidden = !bench.refused;
-    if (!bench.refused) return;
     const close = element("button", { type: "button", class: "quiet close", "aria-label": "Close", onclick: hide }, "×");
     refill(at("refused"), element("p", {}, element("b", {}, "Not done. "), bench.refused.message), close);
-    if (bench.page) paint();
+    at("refused").hidden = false;
   }
 
   function hide() {
+    bench.refused = null;
     at("refused").hidden = true;
   }
 
   bench.subscribe((changed) => {
     if (changed.has("busy")) wait();
-    if (changed.has("answer")) {
-      hide();
-      paint();
-    }
+    if (bench.page && ["answer", "refused", "kept"].some((name) => changed.has(name))) paint();
     if (changed.has("refused")) refused();
+    if (changed.has("answer") && !bench.refused) hide();
   });
 }

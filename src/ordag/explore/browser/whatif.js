@@ -3,6 +3,7 @@
 
 import { createPicker } from "./picker.js";
 import { totalEffects } from "./relations.js";
+import { isAbort } from "./server.js";
 import { element, named, number, refill } from "./text.js";
 
 const STEP = 500; // milliseconds between two layers
@@ -153,7 +154,7 @@ export function createWhatIf(box, bench) {
       const found = await bench.ask("api/effect", body, { signal });
       if (!signal.aborted) refill(answer, ...written(found, i, j));
     } catch (error) {
-      if (error.name !== "AbortError") refill(answer, element("p", { class: "warning", role: "alert" }, error.message));
+      if (!isAbort(error)) refill(answer, element("p", { class: "warning", role: "alert" }, error.message));
     }
     return undefined;
   }
