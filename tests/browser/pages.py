@@ -40,9 +40,10 @@ FITS = {
     "large": lambda: ordag.learn(table(300, 1500), "cvs", correction="bh", alpha=0.05),
     "hostile": lambda: ordag.learn(pd.DataFrame(sparse(8, 500, 4.0, 5), columns=HOSTILE), "cvs", alpha=0.05),
     "class": lambda: ordag.learn("marks", "pc"),
+    "numbered": lambda: ordag.learn(sparse(40, 400), "cvs"),
     "empty": lambda: ordag.learn(np.random.default_rng(0).standard_normal((200, 6)), "cvs", correction="bonferroni"),
 }
-OPTIONS = {"marks": {"data": "marks", "compare": ("pc", "ges")}, "pooled": {"check": False}, "dense": {"check": False}}
+OPTIONS = {"marks": {"data": "marks", "compare": ("pc", "ges")}, "pooled": {"check": False}, "dense": {"check": False}, "numbered": {"check": False}}
 
 
 @cache

@@ -185,6 +185,14 @@ def test_zooming_keeps_names_legible(opened):
         assert box["x"] <= one["x"] <= box["x"] + box["width"]
 
 
+@pytest.mark.parametrize("name", ["X1", "x2", "X3"])
+def test_search_takes_the_very_name_before_longer_ones(opened, name):
+    page = opened("numbered")
+    page.fill("#search-field", name)
+    page.keyboard.press("Enter")
+    assert page.locator("#card h3").inner_text() == name.upper()
+
+
 def test_search_finds_by_part_of_a_name(opened):
     page = opened("large")
     page.keyboard.press("/")
