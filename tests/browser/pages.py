@@ -43,7 +43,10 @@ FITS = {
     "numbered": lambda: ordag.learn(sparse(40, 400), "cvs"),
     "empty": lambda: ordag.learn(np.random.default_rng(0).standard_normal((200, 6)), "cvs", correction="bonferroni"),
 }
-OPTIONS = {"marks": {"data": "marks", "compare": ("pc", "ges")}, "pooled": {"check": False}, "dense": {"check": False}, "numbered": {"check": False}}
+OPTIONS = {
+    "marks": {"data": "marks", "compare": ("pc", "ges")},
+    **{name: {"check": False} for name in ("pooled", "dense", "numbered")},
+}
 
 
 @cache

@@ -4,7 +4,7 @@ import { exported } from "./files.js";
 import { createPicker } from "./picker.js";
 import { pairOf } from "./state.js";
 import { LISTS, countOf, knowledgeOf, moveToTier, tierOf, toggleEnd, unsay } from "./statements.js";
-import { counted, element, named, refill } from "./text.js";
+import { counted, element, keepFocus, named, refill } from "./text.js";
 
 const MOST_FREE = 60;
 const FILTERED = 20;
@@ -52,11 +52,11 @@ export function createKnowledge(box, bench) {
   }
 
   async function move(names, where, words) {
-    const focused = document.activeElement?.dataset?.name;
+    const byButton = moves.contains(document.activeElement);
     if (!(await change((S) => moveToTier(S, names, where), words))) return;
     for (const name of names) picked.delete(name);
     paintTiers();
-    if (focused) tiers.querySelector(`[data-name="${CSS.escape(focused)}"]`)?.focus();
+    if (byButton) tiers.querySelector(`[data-name="${CSS.escape(names[0])}"]`)?.focus();
   }
 
   function chip(name) {
@@ -181,6 +181,11 @@ export function createKnowledge(box, bench) {
   };
 
   function paintTiers() {
+    keepFocus(tiers, fillTiers);
+    paintMoves();
+  }
+
+  function fillTiers() {
     const known = knowledgeOf(structuredClone(bench.state)).tiers,
       free = inUse().filter((name) => tierOf(bench.state, name) < 0);
     for (const name of picked) if (!bench.state.data.names.includes(name)) picked.delete(name);
@@ -219,7 +224,6 @@ export function createKnowledge(box, bench) {
         free.length ? null : element("span", { class: "soft" }, "none"),
       ),
     );
-    paintMoves();
   }
 
   function paintMoves() {
@@ -401,7 +405,7 @@ export function createKnowledge(box, bench) {
 
   function paint() {
     paintTiers();
-    paintLists();
+    keepFocus(lists, paintLists, (able, place) => able[Math.min(place, able.length - 1)] ?? kind);
   }
   bench.subscribe((changed) => {
     if (!changed.has("answer")) return;

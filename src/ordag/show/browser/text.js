@@ -98,6 +98,18 @@ export function refill(node, ...children) {
   return node;
 }
 
+/** Fill a box anew, in which what had the focus keeps it: the one that says the same, or what `instead(able, place)` takes in its place. */
+export function keepFocus(box, fill, instead = (able) => able[0]) {
+  const able = () => [...box.querySelectorAll("button, input, select, summary")].filter((one) => !one.disabled);
+  const words = (one) => one.dataset.name ?? one.getAttribute("aria-label") ?? one.textContent;
+  const had = box.contains(document.activeElement) ? document.activeElement : null;
+  const place = able().indexOf(had);
+  fill();
+  if (!had || box.contains(document.activeElement)) return;
+  const now = able();
+  (now.find((one) => words(one) === words(had)) ?? instead(now, place))?.focus({ preventScroll: true });
+}
+
 /** How light a colour is, from 0 to 1 (the relative luminance of WCAG 2), laid over another with an opacity. */
 export function lightness(written, alpha = 1, under = written) {
   const parts = (text) => text.match(/[\d.]+/g).map(Number),
