@@ -203,6 +203,15 @@ def test_search_finds_by_part_of_a_name(opened):
     assert page.locator(".near .node.chosen").get_attribute("aria-label") == "v123"
 
 
+def test_long_names_that_differ_in_the_middle_stay_apart(opened):
+    page = opened("long")
+    labels = page.locator("svg.graph .node text").all_text_contents()
+    assert sorted(label.split("…")[1] for label in labels) == sorted(["1", "2", "3", "13", "14", "6"])
+    assert all(len(label) <= 18 for label in labels)
+    listed = page.locator("#order-body .name, #data-body tbody th .name").all_text_contents()
+    assert len(set(listed)) == 6
+
+
 def test_a_large_graph_opens_as_a_list_beside_the_neighbourhood(opened):
     page = opened("large")
     assert page.locator("#drawing").get_attribute("data-look") == "neighbourhood"

@@ -1,8 +1,9 @@
 // The columns of the table: which are in use, and in which unit; with what the units change.
 
+import { meetNames, shortened } from "./names.js";
 import { firstCause } from "./relations.js";
 import { pairOf } from "./state.js";
-import { counted, element, named, number, refill, shortened } from "./text.js";
+import { counted, element, named, number, refill } from "./text.js";
 
 const SEARCHED = 20; // columns beyond which there is a search
 const MOST_LISTED = 150;
@@ -236,6 +237,7 @@ export function createColumns(box, bench) {
 
   bench.subscribe((changed) => {
     if (changed.has("opened")) {
+      meetNames(bench.data.columns.map(({ shown }) => shown)); // also of columns that are left out
       const { doc, relations } = bench.page;
       open = doc.raw[firstCause(doc, relations)]; // another unit of it turns most
       wanted = filter.value = "";
