@@ -1,5 +1,6 @@
 // Names that are too long for their place: shortened so that those of one table stay apart.
 
+const PLAIN = /^[ -~]*$/; // every character is a letter of its own
 const segments = typeof Intl.Segmenter === "function" ? new Intl.Segmenter() : null;
 
 let tableNames = [], // the names of the table that the page is about
@@ -12,7 +13,7 @@ export function meetNames(names) {
 }
 
 export function letters(text) {
-  return segments ? Array.from(segments.segment(text), (piece) => piece.segment) : Array.from(text);
+  return segments && !PLAIN.test(text) ? Array.from(segments.segment(text), (piece) => piece.segment) : Array.from(text);
 }
 
 /** A long text with … in its middle; a name that would then read as another of the table keeps what sets it apart. */
