@@ -14,7 +14,7 @@ import { createOrder } from "./order.js";
 import { writeAgain, writeData, writeFound, writeVerdict } from "./panels.js";
 import { createSearch } from "./search.js";
 import { ask } from "./server.js";
-import { createSettings } from "./settings.js";
+import { createSettings, verdictInPageWords } from "./settings.js";
 import { createStage, createTheme } from "./stage.js";
 import { createTable } from "./table.js";
 import { element, named, refill } from "./text.js";
@@ -85,7 +85,7 @@ function showBench(bench) {
   }
 
   function verdict() {
-    const { doc } = bench.page;
+    const doc = verdictInPageWords(bench.page.doc);
     writeFound(doc, at);
     at("title").textContent = bench.data.shown;
     at("badge").hidden = false;
