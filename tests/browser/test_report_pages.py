@@ -203,6 +203,15 @@ def test_search_finds_by_part_of_a_name(opened):
     assert page.locator(".near .node.chosen").get_attribute("aria-label") == "v123"
 
 
+def test_settings_that_nobody_gave_and_intervals_of_resamples_are_in_words(opened):
+    page = opened("pooled")
+    settings = page.locator("#again-body dl").inner_text()
+    assert "as usual" in settings
+    assert "null" not in settings
+    page.locator("#arrows-body tbody tr").first.click()
+    assert "95 % of the resamples, of which those without the arrow count as 0" in page.locator("#card").inner_text()
+
+
 def test_long_names_that_differ_in_the_middle_stay_apart(opened):
     page = opened("long")
     labels = page.locator("svg.graph .node text").all_text_contents()

@@ -109,6 +109,7 @@ def test_a_contradiction_is_said_and_not_applied(bench):
     said = page.locator("#knowledge-body [role=alert]")
     said.wait_for()
     assert "vectors → algebra is required, but algebra is a root" in said.inner_text()
+    assert page.locator("#refused").is_hidden()  # once is enough
     assert arrows(page) == before
     assert page.locator("#knowledge-body .said li").count() == 1
     answered(page, page.locator("#undo").click)
@@ -195,6 +196,7 @@ def test_variables_are_dragged_into_tiers(bench):
     assert page.locator(".ghost").count() == 0
     assert page.locator(".tier[data-zone='tier 1']").inner_text().split() == ["2", "statistics"]
     assert arrows(page) == learned(tiers=[["analysis"], ["statistics"]])
+    assert page.locator("#told").inner_text().startswith("statistics to a new tier.")
 
 
 def middle(locator):

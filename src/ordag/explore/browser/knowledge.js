@@ -51,9 +51,11 @@ export function createKnowledge(box, bench) {
     refill(refusal, element("b", {}, "Not applied. "), words);
   }
 
-  async function move(names, where, words) {
+  async function move(names, where) {
+    const who = names.length === 1 ? shownName(names[0]) : counted(names.length, "variable");
+    const to = where.tier !== undefined ? `tier ${where.tier + 1}` : where.gap !== undefined ? "a new tier" : "no tier";
     const byButton = moves.contains(document.activeElement);
-    if (!(await change((S) => moveToTier(S, names, where), words))) return;
+    if (!(await change((S) => moveToTier(S, names, where), `${who} to ${to}`))) return;
     for (const name of names) picked.delete(name);
     paintTiers();
     if (byButton) tiers.querySelector(`[data-name="${CSS.escape(names[0])}"]`)?.focus();
@@ -95,7 +97,7 @@ export function createKnowledge(box, bench) {
     else if ((event.key === "Delete" || event.key === "Backspace") && at >= 0) where = {};
     else return;
     event.preventDefault();
-    if (where) move([name], where, `${shownName(name)} to another tier`);
+    if (where) move([name], where);
   }
 
   function makeDraggable(node, name) {
@@ -116,7 +118,7 @@ export function createKnowledge(box, bench) {
       const where = ghost && event.type === "pointerup" ? placeUnder(event) : null;
       if (ghost) letGo(ghost);
       else if (from && event.type === "pointerup") toggle(name);
-      if (where) move(carriedNames(name), where, "variables to another tier");
+      if (where) move(carriedNames(name), where);
       from = ghost = null;
     };
     node.addEventListener("pointerup", end);
@@ -175,7 +177,7 @@ export function createKnowledge(box, bench) {
       letGo(fromGraph);
       fromGraph = null;
       const where = placeUnder(event);
-      if (where) move([view.doc.raw[j]], where, `${view.doc.names[j]} to another tier`);
+      if (where) move([view.doc.raw[j]], where);
       return where !== null;
     },
   };
@@ -230,7 +232,7 @@ export function createKnowledge(box, bench) {
     const count = bench.state.knowledge?.tiers?.length ?? 0,
       names = [...picked];
     const words = counted(names.length, "variable");
-    const to = (text, where) => element("button", { type: "button", onclick: () => move(names, where, `${words} to another tier`) }, text);
+    const to = (text, where) => element("button", { type: "button", onclick: () => move(names, where) }, text);
     moves.hidden = !names.length;
     refill(
       moves,
@@ -408,9 +410,8 @@ export function createKnowledge(box, bench) {
     keepFocus(lists, paintLists, (able, place) => able[Math.min(place, able.length - 1)] ?? kind);
   }
   bench.subscribe((changed) => {
-    if (!changed.has("answer")) return;
-    refusal.hidden = true;
-    paint();
+    if (changed.has("answer") || changed.has("refused")) refusal.hidden = true; // one of a change here is said anew
+    if (changed.has("answer")) paint();
   });
   paint();
 }
