@@ -1,5 +1,6 @@
 // What is known beforehand: tiers as rows that variables are dragged into, required and forbidden arrows, roots and sinks.
 
+import { createDragging } from "./dragging.js";
 import { exported } from "./files.js";
 import { createPicker } from "./picker.js";
 import { pairOf } from "./state.js";
@@ -8,7 +9,6 @@ import { counted, element, keepFocus, named, refill } from "./text.js";
 
 const MOST_FREE = 60;
 const FILTERED = 20;
-const FAR = 5; // pixels that a pointer moves before it drags
 
 const KINDS = {
   required: "this arrow is there",
@@ -74,7 +74,7 @@ export function createKnowledge(box, bench) {
       },
       named(shownName(name), 20),
     );
-    makeDraggable(node, name);
+    dragging.make(node, name);
     return node;
   }
 
@@ -100,87 +100,13 @@ export function createKnowledge(box, bench) {
     if (where) move([name], where);
   }
 
-  function makeDraggable(node, name) {
-    let from = null,
-      ghost = null;
-    node.addEventListener("pointerdown", (event) => {
-      if (event.button || event.pointerType === "touch") return;
-      from = [event.clientX, event.clientY];
-      node.setPointerCapture(event.pointerId);
-    });
-    node.addEventListener("pointermove", (event) => {
-      if (!from) return;
-      if (!ghost && Math.hypot(event.clientX - from[0], event.clientY - from[1]) < FAR) return;
-      ghost ??= carried(carriedNames(name));
-      follow(ghost, event);
-    });
-    const end = (event) => {
-      const where = ghost && event.type === "pointerup" ? placeUnder(event) : null;
-      if (ghost) letGo(ghost);
-      else if (from && event.type === "pointerup") toggle(name);
-      if (where) move(carriedNames(name), where);
-      from = ghost = null;
-    };
-    node.addEventListener("pointerup", end);
-    node.addEventListener("pointercancel", end);
-    node.addEventListener("click", (event) => {
-      if (event.detail === 0 || event.pointerType === "touch") toggle(name); // from the keyboard, or a finger
-    });
-  }
-
-  const carriedNames = (name) => (picked.has(name) ? [...picked] : [name]);
-
-  function carried(names) {
-    const ghost = element(
-      "div",
-      { class: "ghost" },
-      named(shownName(names[0]), 24),
-      names.length > 1 ? ` and ${names.length - 1} more` : "",
-    );
-    document.body.append(ghost);
-    tiers.classList.add("dragging");
-    return ghost;
-  }
-
-  function follow(ghost, event) {
-    ghost.style.left = `${event.clientX + 8}px`;
-    ghost.style.top = `${event.clientY + 8}px`;
-    const zone = zoneUnder(event);
-    for (const one of tiers.querySelectorAll(".over")) one.classList.toggle("over", one === zone);
-    zone?.classList.add("over");
-  }
-
-  function letGo(ghost) {
-    ghost.remove();
-    tiers.classList.remove("dragging");
-    for (const one of tiers.querySelectorAll(".over")) one.classList.remove("over");
-  }
-
-  const zoneUnder = (event) => document.elementFromPoint(event.clientX, event.clientY)?.closest("[data-zone]") ?? null;
-
-  function placeUnder(event) {
-    const zone = zoneUnder(event);
-    if (!zone || !tiers.contains(zone)) return null;
-    return placeOf(zone.dataset.zone);
-  }
-
-  /** A variable of the graph that is dragged out of it and onto a tier. */
-  let fromGraph = null;
-  view.carry = {
-    over(j, event) {
-      if (!zoneUnder(event) && !fromGraph) return;
-      fromGraph ??= carried([view.doc.raw[j]]);
-      follow(fromGraph, event);
-    },
-    drop(j, event) {
-      if (!fromGraph) return false;
-      letGo(fromGraph);
-      fromGraph = null;
-      const where = placeUnder(event);
-      if (where) move([view.doc.raw[j]], where);
-      return where !== null;
-    },
-  };
+  const dragging = createDragging(tiers, {
+    carried: (name) => (picked.has(name) ? [...picked] : [name]),
+    words: (names) => [named(shownName(names[0]), 24), names.length > 1 ? ` and ${names.length - 1} more` : ""],
+    drop: move,
+    press: toggle,
+  });
+  view.carry = dragging.fromGraph((j) => view.doc.raw[j]);
 
   function paintTiers() {
     keepFocus(tiers, fillTiers);
@@ -414,9 +340,4 @@ export function createKnowledge(box, bench) {
     if (changed.has("answer")) paint();
   });
   paint();
-}
-
-function placeOf(zone) {
-  const [kind, at] = zone.split(" ");
-  return kind === "free" ? {} : { [kind]: Number(at) };
 }
