@@ -22,6 +22,7 @@ from ordag.words import (
     percent,
     probability,
     share,
+    shortened_apart,
     shown,
 )
 
@@ -53,6 +54,17 @@ def test_nothing_that_is_shown_acts_on_a_terminal_or_turns_the_direction(text):
         assert not set(seen) & set(TURNING)
         assert not any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in seen)
     assert harmless(shown(text)) == shown(text)
+
+
+@given(st.lists(st.text("ab1 ", min_size=20, max_size=40), min_size=2, max_size=12, unique=True))
+def test_short_texts_fit(texts):
+    short = shortened_apart(texts, 18)
+    assert all(len(short[text]) <= 18 for text in texts)
+
+
+def test_short_texts_stay_apart():
+    texts = [f"{'x' * 30}{j:03d}{'y' * 30}" for j in range(200)]
+    assert len(set(shortened_apart(texts, 18).values())) == 200
 
 
 def test_lists_and_counts():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from itertools import takewhile
 
 LEFT_TO_RIGHT = "\u200e"
 """The mark that ends a name written from right to left, so that what follows is not drawn on its other side."""
@@ -71,6 +72,47 @@ def cut(text: str, most: int = 40) -> str:
 def shortened(text: str, most: int = 40) -> str:
     """The text, of which a long one has … for its middle: names often differ at both ends."""
     return text if len(text) <= most else f"{text[: most // 2]}…{text[len(text) - (most - 1) // 2 :]}"
+
+
+def shortened_apart(texts: Iterable[str], most: int) -> dict[str, str]:
+    """From each text to a short one, as `shortened`; those that would read the same are shortened to what differs in them."""
+    short = {text: shortened(text, most) for text in texts}
+    waiting = [list(short)]
+    while waiting:
+        groups: dict[str, list[str]] = {}
+        for text in waiting.pop():
+            groups.setdefault(short[text], []).append(text)
+        for alike in groups.values():
+            if len(alike) > 1:
+                made = _with_what_differs(alike, most)
+                short.update(zip(alike, made, strict=True))
+                if len(set(made)) > 1:
+                    waiting.append(alike)
+    return short
+
+
+def _with_what_differs(texts: Sequence[str], most: int) -> list[str]:
+    """The part in which texts differ, amid as much of their ends as there is room for."""
+    before = _shared(texts)
+    after = _shared([text[before:][::-1] for text in texts])
+    one = texts[0]
+    for _ in range(4):  # 13 and 14 differ as a whole
+        before -= before > 0 and one[before - 1].isdigit()
+        after -= after > 0 and one[-after].isdigit()
+    made = []
+    for text in texts:
+        middle = shortened(text[before : len(text) - after], most - 2)
+        room = most - 2 - len(middle)
+        tail = min(after, room // 2)
+        head = min(before, room - tail)
+        left, right = "…" if head < before else "", "…" if tail < after else ""
+        made.append(f"{text[:head]}{left}{middle}{right}{text[len(text) - tail :]}")
+    return made
+
+
+def _shared(texts: Sequence[str]) -> int:
+    """How many letters all of them begin with."""
+    return sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*texts, strict=False)))
 
 
 def collinear(name: str, others: Sequence[str]) -> str:

@@ -30,6 +30,9 @@ def table(p, n, **more):
     return pd.DataFrame(sparse(p, n, **more), columns=[f"v{j:03d}" for j in range(p)])
 
 
+LONG = [f"the average income in region number {j} of the country, before taxes" for j in (1, 2, 3, 13, 14, 6)]
+"""They differ in the middle only."""
+
 KNOWN = {"forbidden": [("algebra", "analysis")], "required": [("vectors", "statistics")]}
 
 FITS = {
@@ -40,9 +43,14 @@ FITS = {
     "large": lambda: ordag.learn(table(300, 1500), "cvs", correction="bh", alpha=0.05),
     "hostile": lambda: ordag.learn(pd.DataFrame(sparse(8, 500, 4.0, 5), columns=HOSTILE), "cvs", alpha=0.05),
     "class": lambda: ordag.learn("marks", "pc"),
+    "numbered": lambda: ordag.learn(sparse(40, 400), "cvs"),
+    "long": lambda: ordag.learn(pd.DataFrame(sparse(6, 500, 4.0, 5), columns=LONG), "cvs", alpha=0.05),
     "empty": lambda: ordag.learn(np.random.default_rng(0).standard_normal((200, 6)), "cvs", correction="bonferroni"),
 }
-OPTIONS = {"marks": {"data": "marks", "compare": ("pc", "ges")}, "pooled": {"check": False}, "dense": {"check": False}}
+OPTIONS = {
+    "marks": {"data": "marks", "compare": ("pc", "ges")},
+    **{name: {"check": False} for name in ("pooled", "dense", "numbered", "long")},
+}
 
 
 @cache

@@ -185,6 +185,14 @@ def test_zooming_keeps_names_legible(opened):
         assert box["x"] <= one["x"] <= box["x"] + box["width"]
 
 
+@pytest.mark.parametrize("name", ["X1", "x2", "X3"])
+def test_search_takes_the_very_name_before_longer_ones(opened, name):
+    page = opened("numbered")
+    page.fill("#search-field", name)
+    page.keyboard.press("Enter")
+    assert page.locator("#card h3").inner_text() == name.upper()
+
+
 def test_search_finds_by_part_of_a_name(opened):
     page = opened("large")
     page.keyboard.press("/")
@@ -193,6 +201,23 @@ def test_search_finds_by_part_of_a_name(opened):
     page.keyboard.press("Enter")
     assert page.locator("#card h3").inner_text() == "v123"
     assert page.locator(".near .node.chosen").get_attribute("aria-label") == "v123"
+
+
+def test_settings_that_nobody_gave_and_intervals_of_resamples_are_in_words(opened):
+    page = opened("pooled")
+    settings = page.locator("#again-body dl").inner_text()
+    assert "as usual" in settings
+    assert "null" not in settings
+    page.locator("#arrows-body tbody tr").first.click()
+    assert "95 % of the resamples, of which those without the arrow count as 0" in page.locator("#card").inner_text()
+
+
+def test_long_names_that_differ_in_the_middle_stay_apart(opened):
+    page = opened("long")
+    labels = page.locator("svg.graph .node text").all_text_contents()
+    assert sorted(label.split("…")[1] for label in labels) == sorted(["1", "2", "3", "13", "14", "6"])
+    assert all(len(label) <= 18 for label in labels)
+    assert len(set(page.locator("#data-body tbody th .name").all_text_contents())) == 6
 
 
 def test_a_large_graph_opens_as_a_list_beside_the_neighbourhood(opened):

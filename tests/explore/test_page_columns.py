@@ -28,12 +28,12 @@ def test_units_give_what_the_table_in_these_units_gives(bench):
     turned = [(a, b) for a, b in now if (b, a) in own]
     box = page.locator(".scales")
     assert f"{len(turned)} arrows turned" in box.inner_text()
-    assert "squared units" in box.inner_text()
+    assert "takes what varies least, given the others, to come first" in box.inner_text()
     assert box.locator(".chip").count() == len(turned)
     box.locator(".chip").first.click()
     assert page.locator("#card h3").inner_text() == box.locator(".chip").first.inner_text()
     box.locator("summary").click()
-    assert "variance" in box.locator("details").inner_text()
+    assert "squared units" in box.locator("details").inner_text()
     rescale(page, "algebra", "log")
     assert arrows(page) == learned(frame.assign(algebra=np.log(frame.algebra)))
     field = column(page, "vectors").get_by_label("Factor of vectors")
@@ -44,6 +44,15 @@ def test_units_give_what_the_table_in_these_units_gives(bench):
     answered(page, page.get_by_role("button", name="own units").click)
     assert arrows(page) == own
     assert box.inner_text() == ""
+
+
+def test_why_an_arrow_has_turned_is_in_sight(bench):
+    page = bench("marks", viewport={"width": 1280, "height": 900})
+    rescale(page, "algebra", "×100")
+    expect(page.locator(".scales p").first).to_be_in_viewport(ratio=1)
+    field = column(page, "algebra").get_by_label("Factor of algebra")
+    answered(page, lambda: (field.fill("-1"), field.press("Tab")))
+    assert column(page, "algebra").locator(".unit").inner_text().startswith("× −1")
 
 
 def test_a_column_with_values_below_zero_has_no_logarithm(bench):
@@ -92,7 +101,7 @@ def test_two_columns_are_the_least(bench):
 def test_the_hint_leads_to_a_unit_and_does_not_come_back(bench):
     page = bench("marks")
     hint = page.locator("#hint")
-    assert "algebra" in hint.inner_text()
+    assert "give “algebra” another unit" in hint.inner_text()
     hint.get_by_role("button", name="show me where").click()
     assert page.evaluate("document.activeElement.closest('.column').innerText").startswith("algebra")
     hint.get_by_role("button", name="Close the hint").click()

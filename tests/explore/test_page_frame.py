@@ -68,7 +68,7 @@ def test_three_columns_and_the_verdict_are_in_sight(bench):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_they_are_stacked_on_a_narrow_screen(bench, scheme):
     page = bench("marks", viewport={"width": 700, "height": 900}, color_scheme=scheme)
-    boxes = [page.locator(one).bounding_box() for one in ("#picture", ".side.left", ".side.right")]
+    boxes = [page.locator(one).bounding_box() for one in ("#picture", "#card", ".side.left", "#whatif")]
     assert len({round(box["x"]) for box in boxes}) == 1
     assert [box["y"] for box in boxes] == sorted(box["y"] for box in boxes)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

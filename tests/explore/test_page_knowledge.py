@@ -109,6 +109,7 @@ def test_a_contradiction_is_said_and_not_applied(bench):
     said = page.locator("#knowledge-body [role=alert]")
     said.wait_for()
     assert "vectors → algebra is required, but algebra is a root" in said.inner_text()
+    assert page.locator("#refused").is_hidden()  # once is enough
     assert arrows(page) == before
     assert page.locator("#knowledge-body .said li").count() == 1
     answered(page, page.locator("#undo").click)
@@ -137,6 +138,46 @@ def test_names_are_asked_for_before_anything_is_added(bench):
     assert "Choose both variables" in page.locator("#knowledge-body [role=alert]").inner_text()
 
 
+def test_enter_in_a_field_chooses_and_adds_nothing(bench):
+    page = bench("marks")
+    form = page.locator("#knowledge-body form")
+    complaint = page.locator("#knowledge-body [role=alert]")
+    page.locator("#known-first").focus()
+    page.keyboard.type("alg")
+    page.keyboard.press("Enter")
+    assert page.input_value("#known-first") == "algebra"
+    assert complaint.is_hidden()
+    page.locator("#known-second").focus()
+    page.keyboard.type("alg")
+    page.keyboard.press("Enter")
+    assert not answered(page, form.get_by_role("button", name="add").click)
+    complaint.wait_for()
+    page.locator("#known-first").focus()
+    page.keyboard.type("mech")
+    page.keyboard.press("Enter")
+    assert page.input_value("#known-first") == "mechanics"
+    assert page.locator("#knowledge-body .said li").count() == 0
+    answered(page, lambda: page.keyboard.press("Enter"))  # nothing is left to choose: the form is sent
+    assert arrows(page) == learned(required=[("mechanics", "algebra")])
+
+
+def test_the_focus_stays_where_something_was_pressed(bench):
+    page = bench("marks")
+    choose_variable(page, "statistics")
+    action(page, "root").focus()
+    answered(page, lambda: page.keyboard.press("Enter"))
+    page.locator("#card .actions button:focus", has_text="root").wait_for()
+    choose_arrow(page, "algebra", "vectors")
+    action(page, "require").focus()
+    answered(page, lambda: page.keyboard.press("Enter"))
+    page.locator("#card .actions button:focus", has_text="require").wait_for()
+    page.get_by_role("button", name="Take back: required algebra → vectors").focus()
+    answered(page, lambda: page.keyboard.press("Enter"))
+    page.locator("[aria-label='Take back: root statistics']:focus").wait_for()
+    answered(page, lambda: page.keyboard.press("Enter"))
+    page.locator("#knowledge-body form select:focus").wait_for()
+
+
 def chip(page, name):
     return page.locator(f'#knowledge-body .tiers [data-name="{name}"]')
 
@@ -155,6 +196,7 @@ def test_variables_are_dragged_into_tiers(bench):
     assert page.locator(".ghost").count() == 0
     assert page.locator(".tier[data-zone='tier 1']").inner_text().split() == ["2", "statistics"]
     assert arrows(page) == learned(tiers=[["analysis"], ["statistics"]])
+    assert page.locator("#told").inner_text().startswith("statistics to a new tier.")
 
 
 def middle(locator):
@@ -201,6 +243,7 @@ def test_several_variables_move_at_once(bench):
     answered(page, page.get_by_role("button", name="a first tier").click)
     assert arrows(page) == learned(tiers=[["mechanics", "vectors"]])
     assert page.locator(".moves").is_hidden()
+    page.locator("[data-name=mechanics]:focus").wait_for()
 
 
 def test_a_tier_from_the_card(bench):

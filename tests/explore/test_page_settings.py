@@ -48,6 +48,17 @@ def test_every_method_and_setting_gives_what_learn_gives(bench):
         assert arrows(page) == learned(name, penalty=2.0 if penalty == "2" else penalty)
 
 
+def test_the_verdict_names_the_controls_of_the_page(bench):
+    page = bench("marks")
+    verdict = page.locator("#verdict-body")
+    expect(verdict).to_contain_text("say so with units set to “can be compared” under Method.")
+    assert page.locator("#set-units option[value=commensurable]").inner_text() == "can be compared"
+    method(page, "cvs")
+    said = page.locator("#settings-body .about")
+    expect(said).to_contain_text("as published with level 0.01")
+    assert "--" not in verdict.inner_text() + said.inner_text() + page.locator("#sentences").inner_text()
+
+
 def test_help_is_behind_a_question_mark_and_methods_are_walked_by_keys(bench):
     page = bench("marks")
     page.get_by_role("button", name="What is least effect?").focus()

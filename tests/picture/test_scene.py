@@ -19,7 +19,7 @@ from ordag.picture.scene import (
     Stroke,
     box_width,
     graph_scene,
-    label,
+    labels,
     place,
     stroke_curve,
     text_width,
@@ -51,7 +51,7 @@ def test_pictures_are_well_formed_for_any_names(nodes, seed):
     boxes = [rect for rect in root.iter(f"{SPACE}rect") if rect.get("rx")]
     assert [rect.find(f"{SPACE}title").text for rect in boxes] == [shown(name) for name in nodes]
     written = [word.text for word in scene.words[: len(nodes)]]
-    assert written == [label(name) for name in nodes]
+    assert written == [labels(nodes)[name] for name in nodes]
     assert all(len(word) <= LONGEST_NAME for word in written)
     count = int(adjacency.sum())
     assert len(root.findall(f".//{SPACE}path")) == len(root.findall(f".//{SPACE}polygon")) == count
@@ -65,14 +65,22 @@ def test_a_name_fits_its_box_in_a_font_that_runs_wide(name):
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
 
-    drawn = TextPath((0, 0), label(name), size=13.0, prop=FontProperties(family="DejaVu Sans")).get_extents().width
-    assert box_width(name) >= drawn + 8.0
-    assert text_width(label(name)) <= 2.2 * drawn + 30.0
+    short = labels([name])[name]
+    drawn = TextPath((0, 0), short, size=13.0, prop=FontProperties(family="DejaVu Sans")).get_extents().width
+    assert box_width(short) >= drawn + 8.0
+    assert text_width(short) <= 2.2 * drawn + 30.0
 
 
 def test_the_middle_of_a_long_name_is_left_out():
-    assert label("temperature_of_the_reactor_inlet") == "temperatu…or_inlet"
-    assert label("short") == "short"
+    names = ["temperature_of_the_reactor_inlet", "short"]
+    assert list(labels(names).values()) == ["temperatu…or_inlet", "short"]
+
+
+def test_names_that_differ_in_the_middle_only_keep_what_differs():
+    names = [f"the average income in region number {j} of the country, before taxes" for j in (1, 2, 13, 14)]
+    assert list(labels(names).values()) == [
+        "the aver…1…e taxes", "the aver…2…e taxes", "the ave…13…e taxes", "the ave…14…e taxes"
+    ]  # fmt: skip
 
 
 def test_what_raises_and_what_lowers_differ_in_colour_and_in_shape():

@@ -20,7 +20,7 @@ from scipy.stats import chi2
 
 import ordag
 from ordag.errors import ColumnError, OutputError, SettingError
-from ordag.picture.scene import BLUE, GREY, PAPER, SMALL, VERMILION, label
+from ordag.picture.scene import BLUE, GREY, PAPER, SMALL, VERMILION, labels
 from ordag.show.plots import CHARTS, ENDINGS, SCENES, graph, matrix, neighbourhood, picture, plot
 from ordag.show.plots import KINDS as PLOTS
 from ordag.show.view import View
@@ -288,13 +288,13 @@ def test_without_steps_the_order_has_error_variances_with_their_intervals():
     ax = fit.plot("order")
     names = [one.get_text() for one in ax.get_yticklabels()]
     lines = {line.get_label(): line for line in ax.lines}
-    omega = dict(zip(map(label, fit.names), fit.sem.omega, strict=True))
+    omega = dict(zip(labels(fit.names).values(), fit.sem.omega, strict=True))
     np.testing.assert_allclose(lines["variance given its parents"].get_xdata(), [omega[name] for name in names])
     intervals = {tuple(path.vertices[:, 0]) for path in ax.collections[0].get_paths()}
-    df = dict(zip(map(label, fit.names), fit.n - 1 - fit.graph.adjacency.sum(axis=0), strict=True))
+    df = dict(zip(labels(fit.names).values(), fit.n - 1 - fit.graph.adjacency.sum(axis=0), strict=True))
     wanted = [[omega[n] * df[n] / chi2.ppf(q, df[n]) for q in (0.975, 0.025)] for n in names]
     np.testing.assert_allclose(sorted(intervals), sorted(map(tuple, wanted)), rtol=1e-6)
-    assert names.index("<b>bold</b>") < names.index(label(NAMES[2]))
+    assert names.index("<b>bold</b>") < names.index(labels(NAMES)[NAMES[2]])
 
 
 def test_support_has_a_bar_for_every_learned_arrow():

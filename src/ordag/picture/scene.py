@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from ordag.arrays import Mask
 from ordag.picture.layout import MARGIN, Layout, Point, layered
-from ordag.words import counted, shortened, shown
+from ordag.words import counted, shortened_apart, shown
 
 BLUE, VERMILION, INK, GREY, PAPER = "#0072B2", "#D55E00", "#1b2733", "#5b6773", "#ffffff"
 FILL, RIM = "#f3f6fa", "#33475b"
@@ -130,19 +130,22 @@ def _letter_width(letter: str) -> float:
     return 0.71 if letter.isupper() else 0.63
 
 
-def label(name: str) -> str:
-    """A name as there is room for it on a box."""
-    return shortened(shown(name), LONGEST_NAME)
+def labels(names: Iterable[str]) -> dict[str, str]:
+    """From each name to what there is room for on a box: names of one picture that differ stay apart."""
+    written = {name: shown(name) for name in names}
+    short = shortened_apart(written.values(), LONGEST_NAME)
+    return {name: short[text] for name, text in written.items()}
 
 
-def box_width(name: str) -> float:
-    """Of the box of a variable."""
-    return max(44.0, math.ceil(text_width(label(name)) + 22.0))
+def box_width(label: str) -> float:
+    """Of the box of a variable that is written so."""
+    return max(44.0, math.ceil(text_width(label) + 22.0))
 
 
 def place(names: Sequence[str], adjacency: Mask, order: Sequence[int] | None = None) -> Layout:
     """A layout with boxes for these names."""
-    return layered(adjacency, order, [box_width(name) for name in names])
+    short = labels(names)
+    return layered(adjacency, order, [box_width(short[name]) for name in names])
 
 
 def graph_scene(
@@ -154,9 +157,9 @@ def graph_scene(
 ) -> Scene:
     """Boxes with names, and an arrow or line per stroke; `numbers` are written on the strokes, where there are any."""
     curves = [stroke_curve(stroke, layout.curves[stroke.source, stroke.target]) for stroke in strokes]
-    boxes, words = [], []
+    boxes, words, short = [], [], labels(names)
     for name, (x, y), (width, height) in zip(names, layout.places, layout.sizes, strict=True):
-        box, word = name_box(name, x, y, width, height)
+        box, word = name_box(name, short[name], x, y, width, height)
         boxes.append(box)
         words.append(word)
     edges = "1 edge" if len(strokes) == 1 else f"{len(strokes)} edges"
@@ -201,12 +204,14 @@ def _overlap(a: Box, b: Box) -> bool:
     return not apart
 
 
-def name_box(name: str, x: float, y: float, width: float, height: float, faded: bool = False) -> tuple[Box, Word]:
-    """The rounded box of a variable around (x, y), and its name."""
-    full, short = shown(name), label(name)
+def name_box(
+    name: str, label: str, x: float, y: float, width: float, height: float, faded: bool = False
+) -> tuple[Box, Word]:
+    """The rounded box of a variable around (x, y), and its name as there is room for it."""
+    full = shown(name)
     rim, ink = ("#a9b4c0", GREY) if faded else (RIM, INK)
     box = Box(x - width / 2, y - height / 2, width, height, PAPER if faded else FILL, rim, 8.0, 1.2, title=full)
-    return box, Word(x, y, short, colour=ink, title=full)
+    return box, Word(x, y, label, colour=ink, title=full)
 
 
 def stroke_curve(stroke: Stroke, points: Sequence[Point]) -> Curve:

@@ -64,7 +64,7 @@ def document(
         "names": view.names,
         "order": view.order,
         "ordered": fit.places is not None,
-        "pairs": view.pairs.to_dict(),
+        "pairs": _pairs(fit, view),
         "fixed": _fixed(fit, view),
         "level": _level(fit, view),
         "look": view.first_look,
@@ -77,6 +77,14 @@ def document(
         "data": _data(fit, histograms),
         "again": {name: harmless(value) if name == "command" else value for name, value in again(fit, origin).items()},
     }
+
+
+def _pairs(fit: Fit, view: View) -> dict[str, Any]:
+    """The columns of all pairs; interval_level is that of intervals that are from resamples."""
+    columns = view.pairs.to_dict()
+    if fit.bootstrap is None or fit.bootstrap.weight_intervals is None:
+        return columns
+    return {**columns, "interval_level": fit.bootstrap.level}
 
 
 def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 // The columns of the table: which are in use, and in which unit; with what the units change.
 
+import { meetNames, shortened } from "./names.js";
 import { firstCause } from "./relations.js";
 import { pairOf } from "./state.js";
-import { counted, element, named, number, refill, shortened } from "./text.js";
+import { counted, element, named, number, refill } from "./text.js";
 
 const SEARCHED = 20; // columns beyond which there is a search
 const MOST_LISTED = 150;
@@ -13,11 +14,14 @@ const FACTORS = [
   ["÷100", 0.01],
 ];
 
+const WHY =
+  "A unit changes how much a column varies. This method takes what varies least, given the others, to come first: with larger numbers a column goes towards the end, with smaller ones to the front.";
+
 /** How the unit of a column is changed, in words. */
 export function unitWords(change) {
   if (change === undefined || change === 1) return "own unit";
   if (typeof change === "string") return change === "log" ? "logarithm" : "standardised";
-  return change < 1 && Number.isInteger(1 / change) ? `÷ ${number(1 / change)}` : `× ${number(change)}`;
+  return change > 0 && change < 1 && Number.isInteger(1 / change) ? `÷ ${number(1 / change)}` : `× ${number(change)}`;
 }
 
 export function createColumns(box, bench) {
@@ -186,7 +190,8 @@ export function createColumns(box, bench) {
       return;
     }
     const { page } = bench,
-      [first, ...rest] = found.sentence.split(/(?<=\.) /);
+      [count, ...more] = found.sentence.split(/(?<=\.) /),
+      rests = more.join(" ");
     const turned = found.turned
       .slice(0, 8)
       .map(([i, j]) =>
@@ -205,18 +210,21 @@ export function createColumns(box, bench) {
       );
     refill(
       scales,
-      element("p", {}, element("b", {}, first), ` ${rest.join(" ")}`),
+      element("p", {}, element("b", {}, count), ` ${found.turned.length ? WHY : rests}`),
       element("ul", { class: "plain" }, ...turned),
       found.turned.length > 8 ? element("p", { class: "soft" }, `and ${found.turned.length - 8} more`) : null,
-      found.turned.length ? why() : null,
+      found.turned.length ? why(rests) : null,
     );
+    // who has pressed something here reads on below it
+    if (found.turned.length && near?.contains(document.activeElement)) scales.scrollIntoView({ block: "nearest" });
   }
 
-  const why = () =>
+  const why = (rests) =>
     element(
       "details",
       {},
-      element("summary", {}, "Why can a unit turn an arrow?"),
+      element("summary", {}, "More on why a unit can turn an arrow"),
+      element("p", {}, rests),
       element(
         "p",
         {},
@@ -236,6 +244,7 @@ export function createColumns(box, bench) {
 
   bench.subscribe((changed) => {
     if (changed.has("opened")) {
+      meetNames(bench.data.columns.map(({ shown }) => shown)); // also of columns that are left out
       const { doc, relations } = bench.page;
       open = doc.raw[firstCause(doc, relations)]; // another unit of it turns most
       wanted = filter.value = "";

@@ -16,7 +16,7 @@ import { writeAgain, writeData, writeFound, writeVerdict } from "./panels.js";
 import { keepInTab, keptInTab } from "./reload.js";
 import { createSearch } from "./search.js";
 import { ask } from "./server.js";
-import { createSettings } from "./settings.js";
+import { createSettings, verdictInPageWords } from "./settings.js";
 import { createStage, createTheme } from "./stage.js";
 import { createTable } from "./table.js";
 import { element, named, refill } from "./text.js";
@@ -89,7 +89,7 @@ function showBench(bench) {
   }
 
   function verdict() {
-    const { doc } = bench.page;
+    const doc = verdictInPageWords(bench.page.doc);
     writeFound(doc, at);
     at("title").textContent = bench.data.shown;
     at("badge").hidden = false;

@@ -33,8 +33,8 @@ export function createHint(box, bench) {
       element(
         "p",
         {},
-        element("b", {}, "Try: give ", named(doc.names[firstCause(doc, relations)], 20), " another unit. "),
-        "Multiply it by 100, as if metres became centimetres. No cause depends on a unit, but watch the arrows. ",
+        element("b", {}, "Try: give “", named(doc.names[firstCause(doc, relations)], 20), "” another unit. "),
+        "Multiply it by 100, as if it were counted in hundredths. No cause depends on a unit, but watch the arrows. ",
         element("button", { type: "button", onclick: where }, "show me where"),
       ),
     );

@@ -1,14 +1,14 @@
 // What is known beforehand: tiers as rows that variables are dragged into, required and forbidden arrows, roots and sinks.
 
+import { createDragging } from "./dragging.js";
 import { exported } from "./files.js";
 import { createPicker } from "./picker.js";
 import { pairOf } from "./state.js";
 import { LISTS, countOf, knowledgeOf, moveToTier, tierOf, toggleEnd, unsay } from "./statements.js";
-import { counted, element, named, refill } from "./text.js";
+import { counted, element, keepFocus, named, refill } from "./text.js";
 
 const MOST_FREE = 60;
 const FILTERED = 20;
-const FAR = 5; // pixels that a pointer moves before it drags
 
 const KINDS = {
   required: "this arrow is there",
@@ -51,12 +51,14 @@ export function createKnowledge(box, bench) {
     refill(refusal, element("b", {}, "Not applied. "), words);
   }
 
-  async function move(names, where, words) {
-    const focused = document.activeElement?.dataset?.name;
-    if (!(await change((S) => moveToTier(S, names, where), words))) return;
+  async function move(names, where) {
+    const who = names.length === 1 ? shownName(names[0]) : counted(names.length, "variable");
+    const to = where.tier !== undefined ? `tier ${where.tier + 1}` : where.gap !== undefined ? "a new tier" : "no tier";
+    const byButton = moves.contains(document.activeElement);
+    if (!(await change((S) => moveToTier(S, names, where), `${who} to ${to}`))) return;
     for (const name of names) picked.delete(name);
     paintTiers();
-    if (focused) tiers.querySelector(`[data-name="${CSS.escape(focused)}"]`)?.focus();
+    if (byButton) tiers.querySelector(`[data-name="${CSS.escape(names[0])}"]`)?.focus();
   }
 
   function chip(name) {
@@ -72,7 +74,7 @@ export function createKnowledge(box, bench) {
       },
       named(shownName(name), 20),
     );
-    makeDraggable(node, name);
+    dragging.make(node, name);
     return node;
   }
 
@@ -95,92 +97,23 @@ export function createKnowledge(box, bench) {
     else if ((event.key === "Delete" || event.key === "Backspace") && at >= 0) where = {};
     else return;
     event.preventDefault();
-    if (where) move([name], where, `${shownName(name)} to another tier`);
+    if (where) move([name], where);
   }
 
-  function makeDraggable(node, name) {
-    let from = null,
-      ghost = null;
-    node.addEventListener("pointerdown", (event) => {
-      if (event.button || event.pointerType === "touch") return;
-      from = [event.clientX, event.clientY];
-      node.setPointerCapture(event.pointerId);
-    });
-    node.addEventListener("pointermove", (event) => {
-      if (!from) return;
-      if (!ghost && Math.hypot(event.clientX - from[0], event.clientY - from[1]) < FAR) return;
-      ghost ??= carried(carriedNames(name));
-      follow(ghost, event);
-    });
-    const end = (event) => {
-      const where = ghost && event.type === "pointerup" ? placeUnder(event) : null;
-      if (ghost) letGo(ghost);
-      else if (from && event.type === "pointerup") toggle(name);
-      if (where) move(carriedNames(name), where, "variables to another tier");
-      from = ghost = null;
-    };
-    node.addEventListener("pointerup", end);
-    node.addEventListener("pointercancel", end);
-    node.addEventListener("click", (event) => {
-      if (event.detail === 0 || event.pointerType === "touch") toggle(name); // from the keyboard, or a finger
-    });
-  }
-
-  const carriedNames = (name) => (picked.has(name) ? [...picked] : [name]);
-
-  function carried(names) {
-    const ghost = element(
-      "div",
-      { class: "ghost" },
-      named(shownName(names[0]), 24),
-      names.length > 1 ? ` and ${names.length - 1} more` : "",
-    );
-    document.body.append(ghost);
-    tiers.classList.add("dragging");
-    return ghost;
-  }
-
-  function follow(ghost, event) {
-    ghost.style.left = `${event.clientX + 8}px`;
-    ghost.style.top = `${event.clientY + 8}px`;
-    const zone = zoneUnder(event);
-    for (const one of tiers.querySelectorAll(".over")) one.classList.toggle("over", one === zone);
-    zone?.classList.add("over");
-  }
-
-  function letGo(ghost) {
-    ghost.remove();
-    tiers.classList.remove("dragging");
-    for (const one of tiers.querySelectorAll(".over")) one.classList.remove("over");
-  }
-
-  const zoneUnder = (event) => document.elementFromPoint(event.clientX, event.clientY)?.closest("[data-zone]") ?? null;
-
-  function placeUnder(event) {
-    const zone = zoneUnder(event);
-    if (!zone || !tiers.contains(zone)) return null;
-    return placeOf(zone.dataset.zone);
-  }
-
-  /** A variable of the graph that is dragged out of it and onto a tier. */
-  let fromGraph = null;
-  view.carry = {
-    over(j, event) {
-      if (!zoneUnder(event) && !fromGraph) return;
-      fromGraph ??= carried([view.doc.raw[j]]);
-      follow(fromGraph, event);
-    },
-    drop(j, event) {
-      if (!fromGraph) return false;
-      letGo(fromGraph);
-      fromGraph = null;
-      const where = placeUnder(event);
-      if (where) move([view.doc.raw[j]], where, `${view.doc.names[j]} to another tier`);
-      return where !== null;
-    },
-  };
+  const dragging = createDragging(tiers, {
+    carried: (name) => (picked.has(name) ? [...picked] : [name]),
+    words: (names) => [named(shownName(names[0]), 24), names.length > 1 ? ` and ${names.length - 1} more` : ""],
+    drop: move,
+    press: toggle,
+  });
+  view.carry = dragging.fromGraph((j) => view.doc.raw[j]);
 
   function paintTiers() {
+    keepFocus(tiers, fillTiers);
+    paintMoves();
+  }
+
+  function fillTiers() {
     const known = knowledgeOf(structuredClone(bench.state)).tiers,
       free = inUse().filter((name) => tierOf(bench.state, name) < 0);
     for (const name of picked) if (!bench.state.data.names.includes(name)) picked.delete(name);
@@ -219,14 +152,13 @@ export function createKnowledge(box, bench) {
         free.length ? null : element("span", { class: "soft" }, "none"),
       ),
     );
-    paintMoves();
   }
 
   function paintMoves() {
     const count = bench.state.knowledge?.tiers?.length ?? 0,
       names = [...picked];
     const words = counted(names.length, "variable");
-    const to = (text, where) => element("button", { type: "button", onclick: () => move(names, where, `${words} to another tier`) }, text);
+    const to = (text, where) => element("button", { type: "button", onclick: () => move(names, where) }, text);
     moves.hidden = !names.length;
     refill(
       moves,
@@ -401,17 +333,11 @@ export function createKnowledge(box, bench) {
 
   function paint() {
     paintTiers();
-    paintLists();
+    keepFocus(lists, paintLists, (able, place) => able[Math.min(place, able.length - 1)] ?? kind);
   }
   bench.subscribe((changed) => {
-    if (!changed.has("answer")) return;
-    refusal.hidden = true;
-    paint();
+    if (changed.has("answer") || changed.has("refused")) refusal.hidden = true; // one of a change here is said anew
+    if (changed.has("answer")) paint();
   });
   paint();
-}
-
-function placeOf(zone) {
-  const [kind, at] = zone.split(" ");
-  return kind === "free" ? {} : { [kind]: Number(at) };
 }

@@ -1,8 +1,9 @@
 // A field that holds one variable: type a part of its name, or choose from the list. It keeps the column's own name, so that another
 // document finds it again.
 
+import { shortened } from "./names.js";
 import { variableSearch } from "./search.js";
-import { element, shortened } from "./text.js";
+import { element } from "./text.js";
 
 /** Gives { element, variable(), set(j) }; `variable()` is a number in the document of now, or null. */
 export function createPicker(state, { id, label, onchoose = () => {} }) {

@@ -16,6 +16,27 @@ const [LOW, HIGH] = [-6, Math.log10(0.5)]; // powers of ten between which the le
 export const titleOf = (name) => TITLES[name] ?? name.replaceAll("_", " ");
 const wordOf = (value) => WORDS[value] ?? String(value);
 
+/** A sentence that names settings as programs do, such as units='commensurable' (--units commensurable), in the words of this page. */
+export function inPageWords(text) {
+  return text
+    .replace(/\b([a-z_]+)='([\w-]+)'(?: \(--[^()]*\))?/g, (_, name, value) =>
+      name === "method" ? `the method ${value}` : `${titleOf(name)} set to “${wordOf(value)}” under Method`,
+    )
+    .replace(/--method \w+ (?=--)/g, "")
+    .replace(/--([a-z-]+) ([\w.]*\w)/g, (_, name, value) => `${titleOf(name.replaceAll("-", "_"))} ${wordOf(value)}`);
+}
+
+/** What is said of a graph, in the words of this page. */
+export function verdictInPageWords(doc) {
+  const { sentence, help } = doc.verdict;
+  return {
+    ...doc,
+    found: doc.found.map(inPageWords),
+    warnings: doc.warnings.map(inPageWords),
+    verdict: { ...doc.verdict, sentence: inPageWords(sentence), help: inPageWords(help) },
+  };
+}
+
 /** The method that found the graph: what "auto" has taken. */
 export const methodTaken = (bench) => bench.page?.doc.again.settings.find(([name]) => name === "method")?.[1] ?? bench.state.method;
 
@@ -66,7 +87,7 @@ export function createSettings(box, bench) {
             role: "radio",
             "aria-checked": is,
             tabindex: is ? 0 : -1,
-            title: about,
+            title: inPageWords(about),
             "data-method": name,
             onclick: () => choose(name),
             onkeydown: walk,
@@ -95,7 +116,13 @@ export function createSettings(box, bench) {
       "back to usual values",
     );
     const focused = box.contains(document.activeElement) ? document.activeElement.dataset.method : null;
-    refill(box, radios, element("p", { class: "soft about" }, said), ...rows(first), element("div", { class: "ends" }, more, usual));
+    refill(
+      box,
+      radios,
+      element("p", { class: "soft about" }, inPageWords(said)),
+      ...rows(first),
+      element("div", { class: "ends" }, more, usual),
+    );
     if (focused) radios.querySelector(`[aria-checked="true"]`).focus();
   }
 

@@ -2,7 +2,7 @@
 
 import { equationOf, figuresOf, meaningOf, neighboursOf, sureness, titleOf } from "./facts.js";
 import { otherEnd, reached, totalEffects } from "./relations.js";
-import { element, named, number, refill, shape } from "./text.js";
+import { element, keepFocus, named, number, refill, shape } from "./text.js";
 
 const MOST_LISTED = 12;
 
@@ -20,7 +20,7 @@ export function createCard(box, state, more = null) {
     else refill(box, ...aboutVariable(state, chosen.variable, more));
   }
   state.subscribe((changed) => {
-    if (changed.has("chosen") || changed.has("present")) paint();
+    if (changed.has("chosen") || changed.has("present")) keepFocus(box, paint);
   });
   paint();
 }

@@ -1,6 +1,7 @@
 // One small picture of numbers, from a record { kind, title, x_label, y_label, x, y, labels, slope, intercept, guide, marked }.
 
-import { SMALL, element, number, percent, shape, shortened, widthOf } from "./text.js";
+import { shortened } from "./names.js";
+import { SMALL, element, number, percent, shape, widthOf } from "./text.js";
 
 const CHART_WIDTH = 340;
 const CHART_HEIGHT = 220;

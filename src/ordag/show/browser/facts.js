@@ -55,7 +55,9 @@ export function figuresOf(doc, k) {
     said.push([
       "interval",
       `${number(pairs.low[k])} to ${number(pairs.high[k])}`,
-      has("support") ? "from the resamples" : "95 %, if the graph is right",
+      pairs.interval_level
+        ? `${percent(pairs.interval_level)} of the resamples, of which those without the arrow count as 0`
+        : "95 %, if the graph is right",
     ]);
   if (has("standardised")) said.push(["standardised", number(pairs.standardised[k]), "in standard deviations of both ends"]);
   if (has("edge_probability")) said.push(["edge", percent(pairs.edge_probability[k]), "probability that the two are joined"]);

@@ -3,8 +3,9 @@
 import { createCamera } from "./camera.js";
 import { keyOf } from "./changes.js";
 import { BADGES, TALL, edgeShapes, headLength, looks } from "./edges.js";
+import { shortened } from "./names.js";
 import { otherEnd, reached } from "./relations.js";
-import { element, refill, shape, shortened, widthOf } from "./text.js";
+import { element, refill, shape, widthOf } from "./text.js";
 import { bowedWay, clearWay, freePlace, gapsBetween, passes, uprightWay } from "./ways.js";
 
 const SMALLEST = 12;

@@ -2,8 +2,9 @@
 // One canvas of the size of its window, with the names pinned, draws what is in sight: any number of variables stays quick.
 
 import { BADGES, looks } from "./edges.js";
+import { shortened } from "./names.js";
 import { pairOf } from "./state.js";
-import { SMALL, colour, element, lightness, named, number, refill, shortened, widthOf } from "./text.js";
+import { SMALL, colour, element, lightness, named, number, refill, widthOf } from "./text.js";
 
 const SIZES = [3, 5, 8, 12, 16, 20, 26, 40];
 const NAMED = 16;

@@ -2,8 +2,9 @@
 
 import { TALL, edgeShapes, headLength, looks, uprightPath } from "./edges.js";
 import { variableList } from "./list.js";
+import { shortened } from "./names.js";
 import { otherEnd, reached } from "./relations.js";
-import { counted, element, named, refill, shape, shortened, widthOf } from "./text.js";
+import { counted, element, named, refill, shape, widthOf } from "./text.js";
 
 const LISTED = 20;
 const CELL = 148; // room for a name of 16 letters

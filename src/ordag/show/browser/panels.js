@@ -7,6 +7,8 @@ import { counted, element, named, number, refill } from "./text.js";
 
 const LEVELS = { warning: "warning", look: "worth a look", fine: "fine", unchecked: "not checked" };
 
+const TITLES_OF_FINDINGS = { mardia: "Gaussian rows (Mardia’s test)" };
+
 export function writeFound(doc, at) {
   at("title").textContent = doc.title;
   at("heading").textContent = doc.heading;
@@ -37,7 +39,7 @@ function finding(one) {
     element(
       "div",
       {},
-      element("h3", {}, one.title, " ", element("span", { class: `state ${one.level}` }, LEVELS[one.level])),
+      element("h3", {}, TITLES_OF_FINDINGS[one.key] ?? one.title, " ", element("span", { class: `state ${one.level}` }, LEVELS[one.level])),
       element("p", {}, one.sentence),
     ),
     one.chart ? drawChart(one.chart) : null,
@@ -188,7 +190,10 @@ export function writeAgain(doc, at, say) {
     element(
       "dl",
       { class: "figures" },
-      ...[["version", again.version], ...again.settings].flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]),
+      ...[["version", again.version], ...again.settings].flatMap(([name, value]) => [
+        element("dt", {}, name),
+        element("dd", {}, value === "null" ? "as usual" : value),
+      ]),
     ),
     element("p", { class: "digest" }, `SHA-256 of ${again.digest_of}: `, element("code", {}, again.digest)),
   );

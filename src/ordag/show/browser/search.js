@@ -37,8 +37,10 @@ export function variableSearch(state, { choose, id = "search-field", label = "Se
       if (event.key === "Escape") {
         hide();
         field.blur();
-      } else if (event.key === "Enter" && found.length && !list.hidden) take(found[Math.max(at, 0)]);
-      else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      } else if (event.key === "Enter" && at >= 0 && !list.hidden) {
+        event.preventDefault(); // it chooses; a form around the field is sent by the next one
+        take(found[at]);
+      } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         event.preventDefault();
         at = Math.min(found.length - 1, Math.max(0, at + (event.key === "ArrowDown" ? 1 : -1)));
         mark();
@@ -50,10 +52,8 @@ export function variableSearch(state, { choose, id = "search-field", label = "Se
     const { doc } = state,
       untouched = all && field.selectionEnd - field.selectionStart === field.value.length,
       wanted = untouched ? "" : field.value.trim().toLowerCase();
-    const starts = doc.order.filter((j) => doc.names[j].toLowerCase().startsWith(wanted));
-    const within = doc.order.filter((j) => !doc.names[j].toLowerCase().startsWith(wanted) && doc.names[j].toLowerCase().includes(wanted));
-    found = wanted || all ? [...starts, ...within].slice(0, MOST_MATCHES) : [];
-    at = found.length ? 0 : -1;
+    found = wanted || all ? matching(doc, wanted).slice(0, MOST_MATCHES) : [];
+    at = wanted && found.length ? 0 : -1;
     refill(
       list,
       ...found.map((j, i) =>
@@ -93,4 +93,11 @@ export function variableSearch(state, { choose, id = "search-field", label = "Se
     choose(j);
   }
   return { parts: [field, list], field };
+}
+
+/** The variables with this in their names, in causal order: those with just this name first, then those that begin with it. */
+function matching(doc, wanted) {
+  const names = doc.names.map((name) => name.toLowerCase());
+  const nearness = (j) => (names[j] === wanted ? 0 : names[j].startsWith(wanted) ? 1 : 2);
+  return doc.order.filter((j) => names[j].includes(wanted)).sort((i, j) => nearness(i) - nearness(j));
 }

@@ -45,6 +45,14 @@ export function createStage(at, state, tip) {
       : found;
   }
 
+  /** Where the card stands below the graph and out of sight, a tap on the graph brings its head into sight. */
+  function showCard() {
+    const head = at("card").querySelector("h3");
+    if (!state.chosen || at("card").getBoundingClientRect().top < at("drawing").getBoundingClientRect().bottom) return;
+    if (head.getBoundingClientRect().bottom > innerHeight) head.scrollIntoView({ block: "center" });
+  }
+  at("drawing").addEventListener("click", showCard);
+
   const stage = { draw, update, zoom: (factor) => drawing.zoom(factor), fit: () => drawing.fit() };
 
   function walk(event) {

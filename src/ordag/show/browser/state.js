@@ -2,6 +2,7 @@
 
 import { difference, keyOf, placesIn } from "./changes.js";
 import { joined } from "./level.js";
+import { meetNames } from "./names.js";
 import { relations } from "./relations.js";
 
 const UNCHANGED = { appeared: [], vanished: [], turned: [], opened: [], directed: [] };
@@ -46,6 +47,7 @@ export function createState(doc) {
   /** Another document, from the start or later: what is selected goes, places stay, and only those who last are told. */
   state.open = (content) => {
     listeners = listeners.filter(([, lasting]) => lasting);
+    meetNames(content.names);
     Object.assign(state, { support: 0, chosen: null, camera: null, layout: layoutOf(content), look: content.look });
     show(content);
     state.centre = state.relations.busiest;

@@ -1,9 +1,10 @@
 // Elements and words: the only place where elements are made. Text goes in as text, never as markup.
 
+import { shortened } from "./names.js";
+
 export const SMALL = "12px system-ui, sans-serif";
 
 const SVG = "http://www.w3.org/2000/svg";
-const segments = typeof Intl.Segmenter === "function" ? new Intl.Segmenter() : null;
 const ruler = document.createElement("canvas").getContext("2d");
 
 /** An element with attributes and children; a string among the children is text. `on…` attributes are listeners. */
@@ -24,19 +25,6 @@ function filled(node, attributes, children) {
   }
   node.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
   return node;
-}
-
-export function letters(text) {
-  return segments ? Array.from(segments.segment(text), (piece) => piece.segment) : Array.from(text);
-}
-
-/** A long text with … in its middle. */
-export function shortened(text, most = 18) {
-  if (text.length <= most) return text;
-  const pieces = letters(text);
-  if (pieces.length <= most) return text;
-  const head = Math.ceil((most - 1) / 2);
-  return `${pieces.slice(0, head).join("")}…${pieces.slice(pieces.length - (most - 1 - head)).join("")}`;
 }
 
 /** A name that stands alone whatever its writing direction; the whole of it on hover. */
@@ -96,6 +84,18 @@ export function colour(name) {
 export function refill(node, ...children) {
   node.replaceChildren(...children.filter((child) => child !== null && child !== undefined && child !== ""));
   return node;
+}
+
+/** Fill a box anew, in which what had the focus keeps it: the one that says the same, or what `instead(able, place)` takes in its place. */
+export function keepFocus(box, fill, instead = (able) => able[0]) {
+  const able = () => [...box.querySelectorAll("button, input, select, summary")].filter((one) => !one.disabled);
+  const words = (one) => one.dataset.name ?? one.getAttribute("aria-label") ?? one.textContent;
+  const had = box.contains(document.activeElement) ? document.activeElement : null;
+  const place = able().indexOf(had);
+  fill();
+  if (!had || box.contains(document.activeElement)) return;
+  const now = able();
+  (now.find((one) => words(one) === words(had)) ?? instead(now, place))?.focus({ preventScroll: true });
 }
 
 /** How light a colour is, from 0 to 1 (the relative luminance of WCAG 2), laid over another with an opacity. */

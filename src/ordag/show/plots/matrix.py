@@ -25,7 +25,7 @@ from ordag.picture.scene import (
     Curve,
     Scene,
     Word,
-    label,
+    labels,
     text_width,
 )
 from ordag.show.plots.graph import title
@@ -69,7 +69,8 @@ def scene(view: View, *, show: Show | None = None) -> Scene:
     values = getattr(pairs, COLUMNS[show or "weight"])
     show = show or "weight"
     cell = _cell(p, show)
-    names = [label(view.fit.names[j]) for j in view.order]
+    short = labels(view.fit.names)
+    names = [short[view.fit.names[j]] for j in view.order]
     every = max(1, math.ceil(15.0 / cell))
     labelled = list(range(0, p, every))
     longest = max((text_width(names[k]) for k in labelled), default=0.0)

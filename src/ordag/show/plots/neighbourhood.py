@@ -15,6 +15,7 @@ from ordag.picture.scene import (
     Scene,
     Stroke,
     Word,
+    labels,
     moved,
     name_box,
     place,
@@ -96,9 +97,9 @@ def _drawn(view: View, kept: list[int], centre: int, seen: list[Stroke], heading
     near = {stroke.source for stroke in seen if not stroke.faded} | {
         stroke.target for stroke in seen if not stroke.faded
     }
-    boxes, words = [], []
+    boxes, words, short = [], [], labels(names)
     for k, (name, (x, y), size) in enumerate(zip(names, layout.places, layout.sizes, strict=True)):
-        box, word = name_box(name, x, y, *size, faded=k != centre and k not in near)
+        box, word = name_box(name, short[name], x, y, *size, faded=k != centre and k not in near)
         boxes.append(replace(box, thickness=2.4, fill="#dce7f2") if k == centre else box)
         words.append(replace(word, bold=True) if k == centre else word)
     curves = [

@@ -12,7 +12,7 @@ from scipy.special import chdtri
 from ordag.arrays import Array
 from ordag.checks import is_whole, short
 from ordag.errors import SettingError
-from ordag.picture.scene import BLUE, GREY, SMALL, VERMILION, label, text_width
+from ordag.picture.scene import BLUE, GREY, SMALL, VERMILION, labels, text_width
 from ordag.show.plots.painter import INCH, PLAIN, legend_above
 from ordag.show.view import View
 
@@ -45,7 +45,8 @@ def chart(view: View, axes: Callable[..., Axes], *, ties: bool = True, most: int
             f"kind='order': {fit.method} finds a class of graphs, which has no order; learn with orient_by_order='class', or with "
             "another method."
         )
-    names = [label(fit.names[j]) for j in view.order[:most]]
+    short_names = labels(fit.names)
+    names = [short_names[fit.names[j]] for j in view.order[:most]]
     p = len(names)
     rows = np.arange(p)
     columns: dict[str, Any] = {name: values[:most] for name, values in fit.step_columns.items()}
@@ -67,7 +68,7 @@ def chart(view: View, axes: Callable[..., Axes], *, ties: bool = True, most: int
         ax.hlines(rows, start, end, color=BLUE, linewidth=1.4, label="its 95 % interval, if errors are Gaussian")
         ax.axvline(float(variances.mean()), color=GREY, linewidth=0.9, linestyle=(0, (4, 3)), label="mean")
         ax.set_xlabel("error variance", **PLAIN)
-    runners = columns.get("runner_up", ())
+    runners = [short_names.get(name) for name in columns.get("runner_up", ())]
     ax.set_xlim(*_reach(ax, start, end, runners))
     _label_rows(ax, names, end, runners)
     for lane, step, members, matters in lanes:
@@ -104,7 +105,7 @@ def _reach(ax: Axes, left: Array, right: Array, runners: Sequence[str | None]) -
     start = scaled(least / 1.5) if far else 0.0
     end = start + 1.05 * (scaled(greatest) - start)
     for value, name in zip(right.tolist(), runners, strict=False):
-        taken = 0.0 if name is None else min(0.6, (text_width(label(name), SMALL) + 12.0) / (INCH * WIDE))
+        taken = 0.0 if name is None else min(0.6, (text_width(name, SMALL) + 12.0) / (INCH * WIDE))
         end = max(end, start + (scaled(value) - start) / (1.0 - taken))
     return (math.exp(start), math.exp(end)) if far else (start, end)
 
@@ -125,7 +126,7 @@ def _label_rows(ax: Axes, names: list[str], right: np.ndarray, runners: Any) -> 
                 "fontsize": 9,
                 "color": GREY,
             }
-            ax.annotate(label(name), (float(right[row]), row), **near, **PLAIN)
+            ax.annotate(name, (float(right[row]), row), **near, **PLAIN)
 
 
 def _lanes(columns: dict[str, Any]) -> tuple[list[tuple[int, int, list[int], bool]], int]:

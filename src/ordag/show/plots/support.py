@@ -9,7 +9,7 @@ import numpy as np
 
 from ordag.checks import is_whole, short
 from ordag.errors import SettingError
-from ordag.picture.scene import BLUE, GREY, SMALL, VERMILION, label, text_width
+from ordag.picture.scene import BLUE, GREY, SMALL, VERMILION, labels, text_width
 from ordag.show.plots.painter import INCH, PLAIN, legend_above
 from ordag.show.view import View
 from ordag.words import LEFT_TO_RIGHT, counted
@@ -33,7 +33,8 @@ def chart(view: View, axes: Callable[..., Axes], *, most: int = 40) -> Axes:
     columns = {str(name): list(values) for name, values in found.edges_above(0.1).items()}
     total = len(columns["source"])
     rows = sorted(range(total), key=lambda k: (not columns["learned"][k], -columns["support"][k]))[:most]
-    names = [_arrow(columns["source"][k], columns["target"][k]) for k in rows]
+    short_names = labels(view.fit.names)
+    names = [_arrow(*(short_names[columns[end][k]] for end in ("source", "target"))) for k in rows]
     wide = max((text_width(name, SMALL) / INCH for name in names), default=0.0) + 0.15
     total_wide = wide + 6.0
     ax = axes(total_wide, 1.2 + ROW * max(len(rows), 1))
@@ -76,7 +77,7 @@ def chart(view: View, axes: Callable[..., Axes], *, most: int = 40) -> Axes:
 
 def _arrow(source: str, target: str) -> str:
     """Two names and an arrow, from left to right whatever the names are written in."""
-    text = f"{label(source)} → {label(target)}"
+    text = f"{source} → {target}"
     return LEFT_TO_RIGHT + text if LEFT_TO_RIGHT in text else text
 
 

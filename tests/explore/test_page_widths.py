@@ -1,0 +1,57 @@
+"""The workbench on screens of every width: the graph is in sight, and so is what a tap on it brings."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+
+def box(page, selector):
+    return page.locator(selector).first.bounding_box()
+
+
+@pytest.mark.parametrize("width", [1440, 1280, 1200, 1024, 960, 700, 400])
+def test_the_graph_has_room_at_every_width(bench, width):
+    page = bench("marks", viewport={"width": width, "height": 800})
+    page.get_by_role("button", name="Close the hint").click()
+    assert box(page, "#drawing")["height"] >= 400
+    buttons = page.locator("#picture .toolbar button")
+    assert all(one.bounding_box()["height"] < 45 for one in buttons.all())  # one line each
+    right = box(page, "#picture")["x"] + box(page, "#picture")["width"]
+    assert all(one.bounding_box()["x"] + one.bounding_box()["width"] <= right for one in buttons.all())
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_small_graph_is_in_sight_on_a_telephone(bench):
+    page = bench("marks", viewport={"width": 400, "height": 800})
+    assert page.locator("svg.graph .node").count() == 5
+    for node in page.locator("svg.graph .node").all():
+        expect(node).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("width", [1024, 400])
+def test_a_tap_brings_the_card_into_sight(bench, width):
+    page = bench("marks", viewport={"width": width, "height": 800})
+    expect(page.locator("#card h3")).not_to_be_in_viewport()
+    page.locator("svg.graph .node[aria-label=vectors]").click()
+    expect(page.locator("#card h3")).to_have_text("vectors")
+    expect(page.locator("#card h3")).to_be_in_viewport()
+
+
+def test_beside_the_graph_the_card_needs_no_scrolling(bench):
+    page = bench("marks")
+    page.locator("svg.graph .node[aria-label=vectors]").click()
+    expect(page.locator("#card h3")).to_be_in_viewport()
+    assert page.evaluate("scrollY") == 0
+
+
+@pytest.mark.parametrize("width", [1280, 700])
+def test_a_verdict_that_is_cut_off_can_be_unfolded(bench, width):
+    page = bench("marks", viewport={"width": width, "height": 800})
+    more = page.get_by_role("button", name="more", exact=True)
+    expect(more).to_be_in_viewport(ratio=1)
+    last = "document.querySelector('#opening').scrollHeight <= document.querySelector('#opening').clientHeight"
+    assert not page.evaluate(last)
+    more.click()
+    assert page.evaluate(last)
+    assert page.locator("#opening").evaluate("one => getComputedStyle(one).maskImage") == "none"
