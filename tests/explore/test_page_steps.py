@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from acts import method, setting
+from acts import column, method, setting
 from asking import state
 from hands import answered, arrows
 from playwright.sync_api import expect
@@ -168,3 +168,12 @@ def test_an_opening_that_is_given_up_is_not_said_to_be_there(bench, saved):
     all_answers(page)
     answered(page, page.locator("#undo").click)
     assert chosen(page) == "auto"
+
+
+def test_presses_of_a_unit_in_a_row_add_up(bench):
+    page = bench("marks")
+    tenfold = column(page, "mechanics").get_by_role("button", name="×10", exact=True)
+    only(page, lambda wanted: wanted["transform"].get("mechanics") == 100)
+    answered(page, lambda: [tenfold.click(), tenfold.click()])
+    expect(column(page, "mechanics").locator(".factor")).to_have_value("100")
+    all_answers(page)

@@ -72,6 +72,9 @@ export function createBench(start) {
   bench.change = (edit, words = "", { key = null, since = performance.now() } = {}) =>
     queue.push({ move: (history, id) => changed(history, edit, { id, words, key }), words, key, since, first: true });
 
+  /** S with all changes that wait for their answer. */
+  bench.wanted = () => queue.wanted().state;
+
   const lastOf = (list) => queue.wanted()?.[list].at(-1);
   bench.canUndo = () => lastOf("past") !== undefined;
   bench.canRedo = () => lastOf("future") !== undefined;

@@ -110,7 +110,10 @@ export function createColumns(box, bench) {
       "aria-label": `Factor of ${column.shown}`,
       onchange: (event) => change(name, field.value === "" ? undefined : Number(field.value), event),
     });
-    const factor = () => (typeof bench.state.transform[name] === "number" ? bench.state.transform[name] : 1);
+    const factor = () => {
+      const now = bench.wanted().transform[name]; // of the last press, be it answered or not
+      return typeof now === "number" ? now : 1;
+    };
     const by = ([words, times]) =>
       element("button", { type: "button", onclick: (event) => change(name, Number((factor() * times).toPrecision(12)), event) }, words);
     const log = element(
