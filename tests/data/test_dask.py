@@ -214,3 +214,11 @@ def test_a_partition_that_cannot_be_made_is_one_sentence():
         ordag.OrdagError, match=r"the Dask data frame: a worker failed with OSError \(row group 3 is damaged\)\.$"
     ):
         ordag.learn(table)
+
+
+def test_a_partition_without_a_complete_row_does_not_hinder_the_bootstrap():
+    frame = made()
+    frame.iloc[100:250, 1] = np.nan
+    same = {"seed": 1, "workers": 1, "missing": "drop", "method": "cvs", "kind": "poisson"}
+    there, one = (ordag.bootstrap(data, 20, **same) for data in (cut(frame, 100, 250, 400), frame))
+    np.testing.assert_array_equal(there.edge_support, one.edge_support)

@@ -130,6 +130,9 @@ def test_a_wrong_encoding(path: Path) -> None:
     says(refusal(path, "a,b\n1,2\n", SettingError, encoding="klingon"), "'klingon'", "latin-1")
     says(refusal(path, "a,b\n1,2\n", SettingError, encoding="base64"), "'base64'")
     says(refusal(path, "ä,b\n1,2\n3,4\n", UnreadableError, encoding="utf-16"), "not encoded in utf-16", "UTF-8")
+    says(refusal(path, "a,b\n1,2\n3,4", UnreadableError, encoding="utf-16-le"), "not encoded in utf-16-le", "UTF-8")
+    bare = "a,b\n1,2\n3,4\n".encode("utf-16-be")
+    says(refusal(path, bare, UnreadableError, encoding="utf-16"), "order of its bytes", 'encoding="utf-16-be"')
 
 
 def test_a_wrong_encoding_far_down(path: Path) -> None:

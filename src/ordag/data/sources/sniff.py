@@ -175,7 +175,10 @@ def _refuse_binary(head: bytes, describe: str, codec: str) -> None:
             f'{describe} is encoded in {mark}: set encoding="{mark.lower()}" '
             f"(--encoding {mark.lower()} on the command line)."
         )
-    if b"\0" in head and not codec.startswith(("utf-16", "utf-32")):
+    wide = codec.startswith(("utf-16", "utf-32"))
+    if wide and b"\0" not in head:  # digits and separators have zero bytes there
+        raise not_decodable(describe, codec, "it holds no zero byte")
+    if b"\0" in head and not wide:
         raise UnreadableError(
             f"{describe} holds zero bytes (the first is byte {head.index(0) + 1}), so it is not plain text. "
             'If it is text in UTF-16, set encoding="utf-16" (--encoding utf-16); else save the table as CSV.'
@@ -194,6 +197,11 @@ def _decoded(head: bytes, complete: bool, codec: str, describe: str) -> str:
     except UnicodeDecodeError as error:
         line = head[: error.start].count(b"\n") + 1
         raise not_decodable(describe, codec, f"byte {error.start + 1}, line {line}") from error
+    except UnicodeError as error:  # UTF-16 and UTF-32 tell the order of their bytes by a mark at the beginning
+        raise UnreadableError(
+            f"{describe} does not begin with the mark that {codec} has, so the order of its bytes is not known: set "
+            f'encoding="{codec}-le" or encoding="{codec}-be" (--encoding {codec}-le or {codec}-be on the command line).'
+        ) from error
     return text.removeprefix("\ufeff")
 
 
