@@ -9,7 +9,7 @@ import click
 from ordag.cli.help import ManualPage
 from ordag.cli.options import DATA, READING, inputs, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
-from ordag.data.moments import moments_of_files, scanned
+from ordag.data.moments import known_moments, scanned
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import Reading
 from ordag.data.transform import open_table
@@ -43,7 +43,7 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
     check_outputs([("--out", out)], inputs(data))
     reading = take_reading(values)
     with Progress() as progress:
-        known = moments_of_files(data, progress)
+        known = known_moments(data, reading.get("columns"), progress)
         if known is None:
             source = open_table(data, **reading)
             found = scanned(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -34,8 +35,8 @@ SMALLEST, LARGEST = 1e-135, 1e145
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
     names = [str(name) for name in as_list(names, f"names={short(names)}: give a list of names.")]
-    doubled = sorted({name for name in names if list(names).count(name) > 1}) if len(set(names)) < len(names) else []
-    if doubled:
+    if len(set(names)) < len(names):
+        doubled = sorted(name for name, count in Counter(names).items() if count > 1)
         raise ColumnError(f"Column names must differ, but {listed(doubled)} stands more than once: rename one of them.")
     return tuple(names)
 
@@ -76,10 +77,12 @@ class RowCheck:
         if clean:
             return block
         absent = np.isnan(block)
-        infinite = np.isinf(block)
+        whole = ~absent.any(axis=1)
+        infinite = np.isinf(block) & ~absent.any(
+            axis=1, keepdims=True
+        )  # rows with missing values are not used, whatever else they hold
         self.absent += absent.sum(axis=0)
         self.infinite += infinite.sum(axis=0)
-        whole = ~absent.any(axis=1)
         self.dropped += int(len(block) - whole.sum())
         return block[whole & ~infinite.any(axis=1)]
 
