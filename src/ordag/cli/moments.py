@@ -29,14 +29,15 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
 
     It holds the number of rows, the means, and the triangular root of the scatter: p(p + 3)/2 numbers for p columns. The
     files of the parts of a table together are as good as the table: ordag learn part1.moments part2.moments … gives the
-    same graph. A part may be on another machine, and its rows stay there. DATA may be such files again, which become one.
+    same graph. A part may be on another machine, and its rows stay there. DATA may be such files again, which become one:
+    call it so that the pattern of the parts does not fit it, or every row counts twice.
 
     \b
     Examples
       ordag moments january.parquet --out january.moments
       ordag moments part-07.csv --missing drop --out part-07.moments
-      ordag moments *.moments --out year.moments
-      ordag learn *.moments
+      ordag learn part-*.moments
+      ordag moments part-*.moments --out whole.moments
     """
     if not out.lower().endswith(ENDING):
         raise OutputError(f"--out {out}: end the name of a file of moments in {ENDING}.")
