@@ -9,7 +9,7 @@ import click
 from ordag.cli.help import ManualPage
 from ordag.cli.options import DATA, READING, inputs, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
-from ordag.data.moments import known_moments, scanned
+from ordag.data.moments import called, known_moments, scanned
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import Reading
 from ordag.data.transform import open_table
@@ -51,7 +51,7 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
                 source, missing=reading.get("missing", "error"), progress=lambda rows: progress(source.news(rows))
             )
         else:
-            found = known.read_as(Reading(**reading))
+            found = known.read_as(Reading(**reading), called(data))
         found.save(out)
     dropped = f", {counted(found.dropped, 'row')} with missing values left out" if found.dropped else ""
     click.echo(f"{title_of(data)}: {counted(found.n, 'row')}{dropped} · {counted(found.p, 'column')}")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -166,11 +167,11 @@ class Moments:
         """What is known of how they came about, beside their numbers."""
         return {"squared": self.squared, "dropped": self.dropped, "outlying": self.outlying}
 
-    def read_as(self, reading: Reading) -> Moments:
+    def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
         """These columns of them in these units, as far as moments can tell."""
-        reading.refuse_layout("Moments")
-        same = reading.columns is None or tuple(reading.columns) == self.names
-        chosen = self if reading.columns is None or same else self.select(reading.columns)
+        reading.refuse_layout(describe)
+        columns = None if reading.columns is None else _name_list(reading.columns, "columns")
+        chosen = self if columns is None or tuple(columns) == self.names else self.select(columns)
         changes = Changes.of(reading.transform or {}, chosen.names, "the table")
         if changes.logs.any():
             names = [chosen.names[j] for j in np.flatnonzero(changes.logs)]
@@ -333,6 +334,11 @@ def known_moments(
     return None
 
 
+def called(data: Any) -> str:
+    """What messages call data that are moments."""
+    return Path(data).name if isinstance(data, str | PathLike) else "a table of moments"
+
+
 def _loaded(paths: Sequence[str | PathLike[str]], columns: Sequence[str] | None = None) -> Moments:
     """The moments of files together. A file that is there twice, under whatever name, would count its rows twice."""
     seen: dict[bytes, str | PathLike[str]] = {}
@@ -482,9 +488,9 @@ def _gone_through(
             sampler.add(clean)
         if progress is not None:
             progress(rows.rows)
-    rows.verdict()
+    rows.verdict(source.place)
     if least_rows is not None:
-        check_size(rows.rows - rows.dropped, source.names, least_rows)
+        check_size(rows.rows - rows.dropped, source.names, least_rows, source.place)
     return rows.dropped
 
 

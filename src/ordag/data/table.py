@@ -13,6 +13,7 @@ from ordag.arrays import Array
 from ordag.checks import check_function
 from ordag.data.moments import (
     Moments,
+    called,
     gram_moments,
     known_moments,
     moments_of_gram,
@@ -63,7 +64,7 @@ class Table:
         )  # of a table in parts: how many good rows come before each, once it has been read
         held = known_moments(data, settings.columns, progress)
         if held is not None:
-            self._given = held.read_as(settings)
+            self._given = held.read_as(settings, called(data))
             self.names = self._given.names
         else:
             self.source = open_table(data, **reading)
@@ -159,7 +160,7 @@ class Table:
     def _check_rows(self) -> None:
         """Refuse too few rows before anything is computed from them, where their number is known."""
         if self.source is not None and self.source.rows is not None:
-            check_size(self.source.rows, self.names, self._least_rows)
+            check_size(self.source.rows, self.names, self._least_rows, self.source.place)
 
     def _checked(self, moments: Moments) -> Moments:
         check_moments(moments.n, moments.mean, moments.spread, moments.names, self._least_rows)

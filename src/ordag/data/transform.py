@@ -180,7 +180,7 @@ def settled(changes: Changes, source: Source, places: Sequence[int], missing: Mi
     with np.errstate(over="ignore", invalid="ignore"):
         for block in source.batches(chunk_rows(len(source.names))):
             total.add(np.ascontiguousarray(rows.admit(block)[:, wanted]))
-        rows.verdict()
+        rows.verdict(source.place)
         n, _, R = total.finish()
         deviations = np.ones(len(places))
         deviations[changes.standardised] = lengths(R) / np.sqrt(max(n - 1.0, 1.0))

@@ -38,6 +38,10 @@ class Opening:
         reading = Reading(columns=self.names)
         if isinstance(partition, list):
             for one in partition:
+                if not hasattr(one, "schema") and not _is_table(one):
+                    raise UnreadableError(
+                        f"{describe} holds an object of type {type(one).__name__}: expected an Arrow table, or a data frame."
+                    )
                 self._refuse_others(_names(one), describe)
             source = open_iterator(iter(partition), reading, describe) if partition else None
         else:

@@ -20,7 +20,8 @@ PACKED = {
     b"\x1f\x8b": ".gz",
     b"BZh": ".bz2",
     b"\x28\xb5\x2f\xfd": ".zst",
-}  # first bytes, where there is no ending to go by
+    b"\x04\x22\x4d\x18": ".lz4",
+}  # first bytes
 TEXT_ENDINGS = (".csv", ".tsv", ".txt", *COMPRESSED)
 HOST_NAMES = ("idna", "punycode")  # encodings of single words, not of files
 LOOK = 1 << 18  # bytes
@@ -79,6 +80,7 @@ class Layout:
 
     path: File
     describe: str
+    compression: str | None
     separator: str
     encoding: str
     decimal: str
@@ -92,7 +94,8 @@ def sniff(path: File, describe: str, reading: Reading) -> Layout:
     """Settle the settings left open, and refuse what cannot be a table of text."""
     decimal, header = reading.decimal, reading.header
     codec = _codec(reading.encoding)
-    head, complete = _head(path, describe)
+    compression = _compression(path, describe)
+    head, complete = _head(path, describe, compression)
     _refuse_binary(head, describe, codec)
     text = _decoded(head, complete, codec, describe)
     _refuse_markup(text, describe)
@@ -111,7 +114,7 @@ def sniff(path: File, describe: str, reading: Reading) -> Layout:
     if header:
         _refuse_numbers_as_names(first, point, describe)
     alone = complete and len(lines) == 1 + sum(len(LINE_END.findall(cell)) for cell in first)
-    return Layout(path, describe, chosen, codec, point, header, _block(head), first, alone)
+    return Layout(path, describe, compression, chosen, codec, point, header, _block(head), first, alone)
 
 
 def _codec(encoding: str | None) -> str:
@@ -130,15 +133,31 @@ def _codec(encoding: str | None) -> str:
     return "utf8" if name in ("utf-8", "utf-8-sig", "ascii") else name
 
 
-def _head(path: File, describe: str) -> tuple[bytes, bool]:
+def _compression(path: File, describe: str) -> str | None:
+    """How the file is compressed: by its ending, which its first bytes must bear out, or by these where there is no ending."""
+    with opened(path, describe) as file:
+        start = file.read(4)
+    if not start:
+        raise UnreadableError(f"{describe} is empty (0 bytes): there is no table in it.")
+    found = next((ending for mark, ending in PACKED.items() if start.startswith(mark)), None)
+    ending = path.suffix.lower()
+    if ending not in COMPRESSED:
+        return COMPRESSED[found] if found is not None and not ending else None
+    if found != ending:
+        truth = "is not compressed" if found is None else f"is compressed with {COMPRESSED[found]}"
+        remedy = "leave that ending out" if found is None else f"give it the ending {found} instead"
+        raise UnreadableError(
+            f"{describe} does not hold what its ending {ending} says: it {truth}, or damaged from its first byte on. If it is whole, "
+            f"{remedy}."
+        )
+    return COMPRESSED[ending]
+
+
+def _head(path: File, describe: str, compression: str | None) -> tuple[bytes, bool]:
     """The first lines, unpacked, at least two if there are two; and whether that is the whole file."""
     import pyarrow as pa
 
-    with opened(path, describe) as file:
-        start = file.read(1)
-    if not start:
-        raise UnreadableError(f"{describe} is empty (0 bytes): there is no table in it.")
-    head, compression, size = b"", COMPRESSED.get(path.suffix.lower()), 0
+    head, size = b"", 0
     try:
         if compression is not None and isinstance(
             path, Upload
