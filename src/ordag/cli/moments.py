@@ -9,7 +9,8 @@ import click
 from ordag.cli.help import ManualPage
 from ordag.cli.options import DATA, READING, inputs, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
-from ordag.data.moments import called, known_moments, scanned
+from ordag.data.given_moments import called, known_moments
+from ordag.data.moments import scanned
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import Reading
 from ordag.data.transform import open_table

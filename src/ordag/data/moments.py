@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.checks import as_list, as_numbers, check_function, is_whole, short
-from ordag.data.moments_file import ENDING, Content, is_moments, parse, pieces, read
+from ordag.checks import as_numbers, check_function, is_whole, short
+from ordag.data.moments_checks import check_finite, frozen, is_triangle, name_list, not_positive_definite, shaped
+from ordag.data.moments_file import ENDING, Content, parse, pieces, read
 from ordag.data.parts import Scan, scan
 from ordag.data.profile import Sampler
 from ordag.data.reading import Missing, Reading
@@ -29,20 +29,17 @@ from ordag.data.scatter import (
     root_of_scatter,
     scatter_of,
 )
-from ordag.data.sources import ScatteredSource, Source, TensorSource, Upload, open_source
-from ordag.data.sources.paths import locate, path_of
+from ordag.data.sources import ScatteredSource, Source, TensorSource, open_source
+from ordag.data.sources.paths import locate
 from ordag.data.table_checks import SMALLEST, LeastRows, RowCheck, check_names, check_size
 from ordag.data.transform import Changes, open_table
 from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, OutputError, SettingError
 from ordag.files import write_whole
-from ordag.linalg import cholesky_until, lengths, triangle
+from ordag.linalg import lengths, triangle
 from ordag.markup import card, isolated, table
 from ordag.words import counted, listed, number, quoted, shown
 
 Progress = Callable[[int], None]
-
-AT_ONCE = 300
-"""Columns up to which a copy of a matrix is quicker than a walk along its rows."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -83,15 +80,15 @@ class Moments:
         p = len(names)
         if not p:
             raise ColumnError("Moments: there are no columns, and moments are of at least one.")
-        mean = _shaped(mean, "mean", p)
+        mean = shaped(mean, "mean", p)
         known: dict[str, Any] = {"squared": squared or R is None, "dropped": dropped, "outlying": outlying}
         if R is not None:
-            R = _shaped(R, "R", p, p)
-            _check_finite(mean, R, names)
-            known["R"] = R if _is_triangle(R) else triangle(R)
+            R = shaped(R, "R", p, p)
+            check_finite(mean, R, names)
+            known["R"] = R if is_triangle(R) else triangle(R)
         else:
-            scatter = _shaped(scatter, "scatter", p, p)
-            _check_finite(mean, scatter.diagonal(), names)
+            scatter = shaped(scatter, "scatter", p, p)
+            check_finite(mean, scatter.diagonal(), names)
         self.__setstate__({"n": int(n), "mean": mean, "names": names, "scatter": scatter, **known})
 
     @cached_property
@@ -99,8 +96,8 @@ class Moments:
         assert self.scatter is not None
         root = root_of_scatter(self.scatter)
         if root is None:
-            raise CovarianceError(_not_positive_definite(self.scatter, self.names))
-        return _frozen(root[0])
+            raise CovarianceError(not_positive_definite(self.scatter, self.names))
+        return frozen(root[0])
 
     @property
     def p(self) -> int:
@@ -127,7 +124,7 @@ class Moments:
 
     def select(self, columns: Sequence[str]) -> Moments:
         """The same rows with these columns only, in this order."""
-        columns = _name_list(columns, "columns")
+        columns = name_list(columns, "columns")
         place = {name: k for k, name in enumerate(self.names)}
         unknown = [name for name in columns if name not in place]
         if unknown:
@@ -144,7 +141,7 @@ class Moments:
 
     def scaled(self, factors: Sequence[float] | Array) -> Moments:
         """Those of the same rows with every column multiplied by its factor."""
-        factors = _shaped(factors, "factors", self.p)
+        factors = shaped(factors, "factors", self.p)
         wrong = [self.names[j] for j in np.flatnonzero(~np.isfinite(factors) | (factors == 0.0))]
         if wrong:
             raise SettingError(f"The factor of {listed(wrong)} is 0 or not finite: give a number other than 0.")
@@ -170,7 +167,7 @@ class Moments:
     def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
         """These columns of them in these units, as far as moments can tell."""
         reading.refuse_layout(describe)
-        columns = None if reading.columns is None else _name_list(reading.columns, "columns")
+        columns = None if reading.columns is None else name_list(reading.columns, "columns")
         chosen = self if columns is None or tuple(columns) == self.names else self.select(columns)
         changes = Changes.of(reading.transform or {}, chosen.names, "the table")
         if changes.logs.any():
@@ -210,7 +207,7 @@ class Moments:
         Well-conditioned columns go through a Gram matrix, others through QR: either way R has the digits it needs.
         """
         source = open_source(data, missing=missing)
-        names = None if names is None else _name_list(names, "names")
+        names = None if names is None else name_list(names, "names")
         if names is not None and len(names) != len(source.names):
             raise ColumnError(f"{counted(len(names), 'name')} for {counted(len(source.names), 'column')}.")
         gram = gram_moments(source)
@@ -227,7 +224,7 @@ class Moments:
         S = as_numbers(covariance, "The covariance matrix", CovarianceError)
         if S.ndim != 2 or S.shape[0] != S.shape[1] or not len(S):
             raise CovarianceError(f"A covariance matrix is square, and this one has shape {S.shape}.")
-        names = [f"X{j + 1}" for j in range(len(S))] if names is None else _name_list(names, "names")
+        names = [f"X{j + 1}" for j in range(len(S))] if names is None else name_list(names, "names")
         if len(names) != len(S):
             raise ColumnError(f"{counted(len(names), 'name')} for {counted(len(S), 'column')}.")
         if not is_whole(n, 2):
@@ -287,7 +284,7 @@ class Moments:
         """What `to_bytes` gave."""
         if not isinstance(data, bytes | bytearray | memoryview):
             raise SettingError(f"Moments.from_bytes: {short(data)} is no bytes; Moments.load reads files.")
-        return _of_bytes(data, "What was given")
+        return of_bytes(data, "What was given")
 
     @property
     def _content(self) -> Content:
@@ -298,11 +295,11 @@ class Moments:
         """What `save` has written; of several files, the moments of all their rows together."""
         if not paths:
             raise SettingError("Moments.load: give the path of at least one file.")
-        return _loaded(paths)
+        return loaded(paths)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # also for copied and unpickled arrays, which could be written to
-        self.__dict__.update({key: _frozen(v) if isinstance(v, np.ndarray) else v for key, v in state.items()})
+        self.__dict__.update({key: frozen(v) if isinstance(v, np.ndarray) else v for key, v in state.items()})
 
     def _repr_html_(self) -> str:
         sd = self.spread / np.sqrt(max(self.n - 1.0, 1.0))
@@ -313,33 +310,7 @@ class Moments:
         return f"Moments(n={self.n}, p={self.p}, names={listed(self.names)})"
 
 
-def known_moments(
-    data: Any, columns: Sequence[str] | None = None, tell: Callable[[str], None] | None = None
-) -> Moments | None:
-    """Moments, or those that a file of them holds; of a list of either, all rows together. None for data of another kind.
-
-    With `columns`, these of every file: others may differ between files.
-    """
-    if isinstance(data, Moments):
-        return data
-    if isinstance(data, Upload):
-        return _of_bytes(data.data, shown(data.name)) if is_moments(data) else None
-    if isinstance(data, list | tuple) and data and all(isinstance(one, Moments) for one in data):
-        return _merged(((f"Moments {k}", one) for k, one in enumerate(data, start=1)), columns)
-    paths = data if isinstance(data, list | tuple) else [data]
-    if paths and all(isinstance(one, str | PathLike) and is_moments(path_of(one)) for one in paths):
-        if tell is not None:
-            tell(f"reading {counted(len(paths), 'file')} of moments")
-        return _loaded(paths, columns)
-    return None
-
-
-def called(data: Any) -> str:
-    """What messages call data that are moments."""
-    return Path(data).name if isinstance(data, str | PathLike) else "a table of moments"
-
-
-def _loaded(paths: Sequence[str | PathLike[str]], columns: Sequence[str] | None = None) -> Moments:
+def loaded(paths: Sequence[str | PathLike[str]], columns: Sequence[str] | None = None) -> Moments:
     """The moments of files together. A file that is there twice, under whatever name, would count its rows twice."""
     seen: dict[bytes, str | PathLike[str]] = {}
 
@@ -353,10 +324,10 @@ def _loaded(paths: Sequence[str | PathLike[str]], columns: Sequence[str] | None 
             seen[checksum] = path
             yield str(path), Moments(**content._asdict())
 
-    return _merged(read_all(), columns)
+    return merged(read_all(), columns)
 
 
-def _merged(parts: Iterable[tuple[str, Moments]], columns: Sequence[str] | None) -> Moments:
+def merged(parts: Iterable[tuple[str, Moments]], columns: Sequence[str] | None) -> Moments:
     """All of these, each with what messages call it; no more than two at a time are kept."""
     found: tuple[str, Moments] | None = None
     for describe, part in parts:
@@ -382,7 +353,7 @@ def _check_same_columns(one: Moments, other: Moments, describe: str) -> None:
         )
 
 
-def _of_bytes(data: bytes, describe: str) -> Moments:
+def of_bytes(data: bytes, describe: str) -> Moments:
     return Moments(**parse(io.BytesIO(data), describe)[0]._asdict())
 
 
@@ -492,54 +463,3 @@ def _gone_through(
     if least_rows is not None:
         check_size(rows.rows - rows.dropped, source.names, least_rows, source.place)
     return rows.dropped
-
-
-def _name_list(names: Any, what: str) -> list[str]:
-    return [str(name) for name in as_list(names, f"{what}={short(names)}: give a list of names.")]
-
-
-def _shaped(values: Any, what: str, *shape: int) -> Array:
-    """The values as an array of this shape; one that is an array of float64 already is not copied."""
-    right = isinstance(values, np.ndarray) and values.dtype == np.float64
-    array: Array = values if right else as_numbers(values, what)
-    if array.shape != shape:
-        raise ColumnError(f"{what} has shape {array.shape}; for {shape[0]} columns it is {shape}.")
-    return array
-
-
-def _check_finite(mean: Array, values: Array, names: tuple[str, ...]) -> None:
-    """Refuse a mean, or a root or variances, with an entry that is no number."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(mean.sum() + values.sum()):
-            return
-    finite = np.isfinite(mean) & np.isfinite(np.atleast_2d(values)).all(axis=0)
-    wrong = [names[j] for j in np.flatnonzero(~finite)]
-    if wrong:
-        raise NonFiniteError(
-            f"The moments of {listed(wrong)} are not finite numbers. If they come from rows, their values are too large to square in "
-            "float64: use a larger unit."
-        )
-
-
-def _is_triangle(R: Array) -> bool:
-    """Whether there is nothing below the diagonal; in the order in which the entries lie, without a copy of a large matrix."""
-    p = len(R)
-    if p <= AT_ONCE:
-        return not np.tril(R, -1).any()
-    columns = R.T if R.flags.f_contiguous else None
-    return not any((R[k, :k] if columns is None else columns[k, k + 1 :]).any() for k in range(p))
-
-
-def _frozen(values: Array) -> Array:
-    values = values.view()
-    values.flags.writeable = False
-    return values
-
-
-def _not_positive_definite(scatter: Array, names: tuple[str, ...]) -> str:
-    k = cholesky_until(scatter)[1]
-    before = f" given {listed(names[: k - 1], 4)}" if k > 1 else ""
-    return (
-        f"The covariance matrix is not positive definite in float64: {shown(names[k - 1])} has no variance left{before}. "
-        "Leave that column out, or give the rows instead of their covariances."
-    )

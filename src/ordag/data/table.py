@@ -11,11 +11,10 @@ import numpy as np
 
 from ordag.arrays import Array
 from ordag.checks import check_function
+from ordag.data.given_moments import called, known_moments
 from ordag.data.moments import (
     Moments,
-    called,
     gram_moments,
-    known_moments,
     moments_of_gram,
     moments_of_scan,
     read_gram,

@@ -249,8 +249,8 @@ def open_iterator(data: Any, reading: Reading, describe: str = "") -> Source | N
         yield start
         for k, item in enumerate(data, start=2):
             part = _part(item, wanted, describe, k)
-            if reading.columns is None and len(_names(item)) != len(_names(first)):
-                extra = [name for name in _names(item) if name not in start.names]
+            if reading.columns is None and len(column_names(item)) != len(column_names(first)):
+                extra = [name for name in column_names(item) if name not in start.names]
                 raise ColumnError(f"{describe}: part {k} has {quoted(extra)}, which the first part has not.")
             yield part
 
@@ -270,16 +270,15 @@ def _part(item: Any, reading: Reading, describe: str, number: int) -> Source:
     return source
 
 
-def _names(item: Any) -> list[str]:
+def column_names(table: Any) -> list[str]:
+    """Those of a frame or of an Arrow table, X1 to Xp of an array, none of anything else."""
     import pyarrow as pa
 
-    if isinstance(item, pa.Table | pa.RecordBatch):
-        return list(item.schema.names)
-    return (
-        [str(name) for name in item.columns]
-        if hasattr(item, "columns")
-        else [f"X{j + 1}" for j in range(item.shape[1])]
-    )
+    if isinstance(table, pa.Table | pa.RecordBatch):
+        return list(table.schema.names)
+    if hasattr(table, "columns"):
+        return [str(name) for name in table.columns]
+    return [f"X{j + 1}" for j in range(table.shape[1])] if getattr(table, "ndim", 0) == 2 else []
 
 
 def _selected(schema: Any, reading: Reading, describe: str) -> tuple[str, ...]:
