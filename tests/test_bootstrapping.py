@@ -320,3 +320,13 @@ def test_the_graph_is_that_of_learn_with_the_same_seed(seed):
     assert split.fit.settings["split"]
     drawn = bootstrap("marks", 3, method="gds", workers=1)
     assert drawn.fit.settings["seed"] == drawn.entropy < 2**53
+
+
+def test_replicates_that_are_done_ask_no_worker(monkeypatch):
+    """A cluster that is lost while quick replicates are learned here is not needed."""
+
+    def refuse(*_, **__):
+        raise AssertionError("workers were asked for")
+
+    monkeypatch.setattr(replicates_module, "in_parallel", refuse)
+    assert ordag.bootstrap("marks", 3, method="cvs", seed=0).replicates == 3

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import ordag
 from ordag import Dag, LinearSEM
 from ordag.graph import Cpdag
 
@@ -136,7 +137,10 @@ def test_ordags_own_warnings_are_sentences(run, tmp_path):
 
 def test_few_rows_are_spoken_of_in_good_english(run, tmp_path):
     (tmp_path / "t.csv").write_text("a,b,c\n1,2,5\n")
-    assert run("learn", "t.csv")[2] == "Error: 1 row and 3 variables: the tests need at least 5 rows. Use more rows.\n"
+    assert (
+        run("learn", "t.csv")[2]
+        == "Error: t.csv: 1 row and 3 variables: the tests need at least 5 rows. Use more rows.\n"
+    )
     (tmp_path / "t.csv").write_text("a,b,c\n1,2,5\n2,1,4\n5,5,1\n3,1,2\n")
     assert run("learn", "t.csv")[2].endswith("Use more rows or at most 2 of the columns (--columns).\n")
     rows = "".join(f"{x},{y}\n" for x, y in np.random.default_rng(0).standard_normal((30, 2)))
@@ -439,3 +443,10 @@ def test_a_pooled_page_has_the_order(run, tmp_path):
         "statistics",
         "mechanics",
     ]
+
+
+def test_the_file_and_the_option_that_do_not_fit_are_named(run, tmp_path):
+    ordag.Moments.scan("marks").save(tmp_path / "a.moments")
+    assert run("learn", tmp_path / "a.moments", "--separator", ";")[2] == (
+        "Error: --separator: a.moments is not read as text, so leave that out.\n"
+    )

@@ -172,3 +172,16 @@ def test_a_full_disk_is_one_sentence(words):
     assert result.returncode == 2
     assert result.stderr.startswith("Error: The answer could not be written: ")
     assert result.stderr.count("\n") == 1
+
+
+def test_ctrl_c_while_libraries_are_loaded_is_one_line(tmp_path):
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt\n")
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-m", "ordag", "--version"],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "ordag: stopped\n")

@@ -70,9 +70,12 @@ def test_orders_that_are_found_step_by_step_know_their_share(variance):
 
 
 def test_files_of_moments_are_waited_for_with_a_word(tmp_path):
-    ordag.Moments.scan("marks").save(tmp_path / "a.moments")
+    marks = ordag.Moments.scan("marks")
+    files = [tmp_path / "a.moments", tmp_path / "b.moments"]
+    marks.save(files[0])
+    marks.scaled([2.0] * marks.p).save(files[1])
     news = []
-    ordag.learn([tmp_path / "a.moments"] * 2, "cvs", progress=news.append)
+    ordag.learn(files, "cvs", progress=news.append)
     assert news[0] == "reading 2 files of moments"
 
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from socket import SHUT_RDWR
+from socket import socket as Socket
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import ordag
-from ordag.cluster import connected, current_client, on_cluster
+from ordag.cluster import Watch, connected, current_client, faults_said, on_cluster
 from ordag.errors import ClusterError
 from ordag.paper import reproduce
 from ordag.workers import in_parallel, worker_count
@@ -31,8 +35,9 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def client():
     patient = {
-        "distributed.deploy.lost-worker-timeout": "1 hour"
-    }  # Dask would close one that is lost twice in 15 seconds
+        "distributed.deploy.lost-worker-timeout": "1 hour",  # Dask would close one that is lost twice in 15 seconds
+        "distributed.scheduler.allowed-failures": 1,  # every loss takes seconds
+    }
     with (
         dask.config.set(patient),
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
@@ -155,13 +160,13 @@ def test_the_paper_on_a_cluster(client, run, tmp_path):
 
 
 def test_a_worker_needs_memory_for_partitions_not_for_the_table(client):
-    """30 partitions of 23 MB: of a worker's memory at most a few of them are taken, and nothing grows with their number."""
+    """16 partitions of 23 MB: of a worker's memory at most a few of them are taken, and nothing grows with their number."""
     client.restart()
-    scattered = frames.from_map(drawn, range(30), meta=drawn(0, rows=0))
+    scattered = frames.from_map(drawn, range(16), meta=drawn(0, rows=0))
     with client.as_current():
         ordag.Moments.scan(frames.from_map(drawn, range(4), meta=drawn(0, rows=0)))
         before = client.run(peak)
-        assert ordag.Moments.scan(scattered).n == 30 * 60_000
+        assert ordag.Moments.scan(scattered).n == 16 * 60_000
         after = client.run(peak)
     megabytes = 60_000 * 50 * 8 / 2**20
     assert max(after[worker] - before[worker] for worker in after) < 6 * megabytes
@@ -207,9 +212,55 @@ def machines(tmp_path):
             worker.wait()
 
 
+@pytest.fixture
+def listener():
+    """Somebody who takes calls and answers every one with the given bytes: its address."""
+    socket = Socket()
+    socket.bind(("127.0.0.1", 0))
+    socket.listen()
+    held = []
+
+    def answering(words):
+        def answer():
+            with contextlib.suppress(OSError):  # closed at the end
+                while True:
+                    held.append(socket.accept()[0])
+                    held[-1].sendall(words)
+
+        threading.Thread(target=answer, daemon=True).start()
+        return f"tcp://127.0.0.1:{socket.getsockname()[1]}"
+
+    yield answering
+    for one in (*held, socket):
+        with contextlib.suppress(OSError):
+            one.shutdown(SHUT_RDWR)
+        one.close()
+
+
+@pytest.mark.parametrize("words", [b"SSH-2.0-OpenSSH_9.6\r\n", b"HTTP/1.1 400 Bad Request\r\n\r\n", bytes(64)])
+def test_another_service_is_no_scheduler(listener, run, words):
+    status, output, said = run("learn", "marks", "--bootstrap", 10, "--scheduler", listener(words))
+    assert (status, output) == (2, "")
+    assert "cannot be reached, or is no Dask scheduler (another service answers there): is it running" in said
+    assert len(said.splitlines()) == 1
+
+
+def test_somebody_who_never_answers_is_given_up(listener, monkeypatch):
+    monkeypatch.setattr("ordag.cluster.CONNECT", 0.5)
+    with pytest.raises(ClusterError, match=r"or is no Dask scheduler \(no answer within 0\.5 seconds\)"):
+        ordag.bootstrap("marks", 10, client=listener(b""))
+
+
+def test_a_worker_is_no_scheduler(client):
+    worker = next(iter(client.scheduler_info()["workers"]))
+    with pytest.raises(ClusterError, match=r"\(a Worker answers there\)"):
+        ordag.bootstrap("marks", 10, client=worker)
+
+
 def test_a_scheduler_that_goes_away_is_an_error(machines, run, tmp_path, monkeypatch):
     scheduler, address = machines
     frame = table()
+    monkeypatch.setattr("ordag.cluster.CONNECT", 2.0)  # which a loaded machine takes as well
     with pytest.raises(ClusterError, match="the Dask data frame: the cluster was lost"):
         ordag.learn(killing(frame, tmp_path / "scan", scheduler.pid), client=address)
     monkeypatch.setattr("ordag.cluster.CONNECT", 0.5)
@@ -229,6 +280,21 @@ def test_a_scheduler_that_goes_away_ends_the_replicates(machines, tmp_path):
         on_cluster(cluster),
     ):
         list(in_parallel(Deadly(tmp_path / "batch", scheduler.pid), range(6), 2, ordered=True))
+
+
+def test_a_broken_connection_is_noticed_at_the_next_look(client):
+    class Broken:
+        scheduler, status = client.scheduler, "running"
+
+    watch = Watch(Broken)
+    Broken.status = "connecting"
+    with pytest.raises(ClusterError, match=r"The cluster was lost\. The connection to the scheduler broke"):
+        watch.look()
+
+
+def test_a_client_that_has_closed_is_a_lost_cluster():
+    with pytest.raises(ClusterError, match="the cluster was lost"), faults_said("The work on the cluster"):
+        raise distributed.client.ClosedClientError("Client is closed")
 
 
 def test_a_scheduler_that_does_not_answer_is_given_up(machines, tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sys
 import threading
@@ -73,11 +74,12 @@ def _opened(distributed: Any, address: str) -> Iterator[Any]:
     level = log.level
     log.setLevel(logging.CRITICAL)  # what goes wrong is said in one sentence, not in pages
     try:
+        _greet(distributed, address)
         client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
+    except Exception as error:  # whoever listens there may answer with anything
         raise ClusterError(
-            f"The scheduler at {harmless(address)} cannot be reached ({_reason(error)}): is it running, and is its address written "
-            "like tcp://host:8786?"
+            f"The scheduler at {harmless(address)} cannot be reached, or is no Dask scheduler ({_unreached(error)}): is it running, and "
+            "is its address written like tcp://host:8786?"
         ) from error
     else:
         try:
@@ -87,6 +89,40 @@ def _opened(distributed: Any, address: str) -> Iterator[Any]:
                 client.close(timeout=CONNECT)
     finally:
         log.setLevel(level)
+
+
+def _unreached(error: Exception) -> str:
+    """Why; what Dask makes of the words of another service is of no use to a reader."""
+    return _reason(error) if isinstance(error, OSError | ValueError | ImportError) else "another service answers there"
+
+
+def _greet(distributed: Any, address: str) -> None:
+    """Make sure that a scheduler answers at this address, in bounded time.
+
+    A client waits without end for somebody who takes its call and says nothing, and cannot be stopped meanwhile. So a thread asks first,
+    which is left to itself when the time is up.
+    """
+    answers: list[Any] = []
+
+    async def ask() -> Any:
+        known = distributed.Security().get_connection_args("client")
+        async with distributed.rpc(address, connection_args=known, timeout=CONNECT) as scheduler:
+            return await scheduler.identity()
+
+    def asking() -> None:
+        try:
+            answers.append(asyncio.run(ask()))
+        except Exception as error:
+            answers.append(error)
+
+    thread = threading.Thread(target=asking, name="ordag-greeting", daemon=True)
+    thread.start()
+    thread.join(CONNECT)
+    answer = answers[0] if answers else TimeoutError(f"no answer within {CONNECT:g} seconds")
+    if isinstance(answer, Exception):
+        raise answer
+    if answer.get("type") != "Scheduler":
+        raise ValueError(f"a {answer.get('type')} answers there")
 
 
 @contextmanager
@@ -223,6 +259,7 @@ class Watch:
         self.client = client
         self.address = harmless(str(getattr(client.scheduler, "address", "") or "the given address"))
         self.answered = self.staffed = time.monotonic()
+        self.connected = client.status == "running"
 
     def look(self) -> None:
         """Ask the scheduler for its workers."""
@@ -230,7 +267,10 @@ class Watch:
         workers = None
         if self.client.status == "closed":
             raise self._gone("The client is closed")
+        if self.connected and self.client.status == "connecting":  # it may come back; what it was asked for does not
+            raise self._gone("The connection to the scheduler broke, and with it went the work")
         if self.client.status == "running":
+            self.connected = True
             try:
                 workers = self.client.sync(self.client.scheduler.ncores, workers=None, callback_timeout=SILENCE)
             except (OSError, TimeoutError, RuntimeError, AttributeError):
@@ -283,7 +323,7 @@ def faults_said(describe: str) -> Iterator[list[str]]:
         kind, reason = type(error).__name__, _reason(error)
         if kind == "KilledWorker":
             what = "several workers were lost over one task, most often for want of memory: make partitions smaller or workers larger"
-        elif isinstance(error, CancelledError) or kind == "CommClosedError":
+        elif isinstance(error, CancelledError) or kind in ("CommClosedError", "ClosedClientError"):
             what = f"the cluster was lost, or its work was cancelled ({reason}): look whether it is running, and begin again"
         elif isinstance(error, TimeoutError):
             what = f"no worker came within {NO_WORKERS:.0f} seconds: start some, and begin again"

@@ -36,7 +36,13 @@ def triangle(columns: Array) -> Array:
 
 
 def cholesky(S: Array) -> Array | None:
-    """Lower triangular L with L Lᵀ = S, from the lower triangle of S; None where S is not positive definite.
+    """Lower triangular L with L Lᵀ = S, from the lower triangle of S; None where S is not positive definite."""
+    L, failed = cholesky_until(S)
+    return None if failed else L
+
+
+def cholesky_until(S: Array) -> tuple[Array, int]:
+    """The same with 0, or else with the number of the first column, from 1, that has nothing left given those before it.
 
     Of a large matrix block column by block column: LAPACK's own with several threads, as OpenBLAS has it, is a segmentation fault at
     20,000 columns, and nobody can interrupt it.
@@ -44,19 +50,19 @@ def cholesky(S: Array) -> Array | None:
     p = len(S)
     if p <= WHOLE:
         whole: tuple[Array, int] = lapack.dpotrf(S, lower=1, clean=1)
-        return None if whole[1] else whole[0]
+        return whole
     L: Array = np.array(S, order="F")
     for start in range(0, p, LARGE_BLOCK):
         stop = min(start + LARGE_BLOCK, p)
         own, failed = lapack.dpotrf(L[start:stop, start:stop], lower=1, clean=1)
         if failed:
-            return None
+            return L, start + int(failed)
         L[start:stop, start:stop], L[start:stop, stop:] = own, 0.0
         if stop < p:
             below = L[stop:, start:stop]
             _call("dtrsm", b"R", b"L", b"T", b"N", *below.shape, 1.0, own, _layout(own)[1], below, _layout(below)[1])
             add_products(L[stop:, stop:], below, alpha=-1.0)
-    return L
+    return L, 0
 
 
 def inverse(L: Array) -> Array:

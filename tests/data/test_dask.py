@@ -214,3 +214,19 @@ def test_a_partition_that_cannot_be_made_is_one_sentence():
         ordag.OrdagError, match=r"the Dask data frame: a worker failed with OSError \(row group 3 is damaged\)\.$"
     ):
         ordag.learn(table)
+
+
+def test_a_partition_without_a_complete_row_does_not_hinder_the_bootstrap():
+    frame = made()
+    frame.iloc[100:250, 1] = np.nan
+    same = {"seed": 1, "workers": 1, "missing": "drop", "method": "cvs", "kind": "poisson"}
+    there, one = (ordag.bootstrap(data, 20, **same) for data in (cut(frame, 100, 250, 400), frame))
+    np.testing.assert_array_equal(there.edge_support, one.edge_support)
+
+
+def test_a_later_object_of_a_bag_that_is_no_table_is_named():
+    table = pa.Table.from_pandas(made(50))
+    with pytest.raises(
+        UnreadableError, match="partition 1 of the Dask bag holds an object of type int: expected an Arrow"
+    ):
+        ordag.Moments.scan(bag.from_delayed([dask.delayed([table]), dask.delayed([table, 3])]))

@@ -15,6 +15,8 @@ from strategies.tables import tables
 
 from ordag import Moments, simulate
 from ordag.data.scatter import Accumulator, root_of_rows
+from ordag.data.table_checks import check_names
+from ordag.data.transform import Changes
 from ordag.errors import ColumnError, CovarianceError, DataError, MissingValuesError, NonFiniteError, SettingError
 
 
@@ -40,7 +42,7 @@ def test_from_rows_is_the_centred_scatter(X):
 @settings(max_examples=50, deadline=None)
 def test_merging_in_any_order_and_grouping_is_the_whole(X, data):
     whole = Moments.from_rows(X)
-    cuts = sorted(data.draw(st.lists(st.integers(1, len(X) - 1), max_size=4, unique=True)))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(X)), max_size=4)))  # some parts have no rows
     parts = [Moments.from_rows(block) for block in np.split(X, cuts)]
     parts = [parts[i] for i in data.draw(st.permutations(range(len(parts))))]
     while len(parts) > 1:
@@ -133,6 +135,8 @@ def test_missing_values_are_counted_by_column_or_dropped():
     moments = Moments.from_rows(X, missing="drop")
     assert (moments.n, moments.dropped) == (38, 2)
     np.testing.assert_allclose(moments.R, Moments.from_rows(np.delete(X, [3, 5], axis=0)).R, rtol=1e-9, atol=1e-12)
+    X[5, 1] = np.inf  # in a row that is not used
+    assert Moments.from_rows(X, missing="drop").n == 38
     X[7, 1] = np.inf
     with pytest.raises(NonFiniteError, match=r"X2 \(1 row\)"):
         Moments.from_rows(X, missing="drop")
@@ -159,6 +163,65 @@ def test_from_covariance_checks_what_it_is_given():
         Moments.from_covariance(S, 1)
     with pytest.raises(ColumnError, match="3 names"):
         Moments.from_covariance(S, 11, names=["a", "b", "c"])
+
+
+def test_moments_without_rows_together_have_none():
+    frame = pd.DataFrame({"a": [np.nan, 1.0], "b": [1.0, np.nan]})
+    empty = Moments.scan(frame.iloc[:0])
+    both = empty.merge(empty)
+    assert (both.n, both.dropped) == (0, 0)
+    assert both.mean.tolist() == [0.0, 0.0]
+    assert not both.R.any()
+
+
+def test_what_is_no_root_is_made_one_or_refused():
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    centred = X - X.mean(axis=0)
+    square = np.linalg.qr(centred @ np.linalg.qr(np.ones((3, 3)) + np.eye(3))[0])[1] @ np.ones((3, 3))
+    moments = Moments(40, X.mean(axis=0), list("abc"), R=square + np.eye(3))
+    assert (np.tril(moments.R, -1) == 0.0).all()
+    expected = (square + np.eye(3)).T @ (square + np.eye(3))
+    np.testing.assert_allclose(moments.R.T @ moments.R, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(Moments.from_bytes(moments.to_bytes()).covariance(), expected / 39, rtol=1e-9, atol=1e-9)
+    large = np.eye(400, order="F")
+    large[399, 0] = 1.0
+    for R in (large, np.ascontiguousarray(large)):
+        assert not np.tril(Moments(500, np.zeros(400), [f"v{j}" for j in range(400)], R=R).R, -1).any()
+    for wrong in (np.nan, np.inf):
+        with pytest.raises(NonFiniteError, match="The moments of b are not finite"):
+            Moments(40, [0.0, wrong], ["a", "b"], R=np.eye(2))
+        with pytest.raises(NonFiniteError, match="The moments of b are not finite"):
+            Moments(40, [0.0, 0.0], ["a", "b"], R=[[1.0, wrong], [0.0, 1.0]])
+        with pytest.raises(NonFiniteError, match="The moments of a are not finite"):
+            Moments(40, [0.0, 0.0], ["a", "b"], scatter=[[wrong, 0.0], [0.0, 1.0]])
+    with pytest.raises(ColumnError, match="no columns"):
+        Moments(40, [], [], R=np.empty((0, 0)))
+
+
+@pytest.mark.parametrize("factor", [0.0, np.nan, np.inf])
+def test_factors_are_numbers_other_than_zero(factor):
+    moments = Moments.from_rows(np.random.default_rng(0).standard_normal((40, 2)))
+    with pytest.raises(SettingError, match="The factor of X2 is 0 or not finite"):
+        moments.scaled([1.0, factor])
+
+
+@pytest.mark.parametrize("p", [6, 3100])
+def test_the_first_column_without_variance_is_named(p):
+    """In blocks too, as very many columns are factorised."""
+    S = np.eye(p)
+    S[-2:, -2:] = 1.0
+    with pytest.raises(CovarianceError, match=f"X{p} has no variance left given X1"):
+        Moments.from_covariance(S, p + 5)
+
+
+def test_very_many_names_are_no_work():
+    """One look at all names for every name would take minutes."""
+    names = [f"v{j}" for j in range(200_000)]
+    assert check_names(names) == tuple(names)
+    with pytest.raises(ColumnError, match="v7 stands more than once"):
+        check_names([*names, "v7"])
+    changes = Changes.of(dict.fromkeys(names[::2], 2.0), names, "the table")
+    assert changes.factors.sum() == 300_000.0
 
 
 def test_no_columns_and_values_too_large():

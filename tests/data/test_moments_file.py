@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 import ordag
 from ordag import Moments
 from ordag.cli import cli
-from ordag.data.moments_file import START
-from ordag.errors import ColumnError, OutputError, SettingError, UnreadableError
+from ordag.data.moments_file import START, Content, pieces
+from ordag.data.sources import Upload
+from ordag.errors import ColumnError, DataError, OutputError, SettingError, UnreadableError
 
 NAMES = ["a", "<b>", "\u0639\u0645\u0631", 'quote"\n', "\U0001f600", "e" * 300]
 
@@ -52,6 +53,8 @@ def test_of_covariances_and_under_names_of_all_kinds(tmp_path):
     assert moments.to_bytes() == (tmp_path / "x.moments").read_bytes()
     with pytest.raises(UnreadableError, match="What was given is no file of moments"):
         Moments.from_bytes(b"PK")
+    with pytest.raises(SettingError, match=r"from_bytes: 'x\.moments' is no bytes"):
+        Moments.from_bytes("x.moments")
 
 
 def test_files_of_parts_are_the_table(tmp_path):
@@ -84,7 +87,7 @@ def test_every_byte_counts(tmp_path):
             Moments.load(path)
     for length in (0, 3, 8, 15, 20, 200, len(good) - 1):
         path.write_bytes(good[:length])
-        with pytest.raises(UnreadableError, match=r"x\.moments is (cut off|no file of moments)"):
+        with pytest.raises(UnreadableError, match=r"x\.moments is (cut off|no file of moments|empty)"):
             Moments.load(path)
     path.write_bytes(good + b"\0")
     with pytest.raises(UnreadableError, match="is damaged"):
@@ -107,13 +110,46 @@ def test_the_format_is_the_one_that_is_documented(tmp_path):
 
 
 GOOD = {"names": ["a", "b"], "rows": 9, "dropped": 0, "squared": False}
-WRONG = [{"names": ["a", "a"]}, {"names": ["a", 1]}, {"names": 3}, {"rows": -1}, {"rows": 9.5}, {"squared": 1}]
+WRONG = [
+    {"names": []},
+    {"names": ["a", "a"]},
+    {"names": ["a", 1]},
+    {"names": 3},
+    {"rows": -1},
+    {"rows": 9.5},
+    {"squared": 1},
+]
 
 
 @pytest.mark.parametrize("header", [[], {}, *(GOOD | one for one in WRONG)])
 def test_a_header_that_makes_no_sense_is_refused(tmp_path, header):
     with pytest.raises(UnreadableError, match="is damaged"):
         Moments.load(written(tmp_path / "x.moments", header, [1, 2, 3, 4, 5]))
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+@pytest.mark.parametrize("place", [1, 3])
+def test_numbers_that_are_none_are_refused(tmp_path, wrong, place):
+    numbers = [1.0, 2.0, 3.0, 4.0, 5.0]
+    numbers[place] = wrong
+    with pytest.raises(UnreadableError, match=r"x\.moments holds numbers that are not finite"):
+        Moments.load(written(tmp_path / "x.moments", GOOD, numbers))
+
+
+def test_bytes_are_made_as_they_are_asked_for():
+    names = ["a", "b", "c"]
+
+    class Rows:
+        """A root of which no row may be asked for yet."""
+
+        def __getitem__(self, place):
+            raise AssertionError("a row was asked for")
+
+    made = pieces(Content(3, np.zeros(3), tuple(names), Rows(), False, 0))
+    assert next(made).startswith(b"ordag\0mo")
+    assert next(made) == bytes(24)
+    with pytest.raises(AssertionError, match="a row was asked for"):
+        next(made)
 
 
 def test_a_huge_header_is_not_believed(tmp_path):
@@ -140,6 +176,46 @@ def test_refusals(tmp_path):
         Moments.load()
     with pytest.raises(UnreadableError, match=r"no file .*c\.moments"):
         ordag.learn(str(tmp_path / "c.moments"))
+
+
+def test_a_part_that_is_there_twice_is_refused(tmp_path):
+    for k, rows in enumerate(parts()):
+        Moments.scan(pd.DataFrame(rows, columns=NAMES)).save(tmp_path / f"{k}.moments")
+    copy = tmp_path / "copy.moments"
+    copy.write_bytes((tmp_path / "1.moments").read_bytes())
+    files = [tmp_path / f"{k}.moments" for k in range(3)]
+    for again in (tmp_path / "." / "1.moments", copy):
+        with pytest.raises(
+            DataError, match=r"holds the same moments as .*1\.moments, so that every row would count twice"
+        ):
+            ordag.learn([*files, again])
+
+
+def test_chosen_columns_are_enough(tmp_path):
+    """Files may differ in the others."""
+    X = np.concatenate(parts())
+    paths = [tmp_path / "a.moments", tmp_path / "b.moments"]
+    Moments.scan(pd.DataFrame(X[:300], columns=list("abcdef"))).save(paths[0])
+    Moments.scan(pd.DataFrame(X[300:, 1:], columns=list("bcdef"))).save(paths[1])
+    whole = Moments.from_rows(X, list("abcdef"))
+    held = [Moments.load(path) for path in paths]
+    for data in (paths, held):
+        found = ordag.learn(data, "cvs", columns=["d", "b"]).moments
+        np.testing.assert_allclose(found.covariance(), whole.select(["d", "b"]).covariance(), rtol=1e-12)
+    with pytest.raises(ColumnError, match=r"b\.moments: There is no column a"):
+        ordag.learn(paths, columns=["a", "b"])
+    with pytest.raises(ColumnError, match=r"Moments 2 and Moments 1 hold moments of different columns: a is in one"):
+        ordag.learn(held)
+    answer = run("learn", *paths, "--columns", "b,c,d", "--method", "cvs")
+    assert answer.exit_code == 0, answer.output
+
+
+def test_files_of_any_name_are_known_by_their_first_bytes(tmp_path):
+    moments = Moments.scan(pd.DataFrame(parts()[0], columns=NAMES))
+    path = tmp_path / "table.csv"
+    path.write_bytes(moments.to_bytes())
+    assert ordag.learn(path, "cvs").n == 200
+    assert ordag.learn(Upload("table.csv", moments.to_bytes()), "cvs").n == 200
 
 
 def run(*words):

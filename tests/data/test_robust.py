@@ -7,6 +7,7 @@ import pytest
 from oracles import estimators as oracles
 from sklearn.covariance import ledoit_wolf
 
+import ordag
 from ordag import Moments, simulate
 from ordag.data.robust import FAR_CELL, robust_moments
 from ordag.data.shrinkage import shrinkage_moments
@@ -26,7 +27,7 @@ def wrong_arrows(moments, dag):
 def test_without_outliers_they_are_the_moments_of_nearly_all_rows():
     drawing = drawn(10, 2000, 1)
     plain, robust = Moments.from_rows(drawing.X, drawing.names), robust_moments(drawing.X, drawing.names)
-    assert robust.dropped == 2000 - robust.n < 30
+    assert robust.outlying == 2000 - robust.n < 30
     spread = np.sqrt(plain.covariance().diagonal())
     assert robust.covariance() / np.outer(spread, spread) == pytest.approx(
         plain.covariance() / np.outer(spread, spread), abs=0.03
@@ -49,7 +50,7 @@ def test_single_cells_are_filled_as_em_fills_them():
     mean, S = oracles.expectation_maximisation(X, missing, 60)
     pairs = [not (row[a] or row[b]) for row in missing for a in range(5) for b in range(a)]
     assert found.n == int(300 * np.mean(pairs)) < 300
-    assert found.dropped == 0
+    assert (found.dropped, found.outlying) == (0, 0)
     assert found.mean == pytest.approx(mean, abs=1e-4)
     assert found.covariance() == pytest.approx(S, abs=1e-4)
 
@@ -79,7 +80,7 @@ def test_units_and_order_of_columns_do_not_matter():
     assert np.array_equal(X, given)
     units = np.array([1.0, 100.0, 0.01, 3.0, 7.0, 1e5])
     other = robust_moments((X * units)[:, ::-1], drawing.names[::-1])
-    assert (other.n, other.dropped) == (found.n, found.dropped)
+    assert (other.n, other.outlying) == (found.n, found.outlying)
     assert other.covariance()[::-1, ::-1] / np.outer(units, units) == pytest.approx(found.covariance(), rel=1e-8)
 
 
@@ -89,7 +90,7 @@ def test_more_columns_than_rows_and_columns_of_few_values():
     X[:, 0] = np.where(np.arange(30) < 20, 0.0, X[:, 0])
     found = robust_moments(X, drawing.names)
     assert np.isfinite(found.R).all()
-    assert found.n + found.dropped == 30
+    assert found.n + found.outlying == 30
 
 
 def test_shrinkage_is_that_of_scikit_learn_and_needs_no_rows_to_spare():
@@ -108,3 +109,14 @@ def test_columns_with_the_same_ranks_are_no_obstacle():
     found = robust_moments(X, list("abcde"))
     assert np.isfinite(found.R).all()
     assert found.n > 50
+
+
+def test_rows_that_are_left_out_are_not_called_missing():
+    drawing = drawn(5, 300, 2)
+    X = drawing.X.copy()
+    X[:9] += 100.0
+    fit = ordag.learn(X, "cvs", variance="robust")
+    assert fit.moments.outlying >= 9
+    assert f"{fit.moments.outlying} outlying rows left out" in repr(fit)
+    assert "missing" not in repr(fit)
+    assert fit.to_dict()["rows_dropped"] == 0

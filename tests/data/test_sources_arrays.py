@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -167,3 +169,13 @@ def test_lists_of_rows() -> None:
 def test_bad_lists(rows: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         open_source(rows)
+
+
+def test_lists_of_tables_or_of_paths_say_what_to_do():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 3.0]})
+    with pytest.raises(
+        UnreadableError, match=r"A list of 2 data frames was given: join them to one, or give iter\(…\)"
+    ):
+        open_source([frame, frame])
+    with pytest.raises(UnreadableError, match="A list of paths was given, and only files of moments are put together"):
+        open_source(["a.csv", Path("b.csv")])

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import ordag
 from ordag.data.sources import open_source
 from ordag.errors import (
     ColumnError,
     DataError,
+    MissingValuesError,
+    NonFiniteError,
     PrecisionError,
     SettingError,
     TooFewRowsError,
@@ -105,7 +109,7 @@ def test_a_truncated_gzip(tmp_path: Path) -> None:
     says(refusal(tmp_path / "a.csv.gz", short[:-10], UnreadableError), "cut off")
     long = gzip.compress(b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(100_000)))
     says(refusal(tmp_path / "b.csv.gz", long[:-1000], UnreadableError), "cut off", "copy or download it again")
-    says(refusal(tmp_path / "c.csv.gz", b"a,b\n1,2\n", UnreadableError), "cannot be unpacked")
+    says(refusal(tmp_path / "c.csv.gz", b"a,b\n1,2\n", UnreadableError), "is not compressed")
 
 
 # --- encodings ---------------------------------------------------------------------------------------------
@@ -130,6 +134,9 @@ def test_a_wrong_encoding(path: Path) -> None:
     says(refusal(path, "a,b\n1,2\n", SettingError, encoding="klingon"), "'klingon'", "latin-1")
     says(refusal(path, "a,b\n1,2\n", SettingError, encoding="base64"), "'base64'")
     says(refusal(path, "ä,b\n1,2\n3,4\n", UnreadableError, encoding="utf-16"), "not encoded in utf-16", "UTF-8")
+    says(refusal(path, "a,b\n1,2\n3,4", UnreadableError, encoding="utf-16-le"), "not encoded in utf-16-le", "UTF-8")
+    bare = "a,b\n1,2\n3,4\n".encode("utf-16-be")
+    says(refusal(path, bare, UnreadableError, encoding="utf-16"), "order of its bytes", 'encoding="utf-16-be"')
 
 
 def test_a_wrong_encoding_far_down(path: Path) -> None:
@@ -273,3 +280,54 @@ def test_integers_that_float64_would_round(path: Path, value: str) -> None:
 def test_an_integer_far_down_that_float64_would_round(path: Path) -> None:
     message = refusal(path, "a,id\n1e20,1\n" + "1,2\n" * 100_000 + "1,9007199254740993\n", PrecisionError)
     says(message, "'id'", "data row 100002")
+
+
+def test_compressed_data_that_are_damaged(tmp_path: Path) -> None:
+    text = "a,b\n" + "".join(f"{k * 0.731},{k * k % 97}\n" for k in range(200_000))
+    packed = gzip.compress(text.encode())
+    path = tmp_path / "x.csv.gz"
+    for damaged in (packed[:-8] + bytes(4) + packed[-4:], packed + b"something else"):
+        path.write_bytes(damaged)
+        with pytest.raises(UnreadableError, match=r"x\.csv\.gz cannot be unpacked .* damaged"):
+            list(open_source(path).batches(10_000))
+
+
+@pytest.mark.parametrize(
+    ("content", "truth"),
+    [
+        (b"a,b\n1,2\n", r"it is not compressed, .* leave that ending out"),
+        (bz2.compress(b"a,b\n1,2\n"), r"it is compressed with bz2, .* give it the ending \.bz2 instead"),
+    ],
+)
+def test_an_ending_that_does_not_fit(tmp_path: Path, content: bytes, truth: str) -> None:
+    path = tmp_path / "x.csv.gz"
+    path.write_bytes(content)
+    with pytest.raises(UnreadableError, match=rf"does not hold what its ending \.gz says: {truth}"):
+        open_source(path)
+
+
+def test_without_an_ending_the_first_bytes_tell_how_it_is_compressed(tmp_path: Path) -> None:
+    path = tmp_path / "table"
+    path.write_bytes(gzip.compress(b"a,b\n1,2\n3,4\n"))
+    assert [block.tolist() for block in open_source(path).batches(10)] == [[[1.0, 2.0], [3.0, 4.0]]]
+
+
+def test_a_comment_before_the_header(path: Path) -> None:
+    says(refusal(path, "# made by hand\na,b\n1,2\n3,4\n", UnreadableError), "'# made by hand'", "comment")
+
+
+def test_sentences_about_rows_name_the_file(path: Path) -> None:
+    for text, error in (
+        ("a,b\n", TooFewRowsError),
+        ("a,b\n1,2\ninf,4\n3,3\n5,1\n4,4\n", NonFiniteError),
+        ("a,b\n1,2\n,4\n3,3\n5,1\n4,4\n", MissingValuesError),
+    ):
+        path.write_text(text)
+        with pytest.raises(error, match=rf"^{path.name}: "):
+            ordag.learn(path)
+
+
+def test_a_link_that_leads_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").symlink_to("y.csv")
+    with pytest.raises(UnreadableError, match=r"x\.csv is a link to y\.csv, which is not there"):
+        open_source(tmp_path / "x.csv")

@@ -272,3 +272,12 @@ def test_a_page_that_does_not_match_its_checksum_is_refused(tmp_path, in_folder)
     path.write_bytes(content)
     with pytest.raises(UnreadableError, match=r"could not be read as Parquet .a page does not match its checksum"):
         Moments.scan(whole)
+
+
+def test_one_that_is_cut_off_and_has_no_ending_is_known_by_its_beginning(tmp_path):
+    whole = tmp_path / "whole.parquet"
+    pq.write_table(pa.table({"a": np.arange(1000.0), "b": np.arange(1000.0)}), whole)
+    path = tmp_path / "standard input"
+    path.write_bytes(whole.read_bytes()[:3000])
+    with pytest.raises(UnreadableError, match="standard input is cut off: the end of the Parquet file is missing"):
+        open_source(path)

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from pyarrow import feather, ipc
+from pyarrow import dataset, feather, ipc
 
 import ordag
 from ordag import Moments
@@ -188,3 +189,20 @@ def test_a_table_and_an_expression_of_ibis_are_streams():
     assert ordag.bootstrap(asked, 4, method="cvs", kind="poisson", seed=1).completed == 4
     with pytest.raises(ColumnError, match="'nobody'"):
         open_source(asked, columns=["nobody"])
+
+
+def test_datasets_and_scanners_of_pyarrow(tmp_path):
+    table = pa.table({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 7.0], "word": ["x", "y", "z"]})
+    pq.write_table(table, tmp_path / "part.parquet")
+    data = dataset.dataset(tmp_path)
+    for one in (data, data.scanner(columns=["a", "b"])):
+        source = open_source(one, columns=["b", "a"])
+        for _ in range(2):
+            assert np.concatenate(list(source.batches(2))).tolist() == [[4.0, 1.0], [5.0, 2.0], [7.0, 3.0]]
+
+
+@pytest.mark.parametrize("name", ["x.arrow", "x.arrows", "x.feather"])
+def test_an_empty_file(tmp_path, name):
+    (tmp_path / name).touch()
+    with pytest.raises(UnreadableError, match=r"is empty \(0 bytes\)"):
+        open_source(tmp_path / name)

@@ -96,7 +96,7 @@ def test_learns_what_the_file_gives_and_opens_none(name, no_disk):
         ("marks.csv", b"a,b\n1,2\n3\n", "marks.csv: data row 2 has 1 field"),
         ("marks.csv", b"a,b\n1,2\n3,x\n", "marks.csv: column 'b' holds 'x' in data row 2"),
         ("marks.csv", b"a;b\n1;2\n", "marks.csv has a single column"),
-        ("marks.csv.gz", b"a,b\n1,2\n", "marks.csv.gz cannot be unpacked"),
+        ("marks.csv.gz", b"a,b\n1,2\n", "marks.csv.gz does not hold what its ending .gz says"),
         ("marks.csv.gz", content("t.csv.gz")[:-30], "marks.csv.gz"),
         ("marks.xlsx", b"PK\x03\x04" + bytes(40), "marks.xlsx is an Excel workbook"),
         ("marks.parquet", content("t.csv"), "marks.parquet is not a Parquet file"),

@@ -9,6 +9,7 @@ from strategies.graphs import classes, dags
 
 from ordag.errors import GraphError
 from ordag.graph import Cpdag, Dag, class_size, enumerate_class, extend, to_cpdag, v_structures
+from ordag.graph.partly_directed import extension
 
 
 def complete(p):
@@ -132,3 +133,10 @@ def test_large_graphs(p, density):
     assert np.array_equal(cpdag.skeleton, dag.skeleton)
     assert not (dag.adjacency & ~cpdag.adjacency).any()
     assert class_size(cpdag) >= 1
+
+
+def test_an_extension_is_searched_once(monkeypatch):
+    calls = []
+    monkeypatch.setattr("ordag.graph.cpdag.extension", lambda adjacency: calls.append(1) or extension(adjacency))
+    assert extend(Cpdag(["a", "b"], [[0, 1], [1, 0]])).edge_count == 1
+    assert calls == [1]

@@ -90,7 +90,7 @@ def cli() -> None:
     ordag effect data.csv --from a --to b    a total causal effect
     ordag compare data.csv                   methods side by side
     ordag explore data.csv                   change settings, units and knowledge in the browser
-    ordag moments part.csv --out p.moments   a part of a table; then: ordag learn *.moments
+    ordag moments part.csv --out p.moments   a part of a table; then: ordag learn p.moments q.moments
     ordag simulate homogeneous --out d.csv   a random model and data from it
     ordag reproduce --quick                  the paper's figures and tables again
     ordag completion bash                    completion with the Tab key

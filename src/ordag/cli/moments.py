@@ -9,7 +9,8 @@ import click
 from ordag.cli.help import ManualPage
 from ordag.cli.options import DATA, READING, inputs, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
-from ordag.data.moments import moments_of_files, scanned
+from ordag.data.given_moments import called, known_moments
+from ordag.data.moments import scanned
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import Reading
 from ordag.data.transform import open_table
@@ -29,28 +30,29 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
 
     It holds the number of rows, the means, and the triangular root of the scatter: p(p + 3)/2 numbers for p columns. The
     files of the parts of a table together are as good as the table: ordag learn part1.moments part2.moments … gives the
-    same graph. A part may be on another machine, and its rows stay there. DATA may be such files again, which become one.
+    same graph. A part may be on another machine, and its rows stay there. DATA may be such files again, which become one:
+    call it so that the pattern of the parts does not fit it, or every row counts twice.
 
     \b
     Examples
       ordag moments january.parquet --out january.moments
       ordag moments part-07.csv --missing drop --out part-07.moments
-      ordag moments *.moments --out year.moments
-      ordag learn *.moments
+      ordag learn part-*.moments
+      ordag moments part-*.moments --out whole.moments
     """
     if not out.lower().endswith(ENDING):
         raise OutputError(f"--out {out}: end the name of a file of moments in {ENDING}.")
     check_outputs([("--out", out)], inputs(data))
     reading = take_reading(values)
     with Progress() as progress:
-        known = moments_of_files(data, progress)
+        known = known_moments(data, reading.get("columns"), progress)
         if known is None:
             source = open_table(data, **reading)
             found = scanned(
                 source, missing=reading.get("missing", "error"), progress=lambda rows: progress(source.news(rows))
             )
         else:
-            found = known.read_as(Reading(**reading))
+            found = known.read_as(Reading(**reading), called(data))
         found.save(out)
     dropped = f", {counted(found.dropped, 'row')} with missing values left out" if found.dropped else ""
     click.echo(f"{title_of(data)}: {counted(found.n, 'row')}{dropped} · {counted(found.p, 'column')}")

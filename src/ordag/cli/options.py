@@ -21,7 +21,6 @@ from ordag.cli.progress import Progress
 from ordag.data.datasets import DATASETS
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import CHANGES, Reading, changes_from_text
-from ordag.data.sources.sniff import PACKED
 from ordag.errors import OrdagError, SettingError, UnreadableError
 from ordag.files import unfinished
 from ordag.learners.methods import METHODS
@@ -61,10 +60,7 @@ def _standard_input() -> Iterator[str]:
         except OSError as error:
             hint = " Set TMPDIR to a folder with more space, or give a file." if "kept" in what else ""
             raise UnreadableError(f"Standard input {what}: {error.strerror or error}.{hint}") from error
-        with path.open("rb") as file:
-            start = file.read(4)
-        ending = next((ending for mark, ending in PACKED.items() if start.startswith(mark)), "")
-        yield str(path.rename(path.with_name(STANDARD_INPUT + ending)))
+        yield str(path)
 
 
 def _size_of_input() -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.checks import as_list, as_numbers, check_function, is_whole, short
+from ordag.checks import as_numbers, check_function, is_whole, short
+from ordag.data.moments_checks import check_finite, frozen, is_triangle, name_list, not_positive_definite, shaped
 from ordag.data.moments_file import ENDING, Content, parse, pieces, read
 from ordag.data.parts import Scan, scan
 from ordag.data.profile import Sampler
@@ -28,7 +29,7 @@ from ordag.data.scatter import (
     root_of_scatter,
     scatter_of,
 )
-from ordag.data.sources import ScatteredSource, Source, TensorSource, Upload, open_source
+from ordag.data.sources import ScatteredSource, Source, TensorSource, open_source
 from ordag.data.sources.paths import locate
 from ordag.data.table_checks import SMALLEST, LeastRows, RowCheck, check_names, check_size
 from ordag.data.transform import Changes, open_table
@@ -47,7 +48,8 @@ class Moments:
 
     `squared` tells that R was computed from a matrix of squares and products (a covariance matrix) and so holds
     conditional variances to half as many digits as one that came from the rows. `scatter` is that matrix, in its lower
-    triangle, or None where it is not at hand. Arrays are read-only, in copies too.
+    triangle, or None where it is not at hand. `dropped` rows had missing values, `outlying` ones were left out by robust moments. Arrays
+    are read-only, in copies too.
     """
 
     n: int
@@ -56,6 +58,7 @@ class Moments:
     scatter: Array | None
     squared: bool
     dropped: int
+    outlying: int
 
     def __init__(
         self,
@@ -67,6 +70,7 @@ class Moments:
         scatter: Array | None = None,
         squared: bool = False,
         dropped: int = 0,
+        outlying: int = 0,
     ) -> None:
         if (R is None) == (scatter is None):
             raise SettingError("Moments: give either R or scatter.")
@@ -74,19 +78,26 @@ class Moments:
             raise SettingError(f"n={short(n)}: the number of rows is a whole number from 0 on.")
         names = check_names(names)
         p = len(names)
-        root = {} if R is None else {"R": _shaped(R, "R", p, p)}
-        scatter = None if scatter is None else _shaped(scatter, "scatter", p, p)
-        mean = _shaped(mean, "mean", p)
-        known = {"n": int(n), "mean": mean, "names": names, "scatter": scatter, "squared": squared or R is None}
-        self.__setstate__(known | root | {"dropped": dropped})
+        if not p:
+            raise ColumnError("Moments: there are no columns, and moments are of at least one.")
+        mean = shaped(mean, "mean", p)
+        known: dict[str, Any] = {"squared": squared or R is None, "dropped": dropped, "outlying": outlying}
+        if R is not None:
+            R = shaped(R, "R", p, p)
+            check_finite(mean, R, names)
+            known["R"] = R if is_triangle(R) else triangle(R)
+        else:
+            scatter = shaped(scatter, "scatter", p, p)
+            check_finite(mean, scatter.diagonal(), names)
+        self.__setstate__({"n": int(n), "mean": mean, "names": names, "scatter": scatter, **known})
 
     @cached_property
     def R(self) -> Array:
         assert self.scatter is not None
         root = root_of_scatter(self.scatter)
         if root is None:
-            raise CovarianceError(_not_positive_definite(self.scatter, self.names))
-        return _frozen(root[0])
+            raise CovarianceError(not_positive_definite(self.scatter, self.names))
+        return frozen(root[0])
 
     @property
     def p(self) -> int:
@@ -113,35 +124,51 @@ class Moments:
 
     def select(self, columns: Sequence[str]) -> Moments:
         """The same rows with these columns only, in this order."""
-        columns = _name_list(columns, "columns")
-        unknown = [name for name in columns if name not in self.names]
+        columns = name_list(columns, "columns")
+        place = {name: k for k, name in enumerate(self.names)}
+        unknown = [name for name in columns if name not in place]
         if unknown:
             raise ColumnError(f"There is no column {listed(unknown)}: the columns are {listed(self.names)}.")
         if not columns:
             raise SettingError("columns is empty: name at least one column, or leave columns out to use all.")
-        index = [self.names.index(name) for name in columns]
+        index = [place[name] for name in columns]
         if self.scatter is not None:
             full = np.tril(self.scatter) + np.tril(self.scatter, -1).T
-            return Moments(self.n, self.mean[index], columns, scatter=full[np.ix_(index, index)], dropped=self.dropped)
-        return Moments(
-            self.n, self.mean[index], columns, R=triangle(self.R[:, index]), squared=self.squared, dropped=self.dropped
-        )
+            known: dict[str, Any] = {"scatter": full[np.ix_(index, index)]}
+        else:
+            known = {"R": triangle(self.R[:, index])}
+        return Moments(self.n, self.mean[index], columns, **known, **self._history)
 
     def scaled(self, factors: Sequence[float] | Array) -> Moments:
         """Those of the same rows with every column multiplied by its factor."""
-        factors = _shaped(factors, "factors", self.p)
-        known: dict[str, Any] = {"squared": self.squared, "dropped": self.dropped}
+        factors = shaped(factors, "factors", self.p)
+        wrong = [self.names[j] for j in np.flatnonzero(~np.isfinite(factors) | (factors == 0.0))]
+        if wrong:
+            raise SettingError(f"The factor of {listed(wrong)} is 0 or not finite: give a number other than 0.")
+        known: dict[str, Any] = {}
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             if self.scatter is not None:
                 known["scatter"] = np.asfortranarray(self.scatter * np.outer(factors, factors))
             else:
                 known["R"] = np.asfortranarray(self.R * factors * np.sign(factors)[:, None])
-            return Moments(self.n, self.mean * factors, self.names, **known)
+            return Moments(self.n, self.mean * factors, self.names, **known, **self._history)
 
-    def read_as(self, reading: Reading) -> Moments:
+    def _rooted(self, R: Array) -> Moments:
+        """The same by a root that was computed here, with the digits of one from the rows: it is not looked at again."""
+        same = Moments.__new__(Moments)
+        same.__setstate__(vars(self) | {"R": R, "scatter": None, "squared": False})
+        return same
+
+    @property
+    def _history(self) -> dict[str, Any]:
+        """What is known of how they came about, beside their numbers."""
+        return {"squared": self.squared, "dropped": self.dropped, "outlying": self.outlying}
+
+    def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
         """These columns of them in these units, as far as moments can tell."""
-        reading.refuse_layout("Moments")
-        chosen = self if reading.columns is None else self.select(reading.columns)
+        reading.refuse_layout(describe)
+        columns = None if reading.columns is None else name_list(reading.columns, "columns")
+        chosen = self if columns is None or tuple(columns) == self.names else self.select(columns)
         changes = Changes.of(reading.transform or {}, chosen.names, "the table")
         if changes.logs.any():
             names = [chosen.names[j] for j in np.flatnonzero(changes.logs)]
@@ -159,13 +186,19 @@ class Moments:
         for other in others:
             if not isinstance(other, Moments):
                 raise SettingError(f"{short(other)} cannot be merged: give Moments.")
-            if set(other.names) != set(self.names):
-                odd = sorted(set(other.names) ^ set(self.names))
-                raise ColumnError(f"Moments of different columns cannot be merged: {listed(odd)} is not in both.")
+            _check_same_columns(self, other, "Those to merge")
         aligned = [self, *(o if o.names == self.names else o.select(self.names) for o in others)]
-        n, mean, R = merge_roots([(m.n, m.mean, m.R) for m in aligned if m.n > 0] or [(0, self.mean, self.R)])
-        squared = any(m.squared for m in aligned)
-        return Moments(n, mean, self.names, R=R, squared=squared, dropped=sum(m.dropped for m in aligned))
+        filled = [(m.n, m.mean, m.R) for m in aligned if m.n > 0]
+        n, mean, R = merge_roots(filled) if filled else (0, self.mean, self.R)
+        return Moments(
+            n,
+            mean,
+            self.names,
+            R=R,
+            squared=any(m.squared for m in aligned),
+            dropped=sum(m.dropped for m in aligned),
+            outlying=sum(m.outlying for m in aligned),
+        )
 
     @classmethod
     def from_rows(cls, data: Any, names: Sequence[str] | None = None, *, missing: Missing = "error") -> Moments:
@@ -174,7 +207,7 @@ class Moments:
         Well-conditioned columns go through a Gram matrix, others through QR: either way R has the digits it needs.
         """
         source = open_source(data, missing=missing)
-        names = None if names is None else _name_list(names, "names")
+        names = None if names is None else name_list(names, "names")
         if names is not None and len(names) != len(source.names):
             raise ColumnError(f"{counted(len(names), 'name')} for {counted(len(source.names), 'column')}.")
         gram = gram_moments(source)
@@ -191,7 +224,7 @@ class Moments:
         S = as_numbers(covariance, "The covariance matrix", CovarianceError)
         if S.ndim != 2 or S.shape[0] != S.shape[1] or not len(S):
             raise CovarianceError(f"A covariance matrix is square, and this one has shape {S.shape}.")
-        names = [f"X{j + 1}" for j in range(len(S))] if names is None else _name_list(names, "names")
+        names = [f"X{j + 1}" for j in range(len(S))] if names is None else name_list(names, "names")
         if len(names) != len(S):
             raise ColumnError(f"{counted(len(names), 'name')} for {counted(len(S), 'column')}.")
         if not is_whole(n, 2):
@@ -249,7 +282,9 @@ class Moments:
     @classmethod
     def from_bytes(cls, data: bytes) -> Moments:
         """What `to_bytes` gave."""
-        return _of_bytes(data, "What was given")
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise SettingError(f"Moments.from_bytes: {short(data)} is no bytes; Moments.load reads files.")
+        return of_bytes(data, "What was given")
 
     @property
     def _content(self) -> Content:
@@ -260,22 +295,11 @@ class Moments:
         """What `save` has written; of several files, the moments of all their rows together."""
         if not paths:
             raise SettingError("Moments.load: give the path of at least one file.")
-        found: Moments | None = None
-        for path in paths:
-            content = read(*locate(path))
-            part = cls(**content._asdict())
-            if found is not None and set(part.names) != set(found.names):
-                odd = sorted(set(part.names) ^ set(found.names))
-                raise ColumnError(
-                    f"{path} and {paths[0]} hold moments of different columns: {listed(odd)} is in one of them only."
-                )
-            found = part if found is None else found.merge(part)
-        assert found is not None
-        return found
+        return loaded(paths)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # also for copied and unpickled arrays, which could be written to
-        self.__dict__.update({key: _frozen(v) if isinstance(v, np.ndarray) else v for key, v in state.items()})
+        self.__dict__.update({key: frozen(v) if isinstance(v, np.ndarray) else v for key, v in state.items()})
 
     def _repr_html_(self) -> str:
         sd = self.spread / np.sqrt(max(self.n - 1.0, 1.0))
@@ -286,20 +310,51 @@ class Moments:
         return f"Moments(n={self.n}, p={self.p}, names={listed(self.names)})"
 
 
-def moments_of_files(data: Any, tell: Callable[[str], None] | None = None) -> Moments | None:
-    """The moments that a .moments file, or a list of them, holds; None for data of another kind."""
-    if isinstance(data, Upload):
-        return _of_bytes(data.data, shown(data.name)) if data.name.lower().endswith(ENDING) else None
-    paths = data if isinstance(data, list | tuple) else [data]
-    if paths and all(isinstance(one, str | PathLike) and str(one).lower().endswith(ENDING) for one in paths):
-        if tell is not None:
-            tell(f"reading {counted(len(paths), 'file')} of moments")
-        return Moments.load(*paths)
-    return None
+def loaded(paths: Sequence[str | PathLike[str]], columns: Sequence[str] | None = None) -> Moments:
+    """The moments of files together. A file that is there twice, under whatever name, would count its rows twice."""
+    seen: dict[bytes, str | PathLike[str]] = {}
+
+    def read_all() -> Iterator[tuple[str, Moments]]:
+        for path in paths:
+            content, checksum = read(*locate(path))
+            if content.n and checksum in seen:
+                raise DataError(
+                    f"{path} holds the same moments as {seen[checksum]}, so that every row would count twice: give each file once."
+                )
+            seen[checksum] = path
+            yield str(path), Moments(**content._asdict())
+
+    return merged(read_all(), columns)
 
 
-def _of_bytes(data: bytes, describe: str) -> Moments:
-    return Moments(**parse(io.BytesIO(data), describe)._asdict())
+def merged(parts: Iterable[tuple[str, Moments]], columns: Sequence[str] | None) -> Moments:
+    """All of these, each with what messages call it; no more than two at a time are kept."""
+    found: tuple[str, Moments] | None = None
+    for describe, part in parts:
+        try:
+            used = part if columns is None else part.select(columns)
+        except ColumnError as error:
+            raise ColumnError(f"{describe}: {error}") from error
+        if found is None:
+            found = describe, used
+        else:
+            _check_same_columns(found[1], used, f"{describe} and {found[0]}")
+            found = found[0], found[1].merge(used)
+    assert found is not None
+    return found[1]
+
+
+def _check_same_columns(one: Moments, other: Moments, describe: str) -> None:
+    odd = sorted(set(one.names) ^ set(other.names))
+    if odd:
+        raise ColumnError(
+            f"{describe} hold moments of different columns: {listed(odd)} is in one of them only. Choose columns that all of them have "
+            "(columns=…, --columns)."
+        )
+
+
+def of_bytes(data: bytes, describe: str) -> Moments:
+    return Moments(**parse(io.BytesIO(data), describe)[0]._asdict())
 
 
 def gram_moments(source: Source) -> Moments | None:
@@ -313,7 +368,9 @@ def gram_moments(source: Source) -> Moments | None:
 
 
 def _usable(mean: Array, scatter: Array) -> bool:
-    return bool(np.isfinite(mean).all() and scatter.diagonal().min(initial=SMALLEST**2) >= SMALLEST**2)
+    variances = scatter.diagonal()
+    finite = np.isfinite(mean).all() and np.isfinite(variances).all()
+    return bool(finite and variances.min(initial=SMALLEST**2) >= SMALLEST**2)
 
 
 def moments_of_gram(gram: Moments) -> Moments | None:
@@ -321,7 +378,7 @@ def moments_of_gram(gram: Moments) -> Moments | None:
     if gram.n > gram.p and gram.scatter is not None:
         root = root_of_scatter(gram.scatter)
         if root is not None and root[1] >= WELL_CONDITIONED:
-            return Moments(gram.n, gram.mean, gram.names, R=root[0], dropped=gram.dropped)
+            return gram._rooted(root[0])
     return None
 
 
@@ -402,37 +459,7 @@ def _gone_through(
             sampler.add(clean)
         if progress is not None:
             progress(rows.rows)
-    rows.verdict()
+    rows.verdict(source.place)
     if least_rows is not None:
-        check_size(rows.rows - rows.dropped, source.names, least_rows)
+        check_size(rows.rows - rows.dropped, source.names, least_rows, source.place)
     return rows.dropped
-
-
-def _name_list(names: Any, what: str) -> list[str]:
-    return [str(name) for name in as_list(names, f"{what}={short(names)}: give a list of names.")]
-
-
-def _shaped(values: Any, what: str, *shape: int) -> Array:
-    """The values as an array of this shape; one that is an array of float64 already is not copied."""
-    right = isinstance(values, np.ndarray) and values.dtype == np.float64
-    array: Array = values if right else as_numbers(values, what)
-    if array.shape != shape:
-        raise ColumnError(f"{what} has shape {array.shape}; for {shape[0]} columns it is {shape}.")
-    return array
-
-
-def _frozen(values: Array) -> Array:
-    values = values.view()
-    values.flags.writeable = False
-    return values
-
-
-def _not_positive_definite(scatter: Array, names: tuple[str, ...]) -> str:
-    for k in range(1, len(names) + 1):
-        if root_of_scatter(scatter[:k, :k]) is None:
-            break
-    before = f" given {listed(names[: k - 1], 4)}" if k > 1 else ""
-    return (
-        f"The covariance matrix is not positive definite in float64: {shown(names[k - 1])} has no variance left{before}. "
-        "Leave that column out, or give the rows instead of their covariances."
-    )

@@ -12,13 +12,14 @@ import json
 import os
 import struct
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.data.sources.paths import opened
+from ordag.data.sources.paths import File, opened
 from ordag.data.table_checks import check_names
 from ordag.errors import OrdagError, UnreadableError
 
@@ -51,11 +52,8 @@ def pieces(content: Content) -> Iterator[bytes]:
     header = json.dumps(known).encode("ascii")
     total = hashlib.sha256()
     rows = (content.R[k, k:] for k in range(len(content.names)))
-    for piece in (
-        START.pack(MARK, VERSION, len(header)) + header,
-        *map(_numbers, (content.mean,)),
-        *map(_numbers, rows),
-    ):
+    start = START.pack(MARK, VERSION, len(header)) + header
+    for piece in chain([start], map(_numbers, chain([content.mean], rows))):
         total.update(piece)
         yield piece
     yield total.digest()
@@ -65,8 +63,21 @@ def _numbers(values: Array) -> bytes:
     return np.ascontiguousarray(values, dtype="<f8").tobytes()
 
 
-def read(path: Path, describe: str) -> Content:
-    """What a file holds, if it is whole; nothing in it is believed before its checksum is."""
+def is_moments(path: File) -> bool:
+    """Whether this is a file of moments, by its name or its first bytes."""
+    if isinstance(path, Path) and not path.is_file():
+        return path.suffix.lower() == ENDING
+    if path.suffix.lower() == ENDING:
+        return True
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MARK)) == MARK
+    except OSError:  # said by whoever opens it next
+        return False
+
+
+def read(path: Path, describe: str) -> tuple[Content, bytes]:
+    """What a file holds, if it is whole, and its checksum; nothing in it is believed before that is."""
     with opened(path, describe) as file:
         try:
             return parse(file, describe)
@@ -74,12 +85,14 @@ def read(path: Path, describe: str) -> Content:
             raise UnreadableError(f"{describe} could not be read: {error.strerror or error}.") from error
 
 
-def parse(file: BinaryIO, describe: str) -> Content:
+def parse(file: BinaryIO, describe: str) -> tuple[Content, bytes]:
     """The same of an open file, or of bytes that somebody has sent."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
+    if not size:
+        raise UnreadableError(f"{describe} is empty (0 bytes): there are no moments in it.")
     start = file.read(START.size)
-    if start[: len(MARK)] != MARK[: len(start)] or not start:
+    if start[: len(MARK)] != MARK[: len(start)]:
         raise UnreadableError(
             f"{describe} is no file of moments, whatever its name: `ordag moments` and Moments.save write them."
         )
@@ -108,14 +121,21 @@ def parse(file: BinaryIO, describe: str) -> Content:
         R[k, k:] = _array(file, total, p - k)
     if total.digest() != file.read(32):
         raise _damaged(describe)
-    return Content(known["rows"], mean, names, R, known["squared"], known["dropped"])
+    if not (np.isfinite(mean).all() and np.isfinite(R).all()):
+        raise UnreadableError(f"{describe} holds numbers that are not finite: make it again from the rows.")
+    return Content(known["rows"], mean, names, R, known["squared"], known["dropped"]), total.digest()
 
 
 def _header(header: bytes, describe: str) -> tuple[tuple[str, ...], dict[str, Any]]:
     try:
         known = json.loads(header)
         counts = all(type(known[key]) is int and known[key] >= 0 for key in ("rows", "dropped"))
-        if counts and type(known["squared"]) is bool and all(type(name) is str for name in known["names"]):
+        if (
+            counts
+            and known["names"]
+            and type(known["squared"]) is bool
+            and all(type(name) is str for name in known["names"])
+        ):
             return check_names(known["names"]), known
     except (ValueError, KeyError, TypeError, RecursionError, OrdagError):
         pass

@@ -96,7 +96,7 @@ class Reading(Settings):
         layout = {name: getattr(self, name) for name in ("separator", "encoding", "decimal", "header")}
         given = [name for name, value in layout.items() if value is not None and value is not True]
         if given:
-            raise SettingError(f"{', '.join(given)}: {describe} is not read as text, so leave that out.")
+            raise SettingError(f"{', '.join(given)}: {describe} is not read as text, so leave that out.", given)
 
 
 def split_reading(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -55,7 +55,7 @@ class Core(NamedTuple):
 
 
 def robust_moments(X: Array, names: Sequence[str]) -> Moments:
-    r"""Moments of the rows that belong together: `dropped` are those left out, `n` those kept, less their share of missing pairs of cells.
+    r"""Moments of the rows that belong together: `outlying` are those left out, `n` those kept, less their share of missing pairs of cells.
 
     Cells with $|x - \text{median}| > 4 \cdot \text{scale}$ are far, the scale being the median absolute deviation. Where they are in few
     rows, these are left out; otherwise far cells are missing, and filled by their expectation as EM does. The start is the Gaussian rank
@@ -81,7 +81,7 @@ def robust_moments(X: Array, names: Sequence[str]) -> Moments:
     worth = int(kept * _pairs_observed(missing[core.kept]))
     root = triangle(np.concatenate([core.filled[core.kept], _root(core.uncertain)]))
     root *= scale * math.sqrt((worth - 1.0) / (kept - 1.0))
-    return Moments(worth, middle + core.mean * scale, names, R=root, dropped=n - kept)
+    return Moments(worth, middle + core.mean * scale, names, R=root, outlying=n - kept)
 
 
 def settled(Z: Array, missing: Mask, mean: Array, S: Array) -> Core:

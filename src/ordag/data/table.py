@@ -11,10 +11,10 @@ import numpy as np
 
 from ordag.arrays import Array
 from ordag.checks import check_function
+from ordag.data.given_moments import called, known_moments
 from ordag.data.moments import (
     Moments,
     gram_moments,
-    moments_of_files,
     moments_of_gram,
     moments_of_scan,
     read_gram,
@@ -61,9 +61,9 @@ class Table:
         self.starts: tuple[int, ...] = (
             0,
         )  # of a table in parts: how many good rows come before each, once it has been read
-        held = data if isinstance(data, Moments) else moments_of_files(data, progress)
+        held = known_moments(data, settings.columns, progress)
         if held is not None:
-            self._given = held.read_as(settings)
+            self._given = held.read_as(settings, called(data))
             self.names = self._given.names
         else:
             self.source = open_table(data, **reading)
@@ -105,7 +105,8 @@ class Table:
 
     def _take(self, other: Table, moments: Moments, changes: Changes) -> None:
         """What another table of the same rows has read: its moments, of these columns, and its rows."""
-        places = [other.names.index(name) for name in self.names]
+        place = {name: k for k, name in enumerate(other.names)}
+        places = [place[name] for name in self.names]
         sampler: Any = vars(other)["_read"][1] if "_read" in vars(other) else None
         kept = sampler.rows if isinstance(sampler, Sampler) else None
         if changes.logs.any():
@@ -158,7 +159,7 @@ class Table:
     def _check_rows(self) -> None:
         """Refuse too few rows before anything is computed from them, where their number is known."""
         if self.source is not None and self.source.rows is not None:
-            check_size(self.source.rows, self.names, self._least_rows)
+            check_size(self.source.rows, self.names, self._least_rows, self.source.place)
 
     def _checked(self, moments: Moments) -> Moments:
         check_moments(moments.n, moments.mean, moments.spread, moments.names, self._least_rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -36,8 +37,8 @@ SMALLEST, LARGEST = 1e-135, 1e145
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
     names = [str(name) for name in as_list(names, f"names={short(names)}: give a list of names.")]
-    doubled = sorted({name for name in names if list(names).count(name) > 1}) if len(set(names)) < len(names) else []
-    if doubled:
+    if len(set(names)) < len(names):
+        doubled = sorted(name for name, count in Counter(names).items() if count > 1)
         raise ColumnError(f"Column names must differ, but {listed(doubled)} stands more than once: rename one of them.")
     return tuple(names)
 
@@ -78,28 +79,32 @@ class RowCheck:
         if clean:
             return block
         absent = np.isnan(block)
-        infinite = np.isinf(block)
+        whole = ~absent.any(axis=1)
+        infinite = np.isinf(block) & ~absent.any(
+            axis=1, keepdims=True
+        )  # rows with missing values are not used, whatever else they hold
         self.absent += absent.sum(axis=0)
         self.infinite += infinite.sum(axis=0)
-        whole = ~absent.any(axis=1)
         self.dropped += int(len(block) - whole.sum())
         return block[whole & ~infinite.any(axis=1)]
 
-    def verdict(self) -> None:
+    def verdict(self, place: str = "") -> None:
+        """Refuse what is wrong with the rows; the sentence begins with `place`, if that is known."""
         if self.infinite.any():
             raise NonFiniteError(
-                f"Infinite values in {self._counts(self.infinite)}{self._place()}: remove those rows or columns, or correct the values.",
+                f"{place}Infinite values in {self._counts(self.infinite)}{self._place()}: remove those rows or columns, or correct "
+                "the values.",
                 remedies=self._without(self.infinite),
             )
         if self.dropped and self.dropped == self.rows:
             raise MissingValuesError(
-                f"Every row has missing values, in {self._counts(self.absent)}: fill them in, or leave those columns out "
+                f"{place}Every row has missing values, in {self._counts(self.absent)}: fill them in, or leave those columns out "
                 "(columns=…, --columns).",
                 remedies=self._without(self.absent),
             )
         if self.dropped and self.missing == "error":
             raise MissingValuesError(
-                f"{counted(self.dropped, 'row')} of {self.rows:,} {'has' if self.dropped == 1 else 'have'} missing values, in "
+                f"{place}{counted(self.dropped, 'row')} of {self.rows:,} {'has' if self.dropped == 1 else 'have'} missing values, in "
                 f"{self._counts(self.absent)}{self._place()}: fill them in, leave those columns out, or drop the rows with "
                 "missing='drop' (--missing drop).",
                 remedies=[
@@ -126,22 +131,22 @@ def least_squares_rows(p: int) -> int:
     return p + 2
 
 
-def check_size(n: int, names: Sequence[str], least_rows: LeastRows = least_squares_rows) -> None:
-    """Refuse a table with too few columns for a graph, or too few rows for its columns."""
+def check_size(n: int, names: Sequence[str], least_rows: LeastRows = least_squares_rows, place: str = "") -> None:
+    """Refuse a table with too few columns for a graph, or too few rows for its columns; `place` as in `RowCheck.verdict`."""
     p = len(names)
     if p == 0:
-        raise DataError("There are no columns: a graph needs at least two.")
+        raise DataError(f"{place}There are no columns: a graph needs at least two.")
     if n == 0:
-        raise TooFewRowsError("There are no rows: nothing can be learned from an empty table.")
+        raise TooFewRowsError(f"{place}There are no rows: nothing can be learned from an empty table.")
     if p == 1:
-        raise DataError(f"There is only one column, {shown(names[0])}: a graph needs at least two.")
+        raise DataError(f"{place}There is only one column, {shown(names[0])}: a graph needs at least two.")
     if n < least_rows(p):
         most = max((q for q in range(2, p) if least_rows(q) <= n), default=0)
         fewer = f" or at most {most} of the columns (columns=…, --columns)" if most else ""
         sparse = ", or regress on few of them: method='cvs', variance='sparse' (--method cvs --variance sparse)"
         able = n >= FEW_ROWS and least_rows is least_squares_rows
         raise TooFewRowsError(
-            f"{counted(n, 'row')} and {p} variables: the tests need at least {least_rows(p)} rows. Use more rows{fewer}"
+            f"{place}{counted(n, 'row')} and {p} variables: the tests need at least {least_rows(p)} rows. Use more rows{fewer}"
             f"{sparse if able else ''}."
         )
 

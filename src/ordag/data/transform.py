@@ -33,7 +33,8 @@ class Changes:
     @classmethod
     def of(cls, transform: Mapping[str, float | str], names: Sequence[str], describe: str) -> Changes:
         """Those of a table with these columns."""
-        unknown = [name for name in transform if name not in names]
+        known = set(names)
+        unknown = [name for name in transform if name not in known]
         if unknown:
             hint = did_you_mean(unknown[:4], names, each=2)
             raise ColumnError(
@@ -179,7 +180,7 @@ def settled(changes: Changes, source: Source, places: Sequence[int], missing: Mi
     with np.errstate(over="ignore", invalid="ignore"):
         for block in source.batches(chunk_rows(len(source.names))):
             total.add(np.ascontiguousarray(rows.admit(block)[:, wanted]))
-        rows.verdict()
+        rows.verdict(source.place)
         n, _, R = total.finish()
         deviations = np.ones(len(places))
         deviations[changes.standardised] = lengths(R) / np.sqrt(max(n - 1.0, 1.0))
@@ -190,7 +191,8 @@ def changed(source: Source, names: Sequence[str], changes: Changes, missing: Mis
     """These columns of a source, each with its change; the source as it is where there is none."""
     if tuple(names) == source.names and not (changes.logs | changes.standardised | (changes.factors != 1.0)).any():
         return source
-    places = tuple(source.names.index(name) for name in names)
+    place = {name: k for k, name in enumerate(source.names)}
+    places = tuple(place[name] for name in names)
     if isinstance(source, ScatteredSource):
         return ChangedParts(tuple(names), source.rows, source.describe, source, places, changes, missing)
     return ChangedSource(tuple(names), source.rows, source.describe, source, places, changes, missing)

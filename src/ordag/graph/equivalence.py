@@ -11,7 +11,7 @@ from ordag.errors import GraphError
 from ordag.graph.counting import components, orientations
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
-from ordag.graph.partly_directed import class_links, extension, meek
+from ordag.graph.partly_directed import class_links, meek
 
 CLASS_LIMIT = 10_000
 COMPONENT_LIMIT = 200
@@ -42,7 +42,7 @@ def extend(cpdag: Cpdag) -> Dag:
     reason = cpdag.why_not_extendable()
     if reason is not None:
         raise GraphError(f"none exists: {reason}")
-    return Dag(cpdag.nodes, extension(cpdag.adjacency)[0])
+    return Dag(cpdag.nodes, cpdag._extension[0])
 
 
 def class_size(cpdag: Cpdag) -> int:

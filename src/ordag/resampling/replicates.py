@@ -165,7 +165,9 @@ def run(
         if count > 1 and each * len(done) > BATCH_SECONDS and each * (len(numbers) - len(done)) > PATIENCE:
             break
     left = numbers[len(done) :]
-    size = max(1, min(int(BATCH_SECONDS / each), -(-len(left) // count))) if left else 1
+    if not left:  # and a cluster that was lost meanwhile is not needed
+        return done
+    size = max(1, min(int(BATCH_SECONDS / each), -(-len(left) // count)))
     batches = [left[i : i + size] for i in range(0, len(left), size)]
     with stopped_after(in_parallel(job.run, batches, count, ordered=True)) as results:
         for batch in results:

@@ -150,8 +150,10 @@ def notes(fit: Fit) -> list[str]:
 
 
 def heading(fit: Fit) -> str:
-    dropped = f", {counted(fit.moments.dropped, 'row')} with missing values dropped" if fit.moments.dropped else ""
-    sizes = f"{counted(fit.n, 'row')}{dropped} · {counted(len(fit.names), 'variable')}"
+    moments = fit.moments
+    dropped = f", {counted(moments.dropped, 'row')} with missing values dropped" if moments.dropped else ""
+    outlying = f", {counted(moments.outlying, 'outlying row')} left out" if moments.outlying else ""
+    sizes = f"{counted(fit.n, 'row')}{dropped}{outlying} · {counted(len(fit.names), 'variable')}"
     return f"{fit.method} · {sizes} · {counted(fit.graph.edge_count, 'edge')}"
 
 

@@ -46,8 +46,8 @@ def open_source(data: Any, **settings: Any) -> Source:
       "./marks" and Path("marks") are files;
     - a data frame (pandas, polars, Arrow and others that narwhals knows; lazy ones are collected; a pandas
       index is ignored), or a dict of columns;
-    - whatever has Arrow's stream protocol, such as a query of DuckDB or a reader of batches, and iterators of data frames,
-      Arrow batches or arrays: their rows go by once, and are not kept;
+    - whatever has Arrow's stream protocol, such as a query of DuckDB or a reader of batches, datasets and scanners of pyarrow, and
+      iterators of data frames, Arrow batches or arrays: their rows go by, and are not kept;
     - a data frame or an array of Dask, or a bag of Arrow tables: every partition is read where it lies, and none is collected;
     - a tensor of PyTorch on a GPU, or another array with the CUDA array interface: its scatter is formed there;
     - a NumPy array or a list of rows, whose columns are called X1 to Xp. Entries that a mask hides are

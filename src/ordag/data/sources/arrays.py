@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ from ordag.data.sources.columns import (
 )
 from ordag.data.sources.source import Source
 from ordag.errors import ColumnError, UnreadableError
+from ordag.words import counted
 
 # By the letter NumPy gives a kind of dtype.
 KINDS = {
@@ -106,6 +109,7 @@ def open_rows(data: Any, reading: Reading) -> Source | None:
     describe = "the list"
     if not len(data):
         raise UnreadableError("the list is empty: expected a list of rows, each a list of numbers.")
+    _refuse_tables(data)
     rows = []
     for i, row in enumerate(data, start=1):
         if isinstance(row, str | bytes | dict) or not hasattr(row, "__len__") or not hasattr(row, "__getitem__"):
@@ -120,6 +124,20 @@ def open_rows(data: Any, reading: Reading) -> Source | None:
             )
         rows.append([_number(value, i, j, describe) for j, value in enumerate(row, start=1)])
     return open_array(np.array(rows, dtype=np.float64).reshape(len(rows), len(data[0])), reading, describe)
+
+
+def _refuse_tables(data: Sequence[Any]) -> None:
+    """A list of tables or of paths is no table; what to do with them is said."""
+    if all(isinstance(one, str | PathLike) and Path(one).suffix for one in data):
+        raise UnreadableError(
+            "A list of paths was given, and only files of moments are put together so: write the tables as Parquet files into one "
+            "folder and give that, or make moments of each (Moments.scan, ordag moments) and give those."
+        )
+    if hasattr(data[0], "columns"):
+        raise UnreadableError(
+            f"A list of {counted(len(data), 'data frame')} was given: join them to one, or give iter(…) of the list if they are parts "
+            "of one table."
+        )
 
 
 def _number(value: Any, row: int, column: int, describe: str) -> float:

@@ -17,7 +17,7 @@ from ordag.data.reading import Reading
 from ordag.data.sources.arrow import floats, kind_of
 from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, beyond_exact, select
 from ordag.data.sources.paths import File, arrow_file, opened, size_of, unchanged
-from ordag.data.sources.sniff import COMPRESSED, NUMBER, Layout, not_decodable, sniff
+from ordag.data.sources.sniff import NUMBER, Layout, not_decodable, sniff
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import ColumnError, DataError, TooFewRowsError, UnreadableError
 from ordag.words import counted, cut
@@ -33,6 +33,8 @@ MISSING = (
 LONG_INTEGER = r"^\s*[+-]?\d{16,}\s*$"
 COMMA = re.compile(r"\s*[+-]?[\d.]*,\d+(?:e[+-]?\d+)?\s*", re.IGNORECASE)
 NOT_CONVERTED = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", re.DOTALL)
+COMMENT = ("#", "%", "//")
+UNPACKING = re.compile(r"(zlib|bz2|lz4|zstd) |inflate|decompress", re.IGNORECASE)
 DECIMAL_COMMA = (
     'If the comma is a decimal comma, set decimal="," (--decimal , on the command line); '
     "if it groups thousands, remove it."
@@ -174,7 +176,7 @@ def _reader(
         with (
             raw,
             csv.open_csv(
-                pa.input_stream(raw, compression=COMPRESSED.get(layout.path.suffix.lower())),
+                pa.input_stream(raw, compression=layout.compression),
                 read_options=csv.ReadOptions(
                     use_threads=False,
                     block_size=layout.block,
@@ -222,6 +224,10 @@ def _explained(message: str, layout: Layout, names: Mapping[int, str]) -> DataEr
             f"{describe} has a row of more than {layout.block >> 10} kB: a quotation mark may be opened and "
             "never closed. Correct that row."
         )
+    if layout.compression is not None and UNPACKING.search(message):
+        return UnreadableError(
+            f"{describe} cannot be unpacked ({message.strip()}): the compressed data are damaged. Copy or download it again."
+        )
     if "runcated" in message or "ompress" in message or "end of file" in message.lower():
         return UnreadableError(f"{describe} is cut off ({message}): copy or download it again.")
     reason = message.splitlines()[0] if message else "no reason given"
@@ -231,7 +237,9 @@ def _explained(message: str, layout: Layout, names: Mapping[int, str]) -> DataEr
 def _ragged(row: Any, layout: Layout) -> UnreadableError:
     expected, found = row.expected_columns, row.actual_columns
     place = "a row" if row.number is None else f"data row {row.number - layout.header}"
-    if row.text.count('"') % 2:
+    if layout.first[0].lstrip().startswith(COMMENT):
+        remedy = f"The first line ({cut(layout.first[0])!r}) looks like a comment: delete the lines before the header."
+    elif row.text.count('"') % 2:
         remedy = "A quotation mark in it is opened and never closed."
     elif found < expected and _ends_with(row.text, layout):
         remedy = "It is the last row: the file seems to be cut off."

@@ -15,7 +15,7 @@ from ordag.data.sources.arrays import KINDS, open_array
 from ordag.data.sources.columns import select
 from ordag.data.sources.frames import open_frame
 from ordag.data.sources.source import ScatteredSource, Source
-from ordag.data.sources.streams import open_iterator
+from ordag.data.sources.streams import column_names, open_iterator
 from ordag.errors import ColumnError, OrdagError, UnreadableError
 from ordag.words import counted, quoted
 
@@ -38,10 +38,14 @@ class Opening:
         reading = Reading(columns=self.names)
         if isinstance(partition, list):
             for one in partition:
-                self._refuse_others(_names(one), describe)
+                if not _is_table(one):
+                    raise UnreadableError(
+                        f"{describe} holds an object of type {type(one).__name__}: expected an Arrow table, or a data frame."
+                    )
+                self._refuse_others(column_names(one), describe)
             source = open_iterator(iter(partition), reading, describe) if partition else None
         else:
-            self._refuse_others(_names(partition), describe)
+            self._refuse_others(column_names(partition), describe)
             source = open_frame(partition, reading, describe) or open_array(partition, reading, describe)
         if source is None and isinstance(partition, list):
             return EmptySource(self.names, 0, describe)
@@ -183,7 +187,7 @@ def _open_bag(bag: Any, reading: Reading) -> Source:
         if found is not None:
             known = open_frame(found, reading, describe)
             assert known is not None
-            every = tuple(_names(found)) if reading.columns is None else None
+            every = tuple(column_names(found)) if reading.columns is None else None
             return _source(describe, known.names, every, parts)
     raise UnreadableError(f"{describe} is empty: expected Arrow tables in its {counted(len(parts), 'partition')}.")
 
@@ -206,11 +210,3 @@ def _source(describe: str, names: tuple[str, ...], every: tuple[str, ...] | None
 
 def _is_table(partition: Any) -> bool:
     return hasattr(partition, "columns") or hasattr(partition, "__array__")
-
-
-def _names(table: Any) -> list[str]:
-    if hasattr(table, "schema"):
-        return list(table.schema.names)
-    if hasattr(table, "columns"):
-        return [str(name) for name in table.columns]
-    return [f"X{j + 1}" for j in range(table.shape[1])] if getattr(table, "ndim", 0) == 2 else []

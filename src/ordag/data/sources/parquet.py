@@ -18,7 +18,7 @@ from ordag.data.reading import Reading
 from ordag.data.sources.arrow import kind_of, numbers_of
 from ordag.data.sources.columns import Kind, select
 from ordag.data.sources.paths import File, Upload, arrow_file, check_unpacked, opened, size_of, unchanged
-from ordag.data.sources.sniff import TEXT_ENDINGS
+from ordag.data.sources.sniff import LOOK, TEXT_ENDINGS
 from ordag.data.sources.source import Source, regroup, rows_at_once
 from ordag.errors import ColumnError, OrdagWarning, UnreadableError
 from ordag.words import quoted
@@ -90,7 +90,7 @@ def open_parquet(path: File, describe: str, reading: Reading) -> Source | None:
     An index that pandas stored in it is used only where it is asked for.
     """
     ending = path.suffix.lower()
-    if ending not in ENDINGS and (ending in TEXT_ENDINGS or _marks(path, describe)[:2] != (MARK, MARK)):
+    if ending not in ENDINGS and (ending in TEXT_ENDINGS or not _is_parquet(path, describe)):
         return None
     reading.refuse_layout(describe)
     with _opened(path, describe) as file:
@@ -248,6 +248,15 @@ def _check_marks(path: File, describe: str) -> None:
         )
     if end != MARK:
         raise UnreadableError(f"{describe} is cut off: the end of the Parquet file is missing. Copy it again.")
+
+
+def _is_parquet(path: File, describe: str) -> bool:
+    """By its marks; of one that is cut off, whose end lacks, by the zero bytes that no text has."""
+    start, end, _ = _marks(path, describe)
+    if start != MARK or end == MARK:
+        return start == MARK
+    with opened(path, describe) as file:
+        return b"\0" in file.read(LOOK)
 
 
 def _marks(path: File, describe: str) -> tuple[bytes, bytes, int]:

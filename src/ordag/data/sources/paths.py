@@ -82,6 +82,8 @@ def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:
         found = path.exists()
     except OSError as error:
         raise UnreadableError(f"{data} cannot be opened: {error.strerror}. Check the path.") from error
+    if not found and path.is_symlink():
+        raise UnreadableError(f"{data} is a link to {os.readlink(path)}, which is not there: check the link.")
     if not found:
         raise UnreadableError(_not_found(data, path))
     if not (path.is_file() or path.is_dir()):

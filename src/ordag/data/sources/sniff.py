@@ -21,7 +21,8 @@ PACKED = {
     b"\x1f\x8b": ".gz",
     b"BZh": ".bz2",
     b"\x28\xb5\x2f\xfd": ".zst",
-}  # first bytes, where there is no ending to go by
+    b"\x04\x22\x4d\x18": ".lz4",
+}  # first bytes
 TEXT_ENDINGS = (".csv", ".tsv", ".txt", *COMPRESSED)
 HOST_NAMES = ("idna", "punycode")  # encodings of single words, not of files
 LOOK = 1 << 18  # bytes
@@ -80,6 +81,7 @@ class Layout:
 
     path: File
     describe: str
+    compression: str | None
     separator: str
     encoding: str
     decimal: str
@@ -93,7 +95,8 @@ def sniff(path: File, describe: str, reading: Reading) -> Layout:
     """Settle the settings left open, and refuse what cannot be a table of text."""
     decimal, header = reading.decimal, reading.header
     codec = _codec(reading.encoding)
-    head, complete = _head(path, describe)
+    compression = _compression(path, describe)
+    head, complete = _head(path, describe, compression)
     _refuse_binary(head, describe, codec)
     text = _decoded(head, complete, codec, describe)
     _refuse_markup(text, describe)
@@ -112,7 +115,7 @@ def sniff(path: File, describe: str, reading: Reading) -> Layout:
     if header:
         _refuse_numbers_as_names(first, point, describe)
     alone = complete and len(lines) == 1 + sum(len(LINE_END.findall(cell)) for cell in first)
-    return Layout(path, describe, chosen, codec, point, header, _block(head), first, alone)
+    return Layout(path, describe, compression, chosen, codec, point, header, _block(head), first, alone)
 
 
 def _codec(encoding: str | None) -> str:
@@ -131,15 +134,31 @@ def _codec(encoding: str | None) -> str:
     return "utf8" if name in ("utf-8", "utf-8-sig", "ascii") else name
 
 
-def _head(path: File, describe: str) -> tuple[bytes, bool]:
+def _compression(path: File, describe: str) -> str | None:
+    """How the file is compressed: by its ending, which its first bytes must bear out, or by these where there is no ending."""
+    with opened(path, describe) as file:
+        start = file.read(4)
+    if not start:
+        raise UnreadableError(f"{describe} is empty (0 bytes): there is no table in it.")
+    found = next((ending for mark, ending in PACKED.items() if start.startswith(mark)), None)
+    ending = path.suffix.lower()
+    if ending not in COMPRESSED:
+        return COMPRESSED[found] if found is not None and not ending else None
+    if found != ending:
+        truth = "is not compressed" if found is None else f"is compressed with {COMPRESSED[found]}"
+        remedy = "leave that ending out" if found is None else f"give it the ending {found} instead"
+        raise UnreadableError(
+            f"{describe} does not hold what its ending {ending} says: it {truth}, or damaged from its first byte on. If it is whole, "
+            f"{remedy}."
+        )
+    return COMPRESSED[ending]
+
+
+def _head(path: File, describe: str, compression: str | None) -> tuple[bytes, bool]:
     """The first lines, unpacked, at least two if there are two; and whether that is the whole file."""
     import pyarrow as pa
 
-    with opened(path, describe) as file:
-        start = file.read(1)
-    if not start:
-        raise UnreadableError(f"{describe} is empty (0 bytes): there is no table in it.")
-    head, compression, size = b"", COMPRESSED.get(path.suffix.lower()), 0
+    head, size = b"", 0
     try:
         if compression is not None and isinstance(
             path, Upload
@@ -176,7 +195,10 @@ def _refuse_binary(head: bytes, describe: str, codec: str) -> None:
             f'{describe} is encoded in {mark}: set encoding="{mark.lower()}" '
             f"(--encoding {mark.lower()} on the command line)."
         )
-    if b"\0" in head and not codec.startswith(("utf-16", "utf-32")):
+    wide = codec.startswith(("utf-16", "utf-32"))
+    if wide and b"\0" not in head:  # digits and separators have zero bytes there
+        raise not_decodable(describe, codec, "it holds no zero byte")
+    if b"\0" in head and not wide:
         raise UnreadableError(
             f"{describe} holds zero bytes (the first is byte {head.index(0) + 1}), so it is not plain text. "
             'If it is text in UTF-16, set encoding="utf-16" (--encoding utf-16); else save the table as CSV.'
@@ -195,6 +217,11 @@ def _decoded(head: bytes, complete: bool, codec: str, describe: str) -> str:
     except UnicodeDecodeError as error:
         line = head[: error.start].count(b"\n") + 1
         raise not_decodable(describe, codec, f"byte {error.start + 1}, line {line}") from error
+    except UnicodeError as error:  # UTF-16 and UTF-32 tell the order of their bytes by a mark at the beginning
+        raise UnreadableError(
+            f"{describe} does not begin with the mark that {codec} has, so the order of its bytes is not known: set "
+            f'encoding="{codec}-le" or encoding="{codec}-be" (--encoding {codec}-le or {codec}-be on the command line).'
+        ) from error
     return text.removeprefix("\ufeff")
 
 

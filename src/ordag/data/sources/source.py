@@ -34,6 +34,11 @@ class Source(ABC):
         return False
 
     @property
+    def place(self) -> str:
+        """How a sentence about the rows of a file begins; other tables have no name that would help."""
+        return f"{self.describe}: " if self.file_bytes is not None else ""
+
+    @property
     def array(self) -> Array | None:
         """The whole (n, p) table where it is in memory already, else None. Never write into it."""
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -72,6 +73,8 @@ def open_ipc(path: File, describe: str, reading: Reading) -> Source | None:
     if ending not in ENDINGS and not start.startswith((FILE_MARK, STREAM_MARK, OLD_MARK)):
         return None
     reading.refuse_layout(describe)
+    if not start:
+        raise UnreadableError(f"{describe} is empty (0 bytes): there is no table in it.")
     if start.startswith(OLD_MARK):
         raise UnreadableError(
             f"{describe} is a Feather file of version 1, which is out of use: write it again as Feather 2 or Parquet."
@@ -177,6 +180,8 @@ def _ipc(path: File, is_file: bool, places: Sequence[int] | None = None) -> Iter
 
 def open_stream(data: Any, reading: Reading) -> Source | None:
     """An object with Arrow's stream protocol that is no frame in memory: a query of DuckDB or ibis, a reader of batches."""
+    if _is_dataset(data):
+        return _open_dataset(data, reading)
     if not hasattr(data, "__arrow_c_stream__"):
         return None
     import pyarrow as pa
@@ -194,6 +199,24 @@ def open_stream(data: Any, reading: Reading) -> Source | None:
         if not waiting and reader is data:
             raise _once(describe)
         return iter(waiting.pop() if waiting else pa.RecordBatchReader.from_stream(data))
+
+    return StreamSource(names=names, rows=None, describe=describe, read=read)
+
+
+def _is_dataset(data: Any) -> bool:
+    """Whether this is a Dataset or a Scanner of pyarrow, which read files when they are asked to."""
+    module = sys.modules.get("pyarrow.dataset")
+    return module is not None and isinstance(data, module.Dataset | module.Scanner)
+
+
+def _open_dataset(data: Any, reading: Reading) -> Source:
+    describe = f"the {type(data).__name__}"
+    scans = hasattr(data, "to_reader")
+    with _said(describe):
+        names = _selected(data.projected_schema if scans else data.schema, reading, describe)
+
+    def read() -> Iterator[Any]:
+        return iter(data.to_reader() if scans else data.to_batches(columns=list(names)))
 
     return StreamSource(names=names, rows=None, describe=describe, read=read)
 
@@ -226,8 +249,8 @@ def open_iterator(data: Any, reading: Reading, describe: str = "") -> Source | N
         yield start
         for k, item in enumerate(data, start=2):
             part = _part(item, wanted, describe, k)
-            if reading.columns is None and len(_names(item)) != len(_names(first)):
-                extra = [name for name in _names(item) if name not in start.names]
+            if reading.columns is None and len(column_names(item)) != len(column_names(first)):
+                extra = [name for name in column_names(item) if name not in start.names]
                 raise ColumnError(f"{describe}: part {k} has {quoted(extra)}, which the first part has not.")
             yield part
 
@@ -247,16 +270,15 @@ def _part(item: Any, reading: Reading, describe: str, number: int) -> Source:
     return source
 
 
-def _names(item: Any) -> list[str]:
+def column_names(table: Any) -> list[str]:
+    """Those of a frame or of an Arrow table, X1 to Xp of an array, none of anything else."""
     import pyarrow as pa
 
-    if isinstance(item, pa.Table | pa.RecordBatch):
-        return list(item.schema.names)
-    return (
-        [str(name) for name in item.columns]
-        if hasattr(item, "columns")
-        else [f"X{j + 1}" for j in range(item.shape[1])]
-    )
+    if isinstance(table, pa.Table | pa.RecordBatch):
+        return list(table.schema.names)
+    if hasattr(table, "columns"):
+        return [str(name) for name in table.columns]
+    return [f"X{j + 1}" for j in range(table.shape[1])] if getattr(table, "ndim", 0) == 2 else []
 
 
 def _selected(schema: Any, reading: Reading, describe: str) -> tuple[str, ...]:
@@ -280,5 +302,6 @@ def _said(describe: str) -> Iterator[None]:
     except (pa.ArrowException, OSError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0].strip(" :.")
         raise UnreadableError(
-            f"{describe} could not be read as a stream of Arrow batches ({reason}): it is damaged or cut off."
+            f"{describe} could not be read as a stream of Arrow batches ({reason}): it is damaged or cut off. "
+            "Write or copy it again."
         ) from error
