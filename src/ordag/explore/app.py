@@ -19,8 +19,9 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from ordag.errors import OrdagError
+from ordag.explore.asked import Asked
 from ordag.explore.crew import Hear, TaskError, WorkError, sentence_of
-from ordag.explore.desk import Asked, Desk, as_bytes, unread
+from ordag.explore.desk import Desk, as_bytes, unread
 from ordag.explore.guard import Guard
 from ordag.explore.state import RequestError, read_json
 from ordag.explore.tables import Held, NoTableError, Tell, UnreadError

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -14,25 +13,21 @@ from anyio import CapacityLimiter, Event, to_thread
 from ordag import __version__
 from ordag.checks import is_whole, short
 from ordag.data.datasets import DATASETS
-from ordag.data.table import Table
 from ordag.diagnosis.diagnosis import NUMBERS as MOST_CHECKED
 from ordag.errors import SettingError
-from ordag.evidence.forecast import BY_TESTS
 from ordag.explore import tasks
+from ordag.explore.asked import Asked, Search
 from ordag.explore.cache import Cache
 from ordag.explore.crew import Crew, Hear
 from ordag.explore.documents import brief, effect_of, effects_of, is_pending, judgement, turned
 from ordag.explore.forms import forms
-from ordag.explore.state import State, method_schemas, read_state
-from ordag.explore.tables import Held, Tables, Tell, UnreadError, numbers_of
+from ordag.explore.state import method_schemas, read_state
+from ordag.explore.tables import Tables, Tell, UnreadError, numbers_of
 from ordag.fit import Fit
-from ordag.learners.cvs import CvsSettings
-from ordag.learners.found import Found
-from ordag.learners.methods import METHODS, is_counted, learn_from, recipe_for, settings_of, with_quick_warnings
-from ordag.learners.settings import MethodSettings
+from ordag.learners.methods import METHODS, is_counted, learn_from, recipe_for, settings_of
 from ordag.plain import to_json
 from ordag.resampling.support import Support
-from ordag.show.again import Origin, command_line, python_call
+from ordag.show.again import command_line, python_call
 from ordag.words import harmless
 
 Value = TypeVar("Value")
@@ -49,51 +44,10 @@ MANY = 3
 THREADS = 4
 """Quick answers that are worked on at once."""
 
-QUICK = 0.3
-"""Seconds up to which a thread learns; what takes longer must be there to be stopped."""
-
-FEW = 8
-"""Variables up to which no search takes long."""
-
 USUAL_REPLICATES, MOST_REPLICATES = 200, 100_000
 
 ALL_HAVE = ("alpha", "min_effect")
 """Settings that mean the same for every method that has them: methods that are compared take them over."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A state with the table that it speaks of."""
-
-    held: Held
-    state: State
-
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.held.id, self.state.key
-
-    @property
-    def origin(self) -> Origin:
-        held = self.held
-        reading = {**held.reading, **self._changes}
-        return Origin(held.origin, reading, digest=(held.digest, held.digest_of))
-
-    @property
-    def call(self) -> dict[str, Any]:
-        """The call of `learn` that gives this answer."""
-        return {
-            "data": self.held.data,
-            "method": self.state.method,
-            **self.held.reading,
-            **self._changes,
-            **self.state.asked,
-        }
-
-    @property
-    def _changes(self) -> dict[str, Any]:
-        state = self.state
-        columns = {} if state.columns is None else {"columns": list(state.columns)}
-        return columns | ({"transform": dict(state.transform)} if state.transform else {})
 
 
 class UnwantedError(Exception):
@@ -168,9 +122,9 @@ class Desk:
         if found is not None:
             return found
 
-        def begin() -> Fit | _Search:
+        def begin() -> Fit | Search:
             table = self.tables.table(asked.held, asked.state)
-            search = _Search(table, recipe_for(table, asked.state.method, asked.state.asked))
+            search = Search(table, recipe_for(table, asked.state.method, asked.state.asked))
             return search.fit(learn_from(search.table, search.recipe)) if search.is_quick else search
 
         begun = await self.in_thread(begin)
@@ -182,7 +136,7 @@ class Desk:
         found = await self.in_thread(partial(begun.fit, raw))
         return found if found.unfinished else self._kept(asked, found)
 
-    async def _last(self, asked: Asked, search: _Search, hear: Hear | None) -> Fit:
+    async def _last(self, asked: Asked, search: Search, hear: Hear | None) -> Fit:
         """What a search that takes long comes to. Whoever else asks meanwhile waits for the same one."""
         while asked.key in self._searched:
             await self._searched[asked.key].wait()
@@ -300,31 +254,6 @@ class Desk:
             form, form
         )  # the second is not to be taken for the data
         return f"{stem}{ending}", await self._quick.run(tasks.written, fit, form, asked.origin)
-
-
-@dataclass(frozen=True)
-class _Search:
-    """A table and how to learn from it."""
-
-    table: Table
-    recipe: MethodSettings
-
-    @property
-    def is_quick(self) -> bool:
-        """Whether a thread may learn, which nobody can stop: what has no bounds on its time is for a process."""
-        recipe, p = self.recipe, len(self.table.names)
-        if recipe.needs_rows:
-            return False
-        if not isinstance(recipe, CvsSettings):
-            return p <= FEW
-        if recipe.variance not in (None, "least-squares"):
-            return False
-        return (BY_TESTS if recipe.parents == "test" else recipe.seconds) * (p + 10.0) ** 2 <= QUICK
-
-    def fit(self, found: Found) -> Fit:
-        """What was found in the moments of the table."""
-        said = replace(found, profile=self.table.profile, transform=self.table.transform)
-        return Fit.of(with_quick_warnings(said))
 
 
 def _support(fit: Fit) -> Support:
