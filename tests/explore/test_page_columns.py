@@ -108,3 +108,12 @@ def test_the_hint_leads_to_a_unit_and_does_not_come_back(bench):
     page.reload()
     page.locator("#again-body code").wait_for()
     expect(hint).to_be_hidden()
+
+
+def test_there_is_no_hint_where_nothing_could_turn(bench, tmp_path):
+    path = tmp_path / "alone.csv"
+    rows = np.random.default_rng(1).standard_normal((300, 3))
+    np.savetxt(path, rows, delimiter=",", header="a,b,c", comments="")
+    page = bench(path)
+    assert not arrows(page)
+    expect(page.locator("#hint")).to_be_hidden()

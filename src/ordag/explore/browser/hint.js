@@ -26,14 +26,16 @@ export function createHint(box, bench) {
   };
 
   function paint() {
-    const { doc, relations } = bench.page;
+    const { doc, relations } = bench.page,
+      cause = firstCause(doc, relations);
+    box.hidden = seen() || !relations.out[cause].length; // where there is no arrow, none turns
     refill(
       box,
       close,
       element(
         "p",
         {},
-        element("b", {}, "Try: give “", named(doc.names[firstCause(doc, relations)], 20), "” another unit. "),
+        element("b", {}, "Try: give “", named(doc.names[cause], 20), "” another unit. "),
         "Multiply it by 100, as if it were counted in hundredths. No cause depends on a unit, but watch the arrows. ",
         element("button", { type: "button", onclick: where }, "show me where"),
       ),
@@ -41,10 +43,7 @@ export function createHint(box, bench) {
   }
 
   bench.subscribe((changed) => {
-    if (changed.has("opened")) {
-      box.hidden = seen();
-      paint();
-    }
+    if (changed.has("opened")) paint();
     if (changed.has("answer") && bench.scales) {
       box.hidden = true;
       remember();

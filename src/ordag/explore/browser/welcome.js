@@ -11,7 +11,7 @@ export function createWelcome(section, body, bench) {
     type: "file",
     id: "file",
     class: "unseen",
-    accept: ".csv,.tsv,.txt,.parquet,.feather,.arrow,.json",
+    accept: ".csv,.tsv,.txt,.gz,.bz2,.zst,.parquet,.feather,.arrow,.moments,.json",
     onchange: () => field.files[0] && take(field.files[0]),
   });
   const told = element("div", { role: "alert" });
@@ -23,7 +23,7 @@ export function createWelcome(section, body, bench) {
     element(
       "p",
       { class: "soft" },
-      `CSV, Parquet or Feather, up to ${most} MB: one row per case, one column of numbers per variable. Or a saved workbench (.ordag.json).`,
+      `CSV (compressed too), Parquet or Feather, up to ${most} MB: one row per case, one column of numbers per variable. Or a saved workbench (.ordag.json).`,
     ),
     element("label", { for: "file", class: "button" }, "choose a file"),
     field,
