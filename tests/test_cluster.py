@@ -294,7 +294,7 @@ def test_a_broken_connection_is_noticed_at_the_next_look(client):
 
 def test_a_client_that_has_closed_is_a_lost_cluster():
     with pytest.raises(ClusterError, match="the cluster was lost"), faults_said("The work on the cluster"):
-        raise distributed.client.ClosedClientError("Client is closed")
+        raise type("ClosedClientError", (RuntimeError,), {})("Client is closed")  # as newer versions of Dask call it
 
 
 def test_a_scheduler_that_does_not_answer_is_given_up(machines, tmp_path, monkeypatch):

@@ -211,17 +211,21 @@ def _refuse_markup(text: str, describe: str) -> None:
             raise UnreadableError(f"{describe} is {what}, not a table in text, whatever its name. {remedy}")
 
 
+MARKS = {"utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)}
+"""Of encodings that tell the order of their bytes by a mark at the beginning, the marks."""
+
+
 def _decoded(head: bytes, complete: bool, codec: str, describe: str) -> str:
+    if codec in MARKS and not head.startswith(MARKS[codec]):
+        raise UnreadableError(
+            f"{describe} does not begin with the mark that {codec} has, so the order of its bytes is not known: set "
+            f'encoding="{codec}-le" or encoding="{codec}-be" (--encoding {codec}-le or {codec}-be on the command line).'
+        )
     try:
         text = codecs.getincrementaldecoder(codec)().decode(head, complete)
     except UnicodeDecodeError as error:
         line = head[: error.start].count(b"\n") + 1
         raise not_decodable(describe, codec, f"byte {error.start + 1}, line {line}") from error
-    except UnicodeError as error:  # UTF-16 and UTF-32 tell the order of their bytes by a mark at the beginning
-        raise UnreadableError(
-            f"{describe} does not begin with the mark that {codec} has, so the order of its bytes is not known: set "
-            f'encoding="{codec}-le" or encoding="{codec}-be" (--encoding {codec}-le or {codec}-be on the command line).'
-        ) from error
     return text.removeprefix("\ufeff")
 
 
