@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+from numpy.testing import assert_allclose
 
 import ordag
 from ordag.data.sources import Upload, open_source
@@ -82,7 +83,7 @@ def test_learns_what_the_file_gives_and_opens_none(name, no_disk):
     upload = Upload(name, content(name))
     assert ordag.learn(upload, "cvs").graph == ordag.learn(FRAME, "cvs").graph
     table = Table(upload, columns=["d", "a"], transform={"a": 2.0})
-    np.testing.assert_allclose(table.moments.covariance(), (FRAME[["d", "a"]] * [1, 2]).cov(), rtol=1e-9)
+    assert_allclose(table.moments.covariance(), (FRAME[["d", "a"]] * [1, 2]).cov(), rtol=1e-9)
     assert repr(upload).count("Upload") == 1
     assert ordag.learn(pickle.loads(pickle.dumps(upload)), "cvs").n == 120
 
