@@ -3,6 +3,7 @@
 import { adopted } from "./history.js";
 
 const KEPT = "ordag-workbench";
+const LATER = 200; // ms after an answer: it is painted first
 
 /** Keep the state of every answer, and how it is looked at when the page goes. */
 export function keepInTab(bench) {
@@ -16,8 +17,11 @@ export function keepInTab(bench) {
       // storage is full or forbidden: a reload begins anew
     }
   };
+  let later = 0;
   bench.subscribe((changed) => {
-    if (changed.has("answer")) keep();
+    if (!changed.has("answer")) return;
+    clearTimeout(later);
+    later = setTimeout(keep, LATER);
   });
   window.addEventListener("pagehide", keep);
 }
