@@ -6,7 +6,7 @@ PEERS = .venv-peers
 LOWEST = .venv-lowest
 # Processes that run tests: one more than there are cores, because many tests wait for a browser, a server or a worker; 0 for none but the first.
 JOBS ?= $(shell $(PYTHON) -c "import os; print(min(8, 1 + (os.cpu_count() or 1)))")
-TESTS = -m pytest --numprocesses=$(JOBS) --dist=loadfile --no-loadscope-reorder
+TESTS = -m pytest --numprocesses=$(JOBS) --dist=loadfile
 
 .PHONY: demo explore settings examples plots pictures check test test-lowest test-versions lint types bench peers docs dist clean help
 
