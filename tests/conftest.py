@@ -94,9 +94,6 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if f"{item.path.relative_to(here).as_posix()}::{item.name}".startswith(SLOW):
             item.add_marker(pytest.mark.slow)
-    items.sort(
-        key=lambda item: item.get_closest_marker("slow") is None
-    )  # so that no process is left with a long one at the end
 
 
 @pytest.fixture(autouse=True, scope="session")
