@@ -3,19 +3,23 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 PEERS = .venv-peers
-LOWEST = .venv-lowest
+# pip, or uv where it is installed: the same packages, sooner.
+INSTALL = $(if $(shell command -v uv),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
 # Processes that run tests: one more than there are cores, because many tests wait for a browser, a server or a worker; 0 for none but the first.
 JOBS ?= $(shell $(PYTHON) -c "import os; print(min(8, 1 + (os.cpu_count() or 1)))")
-TESTS = -m pytest --numprocesses=$(JOBS) --dist=loadfile
+TESTS = -m pytest --numprocesses=$(JOBS) --dist=worksteal
 
-.PHONY: demo explore settings examples plots pictures check test test-lowest test-versions lint types bench peers docs dist clean help
+.PHONY: demo explore settings examples plots pictures check test unit system thorough mutants lint types bench peers docs dist clean help
 
 help:
 	@echo "make demo    install, and learn the graph of the exam marks"
 	@echo "make explore install, and open the workbench in the browser, on the exam marks"
-	@echo "make check   install with the test tools, and run the quick tests (a minute)"
-	@echo "make test    the same with all tests"
-	@echo "make test-versions   all tests with every Python from 3.11 on that is here, and with the lowest versions of the libraries"
+	@echo "make check   install with the test tools, and run the quick unit tests (40 s)"
+	@echo "make test    all unit and system tests (4 minutes on two cores)"
+	@echo "make unit    tests in one process: no browser, server, cluster, child process or notebook; CI runs them with every Python"
+	@echo "make system  pages, workbench, Dask, command lines as processes, documentation, notebooks; CI runs them once"
+	@echo "make thorough   calibration by simulation, the paper at length, benchmarks, and properties with many more random cases"
+	@echo "make mutants change the source in 300 places, one at a time, and count the changes that the tests notice (needs Python 3.12)"
 	@echo "make lint    style and format: ruff, and oxfmt for the scripts of the report"
 	@echo "make types   mypy --strict on the source"
 	@echo "make settings   write docs/settings.md, docs/commands.md and the keywords of learn from the source"
@@ -35,16 +39,22 @@ explore: $(VENV)/.installed-explore
 	@$(BIN)/ordag explore marks
 
 check: $(VENV)/.installed-dev
-	$(BIN)/python $(TESTS) -m "not slow"
+	$(BIN)/python $(TESTS) -m "not system and not slow and not thorough"
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python $(TESTS)
+	$(BIN)/python $(TESTS) -m "not thorough"
 
-test-lowest: $(LOWEST)/.installed
-	$(LOWEST)/bin/python $(TESTS)
+unit: $(VENV)/.installed-dev
+	$(BIN)/python $(TESTS) -m "not system and not thorough"
 
-test-versions:
-	$(PYTHON) .ci/versions.py
+system: $(VENV)/.installed-dev
+	$(BIN)/python $(TESTS) -m "system and not thorough"
+
+thorough: $(VENV)/.installed-dev
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python $(TESTS) --timeout=1800 -m "not system or thorough"
+
+mutants: $(VENV)/.installed-dev
+	$(BIN)/python -m tools.mutants $(MUTANTS)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -87,23 +97,23 @@ $(VENV)/.created:
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(INSTALL) -e .
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	$(INSTALL) -e ".[dev]"
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-explore: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[explore]"
+	$(INSTALL) -e ".[explore]"
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-docs: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	$(INSTALL) -e ".[docs]"
 	@touch $@
 
 $(VENV)/.installed-bench: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
+	$(INSTALL) -e ".[bench]"
 	@touch $@
 
 $(PEERS)/.installed: pyproject.toml
@@ -111,11 +121,5 @@ $(PEERS)/.installed: pyproject.toml
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[peers]"
 	@touch $@
 
-$(LOWEST)/.installed: pyproject.toml
-	$(PYTHON) -m venv --clear $(LOWEST)
-	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
-	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e ".[test]"
-	@touch $@
-
 clean:
-	rm -rf $(VENV) .venv-* dist build site
+	rm -rf $(VENV) .venv-* .mutants dist build site

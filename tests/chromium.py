@@ -23,11 +23,11 @@ def program():
 
 @pytest.fixture(scope="module")
 def browser():
-    """Chromium, by playwright; without them these tests are skipped, or with ORDAG_BROWSER=required fail; none skips them anyway."""
-    if os.environ.get("ORDAG_BROWSER") == "none":
+    """Chromium, by playwright; without them these tests are skipped, but fail in CI or with ORDAG_BROWSER=required."""
+    wanted = os.environ.get("ORDAG_BROWSER", "required" if os.environ.get("CI") else "")
+    if wanted == "none":
         pytest.skip("ORDAG_BROWSER=none: no browser is wanted.")
-    required = os.environ.get("ORDAG_BROWSER") == "required"
-    refuse = pytest.fail if required else pytest.skip
+    refuse = pytest.fail if wanted == "required" else pytest.skip
     if program() is None:
         refuse(
             "There is no Chromium on this machine: pages are tested in one. Install it (Debian: apt-get install chromium)."

@@ -1,10 +1,18 @@
-"""What tests of several rooms use."""
+"""What is asked of every test, and what tests of several rooms use.
+
+A test is a *unit* test unless it, or its file, is marked: `system` needs a browser, server, cluster, child process or notebook and
+runs with one Python; `thorough` takes long and runs with `make thorough`. `slow` marks the unit tests that `make check` leaves out.
+"""
 
 from __future__ import annotations
 
 import os
+import random
+import shutil
 import signal
 import sys
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,83 +25,104 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 threadpool_limits(int(os.environ["OMP_NUM_THREADS"]))
 """One thread of BLAS, here and in what tests start: two of them wait for each other in the many small products of oracles."""
 
-settings.register_profile("same", derandomize=True, deadline=None)
-settings.register_profile("new", deadline=None)
+settings.register_profile("new", max_examples=25, deadline=None)
+settings.register_profile("same", settings.get_profile("new"), derandomize=True)
+settings.register_profile("thorough", max_examples=300, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "new"))
-"""A developer's run looks for new cases every time; with HYPOTHESIS_PROFILE=same, as in CI, they are always the same ones."""
+"""How many random cases a property gets: `new` looks for new ones every time, `same` (CI) takes the same ones, `thorough` many."""
 
 if (
     signal.getsignal(signal.SIGINT) == signal.SIG_IGN
 ):  # as in the background of a shell: what the tests start would never hear of Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-SLOW = (
-    "benchmarks/",
-    "browser/",
-    "diagnosis/test_diagnosis.py",
-    "evidence/test_forecast.py",
-    "evidence/test_verdict.py",
-    "explore/test_jobs.py",
-    "explore/test_load.py",
-    "explore/test_page_",
-    "explore/test_routes.py",
-    "explore/test_server.py",
-    "graph/test_equivalence.py::test_equals_the_union",
-    "graph/test_graph_formats.py",
-    "graph/test_links.py::test_a_wide_graph",
-    "graph/test_links.py::test_few_edges_take",
-    "graph/test_partly_directed.py::test_knowledge_is_carried",
-    "learners/test_few_rows.py::test_auto_compares",
-    "learners/test_gds",
-    "learners/test_ges_",
-    "learners/test_knowledge_",
-    "learners/test_pc_",
-    "learners/test_pooled_",
-    "learners/test_regressions.py",
-    "learners/test_small_effects.py",
-    "model/test_identifiability.py",
-    "model/test_refit.py::test_keeps_its_digits",
-    "order/test_on_device.py",
-    "order/test_sparse.py::test_compiled_and_plain",
-    "order/test_sparse.py::test_population",
-    "paper/",
-    "parents/test_adaptive.py",
-    "parents/test_parents.py::test_bic_announces",
-    "picture/test_layout.py::test_any_graph",
-    "show/test_again.py",
-    "show/test_charts.py",
-    "show/test_notebooks.py",
-    "show/test_plots.py::test_charts_too",
-    "show/test_plots.py::test_every_kind",
-    "show/test_plots.py::test_names_that",
-    "show/test_plots.py::test_plotting_needs",
-    "show/test_plots.py::test_the_same_fit",
-    "show/test_screen.py::test_a_pipe",
-    "show/test_screen.py::test_lines",
-    "show/test_screen.py::test_odd_names",
-    "show/test_text.py::test_the_table_of_arrows",
-    "test_bootstrapping.py",
-    "test_cli.py::test_a_closed_pipe",
-    "test_cli.py::test_methods_by_one_word",
-    "test_cli_process.py",
-    "test_cli_progress.py::test_in_a_real_terminal",
-    "test_docs.py",
-    "test_effects.py",
-    "test_faults.py",
-    "test_learning.py::test_a_pooled_answer",
-    "test_learning.py::test_any_unit",
-    "test_learning.py::test_every_kind_of_table",
-    "test_learning.py::test_what_float64",
-    "test_learning.py::test_what_learn_gives",
-)
-"""Longer tests, by the beginnings of their addresses, beside single ones that are marked themselves: `make check` leaves them out."""
+ROOT = Path(__file__).parent.parent
+os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())  # where pytest keeps the folders of its last runs
+TEMPORARY = tempfile.mkdtemp(prefix="ordag-tests-")
+os.environ["TMPDIR"] = tempfile.tempdir = TEMPORARY
+"""Temporary files of this process have a folder of their own, so that one left behind is seen."""
+
+
+def pytest_unconfigure():
+    shutil.rmtree(TEMPORARY, ignore_errors=True)
 
 
 def pytest_collection_modifyitems(items):
-    here = Path(__file__).parent
+    """Long tests first, so that no process waits for another at the end; with ORDAG_SHUFFLE=seed in random order."""
     for item in items:
-        if f"{item.path.relative_to(here).as_posix()}::{item.name}".startswith(SLOW):
-            item.add_marker(pytest.mark.slow)
+        if item.get_closest_marker("thorough") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(1800))
+    if seed := os.environ.get("ORDAG_SHUFFLE"):
+        random.Random(seed).shuffle(items)
+    else:
+        items.sort(
+            key=lambda item: 0 if item.get_closest_marker("system") else 1 if item.get_closest_marker("slow") else 2
+        )
+
+
+KEPT_PROCESSES = ("loky", "resource_tracker", "forkserver", "playwright")
+"""Processes that libraries keep for the next call."""
+
+STARTED: list[str] = []
+"""What the running test has started: names of audit events."""
+
+
+def _noticed(event: str, _) -> None:
+    if event in ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "socket.bind"):
+        STARTED.append(event)
+
+
+sys.addaudithook(_noticed)
+
+
+def _processes() -> set[str]:
+    """The children of this process that run, with their command lines; none where there is no /proc."""
+    found = set()
+    for children in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):  # of a thread, or a process, that has ended meanwhile
+            for child in children.read_text().split():
+                words = Path(f"/proc/{child}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                if words and not any(name in words for name in KEPT_PROCESSES):
+                    found.add(f"{child} {words[:200]}")
+    return found
+
+
+def _files() -> set[str]:
+    return {name for name in os.listdir(ROOT) if not name.startswith(".")} | {
+        name
+        for name in os.listdir(TEMPORARY)
+        if not name.startswith(("pytest-", "pymp-", "joblib_", "playwright", "sklearn_testing_"))
+    }
+
+
+def _surroundings() -> tuple[dict[str, str], str, set[str], set[str]]:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "KMP_"))}
+    return environment, os.getcwd(), _files(), _processes()
+
+
+@pytest.fixture(autouse=True)
+def leaves_nothing_behind(request):
+    """Fail a test that leaves a process, a file outside its folder, another working folder or a changed environment behind.
+
+    A unit test starts no process at all.
+    """
+    environment, folder, files, processes = _surroundings()
+    STARTED.clear()
+    yield
+    now = _surroundings()
+    if not request.node.get_closest_marker("system"):
+        assert STARTED == [], "mark this test as system"
+    problems = [
+        *(
+            f"environment: {key}"
+            for key in environment.keys() | now[0].keys()
+            if environment.get(key) != now[0].get(key)
+        ),
+        *([f"working folder: {now[1]}"] if now[1] != folder else []),
+        *(f"file: {name}" for name in now[2] - files),
+        *(f"process: {words}" for words in now[3] - processes),
+    ]
+    assert problems == []
 
 
 @pytest.fixture(autouse=True, scope="session")

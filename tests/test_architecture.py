@@ -121,6 +121,7 @@ def loaded_after(code, *libraries):
     return result.stdout.strip()
 
 
+@pytest.mark.system
 def test_import_brings_no_heavy_library():
     assert loaded_after("import ordag", "numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich", "dask") == "[]"
     assert loaded_after("import ordag.cli", "scipy", "sklearn", "pandas", "pyarrow", "rich", "dask") == "[]"

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from budgets import tries
 from oracles import resampling as oracle
 
 import ordag
@@ -99,16 +100,18 @@ def test_other_methods(method):
     json.dumps(found.to_dict(), allow_nan=False)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("kind", ["rows", "wishart", "poisson"])
 def test_workers_do_not_matter(kind, monkeypatch):
     monkeypatch.setattr(replicates_module, "BATCH_SECONDS", 0.005)
     monkeypatch.setattr(replicates_module, "PATIENCE", 0.0)
     X = rows(5, 600)
-    one, two = (bootstrap(X, 70, seed=3, workers=workers, kind=kind) for workers in (1, 2))
+    one, two = (bootstrap(X, 70, seed=3, method="cvs", workers=workers, kind=kind) for workers in (1, 2))
     assert_same(one, two)
     assert one.kind == kind
 
 
+@pytest.mark.system
 def test_batches_and_passes_of_a_stream_do_not_matter(tmp_path, monkeypatch):
     X = rows(5, 1000)
     path = tmp_path / "rows.csv"
@@ -122,12 +125,12 @@ def test_batches_and_passes_of_a_stream_do_not_matter(tmp_path, monkeypatch):
     ]
     np.testing.assert_array_equal(sums[0], sums[1])
     np.testing.assert_array_equal(sums[0], sums[2])
-    whole = bootstrap(path, 70, seed=9, kind="poisson", workers=1)
+    whole = bootstrap(path, 70, seed=9, method="cvs", kind="poisson", workers=1)
     monkeypatch.setattr(module, "passes", lambda count, p, memory=0: streaming.passes(count, p, memory=1))
     assert len(module.passes(70, 5)) == 3
-    assert_same(whole, bootstrap(path, 70, seed=9, kind="poisson", workers=2))
+    assert_same(whole, bootstrap(path, 70, seed=9, method="cvs", kind="poisson", workers=2))
     monkeypatch.setattr(module, "IN_MEMORY", 100)
-    assert_same(whole, bootstrap(path, 70, seed=9, workers=1))
+    assert_same(whole, bootstrap(path, 70, seed=9, method="cvs", workers=1))
 
 
 def test_streamed_sums_are_those_of_weighted_rows():
@@ -159,20 +162,20 @@ def test_wishart_samples_have_the_mean_and_variance_of_theory():
     covariance = np.array([[2.0, 1.0, 0.5], [1.0, 3.0, -1.0], [0.5, -1.0, 1.5]])
     base = ordag.Moments.from_covariance(covariance, n)
     root = np.random.SeedSequence(1)
-    samples = [WishartResampler(base).moments(b, child(root, b)) for b in range(20_000)]
+    samples = [WishartResampler(base).moments(b, child(root, b)) for b in range(6_000)]
     S = np.stack([sample.covariance() for sample in samples])
-    np.testing.assert_allclose(S.mean(axis=0), covariance, atol=0.03)
+    np.testing.assert_allclose(S.mean(axis=0), covariance, atol=0.05)
     theory = (covariance**2 + np.outer(covariance.diagonal(), covariance.diagonal())) / (n - 1)
-    np.testing.assert_allclose(S.var(axis=0), theory, rtol=0.06)
+    np.testing.assert_allclose(S.var(axis=0), theory, rtol=0.1)
     means = np.stack([sample.mean for sample in samples])
-    np.testing.assert_allclose(np.cov(means.T), covariance / n, atol=0.01)
+    np.testing.assert_allclose(np.cov(means.T), covariance / n, atol=0.02)
     assert samples[0].squared
 
 
 def test_moments_alone_give_nearly_what_gaussian_rows_give():
     X = rows(5, 400, seed=4)
-    from_rows = bootstrap(X, 300, seed=1)
-    from_moments = bootstrap(ordag.Moments.from_rows(X), 300, seed=2)
+    from_rows = bootstrap(X, 300, seed=1, method="cvs", workers=1)
+    from_moments = bootstrap(ordag.Moments.from_rows(X), 300, seed=2, method="cvs", workers=1)
     assert from_moments.kind == "wishart"
     assert np.abs(from_rows.edge_support - from_moments.edge_support).max() < 0.15
     np.testing.assert_allclose(from_rows.weight_intervals.median, from_moments.weight_intervals.median, atol=0.15)
@@ -182,7 +185,7 @@ def test_percentile_intervals_hold_the_truth_about_as_often_as_they_should():
     sem = ordag.LinearSEM.from_edges(["X1", "X2", "X3"], {("X1", "X2"): 1.0, ("X2", "X3"): 0.9})
     path = sem.total_effects() != 0
     hits = {"weight_intervals": 0, "effect_intervals": 0}
-    for seed in range(60):
+    for seed in tries(20, 60):
         found = bootstrap(sem.sample(150, seed=seed), 120, seed=seed, workers=1, level=0.9, alpha=0.001)
         for name, truth, where in (
             ("weight_intervals", sem.B, sem.B != 0),
@@ -190,8 +193,8 @@ def test_percentile_intervals_hold_the_truth_about_as_often_as_they_should():
         ):
             parts = getattr(found, name)
             hits[name] += ((parts.low <= truth) & (truth <= parts.high))[where].sum()
-    assert 0.80 < hits["weight_intervals"] / 120 < 0.97
-    assert 0.80 < hits["effect_intervals"] / 180 < 0.97
+    assert 0.80 < hits["weight_intervals"] / (2 * len(tries(20, 60))) < 0.97
+    assert 0.80 < hits["effect_intervals"] / (3 * len(tries(20, 60))) < 0.97
 
 
 def test_percentiles_count_what_is_absent_as_zero():

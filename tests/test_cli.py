@@ -174,6 +174,7 @@ def test_json_is_alone_on_standard_output(run):
     assert err == ""
 
 
+@pytest.mark.system
 def test_a_process_of_its_own_prints_json():
     result = subprocess.run(
         [sys.executable, "-m", "ordag", "learn", "marks", "--json"], capture_output=True, check=True, timeout=120
@@ -181,6 +182,7 @@ def test_a_process_of_its_own_prints_json():
     assert json.loads(result.stdout)["rows"] == 88
 
 
+@pytest.mark.system
 @pytest.mark.skipif(os.name == "nt", reason="needs a shell with head")
 @pytest.mark.parametrize(
     ("words", "start"),

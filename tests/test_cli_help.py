@@ -78,6 +78,7 @@ def test_completion_of_data_prefers_files(run, monkeypatch, tmp_path):
     assert complete(monkeypatch, run, "learn", "ma") == ["file,ma"]
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("shell", SHELLS)
 def test_completion_scripts(run, shell):
     status, out, _ = run("completion", shell)

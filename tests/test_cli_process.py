@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.system
+
 SIGNALLED = """
 import os, signal, sys, threading, time
 import ordag.resampling.replicates as replicates
@@ -77,7 +79,6 @@ print("to its end")
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["read", "ordered", "regressed"])
 def test_a_large_table_can_be_interrupted_at_every_stage(tmp_path, stage):
     """While the file is read, while variables are ordered, and while their regressions are made: nothing follows the signal."""

@@ -12,6 +12,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from budgets import crossed
 
 import ordag
 from ordag.cli import progress as module
@@ -209,9 +210,13 @@ main()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudoterminal")
-@pytest.mark.parametrize("columns", [40, 60, 200])
+@pytest.mark.system
 @pytest.mark.parametrize(
-    "words", [["learn", "-"], ["simulate", "-n", "20000"], ["check", "marks"], ["learn", "marks", "--bootstrap", "20"]]
+    ("words", "columns"),
+    crossed(
+        [["learn", "-"], ["simulate", "-n", "20000"], ["check", "marks"], ["learn", "marks", "--bootstrap", "20"]],
+        [40, 60, 200],
+    ),
 )
 def test_in_a_real_terminal_the_line_fits_and_leaves_nothing(tmp_path, columns, words):
     """Standard output goes elsewhere, and holds what it would without a terminal: the width is that of standard error."""

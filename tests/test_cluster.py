@@ -29,7 +29,7 @@ frames = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 resource = pytest.importorskip("resource")
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.system
 
 
 @pytest.fixture(scope="module")

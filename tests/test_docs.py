@@ -5,10 +5,8 @@ from __future__ import annotations
 import doctest
 import importlib
 import io
-import os
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from textwrap import dedent
@@ -18,6 +16,9 @@ import pytest
 
 import ordag
 from ordag.cli import cli
+from ordag.evidence.forecast import MOST as USUAL_FORECASTS
+
+pytestmark = pytest.mark.system
 
 ROOT = Path(__file__).parents[1]
 SOURCE = Path(ordag.__file__).parent
@@ -55,37 +56,33 @@ def test_every_block_says_its_language(page):
 
 
 @pages_with("python", "console")
-def test_blocks_do_what_they_show(page, tmp_path, monkeypatch):
+def test_blocks_do_what_they_show(page, run, monkeypatch):
     """All blocks of a page run in their sequence and in one folder: later ones know the names and files of earlier ones."""
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
     names = {}
     for number, language, block in blocks(page, "python", "console"):
         if language == "console":
-            run_commands(block, page)
+            run_commands(block, page, run)
         elif block.startswith(">>> "):
             names = run_session(block, names, f"{page.name}:{number}", page)
         else:
             exec(compile(block, f"{page.name}:{number}", "exec"), names)
 
 
-def run_commands(block, page):
+def run_commands(block, page, run):
     before, *exchanges = re.split(r"^\$ ", block, flags=re.MULTILINE)
     assert exchanges
     assert not before
     for exchange in exchanges:
         command, _, output = exchange.partition("\n")
-        words = shlex.split(command)
-        assert words[0] == "ordag", f"{page.name}: {command}"
-        result = subprocess.run(
-            [sys.executable, "-m", *words],
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=300,
-            env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"},
-        )
-        printed = [line.rstrip() for line in (result.stdout + result.stderr).splitlines()]
-        assert printed == [line.rstrip() for line in output.splitlines()], f"{page.name}: {command}"
+        program, *words = shlex.split(command)
+        assert program == "ordag", f"{page.name}: {command}"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("ordag.evidence.forecast.MOST", USUAL_FORECASTS)
+            _, printed, told = run(*words)
+        lines = [line.rstrip() for line in (printed + told).splitlines()]
+        assert lines == [line.rstrip() for line in output.splitlines()], f"{page.name}: {command}"
 
 
 def run_session(block, names, name, page):

@@ -9,10 +9,11 @@ import pytest
 
 from tools.notebooks import EXAMPLES, printed, run
 
+pytestmark = pytest.mark.system
+
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]\d+)?")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ipynb")), ids=lambda path: path.stem)
 def test_a_notebook_says_what_it_is_stored_with(path, monkeypatch):
     monkeypatch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")

@@ -143,6 +143,7 @@ def test_standard_input_of_every_kind_whole_and_cut_off(kind, tmp_path):
     assert not out.exists()
 
 
+@pytest.mark.system
 def test_standard_input_that_is_closed(monkeypatch):
     code = "import os, sys; os.close(0); sys.argv[1:] = ['learn', '-']; from ordag.cli import main; sys.stdin = None; main()"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
@@ -211,6 +212,7 @@ main()
 """
 
 
+@pytest.mark.system
 @pytest.mark.skipif(os.name == "nt", reason="limits of processes")
 @pytest.mark.parametrize(
     "words",
@@ -275,6 +277,7 @@ def test_a_killed_worker_is_an_error_of_ordag(monkeypatch):
         list(in_parallel(abs, [1, 2], 2, ordered=True))
 
 
+@pytest.mark.system
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_a_killed_worker_of_the_bootstrap_is_one_sentence():
@@ -285,6 +288,7 @@ def test_a_killed_worker_of_the_bootstrap_is_one_sentence():
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     "words", [["learn", "marks", "--json"], ["simulate", "-n", "20000"], ["check", "marks", "--json"]]
 )

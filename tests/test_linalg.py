@@ -99,8 +99,8 @@ def peak(call):
 )
 def test_learning_takes_two_matrices_and_the_edge_prior_three(settings, matrices):
     """The scatter, the factor with its inverse, and for the edge prior the scatter in order; beside them a few slabs."""
-    p = 2000
-    X = np.random.default_rng(0).standard_normal((2500, p))
+    p = 1600
+    X = np.random.default_rng(0).standard_normal((2000, p))
     ordag.learn(X[:, :120], "cvs", **settings)  # whatever is imported
     taken, fit = peak(lambda: ordag.learn(X, "cvs", **settings))
     assert len(fit.ordering.factor.triangles) == p

@@ -13,6 +13,8 @@ import yaml
 import ordag
 from tools import commands, site
 
+pytestmark = pytest.mark.system
+
 ROOT = Path(__file__).parent.parent
 NAVIGATION = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
 

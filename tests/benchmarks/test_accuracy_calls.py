@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+import pytest
 
 import ordag
 from benchmarks.accuracy.calls import Worker
+
+pytestmark = [pytest.mark.system, pytest.mark.thorough]
 
 
 def test_a_worker_answers_again_after_a_failure():

@@ -11,7 +11,7 @@ import pytest
 from benchmarks import peers
 from benchmarks.peers import Case, compared, drawn, title, versions
 
-pytestmark = pytest.mark.slow  # every test starts processes
+pytestmark = [pytest.mark.system, pytest.mark.thorough]  # every test starts processes
 CASE = Case("er2", 8, 400)
 
 LEARNS = """

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ordag
@@ -20,6 +20,8 @@ dask = pytest.importorskip("dask")
 bag = pytest.importorskip("dask.bag")
 arrays = pytest.importorskip("dask.array")
 frames = pytest.importorskip("dask.dataframe")
+
+pytestmark = pytest.mark.system
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -79,7 +81,6 @@ def test_check_finds_what_it_finds_in_one_process():
 
 
 @given(st.data())
-@settings(max_examples=20, deadline=None)
 def test_neither_partitions_nor_gaps_change_moments_or_sample(data):
     n = data.draw(st.integers(6, 90))
     ends = sorted(data.draw(st.lists(st.integers(0, n), max_size=6)))

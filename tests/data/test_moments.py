@@ -9,7 +9,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies.tables import tables
 
@@ -26,7 +26,6 @@ def scatter(X):
 
 
 @given(tables())
-@settings(max_examples=50, deadline=None)
 def test_from_rows_is_the_centred_scatter(X):
     before = X.copy()
     moments = Moments.from_rows(X)
@@ -39,7 +38,6 @@ def test_from_rows_is_the_centred_scatter(X):
 
 
 @given(tables(), st.data())
-@settings(max_examples=50, deadline=None)
 def test_merging_in_any_order_and_grouping_is_the_whole(X, data):
     whole = Moments.from_rows(X)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(X)), max_size=4)))  # some parts have no rows

@@ -211,6 +211,7 @@ def test_batches_are_the_same_from_every_kind_of_source(folder: Path) -> None:
             assert np.array_equal(np.concatenate(blocks), X)
 
 
+@pytest.mark.system
 def test_importing_sources_loads_no_reader() -> None:
     code = (
         "import sys\n"

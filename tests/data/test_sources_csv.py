@@ -194,7 +194,7 @@ def test_wide_rows(tmp_path: Path) -> None:
     assert np.array_equal(table, X)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     X=arrays(np.float64, array_shapes(min_dims=2, max_dims=2, max_side=8), elements=st.floats(width=64)),
     end=st.sampled_from(["\n", "\r\n"]),

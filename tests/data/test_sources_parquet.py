@@ -86,7 +86,7 @@ def test_no_rows(path: Path) -> None:
     assert list(source.batches(5)) == []
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     X=arrays(np.float64, array_shapes(min_dims=2, max_dims=2, max_side=8), elements=st.floats(width=64)),
     group=st.integers(1, 9),

@@ -291,7 +291,7 @@ def test_shells_are_offered_the_changes_that_have_a_name():
     assert _changes(None, None, "alg") == []
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.floats(1e-3, 1e3) | st.floats(-1e3, -1e-3), min_size=3, max_size=3),
     st.permutations(["x", "y", "z"]),

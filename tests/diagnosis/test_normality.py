@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import chi2, kstest, normaltest
@@ -121,7 +121,6 @@ def test_one_heavy_column_among_gaussian_ones_is_noticed():
     assert kurtosis_test(X).p_value < 0.01
 
 
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6), p=st.integers(1, 6))
 def test_units_mixtures_and_the_order_of_rows_do_not_matter(seed, p):
     random = np.random.default_rng(seed)

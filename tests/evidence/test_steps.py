@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import evidence as oracle
 
@@ -58,7 +58,6 @@ def test_margin_and_runner_up_belong_together():
     assert steps.group(0) == ()
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_reasons_equal_a_search_through_the_class(seed):
     random = np.random.default_rng(seed)

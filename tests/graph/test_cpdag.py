@@ -2,7 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from oracles import graph as oracles
 from strategies.graphs import classes, names, partly_directed
 
@@ -50,7 +50,6 @@ def test_edges_are_listed_once():
 
 
 @given(partly_directed(max_size=4))
-@settings(deadline=None, max_examples=150)
 def test_validity_equals_the_definition(graph):
     """Valid is: some DAG's class, by brute force over all DAGs with the skeleton, is this very graph."""
     p = len(graph.nodes)
@@ -67,13 +66,11 @@ def test_validity_equals_the_definition(graph):
 
 
 @given(classes())
-@settings(deadline=None, max_examples=60)
 def test_classes_are_valid(graph):
     assert graph.valid
 
 
 @given(partly_directed(names()))
-@settings(deadline=None, max_examples=60)
 def test_networkx_and_tables(graph):
     assert Cpdag.from_networkx(graph.to_networkx()) == graph
     table = graph.edge_table()

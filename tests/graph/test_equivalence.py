@@ -2,7 +2,7 @@ from math import factorial
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import graph as oracles
 from strategies.graphs import classes, dags
@@ -34,7 +34,6 @@ def test_every_dag_of_up_to_four_nodes():
 
 
 @given(dags(max_size=6))
-@settings(deadline=None, max_examples=60)
 def test_equals_the_union_over_the_class(dag):
     members = oracles.equivalent_dags(dag.adjacency)
     cpdag = to_cpdag(dag)
@@ -45,14 +44,12 @@ def test_equals_the_union_over_the_class(dag):
 
 
 @given(dags(max_size=7), st.data())
-@settings(deadline=None, max_examples=40)
 def test_relabelling_relabels(dag, data):
     order = data.draw(st.permutations(dag.nodes))
     assert to_cpdag(dag.reorder(order)) == to_cpdag(dag).reorder(order)
 
 
 @given(dags(max_size=6))
-@settings(deadline=None, max_examples=60)
 def test_v_structures(dag):
     triples = v_structures(dag)
     place = dag.nodes.index
@@ -64,7 +61,6 @@ def test_v_structures(dag):
 
 
 @given(classes(max_size=6))
-@settings(deadline=None, max_examples=40)
 def test_listing_a_class(cpdag):
     members = enumerate_class(cpdag)
     assert len(set(members)) == len(members) == class_size(cpdag)
@@ -81,7 +77,6 @@ def test_extending_a_partly_directed_graph():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 7), st.floats(0, 1))
-@settings(deadline=None, max_examples=40)
 def test_counting_random_chordal_graphs(seed, p, density):
     """A DAG without colliders has a chordal skeleton; every orientation without colliders counts."""
     rng = np.random.default_rng(seed)

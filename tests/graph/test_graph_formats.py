@@ -8,7 +8,7 @@ import networkx
 import numpy as np
 import pandas
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import graph as oracles
 from strategies.graphs import CONTROL_NAMES, NASTY_NAMES, PLAIN_NAMES, dags, names, partly_directed, with_weights
@@ -21,25 +21,21 @@ from ordag.graph.formats.lavaan import is_lavaan_name
 EXACT = ["dot", "gml", "adjacency.csv", "json", "dagitty"]
 CHAIN = Dag.from_edges(["a", "b", "c"], [("a", "b")])
 MIXED = Cpdag.from_edges(["a", "b", "c", "d"], [("a", "b")], [("b", "c")])
-every = settings(deadline=None, max_examples=40)
 
 
 @pytest.mark.parametrize("format", EXACT)
 @given(st.data())
-@every
 def test_round_trips_with_any_name(format, data):
     graph = data.draw(st.one_of(dags(names()), partly_directed(names())))
     assert type(graph).parse(write_text(graph, format), format) == graph
 
 
 @given(st.one_of(dags(names(control=False)), partly_directed(names(control=False))))
-@every
 def test_graphml_round_trips_with_any_name_that_xml_can_hold(graph):
     assert type(graph).parse(graph.to_graphml(), "graphml") == graph
 
 
 @given(st.one_of(dags(names()), partly_directed(names())))
-@every
 def test_an_edge_table_round_trips_up_to_the_order_of_the_nodes(graph):
     assume("" not in graph.nodes)
     assert type(graph).parse(graph.to_csv(), "csv").reorder(graph.nodes) == graph
@@ -49,7 +45,6 @@ r_names = st.from_regex(r"[A-Za-zé.][A-Za-z_.é][A-Za-z0-9_.]{0,3}", fullmatch=
 
 
 @given(dags(st.lists(st.one_of(r_names, st.sampled_from(PLAIN_NAMES)), unique=True, max_size=5)))
-@every
 def test_lavaan_round_trips(dag):
     assert Dag.parse(dag.to_lavaan(), "lavaan") == dag
 
@@ -76,7 +71,6 @@ def test_each_nasty_name(format):
 
 @pytest.mark.parametrize("format", list(FORMATS))
 @given(st.data())
-@every
 def test_weights_round_trip(format, data):
     dag = data.draw(dags())
     weights = data.draw(with_weights(dag))
@@ -125,7 +119,6 @@ def test_endings():
 
 
 @given(dags(names(), max_size=4))
-@every
 def test_dot_says_the_same_to_graphviz(dag):
     """Identifiers differ where names do, and what is drawn is the name, apart from control characters."""
     text = dag.to_dot()
@@ -159,7 +152,6 @@ def test_dot_has_no_markup():
 
 
 @given(dags(names(), max_size=4))
-@every
 def test_dagitty_lines_follow_its_grammar(dag):
     """A line is a variable or an edge; no variable has a name that DAGitty refuses, and all names differ."""
     lines = dag.to_dagitty().split("\n")
@@ -187,7 +179,6 @@ def test_dagitty_lines_follow_its_grammar(dag):
 
 
 @given(dags(names(), max_size=4), st.data())
-@every
 def test_networkx_reads_our_gml(dag, data):
     assume(not {"[]", "()"} & set(dag.nodes))  # which its reader turns into Python objects
     weights = data.draw(with_weights(dag))
@@ -198,7 +189,6 @@ def test_networkx_reads_our_gml(dag, data):
 
 
 @given(dags(names(control=False), max_size=4))
-@every
 def test_any_xml_reader_reads_our_graphml(dag):
     root = ElementTree.fromstring(dag.to_graphml())
     space = "{http://graphml.graphdrawing.org/xmlns}"
@@ -207,7 +197,6 @@ def test_any_xml_reader_reads_our_graphml(dag):
 
 
 @given(dags(names(), max_size=4))
-@every
 def test_pandas_reads_our_tables(dag):
     assume(dag.nodes and "" not in dag.nodes and "\x00" not in "".join(dag.nodes))
     table = pandas.read_csv(
@@ -354,7 +343,6 @@ def test_malformed_texts(format, text, message):
 
 @pytest.mark.parametrize("format", list(FORMATS))
 @given(st.data())
-@every
 def test_damaged_texts_give_a_graph_or_the_one_error(format, data):
     text = write_text(CHAIN, format)
     start = data.draw(st.integers(0, len(text)))

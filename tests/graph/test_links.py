@@ -7,7 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies.graphs import acyclic, dags, partly_directed
 
@@ -37,7 +37,6 @@ def reached(adjacency):
     return paths > 0
 
 
-@settings(deadline=None, max_examples=60)
 @given(partly_directed())
 def test_what_a_graph_says_is_what_its_matrix_says(graph):
     sparse, A = by_edges(graph), graph.adjacency
@@ -71,7 +70,6 @@ def test_what_a_graph_says_is_what_its_matrix_says(graph):
         sparse.links.source[:] = 0
 
 
-@settings(deadline=None, max_examples=60)
 @given(partly_directed(), st.data())
 def test_links_are_the_entries_of_a_mask(graph, data):
     A, links = graph.adjacency, graph.links
@@ -99,7 +97,6 @@ def test_links_are_the_entries_of_a_mask(graph, data):
     assert not NO_LINKS.has(i, j).any()
 
 
-@settings(deadline=None, max_examples=60)
 @given(dags(), dags())
 def test_distances_and_classes_are_those_of_the_matrices(first, second):
     size = min(len(first.nodes), len(second.nodes))
@@ -118,7 +115,6 @@ def test_distances_and_classes_are_those_of_the_matrices(first, second):
         )
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.integers(2, 5).flatmap(lambda p: st.tuples(acyclic(p), st.permutations(range(p)))))
 def test_a_cycle_is_found_whether_by_edges_or_by_matrix(drawn):
     A, order = drawn

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import graph as oracles
 from strategies.graphs import dags, partly_directed
@@ -25,7 +25,6 @@ def test_each_rule_by_itself(arrows, lines, result):
 
 
 @given(dags(max_size=5), st.data())
-@settings(deadline=None, max_examples=150)
 def test_knowledge_is_carried_all_the_way(dag, data):
     """What Meek's rules give with some arrows known is the union of the DAGs that have them: no more, no less."""
     assume(dag.edge_count)
@@ -40,7 +39,6 @@ def test_knowledge_is_carried_all_the_way(dag, data):
 
 
 @given(partly_directed(max_size=6), st.data())
-@settings(deadline=None, max_examples=100)
 def test_any_input(graph, data):
     before = graph.adjacency.copy()
     closed = meek(graph.adjacency)

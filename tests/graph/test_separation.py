@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import graph as oracles
 from strategies.graphs import dags
@@ -29,7 +29,6 @@ def test_what_makes_no_sense():
 
 
 @given(dags(min_size=2, max_size=6))
-@settings(deadline=None, max_examples=40)
 def test_equals_the_definition_by_paths(dag):
     p = range(len(dag.nodes))
     for given_nodes in oracles.subsets(set(p) - {0, 1}):
@@ -40,7 +39,6 @@ def test_equals_the_definition_by_paths(dag):
 
 
 @given(dags(min_size=3, max_size=8), st.data())
-@settings(deadline=None, max_examples=100)
 def test_sets_equal_the_moral_graph(dag, data):
     roles = data.draw(st.lists(st.sampled_from("abg-"), min_size=len(dag.nodes), max_size=len(dag.nodes)))
     a, b, block = ({i for i, role in enumerate(roles) if role == which} for which in "abg")

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies.graphs import names
 from strategies.knowledge import random_entries
@@ -57,7 +57,6 @@ def test_names_may_hold_spaces_and_most_signs():
 
 
 @given(nasty=names(size=6), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=150, deadline=None)
 def test_round_trip_with_nasty_names(nasty, seed, tmp_path_factory):
     knowledge = Knowledge(**random_entries(nasty, np.random.default_rng(seed), arrows=0.3))
     text = knowledge.to_text()

@@ -7,7 +7,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies.knowledge import keeps, random_entries
 
@@ -87,7 +87,6 @@ def test_unknown_columns_come_with_close_matches():
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
 def test_masks_are_what_the_entries_say(seed):
     rng = np.random.default_rng(seed)
     names = NAMES[: rng.integers(1, 8)]
@@ -115,7 +114,6 @@ def test_masks_are_what_the_entries_say(seed):
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
 def test_violations_are_found_as_by_the_literal_check(seed):
     rng = np.random.default_rng(seed)
     names = NAMES[:4]

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from budgets import crossed
 from scipy.special import stdtr
 from sklearn.linear_model import LinearRegression
 
@@ -60,8 +61,11 @@ def bent(n=400):
 CHAIN = {("X1", "X2"), ("X2", "X3"), ("X3", "X4"), ("X4", "X5")}
 
 
-@pytest.mark.parametrize("test", TESTS, ids=lambda one: getattr(one, "__name__", str(one)))
-@pytest.mark.parametrize("variance", VARIANCES, ids=lambda one: one if isinstance(one, str) else type(one).__name__)
+@pytest.mark.parametrize(
+    ("variance", "test"),
+    crossed(VARIANCES, TESTS),
+    ids=lambda one: one if isinstance(one, str) else getattr(one, "__name__", type(one).__name__),
+)
 def test_all_find_a_chain(variance, test, tmp_path):
     X = straight()
     given = X.copy()
@@ -162,11 +166,10 @@ def test_halves(variance):
         np.testing.assert_allclose(fit.edges["p_value"], by_least_squares(other, fit), rtol=1e-6)
 
 
-def test_checks_and_resamples_go_with_every_combination():
+def test_checks_and_resamples_go_with_combinations():
     X = straight(60)
-    for variance in ("sparse", "regression", "robust"):
-        for test in ("t", "distance-correlation"):
-            diagnosis = ordag.diagnose(X, method="cvs", variance=variance, test=test)
-            assert {one.key for one in diagnosis.findings} >= {"sorting"}
-            done = ordag.bootstrap(X, 3, method="cvs", variance=variance, test=test, seed=1, workers=1)
-            assert done.completed == 3
+    for variance, test in (("sparse", "t"), ("regression", "distance-correlation"), ("robust", "t")):
+        diagnosis = ordag.diagnose(X, method="cvs", variance=variance, test=test)
+        assert {one.key for one in diagnosis.findings} >= {"sorting"}
+        done = ordag.bootstrap(X, 3, method="cvs", variance=variance, test=test, seed=1, workers=1)
+        assert done.completed == 3

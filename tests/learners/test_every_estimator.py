@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from budgets import crossed
 from sklearn.linear_model import LinearRegression
 
 import ordag
@@ -103,8 +104,7 @@ def test_more_rows_than_variables(variance, tmp_path):
             ordag.learn(ordag.Moments.from_rows(LONG), **given)
 
 
-@pytest.mark.parametrize("kind", ["rows", "half", "wishart", "poisson"])
-@pytest.mark.parametrize("variance", EVERY, ids=name_of)
+@pytest.mark.parametrize(("variance", "kind"), crossed(EVERY, ["rows", "half", "wishart", "poisson"]))
 def test_bootstrap(variance, kind):
     name = name_of(variance)
     given = {"method": "cvs", "variance": variance, "seed": 1, "workers": 1, "kind": kind}
@@ -348,7 +348,7 @@ def test_the_verdict_with_fewer_rows_than_variables():
     assert "hidden common causes are not looked for" in found.verdict.sentence
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_equal_error_variances_are_seldom_rejected_with_few_rows():
     rejected = []
     for design in ("er2", "er4", "hub5"):
@@ -358,7 +358,7 @@ def test_equal_error_variances_are_seldom_rejected_with_few_rows():
     assert np.mean(rejected) <= 0.15
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_independent_columns_have_hardly_an_edge():
     random = np.random.default_rng(7)
     found = [ordag.learn(random.standard_normal((100, 100)), "cvs").graph.edge_count > 0 for _ in range(60)]

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from budgets import thorough, tries
 
 import ordag
 from ordag.errors import ColumnError, DataError, SettingError, TooFewRowsError
@@ -17,7 +18,10 @@ def sparse_rows(p, n, seed=0, degree=2):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "p"), [(5, 8), (15, 20), (20, 20), (21, 20), (20, 60)])
+@pytest.mark.parametrize(
+    ("n", "p"),
+    [(5, 8), (21, 20), *(thorough(*size) for size in ((15, 20), (20, 20), (20, 60)))],
+)
 def test_every_answer_is_there_or_says_why_not(n, p, tmp_path):
     X = sparse_rows(p, n).X
     fit = ordag.learn(X)
@@ -53,7 +57,7 @@ def test_methods_that_need_more_rows_say_so():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "p"), [(30, 29), (35, 60)])
+@pytest.mark.parametrize(("n", "p"), [(30, 29), thorough(35, 60)])
 def test_the_pooled_search_is_what_few_rows_get(n, p, tmp_path):
     X = sparse_rows(p, n).X
     fit = ordag.learn(X)
@@ -140,7 +144,7 @@ def test_with_enough_rows_nothing_changes_unless_asked():
 
 def test_auto_compares_and_takes_the_lower_score():
     rules = set()
-    for seed in range(12):
+    for seed in tries(4, 12):
         drawn = sparse_rows(30, 40, seed, degree=4)
         fit = ordag.learn(drawn.X, "cvs", variance="auto", alpha=0.05)
         rules.add(fit.ordering.rule)

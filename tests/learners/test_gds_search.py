@@ -4,7 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budgets import tries
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import gds as oracles
 from strategies.tables import tables
@@ -54,7 +55,7 @@ def test_the_steepest_descent_ends_where_r_ends(name):
 
 
 @pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", tries(1, 5))
 def test_the_score_reached_is_at_least_as_good_as_that_of_r(name, seed):
     moments, r = moments_of(name), stored(name)
     result = gds_search(moments, seed=seed)
@@ -66,7 +67,6 @@ def test_the_score_reached_is_at_least_as_good_as_that_of_r(name, seed):
 
 
 @given(X=tables(max_p=5), seed=st.integers(0, 2**32 - 1), penalty=st.floats(0, 3))
-@settings(deadline=None, max_examples=40)
 def test_the_score_is_the_literal_one(X, seed, penalty):
     A = oracles.random_dag(X.shape[1], np.random.default_rng(seed))
     moments = Moments.from_rows(X)
@@ -109,7 +109,6 @@ def test_no_dag_is_better_than_the_one_found(p, design):
 
 
 @given(X=tables(min_p=3, max_p=5))
-@settings(deadline=None, max_examples=15)
 def test_every_step_of_the_steepest_descent_is_the_best_there_is(X):
     p = X.shape[1]
     moments = Moments.from_rows(X)
@@ -125,7 +124,6 @@ def test_every_step_of_the_steepest_descent_is_the_best_there_is(X):
 
 
 @given(X=tables(min_p=3, max_p=6), data=st.data())
-@settings(deadline=None, max_examples=25)
 def test_relabelling_relabels(X, data):
     p = X.shape[1]
     order = data.draw(st.permutations(range(p)))

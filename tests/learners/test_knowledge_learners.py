@@ -7,7 +7,8 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budgets import whole_methods
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from strategies.knowledge import keeps, random_entries
@@ -46,8 +47,8 @@ def named(X):
 
 
 @cases
+@whole_methods
 @given(X=tables(), seed=seeds)
-@settings(max_examples=20, deadline=None)
 def test_graphs_keep_to_knowledge(method, given_settings, X, seed):
     moments = named(X)
     knowledge = Knowledge(**random_entries(moments.names, np.random.default_rng(seed)))
@@ -67,8 +68,8 @@ def test_graphs_keep_to_knowledge(method, given_settings, X, seed):
 
 
 @cases
+@whole_methods
 @given(X=tables())
-@settings(max_examples=8, deadline=None)
 def test_without_knowledge_nothing_changes(method, given_settings, X):
     moments = named(X)
     try:
@@ -126,7 +127,6 @@ def test_the_whole_truth_comes_back(seed):
     ("method", "options"), [("cvs", {}), ("pc", {}), ("ges", {}), ("gds", {"strategy": "steepest"}), ("pooled", {})]
 )
 @given(X=tables(min_p=3, max_p=6), seed=seeds)
-@settings(max_examples=10, deadline=None)
 def test_relabelling(method, options, X, seed):
     rng = np.random.default_rng(seed)
     moments = named(X)

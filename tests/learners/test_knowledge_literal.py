@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import gds as gds_oracle
 from oracles import ges as ges_oracle
@@ -39,7 +39,6 @@ def residual(X, j, others):
 
 
 @given(X=tables(), seed=seeds)
-@settings(max_examples=30, deadline=None)
 def test_orders_choose_among_those_whose_turn_it_can_be(X, seed):
     p = X.shape[1]
     names = names_of(p)
@@ -74,7 +73,6 @@ def test_orders_of_data_that_spend_their_digits(direction):
 
 
 @given(X=tables(), seed=seeds, correction=st.sampled_from(["none", "bh", "bonferroni"]))
-@settings(max_examples=30, deadline=None)
 def test_parents_are_tested_only_where_they_are_in_question(X, seed, correction):
     names = names_of(X.shape[1])
     knowledge = Knowledge(**random_entries(names, np.random.default_rng(seed)))
@@ -97,7 +95,6 @@ def test_parents_are_tested_only_where_they_are_in_question(X, seed, correction)
 
 
 @given(X=tables(max_p=5), seed=seeds)
-@settings(max_examples=20, deadline=None)
 def test_gds_ends_where_no_allowed_move_is_better(X, seed):
     p = X.shape[1]
     names = names_of(p)
@@ -138,7 +135,6 @@ def keeping_members(dag, p, knowledge, names):
 
 
 @given(data=st.data(), seed=seeds)
-@settings(max_examples=50, deadline=None)
 def test_ges_knows_which_classes_have_a_member_that_keeps_to_it(data, seed):
     p = data.draw(st.integers(2, 5))
     names = names_of(p)
@@ -158,7 +154,6 @@ def test_ges_knows_which_classes_have_a_member_that_keeps_to_it(data, seed):
 
 
 @given(X=tables(max_p=4, max_rows=40), seed=seeds)
-@settings(max_examples=25, deadline=None)
 def test_ges_is_the_literal_search_among_the_classes_that_remain(X, seed):
     p = X.shape[1]
     names = names_of(p)
@@ -204,7 +199,6 @@ def least_correlation(S, A):
 
 
 @given(data=st.data(), seed=seeds)
-@settings(max_examples=40, deadline=None)
 def test_pc_finds_what_class_and_knowledge_leave_open(data, seed):
     """From the population's tests and true knowledge: an edge has a direction exactly if all DAGs left agree on it."""
     p = data.draw(st.integers(2, 6))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import pc as oracles
 from strategies.tables import tables
@@ -48,7 +48,6 @@ def as_graph(G):
 
 
 @given(st.integers(2, 9).flatmap(dags))
-@settings(deadline=None, max_examples=60)
 def test_right_colliders_give_the_class(A):
     around = as_graph(A | A.T)
     colliders = {(a, b, c) for a, b, c in oracles.unshielded(around) if A[a, b] and A[c, b]}
@@ -65,7 +64,6 @@ def test_right_colliders_give_the_class(A):
 
 
 @given(st.integers(3, 7).flatmap(dags), st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=80)
 def test_any_colliders_at_all(A, seed):
     """Triples decided by dice contradict each other: still the literal rules, and no edge is lost."""
     around = as_graph(A | A.T)
@@ -128,7 +126,6 @@ def test_nothing_follows_from_an_ambiguous_triple():
 
 @pytest.mark.parametrize("rule", ["majority", "conservative"])
 @given(tables(min_p=3, max_p=6), st.sampled_from([0.05, 0.3]))
-@settings(deadline=None, max_examples=25)
 def test_votes_are_the_literal_ones(rule, X, alpha):
     p_value = oracles.fisher_z(X)
     around, _, _ = oracles.skeleton(X.shape[1], p_value, alpha)
@@ -143,7 +140,6 @@ def test_votes_are_the_literal_ones(rule, X, alpha):
 
 @pytest.mark.parametrize("rule", ["first", "largest"])
 @given(tables(min_p=3, max_p=7), st.sampled_from([0.05, 0.3]))
-@settings(deadline=None, max_examples=25)
 def test_separating_sets_decide(rule, X, alpha):
     around, separating, _ = oracles.skeleton(X.shape[1], oracles.fisher_z(X), alpha, largest=rule == "largest")
     colliders, _ = oracles.by_set(around, separating)

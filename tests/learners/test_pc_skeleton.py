@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import pc as oracles
 from strategies.tables import tables
@@ -29,7 +29,6 @@ def sets(result):
 @pytest.mark.parametrize("rule", ["first", "largest"])
 @pytest.mark.parametrize("test", ["fisher-z", "t"])
 @given(tables(min_p=2, max_p=6), st.sampled_from([0.01, 0.1, 0.5]))
-@settings(deadline=None, max_examples=15)
 def test_is_the_literal_one(rule, test, X, alpha):
     p_value = {"fisher-z": oracles.fisher_z, "t": oracles.exact_t}[test](X)
     around, separating, values = oracles.skeleton(X.shape[1], p_value, alpha, largest=rule == "largest")
@@ -52,7 +51,6 @@ def test_is_the_literal_one_in_the_dense_design():
 
 @pytest.mark.parametrize("rule", ["largest", "majority", "conservative"])
 @given(data=st.data())
-@settings(deadline=None, max_examples=25)
 def test_relabelling_the_columns_relabels_the_answer(rule, data):
     X = data.draw(tables(min_p=3, max_p=7))
     order = data.draw(st.permutations(range(X.shape[1])))
@@ -73,7 +71,6 @@ def test_relabelling_the_columns_relabels_the_answer(rule, data):
 
 
 @given(tables(min_p=3, max_p=6), st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=20)
 def test_units_do_not_matter(X, seed):
     scale = 10.0 ** np.random.default_rng(seed).uniform(-6, 6, X.shape[1])
     one, other = pc_search(named(X), alpha=0.1), pc_search(named(X * scale - 1), alpha=0.1)

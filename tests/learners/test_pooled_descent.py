@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import pooled as oracles
 from oracles.pooled import masks
@@ -71,7 +71,6 @@ def random_masks(rng, p):
 
 
 @given(seed=seeds, root=st.booleans())
-@settings(max_examples=60, deadline=None)
 def test_found_parents_are_those_of_growing_and_shrinking(seed, root):
     rng = np.random.default_rng(seed)
     X = drawn(rng)
@@ -92,7 +91,6 @@ def test_found_parents_are_those_of_growing_and_shrinking(seed, root):
 
 
 @given(seed=seeds, root=st.booleans())
-@settings(max_examples=40, deadline=None)
 def test_only_the_allowed_and_all_the_needed(seed, root):
     rng = np.random.default_rng(seed)
     X = drawn(rng)
@@ -113,7 +111,6 @@ def test_only_the_allowed_and_all_the_needed(seed, root):
 
 
 @given(seed=seeds)
-@settings(max_examples=40, deadline=None)
 def test_who_was_not_picked_can_go_and_who_is_no_rival_can_come(seed):
     rng = np.random.default_rng(seed)
     X = drawn(rng)
@@ -139,7 +136,6 @@ def test_who_was_not_picked_can_go_and_who_is_no_rival_can_come(seed):
 
 
 @given(seed=seeds, root=st.booleans(), large=st.integers(0, 4))
-@settings(max_examples=40, deadline=None)
 def test_growing_from_a_seed_is_the_other_way(seed, root, large):
     """With seeds the better of two literal results counts, or the seed's alone where it is large; and who matters is known."""
     rng = np.random.default_rng(seed)
@@ -191,7 +187,6 @@ def constrained(rng, p):
 
 
 @given(seed=seeds, bound=st.booleans())
-@settings(max_examples=40, deadline=None)
 def test_a_variable_goes_to_its_best_place(seed, bound):
     rng = np.random.default_rng(seed)
     X = drawn(rng, 6)
@@ -221,7 +216,6 @@ def test_a_variable_goes_to_its_best_place(seed, bound):
 
 
 @given(seed=seeds)
-@settings(max_examples=15, deadline=None)
 def test_a_sweep_lowers_the_cost_until_no_place_is_better(seed):
     rng = np.random.default_rng(seed)
     X = drawn(rng, 6)

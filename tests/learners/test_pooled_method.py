@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budgets import whole_methods
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import pooled as oracles
 from strategies.knowledge import keeps, random_entries
@@ -209,8 +210,8 @@ def test_all_variables_on_all_before_them():
 
 
 @pytest.mark.parametrize("more", [{}, {"groups": [["x0", "x1"]]}, {"units": "commensurable", "kicks": 2}], ids=str)
+@whole_methods
 @given(rows=tables(), seed=seeds)
-@settings(max_examples=25, deadline=None)
 def test_knowledge_is_kept_to_the_letter(more, rows, seed):
     moments = named(rows)
     knowledge = Knowledge(**random_entries(moments.names, np.random.default_rng(seed)))

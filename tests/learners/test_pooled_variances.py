@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import pooled as oracles
 from oracles.gds import exact_rss
@@ -51,7 +51,6 @@ def drawn(p, rng):
 
 @both
 @given(X=tables(), seed=seeds)
-@settings(max_examples=40, deadline=None)
 def test_log_variance_candidates_and_dropping_are_those_of_the_rows(make, X, seed):
     p = X.shape[1]
     rng = np.random.default_rng(seed)
@@ -79,7 +78,6 @@ def test_log_variance_candidates_and_dropping_are_those_of_the_rows(make, X, see
 
 @both
 @given(X=tables(), seed=seeds)
-@settings(max_examples=20, deadline=None)
 def test_without_a_limit_all_others_are_candidates_and_nobody_else(make, X, seed):
     p = X.shape[1]
     node, parents = drawn(p, np.random.default_rng(seed))
@@ -151,7 +149,6 @@ def test_large_sets_of_ill_conditioned_columns():
 
 
 @given(X=tables(max_p=9))
-@settings(max_examples=40, deadline=None)
 def test_the_bound_on_the_least_eigenvalue_is_one(X):
     moments = Moments.from_rows(X)
     bound = least_eigenvalue(inverse(np.asfortranarray(moments.R.T)), lengths(moments.R))
@@ -172,7 +169,6 @@ def test_the_root_serves_where_the_gram_matrix_cannot():
 
 
 @given(seed=seeds)
-@settings(max_examples=15, deadline=None)
 def test_with_few_rows_small_sets_are_those_of_least_squares(seed):
     rng = np.random.default_rng(seed)
     n, p = 24, 40

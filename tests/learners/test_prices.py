@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from oracles.parents import rss
 from strategies.tables import tables
 
@@ -27,7 +27,6 @@ def sums(X, dag):
 
 
 @given(tables(min_p=3, max_p=6))
-@settings(max_examples=25, deadline=None)
 def test_the_scores_of_ges_are_those_of_regressions(X):
     n, p = X.shape
     for name in NAMED:
@@ -43,7 +42,6 @@ def test_the_scores_of_ges_are_those_of_regressions(X):
 
 
 @given(tables(min_p=3, max_p=5))
-@settings(max_examples=15, deadline=None)
 def test_the_scores_of_gds_are_those_of_regressions(X):
     n, p = X.shape
     for name in NAMED:

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budgets import thorough
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import gds as oracles
 from strategies.tables import tables
@@ -29,7 +30,6 @@ def drawn(p, rng, size=None):
 
 
 @given(X=tables(), data=st.data())
-@settings(deadline=None, max_examples=60)
 def test_every_answer_is_a_regression_on_the_rows(X, data):
     p = X.shape[1]
     node, *others = data.draw(st.permutations(range(p)))
@@ -93,7 +93,7 @@ def test_a_cause_that_explains_nearly_everything_leaves_the_right_remainder():
     assert left[0] == pytest.approx(regressions.rss(1, 0b001), rel=1e-9)
 
 
-@pytest.mark.parametrize("p", [50, 80, 120])
+@pytest.mark.parametrize("p", [50, 80, thorough(120)])
 def test_past_the_digits_of_float64_every_answer_is_still_a_positive_number(p):
     _, regressions = dense(p, 300, 0)
     rng = np.random.default_rng(0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from strategies.tables import permutations, tables
@@ -34,7 +34,6 @@ def literally(X, adjacency, least):
 
 
 @given(tables(max_p=6), st.floats(0.01, 0.6))
-@settings(max_examples=50, deadline=None)
 def test_a_dag_without_its_weakest_arrows(X, least):
     whole = learn(X, alpha=0.2)
     fit = learn(X, alpha=0.2, min_effect=least)
@@ -50,7 +49,6 @@ def test_a_dag_without_its_weakest_arrows(X, least):
 
 
 @given(tables(min_p=3, max_p=6), st.sampled_from(["pc", "ges"]), st.floats(0.05, 0.6))
-@settings(max_examples=40, deadline=None)
 def test_the_lines_of_a_class_count_in_their_stronger_direction(X, method, least):
     whole = learn(X, method=method)
     adjacency = whole.graph.adjacency
@@ -70,17 +68,16 @@ def test_the_lines_of_a_class_count_in_their_stronger_direction(X, method, least
 
 
 @pytest.mark.parametrize("method", list(METHODS))
-@pytest.mark.parametrize("off", [None, 0, 0.0])
-def test_off_changes_nothing(method, off):
+def test_off_changes_nothing(method):
     more = {"seed": 1} if method == "gds" else {}
-    plain = learn("sachs", method=method, **more)
-    fit = learn("sachs", method=method, min_effect=off, **more)
-    assert fit.to_dict() == plain.to_dict()
-    assert "min_effect" not in fit.settings
+    plain = learn("marks", method=method, **more).to_dict()
+    for off in (None, 0, 0.0):
+        fit = learn("marks", method=method, min_effect=off, **more)
+        assert fit.to_dict() == plain
+        assert "min_effect" not in fit.settings
 
 
 @given(tables(max_p=5), st.data())
-@settings(max_examples=20, deadline=None)
 def test_relabelling_the_columns_relabels_the_answer(X, data):
     new = list(data.draw(permutations(X.shape[1])))
     for method in ("cvs", "ges"):

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from budgets import tries
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import model as oracles
 from sems import relabelled, sems
@@ -17,7 +18,6 @@ def columns(sem, names):
 
 
 @given(sems(max_p=6), st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=40)
 def test_margins_are_ratios_of_conditional_variances(sem, random):
     order = random.choice(list(oracles.causal_orders(sem.B)))
     for result in (identifiability(sem, order), identifiability(sem)):
@@ -33,7 +33,6 @@ def test_margins_are_ratios_of_conditional_variances(sem, random):
 
 
 @given(sems())
-@settings(deadline=None, max_examples=60)
 def test_by_default_the_condition_says_whether_the_algorithm_is_right(sem):
     result = identifiability(sem)
     greedy = oracles.greedy_order(oracles.exact_covariance(sem.B, sem.omega))
@@ -46,7 +45,6 @@ def test_by_default_the_condition_says_whether_the_algorithm_is_right(sem):
 
 
 @given(sems(max_p=5))
-@settings(deadline=None, max_examples=40)
 def test_given_all_non_descendants_is_every_order_at_once(sem):
     every = all(identifiability(sem, order).holds for order in oracles.causal_orders(sem.B))
     result = identifiability(sem)
@@ -56,7 +54,7 @@ def test_given_all_non_descendants_is_every_order_at_once(sem):
 
 @pytest.mark.parametrize(("design", "p"), [("homogeneous", 50), ("heterogeneous", 50), ("heterogeneous", 70)])
 def test_greedy_order_of_dense_models(design, p):
-    for seed in range(2):
+    for seed in tries(1, 4):
         drawn, _ = simulate(design, p=p, n=1, seed=seed)
         sem = LinearSEM(drawn.B, drawn.omega * np.random.default_rng(seed).uniform(0.99, 1.01, p))  # no ties
         greedy = oracles.greedy_order(oracles.exact_covariance(sem.B, sem.omega))
@@ -89,7 +87,6 @@ def test_about_one_in_a_hundred_models_of_section_4_2_breaks_the_condition():
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=30)
 def test_weights_of_one_and_variances_within_a_factor_of_two_are_enough(seed):
     rng = np.random.default_rng(seed)
     sem, _ = simulate("4.2", p=25, n=1, seed=rng)
@@ -103,7 +100,6 @@ def test_nonfaithful_model_is_identifiable():
 
 
 @given(weight, weight, positive, positive, positive)
-@settings(deadline=None, max_examples=200)
 def test_three_node_chain_of_the_appendix(beta_1, beta_2, v_1, v_2, v_3):
     sem = LinearSEM.from_edges(["X1", "X2", "X3"], {("X1", "X2"): beta_1, ("X2", "X3"): beta_2}, [v_1, v_2, v_3])
     inequalities = [v_2 / v_1 - (1 - beta_1**2), v_3 / v_1 - (1 - beta_2**2), v_3 / v_2 - (1 - beta_2**2)]
@@ -155,7 +151,6 @@ def test_descendants_count_even_if_their_effects_cancel():
 
 
 @given(sems(min_p=2), st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=30)
 def test_relabelling_relabels_the_answer(sem, random):
     labels = list(range(len(sem.names)))
     random.shuffle(labels)
@@ -203,7 +198,6 @@ def test_loh_buhlmann_bound_is_where_their_theorem_begins_to_apply(r):
 
 
 @given(st.floats(0.05, 3))
-@settings(deadline=None, max_examples=50)
 def test_park_kim_bound_is_where_the_condition_begins_to_hold(r):
     bound = float(park_kim_bound(r))
 

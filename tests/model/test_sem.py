@@ -3,7 +3,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import model as oracles
 from sems import relabelled, sems, table
@@ -21,7 +21,6 @@ from ordag.model import LinearSEM, simulate
 
 
 @given(sems())
-@settings(deadline=None, max_examples=50)
 def test_total_effects_sum_over_paths(sem):
     effects = sem.total_effects()
     assert np.allclose(effects, oracles.total_effects(sem.B), rtol=1e-12, atol=1e-12)
@@ -38,7 +37,6 @@ def test_total_effects_keep_their_digits_in_dense_graphs():
 
 
 @given(sems())
-@settings(deadline=None, max_examples=50)
 def test_covariance_precision_and_mean(sem):
     S = oracles.covariance(sem.B, sem.omega)
     assert np.allclose(sem.covariance(), S, rtol=1e-9, atol=1e-9)
@@ -47,7 +45,6 @@ def test_covariance_precision_and_mean(sem):
 
 
 @given(sems(), st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=30)
 def test_log_likelihood_is_the_gaussian_density(sem, seed):
     X = sem.sample(12, seed)
     expected = oracles.log_density(X, sem.mean(), oracles.covariance(sem.B, sem.omega))
@@ -99,7 +96,6 @@ def test_sample_takes_every_kind_of_seed():
 
 
 @given(sems(min_p=2), st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=30)
 def test_relabelling_relabels_everything(sem, random):
     labels = list(range(len(sem.names)))
     random.shuffle(labels)
@@ -171,7 +167,6 @@ def test_log_likelihood_refuses_other_columns():
 
 
 @given(sems())
-@settings(deadline=None, max_examples=30)
 def test_json_round_trip(sem):
     text = sem.to_json()
     assert LinearSEM.from_json(text) == sem
@@ -215,7 +210,6 @@ def test_json_with_a_key_twice_or_nested_without_end_is_refused(text):
 
 
 @given(sems(), st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=40)
 def test_a_model_by_its_arrows_is_that_of_its_matrix(sem, seed):
     by_arrows = LinearSEM.of(sem.dag, sem.weights, sem.omega, sem.intercept)
     assert by_arrows == sem == LinearSEM.from_edges(sem.names, sem.edges, sem.omega, sem.intercept)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import model as oracles
 
@@ -27,7 +27,6 @@ def test_every_design_gives_a_model_and_its_rows(design):
 
 @pytest.mark.parametrize("design", NAMES)
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=8)
 def test_a_seed_gives_one_model_whatever_n(design, seed):
     first, again, longer = (simulate(design, n=n, seed=seed) for n in (5, 5, 9))
     assert first.sem == again.sem == longer.sem

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.sparse import sparse_order
 
@@ -46,7 +46,6 @@ def same_as_the_literal_one(S, n, **options):
 
 
 @given(covariances(), st.sampled_from([0, 1, 2, 3, 10]), st.sampled_from([None, 0, 1, 2]))
-@settings(max_examples=100, deadline=None)
 def test_it_is_the_literal_search(drawn, most, width):
     same_as_the_literal_one(*drawn, most=most, width=width)
 
@@ -79,7 +78,6 @@ def test_population_covariances(design, seed):
 
 
 @given(covariances(max_p=7), st.integers(0, 2**32 - 1))
-@settings(max_examples=40, deadline=None)
 def test_before_is_kept_to(drawn, seed):
     S, n = drawn
     rng = np.random.default_rng(seed)
@@ -91,7 +89,6 @@ def test_before_is_kept_to(drawn, seed):
 
 
 @given(covariances(max_p=12), st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
 def test_relabelling_relabels_the_answer(drawn, seed):
     S, n = drawn
     labels = np.random.default_rng(seed).permutation(len(S))
@@ -103,7 +100,6 @@ def test_relabelling_relabels_the_answer(drawn, seed):
 
 
 @given(covariances(max_p=12), st.integers(-40, 40))
-@settings(max_examples=40, deadline=None)
 def test_a_common_scale_is_a_common_scale(drawn, exponent):
     S, n = drawn
     scale = 4.0**exponent  # no digit is rounded differently

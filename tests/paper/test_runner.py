@@ -18,6 +18,8 @@ from ordag.paper import ReproductionError, reproduce
 from ordag.paper.engine import journal as journal_module
 from ordag.paper.engine.runner import batches, tasks_of
 
+pytestmark = pytest.mark.system  # workers are processes
+
 
 @pytest.fixture
 def trace(tmp_path, monkeypatch):
@@ -136,6 +138,7 @@ def test_a_full_disk(tmp_path, monkeypatch):
     assert len(reproduce([squares()], folder=tmp_path, workers=1)[0].rows) == 30
 
 
+@pytest.mark.system
 def test_a_process_killed_at_any_moment_loses_what_was_in_flight_only(tmp_path, trace):
     code = (
         "import os, tiny_experiment\nfrom ordag.paper import reproduce\n"

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budgets import thorough
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import parents as oracles
 from strategies.tables import permutations, tables
@@ -32,7 +33,6 @@ def by_column(ordering, kept):
 
 
 @given(tables(max_p=6))
-@settings(max_examples=60, deadline=None)
 def test_it_is_literal_backward_elimination(X):
     ordering = forward(Moments.from_rows(X))
     found = chosen(ordering)
@@ -43,7 +43,10 @@ def test_it_is_literal_backward_elimination(X):
     assert 0 <= found.expected_false <= math.comb(X.shape[1], 2)
 
 
-@pytest.mark.parametrize(("design", "p", "n"), [("homogeneous", 20, 100), ("homogeneous", 30, 300), ("4.2", 12, 18)])
+@pytest.mark.parametrize(
+    ("design", "p", "n"),
+    [("homogeneous", 20, 100), thorough("homogeneous", 30, 300), ("4.2", 12, 18)],
+)
 def test_dense_and_ill_conditioned_tables(design, p, n):
     X = simulate(design, p, n, 2).X
     ordering = forward(Moments.from_rows(X))
@@ -67,7 +70,6 @@ def test_many_predecessors_are_screened_to_the_same_answer():
 
 
 @given(tables(min_p=4, max_p=7), st.integers(0, 2**16), st.booleans())
-@settings(max_examples=80, deadline=None)
 def test_after_screening_neither_one_more_nor_one_fewer_is_better(X, seed, scarce):
     rng = np.random.default_rng(seed)
     p = X.shape[1]
@@ -125,7 +127,6 @@ def test_products_without_digits_are_not_relied_upon():
 
 
 @given(tables(max_p=6), st.data())
-@settings(max_examples=25, deadline=None)
 def test_relabelling_the_columns_relabels_the_answer(X, data):
     new = list(data.draw(permutations(X.shape[1])))
     here = learn(X, parents="adaptive").graph.adjacency

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import estimators as oracles
 
@@ -19,7 +19,6 @@ from ordag.parents.row_tests import (
 
 
 @given(st.integers(0, 10**6), st.integers(6, 25), st.booleans())
-@settings(max_examples=40, deadline=None)
 def test_equals_the_definition(seed, n, rounded):
     """With ties too."""
     random = np.random.default_rng(seed)

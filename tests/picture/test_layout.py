@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from curves import along, apart, inside, rectangles
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ordag import Cpdag, Dag
@@ -42,7 +42,6 @@ def check(adjacency, layout):
 
 
 @given(st.integers(1, 14), st.integers(0, 2**32 - 1), st.sampled_from([0.1, 0.3, 0.8]))
-@settings(max_examples=60, deadline=None)
 def test_any_graph(p, seed, density):
     arrows = random_arrows(p, seed, density)
     widths = np.random.default_rng(seed).uniform(40, 180, p).tolist()
@@ -53,7 +52,6 @@ def test_any_graph(p, seed, density):
 
 
 @given(st.integers(2, 9), st.integers(0, 2**32 - 1))
-@settings(max_examples=30, deadline=None)
 def test_a_class_has_its_lines_along_the_order(p, seed):
     cpdag = to_cpdag(Dag([f"v{k}" for k in range(p)], random_arrows(p, seed)))
     order = sequence(cpdag.adjacency, np.random.default_rng(seed).permutation(p).tolist())

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ordag.picture.scene import (
@@ -39,7 +39,6 @@ def scene_of(nodes, adjacency, **looks):
 
 
 @given(names, st.integers(0, 2**32 - 1))
-@settings(max_examples=25, deadline=None)
 def test_pictures_are_well_formed_for_any_names(nodes, seed):
     adjacency = np.triu(np.random.default_rng(seed).random((len(nodes), len(nodes))) < 0.5, 1)
     scene = scene_of(nodes, adjacency)

@@ -96,6 +96,7 @@ def replayed(*asked: tuple[ordag.Fit, Origin, Path]) -> None:
             assert numbers(json.loads(told)) == wanted, task
 
 
+@pytest.mark.system
 def test_both_give_the_same_answer(tmp_path):
     asked = []
     for name, given in STATES.items():
@@ -105,6 +106,7 @@ def test_both_give_the_same_answer(tmp_path):
     replayed(*asked)
 
 
+@pytest.mark.system
 def test_odd_names_missing_values_and_layouts_too(tmp_path):
     rows = np.exp(ordag.simulate("homogeneous", 5, 60, seed=3).X / 9)
     rows[7, 1] = np.nan
@@ -168,6 +170,7 @@ def test_changed_columns_are_in_every_form_of_the_answer(run, tmp_path):
     assert "transform" not in ordag.learn("marks", "cvs").to_dict()
 
 
+@pytest.mark.system
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
 def test_names_that_no_page_can_show_are_typed_with_escapes():
     names = ["line\nend", "tab\tand 'marks' \\n", "turned\u202eround", "wide\u00a0space", "odd\U000e0001", "plain name"]

@@ -12,6 +12,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from budgets import crossed
 from looks import ACTING, KINDS, NAMES, fit_of, wide_fit
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -35,8 +36,7 @@ def texts(ax):
     return [one for one in ax.get_figure().findobj(Text) if one.get_visible() and one.get_text()]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("look", [None, *PLOTS])
+@pytest.mark.parametrize(("kind", "look"), crossed(KINDS, [None, *PLOTS]))
 def test_every_kind_of_every_fit(look, kind):
     fit = fit_of(kind)
     if (look, kind) in REFUSED or (look == "support" and fit.bootstrap is None):
@@ -73,8 +73,7 @@ def test_without_a_kind_the_options_or_the_size_choose():
     assert b"Neighbourhood of" in picture(fit, "a.svg", variable=NAMES[2])
 
 
-@pytest.mark.parametrize("look", PLOTS)
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize(("look", "ending"), crossed(PLOTS, ENDINGS))
 def test_the_same_fit_gives_the_same_file(look, ending):
     fit = fit_of("bootstrap")
     one, other = (picture(fit, f"a{ending}", look) for _ in range(2))
@@ -319,6 +318,7 @@ def test_bootstraps_and_diagnoses_draw_themselves():
     assert len(ax.child_axes) >= 10
 
 
+@pytest.mark.system
 def test_plotting_needs_no_screen_and_learning_no_matplotlib(tmp_path):
     code = (
         "import sys, ordag; fit = ordag.learn('marks', 'cvs'); fit._repr_html_(); fit.save('a.svg');"

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from budgets import crossed
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -34,8 +35,7 @@ def names_whole(out):
     return not pieces & set(re.findall(r"\w+", out))
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-@pytest.mark.parametrize("width", [40, 60, 80])
+@pytest.mark.parametrize(("words", "width"), crossed(COMMANDS, [40, 60, 80]))
 def test_lines_fit_and_names_stay_whole(run, monkeypatch, words, width):
     monkeypatch.setenv("COLUMNS", str(width))
     status, out, _ = run(*words)

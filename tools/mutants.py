@@ -1,0 +1,411 @@
+"""Change the source in one place at a time, and count how many of the changes the tests notice: `make mutants`.
+
+1. Every test runs once; `tools/line_recorder.py` records which lines each of them executes, and how long it takes.
+2. Mutants are drawn by a seed, room by room: a comparison turned, + for −, a constant moved, a statement left out, two arguments
+   exchanged, a condition negated.
+3. Each mutant runs with the tests that execute its line, those of its own room first and the quick ones first, until one fails.
+   Nothing is written to the source: a child process compiles the changed syntax tree when it imports the module.
+
+`--again FILE` takes the mutants of an earlier result instead of new ones, whatever else changed in the source since then.
+`tools/equivalent_mutants.txt` lists survivors that change no answer, each with the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "ordag"
+RECORDS = ROOT / ".mutants"
+EQUIVALENT = ROOT / "tools" / "equivalent_mutants.txt"
+
+NOT_RUN_HERE = ("order/triton_steps.py", "__main__.py", "keywords.py")
+"""Files that need a GPU, or hold no code that a test in one process could run."""
+
+LEAST_PER_ROOM = 14
+
+PRELOADED = (
+    "numpy scipy.linalg scipy.stats scipy.optimize scipy.special scipy.sparse pandas pyarrow.csv pyarrow.parquet pyarrow.dataset "
+    "sklearn.base sklearn.linear_model networkx narwhals joblib click rich.console matplotlib.figure pytest"
+).split()
+
+COMPARISONS = {
+    ast.Lt: (ast.LtE, ast.Gt),
+    ast.LtE: (ast.Lt, ast.GtE),
+    ast.Gt: (ast.GtE, ast.Lt),
+    ast.GtE: (ast.Gt, ast.LtE),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+}
+ARITHMETIC = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Pow: ast.Mult,
+}
+LEFT_OUT = (ast.Expr, ast.AugAssign, ast.Raise, ast.Continue, ast.Break)
+NO_CODE = ("annotation", "returns", "decorator_list", "format_spec")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of the source, addressed by the text of its place and not by its line."""
+
+    file: str
+    scope: str
+    kind: str
+    before: str
+    after: str
+    occurrence: int
+    line: int
+
+    @property
+    def key(self) -> str:
+        return f"{self.file} | {self.scope} | {self.kind} | {self.before} | {self.after} | {self.occurrence}"
+
+    @property
+    def room(self) -> str:
+        return self.file.split("/")[0] if "/" in self.file else "top level"
+
+    @property
+    def module(self) -> str:
+        return "ordag." + self.file.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+
+
+def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Yield every single change of this one node: its kind, and the node that takes its place."""
+    match node:
+        case ast.Compare(ops=[operator]):
+            for other in COMPARISONS[type(operator)]:
+                yield "comparison", ast.Compare(node.left, [other()], node.comparators)
+        case ast.BinOp() if type(node.op) in ARITHMETIC and not _is_text(node.left) and not _is_text(node.right):
+            yield "arithmetic", ast.BinOp(node.left, ARITHMETIC[type(node.op)](), node.right)
+        case ast.BoolOp():
+            yield "and/or", ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
+        case ast.Constant(value=bool(value)):
+            yield "constant", ast.Constant(not value)
+        case ast.Constant(value=int(value)):
+            yield "constant", ast.Constant(value + 1)
+        case ast.Constant(value=float(value)):
+            yield "constant", ast.Constant(value * 1.5 or 1.0)
+        case ast.Call(args=[first, second, *rest]) if not isinstance(first, ast.Starred | ast.GeneratorExp):
+            if not isinstance(second, ast.Starred):
+                yield "exchanged", ast.Call(node.func, [second, first, *rest], node.keywords)
+        case ast.If() | ast.While() | ast.IfExp():
+            changed = copy.copy(node)
+            changed.test = ast.UnaryOp(ast.Not(), node.test)
+            yield "negated", changed
+    if isinstance(node, LEFT_OUT) and not (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant | ast.Yield)
+    ):
+        yield "left out", ast.Pass()
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def places(node: ast.AST, scope: str = "") -> Iterator[tuple[str, ast.AST, str, int | None, ast.AST]]:
+    """Yield every node that is executed: its scope, its parent, the parent's field and index, and the node."""
+    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        return
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        scope = f"{scope}.{node.name}".lstrip(".")
+    for field, value in ast.iter_fields(node):
+        if field not in NO_CODE:
+            for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
+                if isinstance(child, ast.AST):
+                    yield scope, node, field, index, child
+                    yield from places(child, scope)
+
+
+def mutants_of(path: Path) -> Iterator[tuple[Mutant, Callable[[], ast.Module]]]:
+    """Yield the mutants of a file, each with a function that gives the changed syntax tree (good for one call)."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    file = path.relative_to(SOURCE).as_posix()
+    seen: Counter[str] = Counter()
+    for scope, parent, field, index, node in list(places(tree)):
+        for kind, replacement in changes(node):
+            before = _text(parent) if isinstance(node, ast.Constant) else _text(node)
+            mutant = Mutant(file, scope, kind, before, _text(replacement), 0, getattr(node, "lineno", 0))
+            occurrence = seen[mutant.key]
+            seen[mutant.key] += 1
+            mutant = Mutant(**{**asdict(mutant), "occurrence": occurrence})
+
+            def change(parent=parent, field=field, index=index, node=node, replacement=replacement) -> ast.Module:
+                ast.copy_location(replacement, node)
+                if index is None:
+                    setattr(parent, field, replacement)
+                else:
+                    getattr(parent, field)[index] = replacement
+                return ast.fix_missing_locations(tree)
+
+            yield mutant, change
+
+
+def _text(node: ast.AST) -> str:
+    return " ".join(ast.unparse(ast.fix_missing_locations(copy.copy(node))).split())[:120]
+
+
+def drawn(count: int, seed: int) -> list[Mutant]:
+    """Draw mutants: a least number from every room, the rest in proportion to the rooms' sizes."""
+    rooms: dict[str, list[Mutant]] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        if path.relative_to(SOURCE).as_posix() not in NOT_RUN_HERE:
+            for mutant, _ in mutants_of(path):
+                rooms.setdefault(mutant.room, []).append(mutant)
+    total = sum(map(len, rooms.values()))
+    generator = random.Random(seed)
+    chosen = []
+    for _, candidates in sorted(rooms.items()):
+        share = max(LEAST_PER_ROOM, round(count * len(candidates) / total))
+        chosen += generator.sample(candidates, min(share, len(candidates)))
+    return chosen
+
+
+@dataclass
+class Recording:
+    """Which lines each test executes, and how long it takes."""
+
+    seconds: dict[str, float]
+    lines: dict[str, dict[str, int]]
+    budget: float
+
+    @classmethod
+    def read(cls, budget: float) -> Recording:
+        seconds: dict[str, float] = {}
+        lines: dict[str, dict[str, int]] = {}
+        for path in RECORDS.glob("lines-*.json"):
+            part = json.loads(path.read_text(encoding="utf-8"))
+            seconds |= part["seconds"]
+            for test, files in part["lines"].items():
+                lines[test] = {file: int(mask, 16) for file, mask in files.items()}
+        return cls(seconds, lines, budget)
+
+    def tests_for(self, mutant: Mutant) -> list[str]:
+        """The tests that execute the mutant's line, those of its own room first, the quick ones first.
+
+        Lines outside functions run when a module is imported, by no test in particular: there, tests that execute anything in the
+        file count.
+        """
+        wanted = 1 << mutant.line if mutant.scope else -1
+        tests = [test for test, files in self.lines.items() if files.get(mutant.file, 0) & wanted]
+        if not tests and mutant.scope:  # a line inside a class, or a default value: it runs at import too
+            tests = [test for test, files in self.lines.items() if mutant.file in files]
+        own = {
+            test
+            for test in tests
+            if test.startswith(f"tests/{mutant.room}/") or Path(mutant.file).stem in test.split("::")[0]
+        }
+        chosen = []
+        for group in (own, set(tests) - own):
+            left = self.budget
+            for test in sorted(group, key=lambda test: (self.seconds[test], test)):
+                left -= self.seconds[test]
+                if left < 0 and chosen:
+                    break
+                chosen.append(test)
+        return chosen
+
+
+class _Changed(importlib.machinery.SourceFileLoader, importlib.abc.MetaPathFinder):
+    """Finds and loads one module, with a changed syntax tree."""
+
+    def __init__(self, mutant: Mutant, tree: ast.Module) -> None:
+        super().__init__(mutant.module, str(SOURCE / mutant.file))
+        self.tree = tree
+
+    def find_spec(self, name, path=None, target=None):
+        return importlib.util.spec_from_file_location(name, self.path, loader=self) if name == self.name else None
+
+    def get_code(self, name):
+        return compile(self.tree, self.path, "exec")
+
+
+def start(mutant: Mutant, tests: list[str], log: Path) -> int:
+    """Fork a process that runs these tests on the changed source until one fails; its exit status says whether one did."""
+    child = os.fork()
+    if child:
+        return child
+    status = 70
+    try:
+        os.setpgid(0, 0)
+        os.environ["ORDAG_BROWSER"] = "none"
+        sink = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(sink, 1)
+        os.dup2(sink, 2)
+        for found, change in mutants_of(SOURCE / mutant.file):
+            if found.key == mutant.key:
+                sys.meta_path.insert(0, _Changed(mutant, change()))
+                break
+        import pytest
+
+        status = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--tb=line", *tests]))
+        if status == pytest.ExitCode.USAGE_ERROR and b"while loading conftest" in log.read_bytes():
+            status = 2  # the change breaks an import
+    except BaseException as error:
+        print(repr(error))
+    finally:
+        sys.stdout.flush()
+        os._exit(status)
+
+
+NOTICED = {1, 2, 3}
+"""Pytest's statuses for a failed test, an interrupted run (the change breaks an import) and an internal error."""
+
+
+def run(mutants: list[Mutant], recording: Recording, jobs: int) -> Iterator[tuple[Mutant, str, float]]:
+    """Run the mutants, several at a time; yield each with its outcome: killed, timeout, survived, not reached or gone."""
+    waiting = list(reversed(mutants))
+    running: dict[int, tuple[Mutant, float, float]] = {}
+    known: dict[str, set[str]] = {}
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            mutant = waiting.pop()
+            path = SOURCE / mutant.file
+            if mutant.file not in known:
+                known[mutant.file] = {found.key: found.line for found, _ in mutants_of(path)} if path.exists() else {}
+            if mutant.key not in known[mutant.file]:
+                yield mutant, "gone", 0.0
+                continue
+            mutant = Mutant(**{**asdict(mutant), "line": known[mutant.file][mutant.key]})
+            tests = recording.tests_for(mutant)
+            if not tests:
+                yield mutant, "not reached", 0.0
+                continue
+            limit = 60 + 5 * sum(recording.seconds[test] for test in tests)
+            child = start(mutant, tests, RECORDS / f"log-{len(mutants) - len(waiting):04}.txt")
+            running[child] = mutant, time.monotonic(), limit
+        child, status = os.waitpid(-1, os.WNOHANG)
+        if child in running:
+            mutant, began, _ = running.pop(child)
+            _end(child)
+            code = os.waitstatus_to_exitcode(status)
+            outcome = "killed" if code in NOTICED or code < 0 else "survived" if code == 0 else f"status {code}"
+            yield mutant, outcome, time.monotonic() - began
+            continue
+        for child, (mutant, began, limit) in list(running.items()):
+            if time.monotonic() - began > limit:
+                _end(child)
+                os.waitpid(child, 0)
+                del running[child]
+                yield mutant, "timeout", limit
+        time.sleep(0.02)
+
+
+def _end(child: int) -> None:
+    """End a process and all that it has started."""
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+
+
+def record(tests: list[str], jobs: int) -> None:
+    """Run all tests once and record their lines."""
+    RECORDS.mkdir(exist_ok=True)
+    for old in RECORDS.glob("lines-*.json"):
+        old.unlink()
+    words = ["-p", "tools.line_recorder", f"--numprocesses={jobs}", "-q", *tests]
+    subprocess.run([sys.executable, "-m", "pytest", *words], cwd=ROOT, check=False)
+
+
+def equivalent() -> set[str]:
+    """The mutants that change no answer: lines of the list that are no comment."""
+    if not EQUIVALENT.exists():
+        return set()
+    lines = EQUIVALENT.read_text(encoding="utf-8").splitlines()
+    return {line.strip() for line in lines if line.strip() and not line.startswith("#")}
+
+
+def table(outcomes: dict[str, tuple[Mutant, str]]) -> str:
+    """Count the outcomes room by room, as Markdown."""
+    same = equivalent()
+    rows = ["| room | mutants | killed | change nothing | survived | share killed |", "|---|---|---|---|---|---|"]
+    rooms = sorted({mutant.room for mutant, _ in outcomes.values()})
+    for room in [*rooms, None]:
+        mine = [(m, o) for m, o in outcomes.values() if (room is None or m.room == room) and o != "gone"]
+        killed = sum(outcome in ("killed", "timeout") for _, outcome in mine)
+        nothing = sum(outcome not in ("killed", "timeout") and mutant.key in same for mutant, outcome in mine)
+        share = killed / max(1, len(mine) - nothing)
+        rows.append(
+            f"| {room or 'all'} | {len(mine)} | {killed} | {nothing} | {len(mine) - killed - nothing} | {share:.0%} |"
+        )
+    return "\n".join(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=22)
+    parser.add_argument("--again", type=Path, help="mutants of this earlier result")
+    parser.add_argument("--only", help="rooms, with commas")
+    parser.add_argument("--survivors", action="store_true", help="with --again: only those that no test noticed then")
+    parser.add_argument("--recorded", action="store_true", help="take the lines recorded before")
+    parser.add_argument("--out", type=Path, default=RECORDS / "result.json")
+    parser.add_argument(
+        "--seconds", type=float, default=20.0, help="of tests, for a mutant's own room and again for all others"
+    )
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("tests", nargs="*", default=["-m", "not thorough"], help="words for pytest: which tests to use")
+    words = parser.parse_args()
+    os.chdir(ROOT)
+    if not hasattr(sys, "monitoring"):
+        sys.exit("Recording lines needs Python 3.12 or later: make mutants PYTHON=python3.12")
+    if not words.recorded:
+        record(words.tests, words.jobs)
+    recording = Recording.read(words.seconds)
+    if words.again:
+        earlier = json.loads(words.again.read_text(encoding="utf-8"))
+        kept = [row for row in earlier if not words.survivors or row["outcome"] not in ("killed", "timeout")]
+        mutants = [Mutant(**row["mutant"]) for row in kept]
+    else:
+        mutants = drawn(words.count, words.seed)
+    if words.only:
+        mutants = [mutant for mutant in mutants if mutant.room in words.only.split(",")]
+    os.environ.setdefault("HYPOTHESIS_PROFILE", "same")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("MPLBACKEND", "agg")
+    for name in PRELOADED:
+        importlib.import_module(name)
+    nothing = Mutant("words.py", "", "nothing", "", "", 0, 0)
+    if left := os.waitstatus_to_exitcode(
+        os.waitpid(start(nothing, ["tests/test_words.py"], RECORDS / "log-nothing.txt"), 0)[1]
+    ):
+        sys.exit(f"The tests fail without any change (status {left}): see {RECORDS / 'log-nothing.txt'}.")
+    outcomes: dict[str, tuple[Mutant, str]] = {}
+    rows = []
+    for mutant, outcome, seconds in run(mutants, recording, words.jobs):
+        outcomes[mutant.key] = mutant, outcome
+        rows.append({"mutant": asdict(mutant), "outcome": outcome, "seconds": round(seconds, 1)})
+        words.out.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+        print(
+            f"{len(rows):4}/{len(mutants)} {outcome:11} {seconds:5.1f} s  {mutant.key}  (line {mutant.line})",
+            flush=True,
+        )
+    print(table(outcomes))
+
+
+if __name__ == "__main__":
+    main()
