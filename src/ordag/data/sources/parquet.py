@@ -17,7 +17,17 @@ from ordag.arrays import Array
 from ordag.data.reading import Reading
 from ordag.data.sources.arrow import kind_of, numbers_of
 from ordag.data.sources.columns import Kind, select
-from ordag.data.sources.paths import File, Upload, arrow_file, check_unpacked, check_width, opened, size_of, too_wide, unchanged
+from ordag.data.sources.paths import (
+    File,
+    Upload,
+    arrow_file,
+    check_unpacked,
+    check_width,
+    opened,
+    size_of,
+    too_wide,
+    unchanged,
+)
 from ordag.data.sources.sniff import LOOK, TEXT_ENDINGS
 from ordag.data.sources.source import Source, regroup, rows_at_once
 from ordag.errors import ColumnError, OrdagWarning, UnreadableError

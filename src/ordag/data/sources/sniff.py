@@ -183,7 +183,9 @@ def _head(path: File, describe: str, compression: str | None) -> tuple[bytes, bo
                 if not more:
                     return head, True
             few = [end.end() for end in islice(LINE_END_BYTES.finditer(head), 3)]
-            much = max(LOOK, few[-1])  # the last reading may have brought many more lines, each of which would take memory of its own
+            much = max(
+                LOOK, few[-1]
+            )  # the last reading may have brought many more lines, each of which would take memory of its own
             return head[:much], len(head) <= much and not stream.read(1)
     except (pa.ArrowException, OSError) as error:
         raise UnreadableError(
