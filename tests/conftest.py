@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from chromium import browser, watched  # noqa: F401
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 

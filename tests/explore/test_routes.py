@@ -26,6 +26,8 @@ from ordag.explore.forms import forms
 from ordag.show.export import content
 from ordag.show.text import false_edges
 
+pytestmark = pytest.mark.system
+
 MARKS = DATASETS["marks"]
 CSV = MARKS.path.read_bytes()
 
