@@ -73,10 +73,10 @@ and without places for the drawing). {loaded().sentence}
 {followed()}"""
 
 
-def loaded(seconds: int = SECONDS, rate: int = RATE, tabs: int = TABS) -> Load:
+def loaded(changes: int = SECONDS * RATE, rate: float = RATE, tabs: int = TABS) -> Load:
     """A server of its own under load."""
     with _serving() as (address, pid):
-        return under_load(address, pid, seconds, rate, tabs)
+        return under_load(address, pid, changes, rate, tabs)
 
 
 @contextmanager
@@ -204,27 +204,27 @@ class _Page:
         return found
 
 
-def under_load(address: str, pid: int, seconds: int, rate: int, tabs: int) -> Load:
-    """So many changes a second, by the tabs in turn, each when its time has come; those that are late follow at once."""
+def under_load(address: str, pid: int, changes: int, rate: float, tabs: int) -> Load:
+    """Changes at so many a second, by the tabs in turn, each when its time has come; those that are late follow at once."""
     server = psutil.Process(pid)
     with httpx.Client(base_url=address, timeout=60) as client:
         data = client.get("api/start").json()["data"]
         client.post("api/answer", json={"state": _change(data, 0), "layout": True}).raise_for_status()
-    begun, used = time.monotonic() + 0.5, sum(server.cpu_times()[:2])
+    begun, used = time.monotonic(), sum(server.cpu_times()[:2])
     memory: list[int] = []
     errors: list[str] = []
 
     def tab(number: int) -> list[float]:
         took = []
         with httpx.Client(base_url=address, timeout=60) as client:
-            for k in range(number, seconds * rate, tabs):
+            for k in range(number, changes, tabs):
                 time.sleep(max(0.0, begun + k / rate - time.monotonic()))
                 began = time.monotonic()
                 answer = client.post("api/answer", json={"state": _change(data, k), "layout": False})
                 took.append(time.monotonic() - began)
                 if answer.status_code != 200 or not answer.json()["document"]["names"]:
                     errors.append(answer.text[:200])
-                if k in (seconds * rate // 3, seconds * rate - 1):
+                if k in (changes // 3, changes - 1):
                     memory.append(server.memory_info().rss)
         return took
 

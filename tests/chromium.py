@@ -1,4 +1,7 @@
-"""One browser for all tests of pages, and pages that remember what should not happen in them. Imported by the conftest of each folder."""
+"""One browser for all tests of pages, and pages that remember what should not happen in them.
+
+The conftest of all tests has both: there can be one browser in a process.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ def program():
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser():
     """Chromium, by playwright; without them these tests are skipped, but fail in CI or with ORDAG_BROWSER=required."""
     wanted = os.environ.get("ORDAG_BROWSER", "required" if os.environ.get("CI") else "")

@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from chromium import browser, watched  # noqa: F401
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 

@@ -57,9 +57,14 @@ def quoted(names: Sequence[str], most: int = 8) -> str:
     return line if len(names) <= most else f"{line} and {len(names) - most} more"
 
 
+LONGEST_COMPARED = 200
+"""Letters of a name that is compared with others: that takes time by the product of both lengths."""
+
+
 def did_you_mean(name: str | Sequence[str], names: Iterable[str], each: int = 1) -> str:
     """' Did you mean 'x'?' where some of `names` resemble an unknown name, or several, by up to `each`; else ''."""
-    known, unknown = list(names), [name] if isinstance(name, str) else name
+    known = [one for one in names if len(one) <= LONGEST_COMPARED]
+    unknown = [one for one in ([name] if isinstance(name, str) else name) if len(one) <= LONGEST_COMPARED]
     close = list(dict.fromkeys(match for one in unknown for match in get_close_matches(one, known, n=each)))
     return f" Did you mean {quoted(close)}?" if close else ""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from chromium import browser, watched  # noqa: F401
 from pages import OPTIONS, fit_of
 
 
@@ -24,6 +23,6 @@ def reports(tmp_path_factory):
 
 
 @pytest.fixture
-def opened(watched, reports):  # noqa: F811
+def opened(watched, reports):
     """Open the report of a fit."""
     return lambda name, **options: watched(**options).open(reports(name))

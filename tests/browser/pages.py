@@ -15,6 +15,18 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+INHERITED = ["constructor", "toString", "__proto__", "hasOwnProperty", "valueOf", "isPrototypeOf", "__defineGetter__"]
+"""Names that every object of JavaScript has for something of its own."""
+
+
+def inherited():
+    """A table with such names, in which each column acts on the next."""
+    X = np.random.default_rng(4).normal(size=(400, len(INHERITED)))
+    for j in range(1, len(INHERITED)):
+        X[:, j] += X[:, j - 1]
+    return pd.DataFrame(X.round(4), columns=INHERITED)
+
+
 @cache
 def sparse(p, n, degree=2.0, seed=1):
     """Rows of a sparse model with error variances of one."""
@@ -42,6 +54,7 @@ FITS = {
     "dense": lambda: ordag.learn(table(20, 2000, degree=16.0, seed=3), "cvs"),
     "large": lambda: ordag.learn(table(300, 1500), "cvs", correction="bh", alpha=0.05),
     "hostile": lambda: ordag.learn(pd.DataFrame(sparse(8, 500, 4.0, 5), columns=HOSTILE), "cvs", alpha=0.05),
+    "inherited": lambda: ordag.learn(inherited(), "cvs", knowledge={"forbidden": [("__proto__", "constructor")]}),
     "class": lambda: ordag.learn("marks", "pc"),
     "numbered": lambda: ordag.learn(sparse(40, 400), "cvs"),
     "long": lambda: ordag.learn(pd.DataFrame(sparse(6, 500, 4.0, 5), columns=LONG), "cvs", alpha=0.05),
@@ -49,7 +62,7 @@ FITS = {
 }
 OPTIONS = {
     "marks": {"data": "marks", "compare": ("pc", "ges")},
-    **{name: {"check": False} for name in ("pooled", "dense", "numbered", "long")},
+    **{name: {"check": False} for name in ("pooled", "dense", "numbered", "long", "inherited")},
 }
 
 

@@ -19,9 +19,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import ordag
-from ordag.data.sources import Upload, open_source
+from ordag.data.sources import Upload, open_source, sniff
 from ordag.data.table import Table
-from ordag.errors import ColumnError, OrdagError, UnreadableError
+from ordag.errors import ColumnError, DataError, OrdagError, UnreadableError
 
 FRAME = pd.DataFrame(ordag.simulate("homogeneous", 4, 120, seed=1).X, columns=["a", "b", "c", "d"])
 
@@ -164,6 +164,66 @@ def test_what_a_file_unpacks_to_is_bounded(name):
 def test_a_line_without_an_end_is_not_unpacked_beyond_the_bound():
     with pytest.raises(UnreadableError, match="unpacks to more than 300,000 bytes"):
         open_source(Upload("t.csv.gz", gzip.compress(b"1" * 2**24), 300_000))
+
+
+@pytest.fixture
+def no_table(monkeypatch):
+    """No reader of a table may be made, nor a number of moments be read."""
+
+    def refuse(*_, **__):
+        raise AssertionError("a table was made")
+
+    for place in ("csv._reader", "csv.select", "parquet.select", "streams._ipc"):
+        monkeypatch.setattr(f"ordag.data.sources.{place}", refuse)
+    monkeypatch.setattr("ordag.data.moments_file._array", refuse)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.csv.gz", "t.parquet", "t.feather", "t.arrows", "t.moments"])
+def test_a_file_with_too_many_columns_is_refused_before_a_table_is_made(name, no_table):
+    with pytest.raises(DataError, match=r"^t\.\S+ has more than 3 columns, .* name it to ordag learn"):
+        Table(Upload(name, content(name), widest=3))
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet", "t.feather", "t.arrows", "t.moments"])
+def test_a_file_may_have_as_many_columns_as_are_allowed(name):
+    assert Table(Upload(name, content(name), widest=4)).names == ("a", "b", "c", "d")
+
+
+def test_the_description_of_a_very_wide_parquet_file_is_not_read(monkeypatch):
+    """Its list of columns is refused by its length, which stands before it."""
+    monkeypatch.setattr("ordag.data.sources.parquet.LISTED", 1)
+    with pytest.raises(DataError, match="has more than 2 columns"):
+        Table(Upload("t.parquet", content("t.parquet"), widest=2))
+
+
+def test_nor_are_very_many_names_of_moments(monkeypatch):
+    monkeypatch.setattr("ordag.data.moments_file.LONGEST_LIST", 1)
+    monkeypatch.setattr("ordag.data.moments_file._header", lambda *_: pytest.fail("names were made"))
+    with pytest.raises(DataError, match="has more than 2 columns"):
+        Table(Upload("t.moments", content("t.moments"), widest=2))
+
+
+@pytest.mark.parametrize(
+    "header", ['"x, y",z', '"x,""y"", z",z', '\n\n"x\n,y",z', 'x "1",z', '"",z', 'x,z"', '"x, y" ,z']
+)
+def test_separators_in_a_name_are_no_columns(header):
+    """As many columns are counted as the reader finds."""
+    data = f"{header}\n1,2\n3,4\n".encode()
+    assert len(open_source(Upload("t.csv", data, widest=2), columns=None if '"",' not in header else ["z"]).names) < 3
+    with pytest.raises(DataError, match="has more than 1 columns"):
+        open_source(Upload("t.csv", data, widest=1))
+
+
+def test_what_follows_a_long_line_is_not_split_into_lines():
+    """Each of very many short lines would take memory of its own."""
+    long = b"a" * 2**19
+    head, whole = sniff._head(Upload("t.csv", long + b"\n1\n2\n" + b"3\n" * 2**18, widest=1000), "t.csv", None)
+    assert (head, whole) == (long + b"\n1\n2\n", False)
+
+
+def test_a_line_may_be_as_long_as_its_columns_make_it():
+    with pytest.raises(UnreadableError, match="no line end in its first"):
+        open_source(Upload("t.csv", b"a" * 2**23, widest=2))
 
 
 @pytest.mark.parametrize("name", ["t.feather", "t.arrows"])

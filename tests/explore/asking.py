@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+
+import anyio
 
 TOKEN = "a-token"
 
@@ -29,6 +32,12 @@ def arrows(document):
     pairs, raw = document["pairs"], document["raw"]
     ends = zip(pairs["source"], pairs["target"], pairs["kind"], strict=True)
     return [(raw[i], raw[j]) for i, j, kind in ends if kind == "arrow"]
+
+
+def finished(work, *given):
+    """What an asynchronous function comes to. In a thread: in the one of the tests the event loop of the browser may run."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(anyio.run, work, *given).result()
 
 
 def lines(response):

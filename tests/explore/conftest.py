@@ -1,17 +1,14 @@
-"""Servers of the workbench, each a process of its own as a person would start it, and pages of them in a browser."""
+"""A desk and servers of the workbench in this process, and pages of them in a browser."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
+from contextlib import ExitStack, closing, contextmanager
 from functools import cache
 
 import httpx
 import pytest
 from asking import TOKEN
-from chromium import browser, watched  # noqa: F401
 
 from ordag.explore.desk import Desk
 from ordag.explore.serve import listen, server
@@ -21,24 +18,32 @@ PATIENCE = 180_000
 """Milliseconds to wait for what must come: a busy machine is slow, and nothing here is about time."""
 
 
+@contextmanager
+def answering(desk):
+    """A server in a thread of this process; gives where it answers."""
+    with listen("127.0.0.1", 0) as listening:
+        one = server(desk, TOKEN, listening)
+        thread = threading.Thread(target=one.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            one.should_exit = True
+            thread.join()
+
+
 @pytest.fixture(scope="session")
 def desk():
     """A desk without a table, for tables of up to a megabyte."""
-    one = Desk(Tables(2**20))
-    yield one
-    one.close()
+    with closing(Desk(Tables(2**20))) as one:
+        yield one
 
 
 @pytest.fixture(scope="session")
 def address(desk):
-    """Where a server in this process answers."""
-    with listen("127.0.0.1", 0) as listening:
-        answering = server(desk, TOKEN, listening)
-        thread = threading.Thread(target=answering.run, kwargs={"sockets": [listening]})
-        thread.start()
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        answering.should_exit = True
-        thread.join()
+    """Where a server of that desk answers."""
+    with answering(desk) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")
@@ -50,37 +55,27 @@ def client(address):
 
 @pytest.fixture(scope="session")
 def serving():
-    """From the words after `ordag explore` to the address of a page; all servers end with the tests."""
-    started = []
+    """From the data that `ordag explore` is given, or none, to the address of a page; all servers end with the tests."""
+    with ExitStack() as open_yet:
 
-    @cache
-    def address(*words):
-        one = subprocess.Popen(
-            [sys.executable, "-m", "ordag", "explore", *map(str, words), "--no-browser"],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-        )
-        started.append(one)
-        found = one.stdout.readline().strip()
-        assert found.startswith("http://127.0.0.1:")
-        return found
+        @cache
+        def address(data=None):
+            tables = Tables(2**28)
+            if data is not None:
+                tables.start_with(str(data), getattr(data, "name", data), {})
+            desk = open_yet.enter_context(closing(Desk(tables)))
+            return f"{open_yet.enter_context(answering(desk))}/{TOKEN}/"
 
-    yield address
-    for one in started:
-        one.terminate()
-    for one in started:
-        one.stdout.close()
-        one.wait(timeout=30)
+        yield address
 
 
 @pytest.fixture
-def bench(watched, serving):  # noqa: F811
+def bench(watched, serving):
     """Open the workbench on some data (none: the page to begin with), and wait until it is there."""
 
-    def opened(*words, **options):
+    def opened(*data, **options):
         one = watched(**{"viewport": {"width": 1280, "height": 800}, **options})
         one.page.set_default_timeout(PATIENCE)
-        return one.open(serving(*words), "#again-body code" if words else "#welcome .drop")
+        return one.open(serving(*data), "#again-body code" if data else "#welcome .drop")
 
     return opened

@@ -7,6 +7,8 @@ from http.client import HTTPConnection
 import pytest
 from asking import TOKEN, state
 
+pytestmark = pytest.mark.system
+
 SAFE = {
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",

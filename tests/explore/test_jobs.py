@@ -11,7 +11,7 @@ from contextlib import suppress
 import anyio
 import psutil
 import pytest
-from asking import lines, state
+from asking import finished, lines, state
 
 import ordag
 from ordag.errors import SettingError
@@ -20,6 +20,8 @@ from ordag.explore.desk import Desk
 from ordag.explore.tables import Tables
 from ordag.show.export import content
 from ordag.words import News
+
+pytestmark = pytest.mark.system
 
 
 def test_a_bootstrap_is_that_of_the_library(client):
@@ -147,7 +149,7 @@ def run(crew, *task, hear=None):
     async def work():
         return await crew.run(*task, hear=hear)
 
-    return anyio.run(work)
+    return finished(work)
 
 
 def test_a_worker_waits_for_the_next_task(crew):
@@ -200,7 +202,7 @@ def test_work_that_nobody_waits_for_is_killed(crew):
 
             await crew.run(lasting, hear=hear)
 
-    anyio.run(begin)
+    finished(begin)
     wait_for_end(heard[0])
 
 
@@ -223,7 +225,7 @@ def test_more_work_than_processes_waits_its_turn():
 
             await crew.run(counting, hear=hear)
 
-    anyio.run(both)
+    finished(both)
     crew.close()
     assert heard == [WAITING]
 
@@ -282,7 +284,7 @@ def test_a_search_that_two_wait_for_is_made_once(monkeypatch, given_up):
                 first.cancel()
             gate[0].set()
 
-    anyio.run(both)
+    finished(both)
     desk.close()
     assert len(begun) == 1 + given_up
     assert len(found) == 2 - given_up

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 from acts import column, rescale
 from browser.pages import table
 from hands import answered, arrows
@@ -11,6 +12,8 @@ from playwright.sync_api import expect
 
 import ordag
 from ordag.data.datasets import load
+
+pytestmark = pytest.mark.system
 
 
 def learned(frame, **settings):

@@ -14,6 +14,8 @@ import ordag
 from ordag.data.datasets import DATASETS
 from ordag.words import shown
 
+pytestmark = pytest.mark.system
+
 
 def saved(page):
     with page.expect_download() as got:

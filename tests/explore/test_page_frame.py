@@ -16,6 +16,8 @@ import ordag
 from ordag.data.datasets import load
 from ordag.words import shown
 
+pytestmark = pytest.mark.system
+
 
 @pytest.fixture(scope="session")
 def tables(tmp_path_factory):
@@ -49,7 +51,7 @@ def with_clock(watched, serving):
     return opened
 
 
-def test_three_columns_and_the_verdict_are_in_sight(bench):
+def test_three_columns_and_the_verdict_are_in_sight_and_keys_are_listed(bench):
     page = bench("marks")
     assert arrows(page) == learned()
     assert drawn(page) == len(learned())
@@ -63,6 +65,11 @@ def test_three_columns_and_the_verdict_are_in_sight(bench):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.mouse.wheel(0, 4000)
     expect(page.locator("#badge")).to_be_in_viewport()
+    page.keyboard.press("?")
+    listed = page.locator("#keys-body th").all_inner_texts()
+    assert {"Ctrl+Z", "Ctrl+Shift+Z", "/"} <= set(listed)
+    page.keyboard.press("Escape")
+    assert not page.get_by_role("dialog").is_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -244,9 +251,8 @@ def test_two_tabs_do_not_disturb_each_other(bench):
     first, second = bench("marks"), bench("marks")
     held = []
     first.route("**/api/answer", lambda route: held.append(route), times=1)
-    first.get_by_role("radio", name="ges", exact=True).click()
-    while not held:
-        first.wait_for_timeout(10)
+    with first.expect_request("**/api/answer"):
+        first.get_by_role("radio", name="ges", exact=True).click()
     answer = held[0].fetch()  # the server has answered one tab, which does not know it yet, when the other asks
     rescale(second, "algebra", "×100")
     assert arrows(second) == learned(scaled(algebra=100))
@@ -332,12 +338,3 @@ def broken(route):
     route.fulfill(
         response=answer, body=text.replace("function paint() {", 'function paint() { throw new Error("a fault");', 1)
     )
-
-
-def test_keys_are_listed(bench):
-    page = bench("marks")
-    page.keyboard.press("?")
-    listed = page.locator("#keys-body th").all_inner_texts()
-    assert {"Ctrl+Z", "Ctrl+Shift+Z", "/"} <= set(listed)
-    page.keyboard.press("Escape")
-    assert not page.get_by_role("dialog").is_visible()

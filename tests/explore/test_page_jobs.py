@@ -16,6 +16,8 @@ from playwright.sync_api import expect
 
 import ordag
 
+pytestmark = pytest.mark.system
+
 
 def part(page, name):
     return page.get_by_role("form", name=name)

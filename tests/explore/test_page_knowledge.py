@@ -10,13 +10,15 @@ from hands import action, answered, arrows, choose_arrow, choose_variable
 import ordag
 from ordag.words import shown
 
+pytestmark = pytest.mark.system
+
 
 def learned(**knowledge):
     fit = ordag.learn("marks", knowledge=knowledge)
     return {tuple(map(shown, edge)) for edge in fit.graph.directed}
 
 
-def test_an_arrow_is_turned_round_and_back(bench):
+def test_an_arrow_is_turned_round_and_back_forbidden_and_allowed_again(bench):
     page = bench("marks")
     before = arrows(page)
     assert before == learned()
@@ -35,10 +37,7 @@ def test_an_arrow_is_turned_round_and_back(bench):
     assert page.locator("#knowledge-body .said li").count() == 0
     answered(page, page.locator("#redo").click)
     assert ("vectors", "algebra") in arrows(page)
-
-
-def test_an_arrow_is_forbidden_and_allowed_again(bench):
-    page = bench("marks")
+    answered(page, page.locator("#undo").click)
     choose_arrow(page, "algebra", "analysis")
     answered(page, action(page, "forbid both ways").click)
     both = [("algebra", "analysis"), ("analysis", "algebra")]
@@ -132,12 +131,6 @@ def test_the_form_adds_with_the_keyboard_alone(bench):
     assert arrows(page) == learned()
 
 
-def test_names_are_asked_for_before_anything_is_added(bench):
-    page = bench("marks")
-    page.locator("#knowledge-body").get_by_role("button", name="add").click()
-    assert "Choose both variables" in page.locator("#knowledge-body [role=alert]").inner_text()
-
-
 def test_enter_in_a_field_chooses_and_adds_nothing(bench):
     page = bench("marks")
     form = page.locator("#knowledge-body form")
@@ -147,6 +140,8 @@ def test_enter_in_a_field_chooses_and_adds_nothing(bench):
     page.keyboard.press("Enter")
     assert page.input_value("#known-first") == "algebra"
     assert complaint.is_hidden()
+    form.get_by_role("button", name="add").click()
+    assert "Choose both variables" in complaint.inner_text()
     page.locator("#known-second").focus()
     page.keyboard.type("alg")
     page.keyboard.press("Enter")
@@ -218,7 +213,7 @@ def test_a_variable_is_dragged_from_the_graph_into_a_tier(bench):
     assert page.locator("svg.graph .node[aria-label='statistics']").get_attribute("transform") == place
 
 
-def test_tiers_by_the_keyboard(bench):
+def test_tiers_by_the_keyboard_for_several_at_once_and_from_the_card(bench):
     page = bench("marks")
     chip(page, "statistics").focus()
     answered(page, lambda: page.keyboard.press("ArrowUp"))
@@ -232,10 +227,7 @@ def test_tiers_by_the_keyboard(bench):
     page.locator("[data-name=algebra]:focus").wait_for()
     answered(page, lambda: page.keyboard.press("Delete"))
     assert arrows(page) == learned(tiers=[["statistics"]])
-
-
-def test_several_variables_move_at_once(bench):
-    page = bench("marks")
+    answered(page, page.get_by_role("button", name="take all back").click)
     for name in ("mechanics", "vectors"):
         chip(page, name).focus()
         page.keyboard.press("Space")
@@ -244,10 +236,7 @@ def test_several_variables_move_at_once(bench):
     assert arrows(page) == learned(tiers=[["mechanics", "vectors"]])
     assert page.locator(".moves").is_hidden()
     page.locator("[data-name=mechanics]:focus").wait_for()
-
-
-def test_a_tier_from_the_card(bench):
-    page = bench("marks")
+    answered(page, page.get_by_role("button", name="take all back").click)
     choose_variable(page, "vectors")
     answered(page, lambda: page.locator("#card select").select_option(label="a first tier"))
     assert arrows(page) == learned(tiers=[["vectors"]])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 from acts import method, rescale, stopped
 from browser.pages import sparse
 from hands import arrows
 from playwright.sync_api import expect
 
 import ordag
+
+pytestmark = pytest.mark.system
 
 DROP = """([name, text]) => {
     const given = new DataTransfer();

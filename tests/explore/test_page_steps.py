@@ -12,6 +12,8 @@ from playwright.sync_api import expect
 
 import ordag
 
+pytestmark = pytest.mark.system
+
 NAMES = ["mechanics", "vectors", "algebra", "analysis", "statistics"]
 
 

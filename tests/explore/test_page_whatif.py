@@ -11,6 +11,8 @@ from hands import action, answered, arrows, choose_arrow, choose_variable
 import ordag
 from ordag.effects import total_effects
 
+pytestmark = pytest.mark.system
+
 
 @pytest.fixture(scope="module")
 def fit():
@@ -34,7 +36,7 @@ def pick(page, field, name):
     page.keyboard.press("Enter")
 
 
-def test_a_change_runs_through_the_graph(bench, fit):
+def test_a_change_runs_through_the_graph_of_now(bench, fit):
     page = bench("marks")
     page.get_by_role("tab", name="graph").click()
     pick(page, "#what-if-cause", "algebra")
@@ -51,12 +53,7 @@ def test_a_change_runs_through_the_graph(bench, fit):
     page.locator("#whatif-body").get_by_role("button", name="stop").click()
     assert numbers(page) == {}
     assert page.locator("#whatif-body .changes").inner_text() == ""
-
-
-def test_one_standard_deviation_and_the_graph_of_now(bench, fit):
-    page = bench("marks")
-    page.get_by_role("tab", name="graph").click()
-    pick(page, "#what-if-cause", "algebra")
+    page.get_by_label("By how much").fill("1")
     page.get_by_label("In which unit").select_option("deviations")
     page.locator("#whatif-body").get_by_role("button", name="show").click()
     spread = fit.moments.spread[fit.names.index("algebra")] / math.sqrt(fit.n - 1)
@@ -128,24 +125,7 @@ def test_a_total_effect_has_its_interval_and_its_paths(bench, fit):
     page.locator("#whatif-body .paths button").filter(has_text="vectors").wait_for(state="detached")
 
 
-def test_there_may_be_no_path(bench):
-    page = bench("marks")
-    pick(page, "#effect-from", "mechanics")
-    pick(page, "#effect-to", "algebra")
-    page.get_by_text("No directed path leads from mechanics to algebra").wait_for()
-    pick(page, "#effect-to", "mechanics")
-    page.get_by_text("Choose two different variables.").wait_for()
-
-
-def test_a_class_has_no_effects_to_show(bench):
-    page = bench("marks")
-    answered(page, lambda: page.locator("#settings-body").get_by_text("pc", exact=True).first.click())
-    pick(page, "#what-if-cause", "algebra")
-    page.locator("#whatif-body").get_by_role("button", name="show").click()
-    assert "leaves directions open" in page.locator("#whatif-body [role=alert]").inner_text()
-
-
-def test_what_is_missing_is_asked_for(bench):
+def test_what_is_missing_is_asked_for_and_what_is_not_there_is_said(bench):
     page = bench("marks")
     show = page.locator("#whatif-body").get_by_role("button", name="show")
     show.click()
@@ -154,6 +134,15 @@ def test_what_is_missing_is_asked_for(bench):
     page.get_by_label("By how much").fill("0")
     show.click()
     assert "other than 0" in page.locator("#whatif-body [role=alert]").inner_text()
+    page.get_by_label("By how much").fill("1")
+    pick(page, "#effect-from", "mechanics")
+    pick(page, "#effect-to", "algebra")
+    page.get_by_text("No directed path leads from mechanics to algebra").wait_for()
+    pick(page, "#effect-to", "mechanics")
+    page.get_by_text("Choose two different variables.").wait_for()
+    answered(page, lambda: page.locator("#settings-body").get_by_text("pc", exact=True).first.click())
+    show.click()
+    assert "leaves directions open" in page.locator("#whatif-body [role=alert]").inner_text()  # of a class
 
 
 def test_the_card_of_a_variable_has_intervals(bench, fit):

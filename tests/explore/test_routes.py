@@ -26,6 +26,8 @@ from ordag.explore.forms import forms
 from ordag.show.export import content
 from ordag.show.text import false_edges
 
+pytestmark = pytest.mark.system
+
 MARKS = DATASETS["marks"]
 CSV = MARKS.path.read_bytes()
 
@@ -548,7 +550,7 @@ def test_names_are_shown_without_effect(client):
     assert "\u202e" not in "".join([*told["names"], told["title"], *told["found"]])
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(part=parts, value=anything)
 def test_no_state_is_a_fault(client, part, value):
     said = client.post("api/answer", content=json.dumps({"state": {**state(), part: value}}))
@@ -557,7 +559,7 @@ def test_no_state_is_a_fault(client, part, value):
         assert set(said.json()) == {"error", "kind"}
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     path=st.sampled_from(["answer", "verdict", "effects", "effect", "export", "data", "knowledge", "jobs/check"]),
     value=anything,

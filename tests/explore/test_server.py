@@ -18,6 +18,8 @@ from asking import TOKEN, state
 from ordag.explore.serve import serve, server
 from ordag.explore.tables import Tables
 
+pytestmark = pytest.mark.system
+
 SLOW = {"state": state(settings={"alpha": 0.05}), "replicates": 100_000}
 
 

@@ -24,7 +24,7 @@ def known_moments(
     if isinstance(data, Moments):
         return data
     if isinstance(data, Upload):
-        return of_bytes(data.data, shown(data.name)) if is_moments(data) else None
+        return of_bytes(data.data, shown(data.name), data.widest) if is_moments(data) else None
     if isinstance(data, list | tuple) and data and all(isinstance(one, Moments) for one in data):
         return merged(((f"Moments {k}", one) for k, one in enumerate(data, start=1)), columns)
     paths = data if isinstance(data, list | tuple) else [data]

@@ -353,8 +353,8 @@ def _check_same_columns(one: Moments, other: Moments, describe: str) -> None:
         )
 
 
-def of_bytes(data: bytes, describe: str) -> Moments:
-    return Moments(**parse(io.BytesIO(data), describe)[0]._asdict())
+def of_bytes(data: bytes, describe: str, widest: int | None = None) -> Moments:
+    return Moments(**parse(io.BytesIO(data), describe, widest)[0]._asdict())
 
 
 def gram_moments(source: Source) -> Moments | None:

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.data.sources.paths import File, opened
+from ordag.data.sources.paths import File, opened, too_wide
 from ordag.data.table_checks import check_names
 from ordag.errors import OrdagError, UnreadableError
 
@@ -28,6 +28,7 @@ MARK = b"ordag\0mo"
 VERSION = 1
 START = struct.Struct("<8sII")
 LONGEST_HEADER = 2**28
+LONGEST_LIST = 16  # commas for each column that a file in memory may have: some names have a few
 
 
 class Content(NamedTuple):
@@ -85,8 +86,8 @@ def read(path: Path, describe: str) -> tuple[Content, bytes]:
             raise UnreadableError(f"{describe} could not be read: {error.strerror or error}.") from error
 
 
-def parse(file: BinaryIO, describe: str) -> tuple[Content, bytes]:
-    """The same of an open file, or of bytes that somebody has sent."""
+def parse(file: BinaryIO, describe: str, widest: int | None = None) -> tuple[Content, bytes]:
+    """The same of an open file, or of bytes that somebody has sent, of which `widest` columns are taken at the most."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     if not size:
@@ -107,8 +108,12 @@ def parse(file: BinaryIO, describe: str) -> tuple[Content, bytes]:
     if length > LONGEST_HEADER or length > size:
         raise cut if length <= LONGEST_HEADER else _damaged(describe)
     header = file.read(length)
+    if widest is not None and header.count(b",") >= LONGEST_LIST * widest:  # as many texts would be made
+        raise too_wide(describe, widest)
     names, known = _header(header, describe)
     p = len(names)
+    if widest is not None and p > widest:
+        raise too_wide(describe, widest)
     expected = START.size + length + 8 * (p + p * (p + 1) // 2) + 32
     if size < expected:
         raise cut

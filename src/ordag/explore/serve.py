@@ -14,6 +14,7 @@ import uvicorn
 
 from ordag.errors import SettingError
 from ordag.explore.app import application
+from ordag.explore.connections import AT_ONCE, Connection, Server
 from ordag.explore.desk import Desk
 from ordag.explore.tables import Tables
 
@@ -45,7 +46,8 @@ def server(desk: Desk, token: str, listening: socket.socket, host: str = "127.0.
     hosts = {f"{one}:{port}" for one in names} | (names if port == HTTP else set())
     config = uvicorn.Config(
         application(desk, token, hosts),
-        http="h11",
+        http=Connection,
+        backlog=AT_ONCE,
         ws="none",
         lifespan="off",
         log_level="critical",
@@ -54,7 +56,7 @@ def server(desk: Desk, token: str, listening: socket.socket, host: str = "127.0.
         proxy_headers=False,
         timeout_graceful_shutdown=0,
     )
-    return uvicorn.Server(config)
+    return Server(config)
 
 
 def _named(host: str) -> str:

@@ -179,7 +179,8 @@ class Tables:
 
     def upload(self, name: str, body: bytes, progress: Tell | None = None) -> Held:
         """What somebody dropped onto the page; the name says what kind of file it is, and is a label otherwise."""
-        return self._read(Given(Upload(name, body, UNPACKED * self.most_bytes), name), body, progress)
+        upload = Upload(name, body, UNPACKED * self.most_bytes, MOST_COLUMNS)
+        return self._read(Given(upload, name), body, progress)
 
     def reread(self, id: str, choice: Any, progress: Tell | None = None) -> Held:
         """A table that was refused, by one of the remedies that were offered. Remedies add up."""
@@ -213,8 +214,6 @@ class Tables:
         """The table, read. One that can be read otherwise is kept for that."""
         try:
             table = Table(given.data, keep=KEPT, progress=progress, **given.reading)
-            if isinstance(given.data, Upload):
-                _refuse_wide(given.name, len(table.names))
             table.needing(few_rows).moments  # noqa: B018
         except DataError as error:
             if not error.remedies:
@@ -254,14 +253,6 @@ class Tables:
 
     def _is_here(self, id: str) -> bool:
         return id in self._held or (self.first is not None and self.first.id == id)
-
-
-def _refuse_wide(name: str, p: int) -> None:
-    if p > MOST_COLUMNS:
-        raise DataError(
-            f"{shown(name)} has {p:,} columns, and files that are dropped here may have {MOST_COLUMNS:,}: leave some out, or learn from it "
-            "on the command line, with ordag learn."
-        )
 
 
 def _numbers(table: Table) -> int:

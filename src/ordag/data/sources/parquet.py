@@ -17,7 +17,17 @@ from ordag.arrays import Array
 from ordag.data.reading import Reading
 from ordag.data.sources.arrow import kind_of, numbers_of
 from ordag.data.sources.columns import Kind, select
-from ordag.data.sources.paths import File, Upload, arrow_file, check_unpacked, opened, size_of, unchanged
+from ordag.data.sources.paths import (
+    File,
+    Upload,
+    arrow_file,
+    check_unpacked,
+    check_width,
+    opened,
+    size_of,
+    too_wide,
+    unchanged,
+)
 from ordag.data.sources.sniff import LOOK, TEXT_ENDINGS
 from ordag.data.sources.source import Source, regroup, rows_at_once
 from ordag.errors import ColumnError, OrdagWarning, UnreadableError
@@ -27,6 +37,7 @@ ENDINGS = (".parquet", ".pq")
 TEXT = re.compile(r"\.(csv|tsv)(\.\w+)?$", re.IGNORECASE)
 MARK = b"PAR1"  # the first and the last four bytes of every Parquet file
 BUFFER, MOST_BUFFERED = 1 << 16, 1 << 27  # bytes read ahead in each column, and in all of them if those are very many
+LISTED = 16  # entries in a list of the description of a file in memory, for each column that it may have
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,12 +215,21 @@ def _opened(path: File, describe: str, buffer: int = BUFFER) -> Iterator[Any]:
     """The open file, read ahead by so many bytes in each column."""
     from pyarrow import parquet
 
-    with _said(describe):
+    widest = path.widest if isinstance(path, Upload) else None
+    with _said(describe, widest=widest):
         _check_marks(path, describe)
+        longest = None if widest is None else LISTED * widest
         with (
             arrow_file(path) as raw,
-            parquet.ParquetFile(raw, pre_buffer=False, buffer_size=buffer, page_checksum_verification=True) as file,
-        ):  # checksums only where the file has them
+            parquet.ParquetFile(
+                raw,
+                pre_buffer=False,
+                buffer_size=buffer,
+                page_checksum_verification=True,  # only where the file has checksums
+                thrift_container_size_limit=longest,
+            ) as file,
+        ):
+            check_width(path, describe, file.metadata.num_columns)
             check_unpacked(path, describe, _unpacked_size(file.metadata))
             yield file
 
@@ -222,14 +242,19 @@ def _unpacked_size(metadata: Any) -> int:
 
 
 @contextmanager
-def _said(describe: str, place: Callable[[], str] = str) -> Iterator[None]:
-    """What pyarrow or the system has against a file becomes one sentence; `place` is asked where in the file it was."""
+def _said(describe: str, place: Callable[[], str] = str, widest: int | None = None) -> Iterator[None]:
+    """What pyarrow or the system has against a file becomes one sentence; `place` is asked where in the file it was.
+
+    widest: the most columns that the file may have, if that is why its lists are bounded.
+    """
     import pyarrow as pa
 
     try:
         yield
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0].strip(" :.")
+        if widest is not None and "size limit" in reason:
+            raise too_wide(describe, widest) from error
         if "CRC checksum" in reason:
             reason = "a page does not match its checksum"
         raise UnreadableError(

@@ -13,20 +13,21 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, TypeAlias
 
 from ordag.data.datasets import DATASETS, load
-from ordag.errors import OrdagWarning, UnreadableError
+from ordag.errors import DataError, OrdagWarning, UnreadableError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Upload:
     """A file in memory, such as a browser sends: its bytes, and its name, whose ending tells what they are.
 
-    The name is a label, and no path: nothing on the disk is opened by it. `most` bytes may come of it when it is unpacked; a file that
-    would give more is refused before they are there.
+    The name is a label, and no path: nothing on the disk is opened by it. `most` bytes may come of it when it is unpacked, and `widest` is
+    the most columns that it may have; a file with more of either is refused before they are in memory.
     """
 
     name: str
     data: bytes
     most: int | None = None
+    widest: int | None = None
 
     @property
     def suffix(self) -> str:
@@ -58,6 +59,20 @@ def check_unpacked(file: File, describe: str, size: int) -> None:
             f"{describe} unpacks to more than {file.most:,} bytes, which is the most that is taken of a file in memory: "
             "name it to ordag explore or ordag.learn by its path, for which there is no such limit."
         )
+
+
+def check_width(file: File, describe: str, columns: int) -> None:
+    """Refuse a file in memory with more columns than it may have; `columns` may count no further than to one too many."""
+    if isinstance(file, Upload) and file.widest is not None and columns > file.widest:
+        raise too_wide(describe, file.widest)
+
+
+def too_wide(describe: str, widest: int) -> DataError:
+    """The error for a file in memory with more columns than it may have."""
+    return DataError(
+        f"{describe} has more than {widest:,} columns, which is the most that is taken of a file in memory: leave some out, or name it "
+        "to ordag learn or ordag explore by its path, for which there is no such limit."
+    )
 
 
 def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:

@@ -7,15 +7,17 @@ import csv
 import io
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from ordag.checks import short
 from ordag.data.reading import Reading
 from ordag.data.remedies import LATIN, NO_HEADER, split_at
-from ordag.data.sources.paths import File, Upload, arrow_file, check_unpacked, opened
+from ordag.data.sources.paths import File, Upload, arrow_file, check_unpacked, check_width, opened
 from ordag.errors import SettingError, UnreadableError
 
 NUMBER = re.compile(r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)\s*", re.IGNORECASE)
 LINE_END = re.compile(r"\r\n|\r|\n")
+LINE_END_BYTES = re.compile(rb"\r\n|\r|\n")
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}  # unpacked by pyarrow while reading
 PACKED = {
     b"\x1f\x8b": ".gz",
@@ -27,6 +29,8 @@ TEXT_ENDINGS = (".csv", ".tsv", ".txt", *COMPRESSED)
 HOST_NAMES = ("idna", "punycode")  # encodings of single words, not of files
 LOOK = 1 << 18  # bytes
 LONGEST_LINE = 1 << 28  # bytes
+MOST_CELLS = 1 << 16  # of a first line that no reader of text takes
+LONGEST_CELL = 1 << 12  # bytes, on average over a line of a file in memory
 SEPARATORS = {  # in words, in Python, and in a shell
     ",": ("commas", '","', ","),
     ";": ("semicolons", '";"', "';'"),
@@ -109,6 +113,7 @@ def sniff(path: File, describe: str, reading: Reading) -> Layout:
         raise SettingError(
             f"decimal={short(decimal)} with separator={chosen!r}: the decimal mark is '.' or ',', and not the separator."
         )
+    check_width(path, describe, _width(text, chosen, path))
     first = _cells(text, chosen)
     if len(first) == 1:
         _refuse_other_separator(text, lines, chosen, describe)
@@ -158,7 +163,7 @@ def _head(path: File, describe: str, compression: str | None) -> tuple[bytes, bo
     """The first lines, unpacked, at least two if there are two; and whether that is the whole file."""
     import pyarrow as pa
 
-    head, size = b"", 0
+    head, size, longest = b"", 0, _longest(path)
     try:
         if compression is not None and isinstance(
             path, Upload
@@ -169,7 +174,7 @@ def _head(path: File, describe: str, compression: str | None) -> tuple[bytes, bo
                     check_unpacked(path, describe, size)
         with arrow_file(path) as raw, pa.input_stream(raw, compression=compression) as stream:
             while head.count(b"\n") + head.count(b"\r") < 3:
-                if len(head) > LONGEST_LINE:
+                if len(head) > longest:
                     raise UnreadableError(
                         f"{describe} has no line end in its first {len(head) >> 20} MB: it is not a table in text."
                     )
@@ -177,7 +182,11 @@ def _head(path: File, describe: str, compression: str | None) -> tuple[bytes, bo
                 head += more
                 if not more:
                     return head, True
-            return head, not stream.read(1)
+            few = [end.end() for end in islice(LINE_END_BYTES.finditer(head), 3)]
+            much = max(
+                LOOK, few[-1]
+            )  # the last reading may have brought many more lines, each of which would take memory of its own
+            return head[:much], len(head) <= much and not stream.read(1)
     except (pa.ArrowException, OSError) as error:
         raise UnreadableError(
             f"{describe} cannot be unpacked ({error}): it is damaged or cut off. Copy or download it again."
@@ -293,7 +302,33 @@ def _cells(text: str, separator: str) -> tuple[str, ...]:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
         return tuple(next(row for row in rows if row))
     except csv.Error:  # a cell longer than the reader takes: no header has that
-        return tuple(LINE_END.split(text.lstrip(), 1)[0].split(separator))
+        return tuple(LINE_END.split(text.lstrip(), 1)[0].split(separator, MOST_CELLS))
+
+
+def _width(text: str, separator: str, file: File) -> int:
+    """How many cells the first line that is not blank has; counted no further than to one more than the file may have.
+
+    Cells are not made, as there may be millions of them.
+    """
+    if not isinstance(file, Upload) or file.widest is None:
+        return 0
+    other = f"[^{re.escape(separator)}\r\n]*+"
+    cell = re.compile(f'(?:"(?:[^"]++|"")*+"?{other}|{other})')
+    place, count = len(text) - len(text.lstrip("\r\n")), 1
+    while count <= file.widest:
+        found = cell.match(text, place)
+        assert found is not None
+        place = found.end()
+        if text[place : place + 1] != separator:
+            break
+        place, count = place + 1, count + 1
+    return count
+
+
+def _longest(file: File) -> int:
+    """Bytes that a line may have."""
+    widest = file.widest if isinstance(file, Upload) else None
+    return LONGEST_LINE if widest is None else min(LONGEST_LINE, max(LOOK, widest * LONGEST_CELL))
 
 
 def _block(head: bytes) -> int:

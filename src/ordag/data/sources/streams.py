@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import struct
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -18,7 +17,8 @@ from ordag.data.sources.arrays import open_array
 from ordag.data.sources.arrow import kind_of, numbers_of
 from ordag.data.sources.columns import select
 from ordag.data.sources.frames import open_frame
-from ordag.data.sources.paths import File, Upload, arrow_file, check_unpacked, opened, size_of, unchanged
+from ordag.data.sources.ipc_sizes import field_count, unpacked_size
+from ordag.data.sources.paths import File, Upload, arrow_file, check_unpacked, check_width, opened, size_of, unchanged
 from ordag.data.sources.sniff import TEXT_ENDINGS
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import ColumnError, UnreadableError
@@ -88,7 +88,8 @@ def open_ipc(path: File, describe: str, reading: Reading) -> Source | None:
         _check_end(path, describe)
     if isinstance(path, Upload):
         with _said(describe):
-            check_unpacked(path, describe, _unpacked_size(path, is_file))
+            check_width(path, describe, field_count(path, is_file))
+            check_unpacked(path, describe, unpacked_size(path, is_file))
     with _said(describe), _ipc(path, is_file) as (file, _):
         schema = file.schema
         names = _selected(schema, reading, describe)
@@ -103,57 +104,6 @@ def open_ipc(path: File, describe: str, reading: Reading) -> Source | None:
                 yield batch
 
     return IpcSource(names=names, rows=None, describe=describe, read=read, path=path, done=done)
-
-
-def _unpacked_size(path: File, is_file: bool) -> int:
-    """Bytes that the batches of a file take when they are unpacked, as they say themselves."""
-    import pyarrow as pa
-
-    size = 0
-    with arrow_file(path) as raw:
-        raw.seek(8 if is_file else 0)
-        while True:
-            try:
-                message = pa.ipc.read_message(raw)
-            except EOFError:
-                return size
-            if message.type in ("record batch", "dictionary"):
-                try:
-                    size += _unpacked_batch(message.metadata.to_pybytes(), message.body, message.type == "dictionary")
-                except struct.error as error:
-                    raise pa.ArrowInvalid("a batch lacks its sizes") from error
-
-
-def _unpacked_batch(said: bytes, body: Any, dictionary: bool) -> int:
-    """Of one batch; `said` is its Message, a FlatBuffer whose tables have their fields at offsets of 16 bits (format/Message.fbs of Arrow).
-
-    A compressed buffer begins with the number of bytes that it unpacks to, or −1 where it is as it is.
-    """
-
-    def number(form: str, place: int) -> int:
-        return int(struct.unpack_from(f"<{form}", said, place)[0])
-
-    def entry(table: int, field: int) -> int | None:
-        fields = table - number("i", table)
-        offset = number("H", fields + 4 + 2 * field) if 4 + 2 * field < number("H", fields) else 0
-        return table + offset if offset else None
-
-    def inside(table: int, field: int) -> int:
-        place = entry(table, field)
-        if place is None:
-            raise struct.error("a field is not there")
-        return place + number("I", place)
-
-    batch = inside(number("I", 0), 2)
-    if dictionary:
-        batch = inside(batch, 1)
-    buffers = inside(batch, 2)
-    packed, size = entry(batch, 3) is not None, 0
-    for k in range(number("I", buffers)):
-        start, length = struct.unpack_from("<qq", said, buffers + 4 + 16 * k)
-        unpacked = struct.unpack_from("<q", body, start)[0] if packed and length else -1
-        size += length if unpacked < 0 else unpacked
-    return size
 
 
 def _check_end(path: File, describe: str) -> None:

@@ -24,6 +24,19 @@ export function unitWords(change) {
   return change > 0 && change < 1 && Number.isInteger(1 / change) ? `÷ ${number(1 / change)}` : `× ${number(change)}`;
 }
 
+/** The change of a column's unit in a state; undefined for none. Every object has something by names such as `constructor`: only its own count. */
+const unitOf = ({ transform }, name) => (Object.hasOwn(transform, name) ? transform[name] : undefined);
+
+/** Give columns of a state a unit, or with undefined their own: made anew, as `transform.__proto__ = …` would do something else. */
+function setUnits(state, names, change) {
+  const units = new Map(Object.entries(state.transform));
+  for (const name of names) {
+    if (change === undefined) units.delete(name);
+    else units.set(name, change);
+  }
+  state.transform = Object.fromEntries(units);
+}
+
 export function createColumns(box, bench) {
   let open = null,
     wanted = "",
@@ -46,7 +59,7 @@ export function createColumns(box, bench) {
     { class: "toolbar" },
     all(
       "standardise all",
-      (state) => each(state, "standardise"),
+      (state) => setUnits(state, state.columns ?? state.data.names, "standardise"),
       "Every column in standard deviations: what remains does not rest on units",
     ),
     all("own units", (state) => void (state.transform = {}), "Every column as it is in the table"),
@@ -65,16 +78,9 @@ export function createColumns(box, bench) {
 
   const used = () => new Set(bench.state.columns ?? bench.data.names);
 
-  function each(state, change) {
-    for (const name of state.columns ?? state.data.names) state.transform[name] = change;
-  }
-
   function change(name, to, event) {
     const words = `${shortened(bench.data.columns.find((one) => one.name === name).shown, 24)}: ${unitWords(to)}`;
-    const edit = (state) => {
-      if (to === undefined || to === 1) delete state.transform[name];
-      else state.transform[name] = to;
-    };
+    const edit = (state) => setUnits(state, [name], to === 1 ? undefined : to);
     return bench.change(edit, words, { since: event.timeStamp }).then((outcome) => outcome.refused && paint());
   }
 
@@ -111,7 +117,7 @@ export function createColumns(box, bench) {
       onchange: (event) => change(name, field.value === "" ? undefined : Number(field.value), event),
     });
     const factor = () => {
-      const now = bench.wanted().transform[name]; // of the last press, be it answered or not
+      const now = unitOf(bench.wanted(), name); // of the last press, be it answered or not
       return typeof now === "number" ? now : 1;
     };
     const by = ([words, times]) =>
@@ -162,10 +168,9 @@ export function createColumns(box, bench) {
   }
 
   function paint() {
-    const now = used(),
-      { transform } = bench.state;
+    const now = used();
     for (const [name, one] of rows) {
-      const unit = transform[name];
+      const unit = unitOf(bench.state, name);
       one.check.checked = now.has(name);
       one.item.classList.toggle("out", !now.has(name));
       one.unit.textContent = unitWords(unit);
@@ -176,7 +181,7 @@ export function createColumns(box, bench) {
       one.reset.disabled = unit === undefined;
     }
     count.textContent = `${now.size} of ${counted(bench.data.names.length, "column")} in use`;
-    own.disabled = !Object.keys(transform).length;
+    own.disabled = !Object.keys(bench.state.transform).length;
     allIn.disabled = bench.state.columns === null;
     paintScales();
   }

@@ -2,19 +2,23 @@
 
 import { element, number, refill } from "./text.js";
 
-const TITLES = { alpha: "level", min_effect: "least effect", orient_by_order: "direct by the order" };
-const WORDS = {
-  bh: "Benjamini–Hochberg",
-  bonferroni: "Bonferroni",
-  bic: "BIC",
-  "fisher-z": "Fisher’s z",
-  commensurable: "can be compared",
-};
+const TITLES = new Map([
+  ["alpha", "level"],
+  ["min_effect", "least effect"],
+  ["orient_by_order", "direct by the order"],
+]);
+const WORDS = new Map([
+  ["bh", "Benjamini–Hochberg"],
+  ["bonferroni", "Bonferroni"],
+  ["bic", "BIC"],
+  ["fisher-z", "Fisher’s z"],
+  ["commensurable", "can be compared"],
+]);
 const FIRST = ["alpha", "penalty", "correction", "parents", "test", "direction", "units", "orient_by_order", "strategy", "min_effect"];
 const [LOW, HIGH] = [-6, Math.log10(0.5)]; // powers of ten between which the level is moved
 
-export const titleOf = (name) => TITLES[name] ?? name.replaceAll("_", " ");
-const wordOf = (value) => WORDS[value] ?? String(value);
+export const titleOf = (name) => TITLES.get(name) ?? name.replaceAll("_", " ");
+const wordOf = (value) => WORDS.get(value) ?? String(value);
 
 /** A sentence that names settings as programs do, such as units='commensurable' (--units commensurable), in the words of this page. */
 export function inPageWords(text) {
