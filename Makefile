@@ -8,6 +8,8 @@ INSTALL = $(if $(shell command -v uv),uv pip install --quiet --python $(BIN)/pyt
 # Processes that run tests: one more than there are cores, because many tests wait for a browser, a server or a worker; 0 for none but the first.
 JOBS ?= $(shell $(PYTHON) -c "import os; print(min(8, 1 + (os.cpu_count() or 1)))")
 TESTS = -m pytest --numprocesses=$(JOBS) --dist=worksteal
+# Bytecode is kept, whatever the environment says: tests start many processes, and each would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo explore settings examples plots pictures check test unit system thorough mutants lint types bench peers docs dist clean help
 
