@@ -13,7 +13,7 @@ from benchmarks.workbench import loaded
 
 pytestmark = pytest.mark.system
 
-CHANGES = 150
+CHANGES = 100
 FILLED = 96 * 2**20
 """Bytes at most by which the tables of other columns and units that are kept become more meanwhile."""
 
