@@ -100,6 +100,15 @@ def path_of(data: str | os.PathLike[str]) -> Path:
     return path.expanduser() if path.parts[:1] == ("~",) else path
 
 
+def paths_of(data: Any) -> tuple[Path, ...]:
+    """The files and folders that data were read from, whichever folder the process goes to later; none for tables in memory."""
+    given = data if isinstance(data, list | tuple) else [data]
+    if not all(isinstance(one, str | os.PathLike) for one in given):
+        return ()
+    named = (DATASETS[one].path if isinstance(one, str) and one in DATASETS else path_of(one) for one in given)
+    return tuple(path.absolute() for path in named)
+
+
 def opened(path: File, describe: str) -> BinaryIO:
     """The file, open for reading bytes."""
     try:
