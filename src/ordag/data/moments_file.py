@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.data.sources.paths import File, opened
+from ordag.data.sources.paths import File, opened, stamp_of, unchanged
 from ordag.data.table_checks import check_names
 from ordag.errors import OrdagError, UnreadableError
 
@@ -78,7 +78,7 @@ def is_moments(path: File) -> bool:
 
 def read(path: Path, describe: str) -> tuple[Content, bytes]:
     """What a file holds, if it is whole, and its checksum; nothing in it is believed before that is."""
-    with opened(path, describe) as file:
+    with unchanged(path, describe, stamp_of(path, describe)), opened(path, describe) as file:
         try:
             return parse(file, describe)
         except OSError as error:

@@ -43,12 +43,15 @@ class Upload:
 File: TypeAlias = Path | Upload
 """What has bytes to read."""
 
+Stamp: TypeAlias = tuple[int, ...]
+"""The device, inode, size and time of change of a file; nothing for one in memory."""
+
 
 def arrow_file(file: File) -> Any:
     """The file as pyarrow reads it."""
     import pyarrow as pa
 
-    return pa.BufferReader(file.data) if isinstance(file, Upload) else pa.OSFile(str(file))
+    return pa.BufferReader(file.data) if isinstance(file, Upload) else pa.OSFile(os.fsencode(file))
 
 
 def check_unpacked(file: File, describe: str, size: int) -> None:
@@ -121,26 +124,41 @@ def opened(path: File, describe: str) -> BinaryIO:
         raise UnreadableError(f"{describe} cannot be opened: {error.strerror}. Check the file.") from error
 
 
-@contextmanager
-def unchanged(path: File, describe: str) -> Iterator[None]:
-    """Around reading a file from its first byte to its last: refuse the answer if it became shorter or longer meanwhile."""
+def stamp_of(path: File, describe: str) -> Stamp:
+    """What tells the file from any other, and from itself at another time."""
     if isinstance(path, Upload):
-        yield
-        return
+        return ()
     with opened(path, describe) as file:
-        before = os.fstat(file.fileno()).st_size
-        fault: Exception | None = None
-        try:
-            yield
-        except Exception as error:
-            fault = error
-        after = os.fstat(file.fileno()).st_size
-        if after != before:
-            raise UnreadableError(
-                f"{describe} changed while it was read, from {before:,} to {after:,} bytes: wait until it is written, or read a copy."
-            ) from fault
-        if fault is not None:
-            raise fault
+        return _stamp(os.fstat(file.fileno()))
+
+
+@contextmanager
+def unchanged(path: File, describe: str, seen: Stamp) -> Iterator[None]:
+    """Around reading a file from its first byte to its last: refuse the answer if it is not what was `seen` at first."""
+    _check_unchanged(path, describe, seen)
+    try:
+        yield
+    except Exception as fault:
+        _check_unchanged(path, describe, seen, fault)
+        raise
+    _check_unchanged(path, describe, seen)
+
+
+def _check_unchanged(path: File, describe: str, seen: Stamp, fault: Exception | None = None) -> None:
+    if isinstance(path, Upload):
+        return
+    try:
+        now = _stamp(path.stat())
+    except OSError:  # it is gone, and what is open of it is whole
+        return
+    if now != seen:
+        raise UnreadableError(
+            f"{describe} changed while it was read: wait until it is written and run again, or read a copy."
+        ) from fault
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def size_of(paths: Iterable[File]) -> int | None:
