@@ -12,8 +12,10 @@ from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, TypeAlias
 
+from ordag.checks import short
 from ordag.data.datasets import DATASETS, load
 from ordag.errors import OrdagWarning, UnreadableError
+from ordag.words import spelled
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,22 +71,21 @@ def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:
     A text without an ending and without a folder ("marks") is a built-in data set, if there is one of that
     name: "./marks" and Path("marks") are files.
     """
-    if isinstance(data, str):
-        _refuse_content(data)
-        if data in DATASETS:
-            if Path(data).exists():
-                warnings.warn(
-                    f"{data!r} is read as the built-in data set, not as the file or folder of that name: "
-                    f"write './{data}' for the file, or move it to be sure.",
-                    OrdagWarning,
-                    stacklevel=4,
-                )
-            return load(data).path, data
     path = path_of(data)
+    _refuse_content(data)
+    if isinstance(data, str) and data in DATASETS:
+        if path.exists():
+            warnings.warn(
+                f"{data!r} is read as the built-in data set, not as the file or folder of that name: "
+                f"write './{data}' for the file, or move it to be sure.",
+                OrdagWarning,
+                stacklevel=4,
+            )
+        return load(data).path, data
     try:
         found = path.exists()
     except OSError as error:
-        raise UnreadableError(f"{data} cannot be opened: {error.strerror}. Check the path.") from error
+        raise UnreadableError(f"{short(str(data))} cannot be opened: {error.strerror}. Check the path.") from error
     if not found and path.is_symlink():
         raise UnreadableError(f"{data} is a link to {os.readlink(path)}, which is not there: check the link.")
     if not found:
@@ -94,12 +95,15 @@ def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:
             f"{data} is neither a file nor a folder: a pipe cannot be read twice. Save the table to a file, "
             "or give the command line - and the table on its standard input."
         )
-    return path, path.name or str(path)
+    return path, spelled(path.name or path)
 
 
 def path_of(data: str | os.PathLike[str]) -> Path:
     """The path that a text stands for; ~ is the home folder."""
-    path = Path(data)
+    try:
+        path = Path(data)
+    except TypeError as error:
+        raise UnreadableError(f"{short(data)} is no path of a file: give a text, or an object of pathlib.") from error
     return path.expanduser() if path.parts[:1] == ("~",) else path
 
 
@@ -169,14 +173,15 @@ def size_of(paths: Iterable[File]) -> int | None:
         return None
 
 
-def _refuse_content(data: str) -> None:
-    if not data.strip():
+def _refuse_content(data: str | os.PathLike[str]) -> None:
+    text = os.fspath(data)
+    if not text.strip():
         raise UnreadableError("The path is empty: give the path of a file, or the name of a data set.")
-    if "\n" in data or "\0" in data or len(data) > 4096:
+    if "\0" in text or (isinstance(data, str) and ("\n" in text or len(text) > 4096)):
         raise UnreadableError(
             "The text given is no path. If it is a table itself, save it to a file and give the file's path."
         )
-    if "://" in data:
+    if isinstance(data, str) and "://" in data:
         raise UnreadableError(f"{data} is an address on a network: download the file, and give its path.")
 
 
