@@ -201,6 +201,8 @@ def _reader(
             yield reader
     except UnicodeDecodeError as error:
         raise not_decodable(layout.describe, layout.encoding, f"byte {error.object[error.start]:#04x}") from error
+    except UnicodeEncodeError as error:
+        raise not_decodable(layout.describe, layout.encoding, "half of a letter") from error
     except (pa.ArrowException, OSError) as error:
         raise (_ragged(ragged[0], layout) if ragged else _explained(str(error), layout, names)) from error
 
