@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import stat
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import ordag
+from ordag import Moments
 from ordag.errors import OutputError
 from ordag.files import write_whole
 from ordag.show.files import check_outputs
@@ -156,3 +159,97 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_the_work(run, tmp_path
     assert (status, out) == (2, "")
     assert says in err
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["learn", "-", "--out", "hard.csv"],
+        ["learn", "-", "--plot", "page.svg"],
+        ["learn", "-", "--report", "page.html"],
+        ["check", "-", "--report", "page.html"],
+        ["moments", "-", "--out", "x.moments"],
+        ["simulate", "--out", "data.csv"],
+        ["simulate", "--truth", "truth.json"],
+    ],
+)
+def test_the_file_on_standard_input_is_never_overwritten(run, tmp_path, table, idle, monkeypatch, words):
+    os.link(tmp_path / "data.csv", tmp_path / "hard.csv")
+    for name in ("page.svg", "page.html", "x.moments", "truth.json"):
+        os.symlink("data.csv", tmp_path / name)
+    with open(tmp_path / "data.csv") as standard_input:
+        monkeypatch.setattr("sys.stdin", standard_input)
+        status, out, err = run(*words)
+    assert (status, out) == (2, "")
+    assert f"{words[-2]} {words[-1]} would overwrite the file on standard input: write to another file." in err
+    assert (tmp_path / "data.csv").read_text() == table
+
+
+def test_a_fit_is_never_written_over_its_table(tmp_path, table, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    fits = [ordag.learn(name) for name in ("data.csv", tmp_path / "data.csv")]
+    fits += [ordag.learn("data.csv", bootstrap=2), ordag.compare("data.csv", ["cvs"])["cvs"]]
+    paths = spellings(tmp_path)
+    for name in ("page.html", "picture.svg"):
+        os.symlink("data.csv", tmp_path / name)
+    monkeypatch.chdir(tmp_path / "sub")
+    for fit in fits:
+        for path in [tmp_path / path for path in paths] + [tmp_path / "picture.svg", "../page.html"]:
+            for write in (fit.save, fit.report):
+                with pytest.raises(OutputError, match="has none of the endings|is a file that this was learned from"):
+                    write(path)
+    with pytest.raises(OutputError, match=r"page\.html is a file that this was learned from: write to another file"):
+        ordag.diagnose(tmp_path / "data.csv").report(tmp_path / "page.html")
+    assert (tmp_path / "data.csv").read_text() == table
+
+
+def test_nor_over_a_part_of_it(tmp_path, table):
+    (tmp_path / "parts").mkdir()
+    pd.read_csv(tmp_path / "data.csv").to_parquet(tmp_path / "parts" / "one.parquet")
+    os.symlink(tmp_path / "parts" / "one.parquet", tmp_path / "graph.dot")
+    Moments.scan(tmp_path / "data.csv").save(tmp_path / "one.moments")
+    os.symlink(tmp_path / "one.moments", tmp_path / "graph.gml")
+    with pytest.raises(OutputError, match="learned from"):
+        ordag.learn(tmp_path / "parts").save(tmp_path / "graph.dot")
+    with pytest.raises(OutputError, match="learned from"):
+        ordag.learn([tmp_path / "one.moments"]).save(tmp_path / "graph.gml")
+    ordag.learn(pd.read_csv(tmp_path / "data.csv")).save(tmp_path / "data.csv")  # a frame is no file
+
+
+def test_a_name_of_255_bytes_is_written_and_a_longer_one_refused_before_the_work(run, tmp_path, idle):
+    check_outputs([("--out", tmp_path / f"{'ü' * 125}x.dot")])
+    write_whole(tmp_path / f"{'ü' * 125}x.dot", "graph")
+    assert os.listdir(tmp_path) == [f"{'ü' * 125}x.dot"]
+    status, out, err = run("learn", "marks", "--out", f"{'ü' * 126}.dot")
+    assert (status, out) == (2, "")
+    assert "is no path of a file: File name too long." in err
+
+
+def test_a_folder_in_which_nothing_can_be_made_is_refused_before_the_work(run, tmp_path, idle, monkeypatch):
+    def full(name, flags, mode=0o777):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("ordag.files.os.open", full)
+    status, out, err = run("learn", "marks", "--out", "g.dot")
+    assert (status, out) == (2, "")
+    assert "g.dot could not be written: No space left on device." in err
+
+
+def test_an_unfinished_output_is_readable_by_its_owner_alone(tmp_path):
+    def pieces():
+        (beside,) = tmp_path.glob(".*.part")
+        seen.append(stat.S_IMODE(beside.stat().st_mode))
+        yield b"graph"
+
+    seen = []
+    before = os.umask(0o022)
+    try:
+        write_whole(tmp_path / "new.dot", pieces())
+        (tmp_path / "open.dot").touch()
+        (tmp_path / "open.dot").chmod(0o664)
+        write_whole(tmp_path / "open.dot", pieces())
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(before)
+    assert seen == [0o600, 0o600]
+    assert [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("new.dot", "open.dot")] == [0o644, 0o664]

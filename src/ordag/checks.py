@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.errors import DataError, OrdagError, SettingError
+from ordag.errors import ColumnError, DataError, OrdagError, SettingError
 from ordag.words import cut
 
 Seed: TypeAlias = int | np.random.Generator | np.random.SeedSequence | None
@@ -76,6 +76,17 @@ def as_list(values: Any, message: str, error: type[OrdagError] = SettingError) -
     except TypeError:  # an array without dimensions
         pass
     raise error(message)
+
+
+def check_text(names: Iterable[str], describe: str = "") -> None:
+    """Refuse names that no file can hold: with a lone surrogate, which is half of a letter."""
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise ColumnError(
+                f"{describe}{': ' if describe else ''}the name {name!r} has half of a letter in it, which cannot be written: rename the column."
+            ) from error
 
 
 def check_function(name: str, value: object) -> None:

@@ -250,7 +250,7 @@ def _outcome(method: str, table: Table, settings: Mapping[str, Any], truth: Dag 
         check_settings(method, settings)
         recipe = recipe_for(table, method, settings)
         found = learn_from(table if recipe.needs_rows else Table(table.moments, progress=table.tell), recipe)
-        fit = Fit.of(replace(with_notice(found), transform=table.transform))
+        fit = Fit.of(replace(with_notice(found), transform=table.transform, inputs=table.inputs))
     except SettingError:
         raise
     except OrdagError as error:

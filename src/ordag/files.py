@@ -6,9 +6,10 @@ import contextlib
 import os
 import shutil
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
+from typing import BinaryIO
 
 from ordag.checks import short
 from ordag.errors import OutputError
@@ -28,10 +29,13 @@ def check_place(path: str | PathLike[str]) -> Path:
     """Where a file of this path goes, if one can be written there."""
     try:
         target = Path(path).resolve()
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            target.stat()
         folder, special = target.is_dir(), target.exists() and not target.is_file()
-    # Links in a circle; no text; letters of no file system.
+    # Links in a circle; no text; letters of no file system; a name that is too long.
     except (OSError, RuntimeError, TypeError, ValueError) as error:
-        raise OutputError(f"{short(path)} is no path of a file: {error}.") from error
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise OutputError(f"{short(path)} is no path of a file: {reason}.") from error
     if folder:
         raise OutputError(f"{path} is a folder: give the name of a file in it.")
     if special:
@@ -45,22 +49,37 @@ def check_place(path: str | PathLike[str]) -> Path:
     return target
 
 
+def check_writable(path: str | PathLike[str]) -> Path:
+    """The same, after an empty file was made in the folder and removed: rights alone do not tell of every obstacle."""
+    target = check_place(path)
+    with _replacing(target, path):
+        return target
+
+
 def write_whole(path: str | PathLike[str], content: str | bytes | Iterable[bytes]) -> Path:
     """Write all of `content` to `path`, or nothing."""
     target = check_place(path)
-    beside = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex[:8]}.part")
+    with _replacing(target, path) as (file, beside):
+        if isinstance(content, str):
+            content = content.encode("utf-8", "backslashreplace")  # a path may hold bytes that are no UTF-8
+        for piece in [content] if isinstance(content, bytes) else content:
+            file.write(piece)
+        file.flush()
+        os.fsync(file.fileno())
+        file.close()  # Windows moves no open file
+        os.chmod(beside, target.stat().st_mode & 0o7777 if target.exists() else _usual_mode())
+        os.replace(beside, target)
+    return target
+
+
+@contextlib.contextmanager
+def _replacing(target: Path, path: str | PathLike[str]) -> Iterator[tuple[BinaryIO, Path]]:
+    """A file beside its place that nobody else can read, and its path; what is still there at the end is removed."""
+    beside = target.with_name(f".{uuid.uuid4().hex[:8]}.part")
     unfinished.add(beside)
     try:
-        with open(beside, "xb") as file:
-            if isinstance(content, str):
-                content = content.encode("utf-8")
-            for piece in [content] if isinstance(content, bytes) else content:
-                file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, beside)
-        os.replace(beside, target)
+        with open(beside, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            yield file, beside
     except OSError as error:
         kept = " What was there before is unchanged." if target.exists() else ""
         raise OutputError(f"{path} could not be written: {error.strerror or error}.{kept}") from error
@@ -68,4 +87,10 @@ def write_whole(path: str | PathLike[str], content: str | bytes | Iterable[bytes
         with contextlib.suppress(OSError):
             beside.unlink(missing_ok=True)
         unfinished.discard(beside)
-    return target
+
+
+def _usual_mode() -> int:
+    """That of a new file. The mask can only be read by setting it: meanwhile what other threads create is private."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -185,8 +185,10 @@ class Fit(Found):
         compare: methods to show beside this one.
         data: the file that the fit was learned from, for its name and its hash; without one the hash is that of the moments.
         """
+        from ordag.show.files import check_output
         from ordag.show.report import report
 
+        check_output(path, self.inputs)
         write_whole(path, report(self, check=check, compare=compare, data=data))
 
     def _repr_html_(self) -> str:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from itertools import takewhile
+from os import PathLike
 
 LEFT_TO_RIGHT = "\u200e"
 """The mark that ends a name written from right to left, so that what follows is not drawn on its other side."""
+
+UNDECODED = re.compile("[\udc80-\udcff]")
+"""What Python makes of a byte of a path that is no UTF-8."""
 
 _JOINERS = ("\u200c", "\u200d")  # between letters of many scripts
 
@@ -22,6 +28,11 @@ class News(str):
         news = super().__new__(cls, words)
         news.share = share
         return news
+
+
+def spelled(path: str | PathLike[str]) -> str:
+    r"""The path as text that can be written anywhere: bytes in it that are no UTF-8 become escapes such as \xf6."""
+    return UNDECODED.sub(lambda byte: _escape(byte[0]), os.fspath(path))
 
 
 def harmless(text: str) -> str:
@@ -182,4 +193,6 @@ def _is_space(letter: str) -> bool:
 
 
 def _escape(letter: str) -> str:
+    if UNDECODED.match(letter):
+        return f"\\x{ord(letter) - 0xDC00:02x}"
     return letter.encode("unicode_escape").decode("ascii")

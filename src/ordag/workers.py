@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
@@ -19,6 +22,12 @@ Found = TypeVar("Found")
 
 WAVE = 4
 """Batches per worker that are handed out at once where results only come back all together."""
+
+
+WATCH = 0.5
+"""Seconds between two looks at whether the parent of a worker is still there."""
+
+_watching = threading.Event()
 
 
 def worker_count(workers: int | None) -> int:
@@ -41,6 +50,7 @@ def as_worker() -> Iterator[None]:
     """
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+    end_with_parent()
     if parent_process() is not None and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     with threadpool_limits(limits=1), warnings.catch_warnings():
@@ -48,21 +58,51 @@ def as_worker() -> Iterator[None]:
         yield
 
 
+def end_with_parent() -> None:
+    """Let a worker end soon after its parent, which may be killed without a chance to say so.
+
+    Waiting for the next task it would stay, and with it what joblib keeps in shared memory: that is removed after the last worker.
+    """
+    parent = parent_process()
+    if parent is None or parent.pid is None or sys.platform == "win32" or _watching.is_set():
+        return
+    if os.getppid() == parent.pid or not _is_there(parent.pid):  # else something stands between the two
+        _watching.set()
+        threading.Thread(target=_watch, args=[parent.pid], name="ordag-parent", daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(WATCH)
+    os._exit(1)
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's
+        return True
+    return True
+
+
 def in_parallel(
     work: Callable[[Batch], Found], batches: Sequence[Batch], workers: int, *, ordered: bool
 ) -> Generator[Found, None, None]:
     """What `work` makes of each batch, by any backend of joblib: in order, or else as the results come."""
     from joblib import Parallel, delayed
-    from joblib.parallel import get_active_backend
+    from joblib.parallel import LokyBackend, get_active_backend
 
     backend = get_active_backend()[0]
     streams = getattr(backend, "supports_return_generator", False)
     wave, at_once = (len(batches), "2 * n_jobs") if streams else (WAVE * workers, workers)
     kind: Any = "list" if not streams else "generator" if ordered else "generator_unordered"
+    more = {"initializer": end_with_parent} if isinstance(backend, LokyBackend) else {}
     with getattr(backend, "carrying", nullcontext)(work) as carried:
         calls = [delayed(_called)(carried, batch) for batch in batches]
         for start in range(0, len(calls), wave or 1):
-            parallel = Parallel(n_jobs=workers, batch_size=1, pre_dispatch=at_once, return_as=kind)
+            parallel = Parallel(n_jobs=workers, batch_size=1, pre_dispatch=at_once, return_as=kind, **more)
             try:
                 yield from parallel(calls[start : start + wave])
             except BrokenExecutor as error:

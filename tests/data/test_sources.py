@@ -8,14 +8,18 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ordag
+from ordag import Moments
 from ordag.data.datasets import load
+from ordag.data.moments_file import Content, pieces
 from ordag.data.sources import Source, open_source
 from ordag.data.sources.source import regroup
-from ordag.errors import ColumnError, DataError, OrdagWarning, SettingError, UnreadableError
+from ordag.errors import ColumnError, DataError, OrdagError, OrdagWarning, SettingError, UnreadableError
 
 
 def whole(source: Source, rows: int = 1000) -> np.ndarray:
@@ -226,3 +230,91 @@ def test_every_refusal_is_a_value_error() -> None:
     assert issubclass(UnreadableError, DataError)
     with pytest.raises(ValueError, match="type float"):
         open_source(1.5)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ("a,b\n1,2\n3,4\n", "The text given is no path"),
+        ("a\0b.csv", "The text given is no path"),
+        (Path("a\0b.csv"), "The text given is no path"),
+        ("x" * 300, r"'xxx.* cannot be opened: File name too long"),
+        (Path("x" * 300), r"'xxx.* cannot be opened: File name too long"),
+        ("x" * 5000, "The text given is no path"),
+    ],
+)
+def test_a_text_that_is_no_path(data, words):
+    for read in (ordag.learn, Moments.scan, Moments.load):
+        with pytest.raises(UnreadableError, match=words):
+            read(data)
+
+
+@pytest.mark.parametrize("data", [5, None, b"x.moments", ["x.moments"], Moments.from_rows([[1.0, 2.0], [2.0, 1.0]])])
+def test_what_is_no_path_holds_no_moments(data):
+    with pytest.raises(UnreadableError, match=r"is no path of a file: give a text, or an object of pathlib\."):
+        Moments.load(data)
+
+
+def test_a_name_with_half_of_a_letter_is_refused(tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    half, words = (
+        "a\ud800",
+        r"the name 'a\\ud800' has half of a letter in it, which cannot be written: rename the column",
+    )
+    tables = [dict(zip([half, "b"], X.T, strict=True)), np.array([(1.0, 2.0)] * 5, dtype=[(half, float), ("b", float)])]
+    for table in tables:
+        with pytest.raises(ColumnError, match=f"the dict of columns: {words}"):
+            ordag.learn(table)
+    with pytest.raises(ColumnError, match=words):
+        Moments.from_rows(X, names=[half, "b"])
+    whole = Moments.from_rows(X)
+    content = Content(whole.n, whole.mean, (half, "b"), whole.R, squared=False, dropped=0)
+    (tmp_path / "x.moments").write_bytes(b"".join(pieces(content)))
+    with pytest.raises(UnreadableError, match=rf"x\.moments has names that it cannot have\. {words}"):
+        ordag.learn(tmp_path / "x.moments")
+
+
+@pytest.mark.parametrize("before", [0, 40, 100_000])
+def test_half_of_a_letter_in_a_file_is_no_text(tmp_path, before):
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n" * (before > 0) + "1.5,2.5\n" * before + "+2AA-,b\n" + "1.5,2.5\n" * 9)
+    with pytest.raises(UnreadableError, match=r"x\.csv is not encoded in utf-7 \(half of a letter\)"):
+        ordag.learn(path, encoding="utf-7")
+
+
+WHOLE = pa.array(range(12))
+ONES = pa.array([[1]] * 12, pa.list_(pa.int64(), 1))
+ODD = {
+    "dense union": pa.UnionArray.from_dense(pa.array([0] * 12, pa.int8()), pa.array(range(12), pa.int32()), [WHOLE]),
+    "sparse union": pa.UnionArray.from_sparse(pa.array([0] * 12, pa.int8()), [WHOLE]),
+    "list": pa.array([[1]] * 12),
+    "list of one": ONES,
+    "struct": pa.array([{"q": 1}] * 12),
+    "map": pa.array([[("k", 1)]] * 12, pa.map_(pa.string(), pa.int64())),
+    "dictionary": pa.array(["x"] * 12).dictionary_encode(),
+    "extension": pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.int64(), [1]), ONES),
+    "time": pa.array([1] * 12, pa.time64("ns")),
+    "duration": pa.array([1] * 12, pa.duration("s")),
+    "interval": pa.array([(1, 2, 3)] * 12, pa.month_day_nano_interval()),
+    "bytes": pa.array([b"x"] * 12),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_columns_of_arrow_that_are_no_numbers_are_named(tmp_path, kind):
+    table = pa.table({"a": ODD[kind], "b": pa.array(np.arange(12.0) ** 2)})
+    with pa.ipc.new_file(tmp_path / "x.arrow", table.schema) as writer:
+        writer.write_table(table)
+    for data in (table, table.to_batches()[0], table.to_reader(), iter(table.to_batches()), tmp_path / "x.arrow"):
+        with pytest.raises(ColumnError, match=r"column 'a' holds [\w/ ]+.*: only numbers can be used"):
+            ordag.learn(data)
+    with pytest.raises(OrdagError, match="column 'a'"):
+        ordag.learn({"a": ODD[kind], "b": np.arange(12.0) ** 2})
+
+
+def test_columns_of_arrays_in_a_frame_are_named():
+    import polars as pl
+
+    frame = pl.from_arrow(pa.table({"a": ODD["extension"], "b": np.arange(12.0) ** 2}))
+    with pytest.raises(ColumnError, match="column 'a' holds"):
+        ordag.learn(frame)

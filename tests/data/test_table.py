@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import ordag
+from ordag.data import moments
 from ordag.data.reading import Reading, split_reading
 from ordag.data.sources.arrays import ArraySource
 from ordag.data.sources.csv import CsvSource
@@ -216,3 +217,21 @@ def test_what_can_be_read_once_only_goes_the_exact_way(frame):
     found = ordag.learn(iter([frame[:100], frame[100:]]), "cvs")
     assert found.moments.scatter is None
     assert found.n == 200
+
+
+@pytest.mark.parametrize("rows", [3, 1500])
+def test_too_few_rows_of_a_wide_file_are_refused_before_anything_is_computed(tmp_path, monkeypatch, rows):
+    """More rows than are taken at once, too."""
+
+    def never(*_):
+        raise AssertionError("products were formed")
+
+    monkeypatch.setattr(moments.Products, "add", never)
+    monkeypatch.setattr(moments, "gram_rows", lambda p: 1000)
+    path = tmp_path / "wide.csv"
+    numbers = ",".join(str(k % 7) for k in range(2000))
+    path.write_text("\n".join([",".join(f"c{k}" for k in range(2000)), *[numbers] * rows]))
+    with pytest.raises(
+        TooFewRowsError, match=rf"wide\.csv: {rows:,} rows and 2000 variables: the tests need at least 2002"
+    ):
+        ordag.learn(path, "pc")

@@ -78,6 +78,7 @@ def test_the_score_is_the_literal_one(X, seed, penalty):
 @pytest.mark.parametrize("seed", range(6))
 def test_the_published_search_is_the_walk_neighbour_by_neighbour(k, seed):
     X = simulate("heterogeneous", p=5, n=40, seed=seed).X
+    X = X[:, X.var(axis=0).argsort()]  # the order in which chance falls on them
     generator = np.random.default_rng(seed)
     A, moves, checked = oracles.walk(X, k, lambda rss: target_order(rss, generator))
     result = gds_search(Moments.from_rows(X), restarts=[k], kicks=0, seed=seed)
@@ -133,6 +134,22 @@ def test_relabelling_relabels(X, data):
     assert theirs.graph.reorder(moments.names) == ours.graph
     assert theirs.score == pytest.approx(ours.score, rel=1e-9)
     assert gds_score(other, ours.graph) == pytest.approx(gds_score(moments, ours.graph), rel=1e-9)
+
+
+@pytest.mark.parametrize("standardised", [False, True])
+def test_the_random_search_does_not_depend_on_the_order_of_the_columns(standardised):
+    rng = np.random.default_rng(0)
+    for seed in range(150):
+        p, n = int(rng.integers(3, 7)), int(rng.integers(20, 60))
+        B = np.triu(rng.normal(size=(p, p)) * (rng.random((p, p)) < 0.6), 1)
+        X = rng.normal(size=(n, p)) * rng.uniform(0.5, 2.0, p) @ np.linalg.inv(np.eye(p) - B)
+        X = (X - X.mean(axis=0)) / X.std(axis=0) if standardised else X
+        names, order = [f"v{k}" for k in range(p)], rng.permutation(p)
+        ours = gds_search(Moments.from_rows(X, names=names), seed=seed)
+        theirs = gds_search(Moments.from_rows(X[:, order], names=[names[k] for k in order]), seed=seed)
+        assert theirs.graph.nodes == tuple(names[k] for k in order)
+        assert theirs.graph.reorder(tuple(names)) == ours.graph
+        assert (theirs.moves, theirs.checked, theirs.kicks) == (ours.moves, ours.checked, ours.kicks)
 
 
 @pytest.mark.parametrize("p", [2, 3, 4, 5, 6])

@@ -95,6 +95,10 @@ def test_another_file_is_refused(path):
     with pytest.raises(ReproductionError, match="is not a journal"):
         Journal(path, experiment(alpha=0.01))
     assert path.read_text() == "a,b\n1,2\n"
+    path.write_text("no line end")
+    with pytest.raises(ReproductionError, match="is not a journal"):
+        Journal(path, experiment(alpha=0.01))
+    assert path.read_text() == "no line end"
 
 
 def test_two_runs_do_not_share_a_journal(path):

@@ -100,8 +100,9 @@ def cli() -> None:
 def main() -> None:
     """Run the command line: status 0 for an answer, 2 for input that needs changing, with one sentence on what."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and (stream.encoding or "").lower() not in ("utf-8", "utf8"):
-            stream.reconfigure(errors="replace")
+        if isinstance(stream, io.TextIOWrapper):
+            whole = (stream.encoding or "").lower() in ("utf-8", "utf8")  # but for paths that are not
+            stream.reconfigure(errors="backslashreplace" if whole else "replace")
     output = sys.stdout
     try:
         with _stopped_in_order(), _plain_warnings():

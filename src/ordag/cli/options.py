@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -26,7 +25,8 @@ from ordag.files import unfinished
 from ordag.learners.methods import METHODS
 from ordag.learners.settings import MethodSettings
 from ordag.settings import Setting, declared
-from ordag.words import News, counted, shown
+from ordag.show.again import typed_word
+from ordag.words import News, counted, shown, spelled
 
 BLOCK = 1 << 20
 """Bytes of standard input taken at a time."""
@@ -91,7 +91,7 @@ def title_of(data: str | list[str]) -> str:
     """What the answer calls a table."""
     paths = [data] if isinstance(data, str) else data
     more = f" and {counted(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
-    return f"{Path(paths[0]).name or paths[0]}{more}"
+    return f"{spelled(Path(paths[0]).name or paths[0])}{more}"
 
 
 def inputs(data: str | list[str], knowledge: str | None = None) -> list[tuple[str, str]]:
@@ -287,7 +287,7 @@ def method_list(text: str | None) -> list[str]:
 def origin(data: str | list[str], reading: Mapping[str, Any]) -> dict[str, Any]:
     """What a report says of where it is from: the table, how it was read, and what was typed."""
     file = data if isinstance(data, str) and Path(data).stem != STANDARD_INPUT else None
-    return {"data": file, "reading": reading, "command": shlex.join(["ordag", *sys.argv[1:]])}
+    return {"data": file, "reading": reading, "command": " ".join(map(typed_word, ["ordag", *sys.argv[1:]]))}
 
 
 def refuse_unused_level(settings: dict[str, Any]) -> None:

@@ -448,15 +448,23 @@ def _gone_through(
     progress: Progress | None,
     least_rows: LeastRows | None,
 ) -> int:
-    """Every usable row of a table to `total` and to the sampler; gives how many were left out."""
+    """Every usable row of a table to `total` and to the sampler; gives how many were left out.
+
+    The first rows wait until there are as many as the learner needs: with fewer, nothing is computed.
+    """
     rows = RowCheck(source.names, missing)
+    least = 0 if least_rows is None else least_rows(len(source.names))
+    waiting: list[Array] = []
     if progress is not None:
         progress(0)
     for block in source.batches(at_once):
-        clean = rows.admit(block)
-        total.add(clean)
-        if sampler is not None:
-            sampler.add(clean)
+        waiting.append(rows.admit(block))
+        if rows.rows - rows.dropped >= least:
+            for clean in waiting:
+                total.add(clean)
+                if sampler is not None:
+                    sampler.add(clean)
+            waiting.clear()
         if progress is not None:
             progress(rows.rows)
     rows.verdict(source.place)

@@ -19,9 +19,9 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.data.sources.paths import File, opened, too_wide
+from ordag.data.sources.paths import File, opened, stamp_of, too_wide, unchanged
 from ordag.data.table_checks import check_names
-from ordag.errors import OrdagError, UnreadableError
+from ordag.errors import ColumnError, UnreadableError
 
 ENDING = ".moments"
 MARK = b"ordag\0mo"
@@ -66,20 +66,20 @@ def _numbers(values: Array) -> bytes:
 
 def is_moments(path: File) -> bool:
     """Whether this is a file of moments, by its name or its first bytes."""
-    if isinstance(path, Path) and not path.is_file():
-        return path.suffix.lower() == ENDING
     if path.suffix.lower() == ENDING:
         return True
     try:
+        if isinstance(path, Path) and not path.is_file():
+            return False
         with path.open("rb") as file:
             return file.read(len(MARK)) == MARK
-    except OSError:  # said by whoever opens it next
+    except (OSError, ValueError):  # said by whoever opens it next
         return False
 
 
 def read(path: Path, describe: str) -> tuple[Content, bytes]:
     """What a file holds, if it is whole, and its checksum; nothing in it is believed before that is."""
-    with opened(path, describe) as file:
+    with unchanged(path, describe, stamp_of(path, describe)), opened(path, describe) as file:
         try:
             return parse(file, describe)
         except OSError as error:
@@ -128,6 +128,10 @@ def parse(file: BinaryIO, describe: str, widest: int | None = None) -> tuple[Con
         raise _damaged(describe)
     if not (np.isfinite(mean).all() and np.isfinite(R).all()):
         raise UnreadableError(f"{describe} holds numbers that are not finite: make it again from the rows.")
+    try:
+        check_names(names)
+    except ColumnError as error:
+        raise UnreadableError(f"{describe} has names that it cannot have. {error}") from error
     return Content(known["rows"], mean, names, R, known["squared"], known["dropped"]), total.digest()
 
 
@@ -141,8 +145,8 @@ def _header(header: bytes, describe: str) -> tuple[tuple[str, ...], dict[str, An
             and type(known["squared"]) is bool
             and all(type(name) is str for name in known["names"])
         ):
-            return check_names(known["names"]), known
-    except (ValueError, KeyError, TypeError, RecursionError, OrdagError):
+            return tuple(known["names"]), known
+    except (ValueError, KeyError, TypeError, RecursionError):
         pass
     raise _damaged(describe)
 

@@ -25,6 +25,7 @@ from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
 from ordag.data.reading import Reading
 from ordag.data.scatter import WIDE
 from ordag.data.sources import ScatteredSource, Source, TensorSource
+from ordag.data.sources.paths import paths_of
 from ordag.data.table_checks import (
     LARGEST,
     SMALLEST,
@@ -44,7 +45,7 @@ class Table:
 
     `reading` are the settings of `Reading`. `keep` is how many numbers of a file's rows to keep when they are read, for `rows`.
     `names` are those of the columns, known before any row is read; `source` is where the rows are, None for moments; `transform`
-    is what was done to columns, by name.
+    is what was done to columns, by name; `inputs` are the files and folders that are read.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Table:
         else:
             self.source = open_table(data, **reading)
             self.names = self.source.names
+        self.inputs = paths_of(data)
 
     @classmethod
     def of_rows(cls, names: Sequence[str], X: Array) -> Table:

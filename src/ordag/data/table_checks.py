@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.checks import as_list, short
+from ordag.checks import as_list, check_text, short
 from ordag.data.reading import Missing
 from ordag.data.remedies import without
 from ordag.errors import (
@@ -40,6 +40,7 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         doubled = sorted(name for name, count in Counter(names).items() if count > 1)
         raise ColumnError(f"Column names must differ, but {listed(doubled)} stands more than once: rename one of them.")
+    check_text(names)
     return tuple(names)
 
 

@@ -107,8 +107,10 @@ class Diagnosis:
         self, path: str | PathLike[str], *, compare: Sequence[str] = (), data: str | PathLike[str] | None = None
     ) -> None:
         """Write a page for a browser, with these findings: see `Fit.report`."""
+        from ordag.show.files import check_output
         from ordag.show.report import report
 
+        check_output(path, self.fit.inputs)
         write_whole(path, report(self.fit, diagnosis=self, compare=compare, data=data))
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from ordag.arrays import Array
@@ -58,6 +59,7 @@ class Found:
     result: what else the search tells.
     oriented: how an order has directed the class that was found. left_out: edges of small effect. known: what knowledge allows.
     profile: what is known of the rows beside their moments. transform: what was done to columns before, by name.
+    inputs: the files and folders that the table was read from, which no output may replace.
     unfinished: whether it is the first graph of a hasty search, which would have gone on.
     """
 
@@ -78,6 +80,7 @@ class Found:
     known: Constraints | None = None
     profile: Profile | None = None
     transform: Mapping[str, float | str] = field(default_factory=dict)
+    inputs: tuple[Path, ...] = ()
     unfinished: bool = False
 
     @property

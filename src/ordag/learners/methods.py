@@ -122,7 +122,7 @@ def learn_from(
     else:
         more = {"hasty": True} if hasty and recipe.has_first else {}
         found = METHODS[recipe.name].search(table, recipe, known, **more)
-    found = replace(found, known=known, profile=table.profile, transform=table.transform)
+    found = replace(found, known=known, profile=table.profile, transform=table.transform, inputs=table.inputs)
     if recipe.min_effect:
         found = without_small_effects(found, recipe.min_effect)
     if known is not None:

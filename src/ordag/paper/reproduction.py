@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -15,9 +16,9 @@ import pandas as pd
 from ordag.checks import is_whole, short
 from ordag.cluster import connected, on_cluster
 from ordag.errors import OutputError, SettingError
-from ordag.files import write_whole
+from ordag.files import unfinished
 from ordag.paper.engine.experiment import Experiment, ReproductionError, Task, to_frame
-from ordag.paper.engine.journal import Journal
+from ordag.paper.engine.journal import Journal, refuse_foreign
 from ordag.paper.engine.runner import perform, tasks_of
 from ordag.paper.experiments import EXPERIMENTS
 from ordag.workers import worker_count
@@ -74,7 +75,8 @@ def reproduce(
     names: which, all of `ordag.paper.EXPERIMENTS` by default; an `Experiment` of your own will do as well.
     quick: a few replicates at a few points, enough to see that it works.
     folder: where results go. Each experiment has there a journal of finished tasks, which is how a later call with
-        the same folder knows what is left to do, a table NAME.csv of all rows, NAME.md, and figures.
+        the same folder knows what is left to do, a table NAME.csv of all rows, NAME.md, and figures. Files of these names that
+        no run has written, or that were changed since, are refused before anything is done.
     replicates: how many of each point, instead of the experiment's own number.
     workers: processes, one for every core by default. The numbers do not depend on it. Within
         `joblib.parallel_config(backend=…)` the tasks go to that backend instead, for instance Dask or Ray.
@@ -93,6 +95,8 @@ def reproduce(
         raise SettingError(f"replicates={short(replicates)}: at least one is needed.")
     chosen = chosen_experiments(names)
     place = Path(folder)
+    for one in chosen:
+        refuse_foreign(place, one)
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -153,33 +157,35 @@ def _teller(
 def _carried_out(plan: Plan, place: Path, workers: int, tell: Callable[[Plan, Task], None]) -> Result:
     """Run what is left of one experiment; what the journal has from other runs is shown too."""
     experiment, journal = plan.experiment, plan.journal
-    table = place / f"{experiment.name}.csv"
     written = time.monotonic()
+
+    def write_table() -> Path:
+        rows = to_frame(journal.done)
+        return journal.write(f"{experiment.name}.csv", rows.to_csv(index=False, lineterminator="\n").encode())
 
     def finished(task: Task) -> None:
         nonlocal written
         tell(plan, task)
         if time.monotonic() - written > REFRESH_SECONDS:
-            write_table(table, to_frame(journal.done))
+            write_table()
             written = time.monotonic()
 
     try:
         perform(experiment, [task for task in plan.tasks if task not in journal.done], journal, workers, finished)
     except (KeyboardInterrupt, ReproductionError):
         if journal.done:
-            write_table(table, to_frame(journal.done))
+            write_table()
         raise
     rows = to_frame(journal.done)
-    files = [write_table(table, rows), *experiment.present(rows, place)]
+    files = [write_table()]
+    with tempfile.TemporaryDirectory(prefix=".ordag-", dir=place) as aside:
+        unfinished.add(Path(aside))
+        files += [journal.write(path.name, path.read_bytes()) for path in experiment.present(rows, Path(aside))]
+        unfinished.discard(Path(aside))
     summary = None if experiment.table is None else experiment.table(rows)
     claims = experiment.claims(rows)
-    page = place / f"{experiment.name}.md"
-    files.append(write_whole(page, markdown(experiment, summary, claims, files)))
+    files.append(journal.write(f"{experiment.name}.md", markdown(experiment, summary, claims, files).encode()))
     return Result(experiment, rows, summary, claims, files)
-
-
-def write_table(path: Path, rows: pd.DataFrame) -> Path:
-    return write_whole(path, rows.to_csv(index=False, lineterminator="\n"))
 
 
 def markdown(experiment: Experiment, table: pd.DataFrame | None, claims: Sequence[str], files: Sequence[Path]) -> str:

@@ -20,7 +20,7 @@ from ordag.data.reading import Reading
 from ordag.graph.dag import Dag
 from ordag.knowledge.knowledge import Knowledge
 from ordag.settings import declared
-from ordag.words import harmless
+from ordag.words import UNDECODED, harmless, spelled
 
 if TYPE_CHECKING:
     from ordag.data.table import Table
@@ -58,7 +58,7 @@ class Origin:
     @property
     def title(self) -> str:
         """The data in a word, for a heading: never the folder they lie in."""
-        return "" if self.data is None else Path(self.data).name
+        return "" if self.data is None else spelled(Path(self.data).name)
 
 
 def again(fit: Fit, origin: Origin) -> dict[str, Any]:
@@ -142,10 +142,10 @@ def command_line(fit: Fit, origin: Origin) -> str:
         else:
             words += [f"--{name}", str(value)]
     said = f"  # {', '.join(untold)} cannot be typed: take the Python code" if untold else ""
-    return " ".join(map(_typed_word, [*words, "--report", "report.html"])) + said
+    return " ".join(map(typed_word, [*words, "--report", "report.html"])) + said
 
 
-def _typed_word(word: str) -> str:
+def typed_word(word: str) -> str:
     """A word for a shell. One with line ends or other characters that no page can show is written with the escapes of bash and zsh."""
     if harmless(word) == word:
         return shlex.quote(word)
@@ -157,6 +157,8 @@ def _typed_letter(letter: str) -> str:
         return f"\\{letter}"
     if harmless(letter) == letter:
         return letter
+    if UNDECODED.match(letter):
+        return harmless(letter)
     code = ord(letter)
     return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 

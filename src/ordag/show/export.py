@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ordag.errors import OutputError
 from ordag.files import write_whole
 from ordag.graph.formats import FORMATS, format_of, write_text
+from ordag.show.files import check_output
 from ordag.show.plots import ENDINGS, picture
 from ordag.show.report import report
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 def save(fit: Fit, path: str | PathLike[str]) -> Path:
     """Write the fit as its file ending says; see `content`."""
     check_ending(path)
+    check_output(path, fit.inputs)
     return write_whole(path, content(fit, path))
 
 

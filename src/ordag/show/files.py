@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -11,7 +12,7 @@ from ordag.data.datasets import DATASETS
 from ordag.data.sources.parquet import parquet_files
 from ordag.data.sources.paths import path_of
 from ordag.errors import OutputError
-from ordag.files import check_place
+from ordag.files import check_writable
 
 Named = tuple[str, str | PathLike[str]]
 """A path, and what a sentence calls it: the option or argument that it was given as."""
@@ -20,10 +21,13 @@ Named = tuple[str, str | PathLike[str]]
 def check_outputs(outputs: Sequence[Named], inputs: Sequence[Named] = ()) -> None:
     """Refuse, before any work is done, what could not be written, and what would overwrite an input or another output.
 
-    However a path is spelled, links included: files are compared, not names. A folder that is read holds no output.
+    However a path is spelled, links included: files are compared, not names. A folder that is read holds no output. Standard input
+    counts as an input, whether it is read or not.
     """
-    places = [(name, path, check_place(path)) for name, path in outputs]
+    places = [(name, path, check_writable(path)) for name, path in outputs]
     for k, (name, path, place) in enumerate(places):
+        if _is_standard_input(place):
+            raise OutputError(f"{name} {path} would overwrite the file on standard input: write to another file.")
         for other, read in inputs:
             if _is_part(place, read):
                 raise OutputError(
@@ -32,6 +36,20 @@ def check_outputs(outputs: Sequence[Named], inputs: Sequence[Named] = ()) -> Non
         for other, _, taken in places[:k]:
             if _same(place, taken):
                 raise OutputError(f"{name} {path} is the file of {other} as well: give each output a file of its own.")
+
+
+def check_output(path: str | PathLike[str], inputs: Sequence[Path]) -> None:
+    """Refuse, before any work is done, to write an answer over the files that it was learned from."""
+    place = check_writable(path)
+    if any(_is_part(place, read) for read in inputs):
+        raise OutputError(f"{path} is a file that this was learned from: write to another file.")
+
+
+def _is_standard_input(place: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(sys.stdin.fileno()), place.stat())
+    except (OSError, ValueError, AttributeError):  # no such file yet; no standard input, or none that is a file
+        return False
 
 
 def _is_part(place: Path, read: str | PathLike[str]) -> bool:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ordag.checks import as_list, short
+from ordag.checks import as_list, check_text, short
 from ordag.data.remedies import without
 from ordag.errors import ColumnError, PrecisionError, Remedy, SettingError
 from ordag.words import cut, did_you_mean, quoted
@@ -39,6 +39,7 @@ def select(
     """The positions of the wanted columns (all if None); `kinds` has None for a column of numbers."""
     if not names:
         raise ColumnError(f"{describe} has no columns: expected one for each variable.")
+    check_text(names, describe)
     if wanted is None:
         _refuse_unnamed(names, describe)
         positions = tuple(range(len(names)))

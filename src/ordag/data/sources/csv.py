@@ -16,7 +16,7 @@ from ordag.data import remedies
 from ordag.data.reading import Reading
 from ordag.data.sources.arrow import floats, kind_of
 from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, beyond_exact, select
-from ordag.data.sources.paths import File, arrow_file, opened, size_of, unchanged
+from ordag.data.sources.paths import File, Stamp, arrow_file, opened, size_of, stamp_of, unchanged
 from ordag.data.sources.sniff import NUMBER, Layout, not_decodable, sniff
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import ColumnError, DataError, TooFewRowsError, UnreadableError
@@ -46,6 +46,7 @@ class CsvSource(Source):
     """A text file, of which a few blocks at a time are in memory."""
 
     layout: Layout
+    seen: Stamp
     columns: Mapping[int, str]  # by position in the file, what pyarrow calls the selected columns
     files: list[Any] = field(default_factory=list)  # open ones, to know how many of their bytes are read
 
@@ -71,7 +72,7 @@ class CsvSource(Source):
         if self.rows == 0:
             return
         checked = False
-        with unchanged(self.layout.path, self.describe), self._reading(pa.float64()) as reader:
+        with unchanged(self.layout.path, self.describe, self.seen), self._reading(pa.float64()) as reader:
             for batch in reader:
                 block = np.column_stack([floats(column) for column in batch.columns])
                 if not checked and bool((np.abs(block) >= LARGEST_EXACT).any()):
@@ -104,6 +105,7 @@ class CsvSource(Source):
 
 def open_csv(path: File, describe: str, reading: Reading) -> Source:
     """A text file as a source; its first block decides which columns hold numbers."""
+    seen = stamp_of(path, describe)
     layout = sniff(path, describe, reading)
     if layout.alone and not layout.header:
         raise TooFewRowsError(f"{describe} holds a single row: give more rows than there are variables.")
@@ -121,6 +123,7 @@ def open_csv(path: File, describe: str, reading: Reading) -> Source:
         rows=0 if block is None else None,
         describe=describe,
         layout=layout,
+        seen=seen,
         columns={j: written[j] for j in positions},
     )
 
@@ -198,6 +201,8 @@ def _reader(
             yield reader
     except UnicodeDecodeError as error:
         raise not_decodable(layout.describe, layout.encoding, f"byte {error.object[error.start]:#04x}") from error
+    except UnicodeEncodeError as error:
+        raise not_decodable(layout.describe, layout.encoding, "half of a letter") from error
     except (pa.ArrowException, OSError) as error:
         raise (_ragged(ragged[0], layout) if ragged else _explained(str(error), layout, names)) from error
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ordag.arrays import Array
+from ordag.checks import check_text
 from ordag.data.reading import Reading
 from ordag.data.sources.columns import (
     BOOLEANS,
@@ -137,6 +138,7 @@ def open_columns(data: Any, reading: Reading) -> Source | None:
             "give every column the same number of values, None where one is missing."
         )
     names = [str(name) for name in data]
+    check_text(names, describe)
     return open_frame(pa.table([columns[name] for name in names], names=names), reading, describe)
 
 
@@ -163,6 +165,7 @@ def _narwhals(data: Any, describe: str) -> Any:
             return None
     labels = native.column_names if is_pyarrow_table(native) else list(native.columns)
     names = [str(label) for label in labels]
+    check_text(names, describe)
     if len(set(names)) < len(names):  # narwhals refuses these itself, in other words
         select(
             names,
@@ -187,7 +190,14 @@ def _kind(column: Any) -> Kind | None:
         return named
     if column.null_count() == len(column):
         return MISSING
-    values = column.drop_nulls().to_numpy()
+    native = column.to_native()
+    type_ = getattr(native, "type", None) or getattr(native, "dtype", column.dtype)
+    try:
+        values = column.drop_nulls().to_numpy()
+    except (NotImplementedError, TypeError, ValueError):  # such as a union of Arrow's
+        return Kind(f"values of type {type_}")
+    if values.ndim > 1:
+        return NESTED
     if values.dtype.kind in "iuf":  # a sparse column, or numbers of a size that narwhals has no name for
         return None
     if values.dtype.kind == "c":
@@ -195,8 +205,7 @@ def _kind(column: Any) -> Kind | None:
     for type_, kind in OBJECTS.items():
         if all(isinstance(value, type_) for value in values[:100]):
             return kind
-    native = getattr(column.to_native(), "dtype", column.dtype)
-    return Kind(f"values of type {native}", "Convert it with .astype(float) if it is meant as numbers.")
+    return Kind(f"values of type {type_}", "Convert it with .astype(float) if it is meant as numbers.")
 
 
 def _floats(column: Any) -> Array:

@@ -19,12 +19,14 @@ from ordag.data.sources.arrow import kind_of, numbers_of
 from ordag.data.sources.columns import Kind, select
 from ordag.data.sources.paths import (
     File,
+    Stamp,
     Upload,
     arrow_file,
     check_unpacked,
     check_width,
     opened,
     size_of,
+    stamp_of,
     too_wide,
     unchanged,
 )
@@ -45,6 +47,7 @@ class ParquetSource(Source):
     """Files with the same columns, read one after the other, and only the selected columns of them."""
 
     files: tuple[File, ...]
+    seen: tuple[Stamp, ...]
 
     @property
     def repeatable(self) -> bool:
@@ -59,12 +62,12 @@ class ParquetSource(Source):
 
     def _blocks(self) -> Iterator[Array]:
         step = rows_at_once(len(self.names))
-        for path in self.files:
+        for path, seen in zip(self.files, self.seen, strict=True):
             describe = self.describe if len(self.files) == 1 else f"{self.describe}, {path.name}"
             first_row = 1
             buffer = min(BUFFER, max(2**12, MOST_BUFFERED // max(len(self.names), 1)))
             with (
-                unchanged(path, describe),
+                unchanged(path, describe, seen),
                 _opened(path, describe, buffer) as file,
                 ThreadPoolExecutor(1) as ahead,  # the next batch is decoded while somebody computes with this one
             ):
@@ -104,9 +107,10 @@ def open_parquet(path: File, describe: str, reading: Reading) -> Source | None:
     if ending not in ENDINGS and (ending in TEXT_ENDINGS or not _is_parquet(path, describe)):
         return None
     reading.refuse_layout(describe)
+    seen = (stamp_of(path, describe),)
     with _opened(path, describe) as file:
         names = _selected(file.schema_arrow, reading.columns, describe)
-        return ParquetSource(names=names, rows=file.metadata.num_rows, describe=describe, files=(path,))
+        return ParquetSource(names=names, rows=file.metadata.num_rows, describe=describe, files=(path,), seen=seen)
 
 
 def open_folder(folder: File, describe: str, reading: Reading) -> Source | None:
@@ -127,16 +131,18 @@ def open_folder(folder: File, describe: str, reading: Reading) -> Source | None:
             stacklevel=4,
         )
     first: tuple[str, ...] = ()
+    seen: list[Stamp] = []
     total = 0
     for path in files:
         inside = f"{describe}, {path.relative_to(folder).as_posix()}"
+        seen.append(stamp_of(path, inside))
         with _opened(path, inside) as file:
             if path == files[0]:
                 first = _selected(file.schema_arrow, reading.columns, inside)
             else:
                 _refuse_mismatch(file.schema_arrow, reading.columns, inside, first, files[0].name)
             total += file.metadata.num_rows
-    return ParquetSource(names=first, rows=total, describe=describe, files=files)
+    return ParquetSource(names=first, rows=total, describe=describe, files=files, seen=tuple(seen))
 
 
 def parquet_files(folder: Path, describe: str) -> tuple[Path, ...]:

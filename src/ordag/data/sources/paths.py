@@ -12,8 +12,10 @@ from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, TypeAlias
 
+from ordag.checks import short
 from ordag.data.datasets import DATASETS, load
 from ordag.errors import DataError, OrdagWarning, UnreadableError
+from ordag.words import spelled
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,12 +46,15 @@ class Upload:
 File: TypeAlias = Path | Upload
 """What has bytes to read."""
 
+Stamp: TypeAlias = tuple[int, ...]
+"""The device, inode, size and time of change of a file; nothing for one in memory."""
+
 
 def arrow_file(file: File) -> Any:
     """The file as pyarrow reads it."""
     import pyarrow as pa
 
-    return pa.BufferReader(file.data) if isinstance(file, Upload) else pa.OSFile(str(file))
+    return pa.BufferReader(file.data) if isinstance(file, Upload) else pa.OSFile(os.fsencode(file))
 
 
 def check_unpacked(file: File, describe: str, size: int) -> None:
@@ -81,22 +86,21 @@ def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:
     A text without an ending and without a folder ("marks") is a built-in data set, if there is one of that
     name: "./marks" and Path("marks") are files.
     """
-    if isinstance(data, str):
-        _refuse_content(data)
-        if data in DATASETS:
-            if Path(data).exists():
-                warnings.warn(
-                    f"{data!r} is read as the built-in data set, not as the file or folder of that name: "
-                    f"write './{data}' for the file, or move it to be sure.",
-                    OrdagWarning,
-                    stacklevel=4,
-                )
-            return load(data).path, data
     path = path_of(data)
+    _refuse_content(data)
+    if isinstance(data, str) and data in DATASETS:
+        if path.exists():
+            warnings.warn(
+                f"{data!r} is read as the built-in data set, not as the file or folder of that name: "
+                f"write './{data}' for the file, or move it to be sure.",
+                OrdagWarning,
+                stacklevel=4,
+            )
+        return load(data).path, data
     try:
         found = path.exists()
     except OSError as error:
-        raise UnreadableError(f"{data} cannot be opened: {error.strerror}. Check the path.") from error
+        raise UnreadableError(f"{short(str(data))} cannot be opened: {error.strerror}. Check the path.") from error
     if not found and path.is_symlink():
         raise UnreadableError(f"{data} is a link to {os.readlink(path)}, which is not there: check the link.")
     if not found:
@@ -106,13 +110,25 @@ def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:
             f"{data} is neither a file nor a folder: a pipe cannot be read twice. Save the table to a file, "
             "or give the command line - and the table on its standard input."
         )
-    return path, path.name or str(path)
+    return path, spelled(path.name or path)
 
 
 def path_of(data: str | os.PathLike[str]) -> Path:
     """The path that a text stands for; ~ is the home folder."""
-    path = Path(data)
+    try:
+        path = Path(data)
+    except TypeError as error:
+        raise UnreadableError(f"{short(data)} is no path of a file: give a text, or an object of pathlib.") from error
     return path.expanduser() if path.parts[:1] == ("~",) else path
+
+
+def paths_of(data: Any) -> tuple[Path, ...]:
+    """The files and folders that data were read from, whichever folder the process goes to later; none for tables in memory."""
+    given = data if isinstance(data, list | tuple) else [data]
+    if not all(isinstance(one, str | os.PathLike) for one in given):
+        return ()
+    named = (DATASETS[one].path if isinstance(one, str) and one in DATASETS else path_of(one) for one in given)
+    return tuple(path.absolute() for path in named)
 
 
 def opened(path: File, describe: str) -> BinaryIO:
@@ -127,26 +143,41 @@ def opened(path: File, describe: str) -> BinaryIO:
         raise UnreadableError(f"{describe} cannot be opened: {error.strerror}. Check the file.") from error
 
 
-@contextmanager
-def unchanged(path: File, describe: str) -> Iterator[None]:
-    """Around reading a file from its first byte to its last: refuse the answer if it became shorter or longer meanwhile."""
+def stamp_of(path: File, describe: str) -> Stamp:
+    """What tells the file from any other, and from itself at another time."""
     if isinstance(path, Upload):
-        yield
-        return
+        return ()
     with opened(path, describe) as file:
-        before = os.fstat(file.fileno()).st_size
-        fault: Exception | None = None
-        try:
-            yield
-        except Exception as error:
-            fault = error
-        after = os.fstat(file.fileno()).st_size
-        if after != before:
-            raise UnreadableError(
-                f"{describe} changed while it was read, from {before:,} to {after:,} bytes: wait until it is written, or read a copy."
-            ) from fault
-        if fault is not None:
-            raise fault
+        return _stamp(os.fstat(file.fileno()))
+
+
+@contextmanager
+def unchanged(path: File, describe: str, seen: Stamp) -> Iterator[None]:
+    """Around reading a file from its first byte to its last: refuse the answer if it is not what was `seen` at first."""
+    _check_unchanged(path, describe, seen)
+    try:
+        yield
+    except Exception as fault:
+        _check_unchanged(path, describe, seen, fault)
+        raise
+    _check_unchanged(path, describe, seen)
+
+
+def _check_unchanged(path: File, describe: str, seen: Stamp, fault: Exception | None = None) -> None:
+    if isinstance(path, Upload):
+        return
+    try:
+        now = _stamp(path.stat())
+    except OSError:  # it is gone, and what is open of it is whole
+        return
+    if now != seen:
+        raise UnreadableError(
+            f"{describe} changed while it was read: wait until it is written and run again, or read a copy."
+        ) from fault
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def size_of(paths: Iterable[File]) -> int | None:
@@ -157,14 +188,15 @@ def size_of(paths: Iterable[File]) -> int | None:
         return None
 
 
-def _refuse_content(data: str) -> None:
-    if not data.strip():
+def _refuse_content(data: str | os.PathLike[str]) -> None:
+    text = os.fspath(data)
+    if not text.strip():
         raise UnreadableError("The path is empty: give the path of a file, or the name of a data set.")
-    if "\n" in data or "\0" in data or len(data) > 4096:
+    if "\0" in text or (isinstance(data, str) and ("\n" in text or len(text) > 4096)):
         raise UnreadableError(
             "The text given is no path. If it is a table itself, save it to a file and give the file's path."
         )
-    if "://" in data:
+    if isinstance(data, str) and "://" in data:
         raise UnreadableError(f"{data} is an address on a network: download the file, and give its path.")
 
 

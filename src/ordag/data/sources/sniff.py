@@ -16,6 +16,7 @@ from ordag.data.sources.paths import File, Upload, arrow_file, check_unpacked, c
 from ordag.errors import SettingError, UnreadableError
 
 NUMBER = re.compile(r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)\s*", re.IGNORECASE)
+HALF = re.compile("[\ud800-\udfff]")
 LINE_END = re.compile(r"\r\n|\r|\n")
 LINE_END_BYTES = re.compile(rb"\r\n|\r|\n")
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}  # unpacked by pyarrow while reading
@@ -235,6 +236,8 @@ def _decoded(head: bytes, complete: bool, codec: str, describe: str) -> str:
     except UnicodeDecodeError as error:
         line = head[: error.start].count(b"\n") + 1
         raise not_decodable(describe, codec, f"byte {error.start + 1}, line {line}") from error
+    if HALF.search(text):
+        raise not_decodable(describe, codec, "half of a letter")
     return text.removeprefix("\ufeff")
 
 

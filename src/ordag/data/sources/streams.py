@@ -18,7 +18,18 @@ from ordag.data.sources.arrow import kind_of, numbers_of
 from ordag.data.sources.columns import select
 from ordag.data.sources.frames import open_frame
 from ordag.data.sources.ipc_sizes import field_count, unpacked_size
-from ordag.data.sources.paths import File, Upload, arrow_file, check_unpacked, check_width, opened, size_of, unchanged
+from ordag.data.sources.paths import (
+    File,
+    Stamp,
+    Upload,
+    arrow_file,
+    check_unpacked,
+    check_width,
+    opened,
+    size_of,
+    stamp_of,
+    unchanged,
+)
 from ordag.data.sources.sniff import TEXT_ENDINGS
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import ColumnError, UnreadableError
@@ -35,6 +46,7 @@ class StreamSource(Source):
 
     read: Callable[[], Iterator[Any]]
     path: File | None = None
+    seen: Stamp = ()
     done: list[float] = field(default_factory=list)  # the share of the file that is read
 
     @property
@@ -49,7 +61,10 @@ class StreamSource(Source):
 
     def _blocks(self) -> Iterator[Array]:
         first_row = 1
-        with nullcontext() if self.path is None else unchanged(self.path, self.describe), _said(self.describe):
+        with (
+            nullcontext() if self.path is None else unchanged(self.path, self.describe, self.seen),
+            _said(self.describe),
+        ):
             for batch in self.read():
                 yield numbers_of(batch, self.names, self.describe, first_row)
                 first_row += batch.num_rows
@@ -68,6 +83,7 @@ def open_ipc(path: File, describe: str, reading: Reading) -> Source | None:
     ending = path.suffix.lower()
     if ending in TEXT_ENDINGS:
         return None
+    seen = stamp_of(path, describe)
     with opened(path, describe) as file:
         start = file.read(8)
     if ending not in ENDINGS and not start.startswith((FILE_MARK, STREAM_MARK, OLD_MARK)):
@@ -103,7 +119,7 @@ def open_ipc(path: File, describe: str, reading: Reading) -> Source | None:
                 done[:] = [k / file.num_record_batches if is_file else raw.tell() / raw.size()]
                 yield batch
 
-    return IpcSource(names=names, rows=None, describe=describe, read=read, path=path, done=done)
+    return IpcSource(names=names, rows=None, describe=describe, read=read, path=path, seen=seen, done=done)
 
 
 def _check_end(path: File, describe: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ordag.data.table_checks import check_moments
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
-from ordag.learners.gds.position import Position
+from ordag.learners.gds.position import TIE, Position
 from ordag.learners.gds.settings import GdsSettings
 from ordag.learners.regressions import Regressions
 from ordag.order.least_squares import forward
@@ -36,6 +36,9 @@ UNAFFORDABLE = 100.0
 
 WORTHWHILE = 1e-6
 """A score that is lower by less than this is no reason to go on."""
+
+DIGITS = 9
+"""Of variances, when columns are put in the order in which chance and ties fall on them: the others may be rounding."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,8 @@ def gds_search(
     better result is kept. `kicks` fruitless ones in a row are the end. Kicks are not part of the published search
     (docs/gds.md).
 
+    Chance falls on columns by their variances, and ties are broken by them, so that columns in another order give the same graph.
+
     settings: or `given` one by one; the penalty λ is a number, 1 for BIC. `restarts` has k for each restart, (p, 2p, 3p, 5p, 300)
         if not given. strategy="steepest" moves to the best of all neighbours, and has no restarts. `kicks` are 2p but at least 20
         if not given, none for "steepest".
@@ -115,13 +120,17 @@ def gds_search(
     usual = max(20, 2 * p) if random else 0
     kicks = usual if settings.kicks is None else settings.kicks
     forward(moments)  # refuses data of which float64 leaves nothing but rounding
+    names = moments.names
+    moments, known = _arranged(moments, known)
     begin = _starting_graph(settings.start, moments.names, known)
     regressions = Regressions(moments.R, n)
     search = _Search(n, p, penalty, np.random.default_rng(settings.seed), progress)
     price = math.exp(min(penalty * math.log(n) / (n * p), UNAFFORDABLE))
     ends = [search.descend(Position(regressions, begin, price, known), k) for k in rounds]
     scores = [search.score(end) for end in ends]
-    best, lowest = ends[int(np.argmin(scores))], min(scores)
+    best, lowest = next(
+        (end, score) for end, score in zip(ends, scores, strict=True) if score <= min(scores) + WORTHWHILE
+    )
     made = fruitless = 0
     while fruitless < kicks:
         trial = best.copy()
@@ -133,7 +142,7 @@ def gds_search(
         if score < lowest - WORTHWHILE:
             best, lowest, fruitless = trial, score, 0
     return GdsResult(
-        graph=Dag(moments.names, best.adjacency),
+        graph=Dag(moments.names, best.adjacency).reorder(names),
         score=lowest,
         score_empty=_score(float((moments.R**2).sum()), 0, n, p, penalty),
         restarts=tuple(scores),
@@ -195,7 +204,9 @@ class _Search:
             last = np.isfinite(outcomes[order[row], order]).nonzero()[0][seen - passed[row] - 1]
             on_way = (places <= row * p + last).nonzero()[0]
             if len(on_way) > 1:
-                best = on_way[np.lexsort((places[on_way], outcomes.ravel()[better[on_way]]))[0]]
+                after = outcomes.ravel()[better[on_way]]
+                lowest = on_way[after <= after.min() * (1 + TIE)]
+                best = lowest[places[lowest].argmin()]
         self.checked += seen
         return int(sources[best]), int(targets[best])
 
@@ -213,13 +224,10 @@ def target_order(rss: Array, random: np.random.Generator) -> NDArray[np.intp]:
     The weight is what the variance exceeds the smallest by, plus the smallest such excess that is not zero, so that no
     node has none. To sort exponential times over the weights is to draw without replacement in proportion to them.
     """
-    ordered = np.sort(rss)
-    least = ordered[0]
-    gap = ordered[1] - least if len(rss) > 1 else 0.0
-    if not gap > 0.0:
-        above = ordered[ordered > least]
-        gap = above[0] - least if len(above) else 1.0
-    times: Array = random.standard_exponential(len(rss)) / (rss - least + gap)
+    excess = rss - rss.min()
+    excess[excess <= TIE * rss] = 0.0
+    gap = excess.min(where=excess > 0.0, initial=math.inf)
+    times: Array = random.standard_exponential(len(rss)) / (excess + (gap if math.isfinite(gap) else 1.0))
     return times.argsort()
 
 
@@ -227,6 +235,17 @@ def _score(total: float, edges: int, n: int, p: int, penalty: float) -> float:
     rows = n * p
     fit = rows / 2 * math.log(2 * math.pi * total / (rows - 1)) + n * (rows - 1) / (2 * (n - 1))
     return fit + penalty * math.log(n) / 2 * (edges + 1)
+
+
+def _arranged(moments: Moments, known: Constraints | None) -> tuple[Moments, Constraints | None]:
+    """The same with the columns by their variances, and by their names where these are the same."""
+    size = [float(f"{variance:.{DIGITS}g}") for variance in moments.variances.tolist()]
+    order = sorted(range(moments.p), key=lambda j: (size[j], moments.names[j]))
+    names = tuple(moments.names[j] for j in order)
+    if known is not None:
+        masks = {name: getattr(known, name)[np.ix_(order, order)] for name in ("allowed", "required", "before")}
+        known = replace(known, names=names, **masks)
+    return moments.select(names), known
 
 
 def _starting_graph(start: Dag | None, names: tuple[str, ...], known: Constraints | None) -> Mask:

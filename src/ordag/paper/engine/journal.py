@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ordag import __version__
 from ordag.errors import OutputError
+from ordag.files import write_whole
 from ordag.paper.engine.experiment import Experiment, ReproductionError, Rows, Task
 
 FORMAT = 1
@@ -20,17 +23,22 @@ SYNC_SECONDS = 2.0
 
 write = os.write
 
+Written = dict[str, set[str]]
+"""From the names of files to the SHA-256 of everything that was written there."""
+
 
 class Journal:
     """A file with one line per finished task, after a first line that says which experiment and settings it is of.
 
     Lines are only ever added, each whole or not at all, so that a run that was interrupted at any moment can go on:
-    `done` has what the file held when it was opened and what was added since.
+    `done` has what the file held when it was opened and what was added since. Lines in between have the checksums of the files
+    that were written beside it: `written` are those of each, by its name.
     """
 
     def __init__(self, path: Path, experiment: Experiment) -> None:
         self.path = path
         self.done: dict[Task, Rows] = {}
+        self.written: Written = {}
         self._synced = time.monotonic()
         header = {
             "ordag_journal": FORMAT,
@@ -56,14 +64,15 @@ class Journal:
         content = self.path.read_bytes()
         end = content.rfind(b"\n") + 1
         lines = content[:end].splitlines()
-        if not lines:
+        if not lines and _line(header).startswith(content):
             return 0
-        _check_header(_loaded(lines[0]), header, self.path)
-        for line in lines[1:]:
-            entry = _loaded(line)
+        _check_header(_loaded(lines[0]) if lines else None, header, self.path)
+        entries = [_loaded(line) for line in lines[1:]]
+        for entry in entries:
             # What cannot be read is no reason to stop: its task counts as not done.
             with contextlib.suppress(KeyError, TypeError):
                 self.done[Task(**entry["task"])] = entry["rows"]
+        self.written = _written(entries)
         return end
 
     def add(self, task: Task, rows: Rows) -> None:
@@ -78,8 +87,18 @@ class Journal:
                 raise self._unwritable(error) from error
             self._synced = time.monotonic()
 
+    def write(self, name: str, content: bytes) -> Path:
+        """Write a file beside the journal, in the place of one that a run has written and of no other."""
+        path = self.path.with_name(name)
+        _refuse_foreign([path], self.written)
+        digest = hashlib.sha256(content).hexdigest()
+        if digest not in self.written.get(name, ()):
+            self._add({"file": name, "sha256": digest})
+            self.written.setdefault(name, set()).add(digest)
+        return write_whole(path, content)
+
     def _add(self, entry: Mapping[str, Any]) -> None:
-        line = json.dumps(entry, ensure_ascii=False).encode() + b"\n"
+        line = _line(entry)
         try:
             os.ftruncate(self._file, self._end)
             os.lseek(self._file, self._end, os.SEEK_SET)
@@ -105,6 +124,47 @@ class Journal:
         with contextlib.suppress(OSError):
             os.fsync(self._file)
         os.close(self._file)
+
+
+def refuse_foreign(folder: Path, experiment: Experiment) -> None:
+    """Refuse, before any work is done, a folder with files in the place of results that no run has written, or that were changed since."""
+    journal = folder / f"{experiment.name}.journal"
+    results = re.compile(re.escape(experiment.name) + r"(\.csv|\.md|([-_].*)?\.(png|svg))")
+    try:
+        lines = journal.read_bytes().splitlines() if journal.is_file() else []
+        found = sorted(path for path in folder.iterdir() if results.fullmatch(path.name)) if folder.is_dir() else []
+    except OSError as error:
+        raise OutputError(f"The folder {folder} could not be read: {error.strerror or error}.") from error
+    _refuse_foreign(found, _written(map(_loaded, lines)))
+
+
+def _refuse_foreign(paths: Iterable[Path], written: Mapping[str, Collection[str]]) -> None:
+    for path in paths:
+        if path.exists() and _digest(path) not in written.get(path.name, ()):
+            raise OutputError(
+                f"{path} is none of the files that this command wrote, or was changed since: move it, or choose another folder with --out."
+            )
+
+
+def _digest(path: Path) -> str | None:
+    """The SHA-256 of a file; None of what is none, or cannot be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def _written(entries: Iterable[Any]) -> Written:
+    """The checksums of files, by their names, that these lines of a journal have."""
+    found: Written = {}
+    for entry in entries:
+        with contextlib.suppress(KeyError, TypeError):
+            found.setdefault(entry["file"], set()).add(entry["sha256"])
+    return found
+
+
+def _line(entry: Mapping[str, Any]) -> bytes:
+    return json.dumps(entry, ensure_ascii=False).encode() + b"\n"
 
 
 def _as_read_back(value: Any) -> Any:
