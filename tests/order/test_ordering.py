@@ -324,7 +324,7 @@ def test_population_order_is_right():
 
 
 def test_a_factorisation_stops_after_the_step_that_spends_the_digits_of_a_column():
-    """After the second step nothing but rounding is left of the last column; the third had its digits still."""
+    """After the second step nothing but rounding is left of the last column: a third would be decided by that."""
     root = np.diag([1.0, 2.0, 3.0, 1e-6])
     root[1, 3] = 100.0
     assert minimum_pivot(root.T @ root).order.tolist() == [0, 1]
