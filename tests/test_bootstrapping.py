@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -204,6 +205,16 @@ def test_percentiles_count_what_is_absent_as_zero():
     probabilities = [0.0, 0.1, 0.5, 0.93, 1.0]
     found = percentiles(cell.astype(np.int32), dense[replicate, cell], 8, 25, probabilities)
     np.testing.assert_allclose(found, np.quantile(dense, probabilities, axis=0), atol=1e-14)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9])
+def test_positions_are_given_with_the_quantiles_of_the_level(level):
+    places = np.tile(np.arange(101), (3, 1)).T  # as if there were so many variables, each at every place once
+    found = replace(
+        bootstrap("marks", 2, columns=["algebra", "vectors", "analysis"], workers=1), places=places, level=level
+    )
+    for _, row in found.order_summary.iterrows():
+        assert row[["low", "median", "high"]].tolist() == pytest.approx([51 - 50 * level, 51, 51 + 50 * level])
 
 
 def test_shares_fit_together():

@@ -32,6 +32,7 @@ from ordag.errors import (
     TooFewRowsError,
     UnderflowError,
 )
+from ordag.learners.precision import regression_noise
 
 SIX = {
     ("algebra", "vectors"),
@@ -382,12 +383,15 @@ def near_collinear(left, n=40):
     return X
 
 
-@pytest.mark.parametrize("method", ["pooled", "cvs", "gds"])
-def test_few_digits_are_said_with_their_variables(method):
+@pytest.mark.parametrize(("method", "left"), [("pooled", 2e-14), ("cvs", 2e-14), ("gds", 2e-14), ("cvs", 8e-15)])
+def test_few_digits_are_said_with_their_variables(method, left):
     with pytest.warns(PrecisionWarning) as caught:
-        fit = learn(near_collinear(2e-14), method)
+        fit = learn(near_collinear(left), method)
     few = [sentence for sentence in fit.warnings if "few digits are left of the error variances of X" in sentence]
-    assert re.search(r"X\d \([01]\.\d digits\)", few[0])
+    said = dict(re.findall(r"X(\d) \((\d\.\d) digits\)", few[0]))
+    digits = -np.log10(regression_noise(fit))
+    assert said == {number: f"{max(digits[int(number) - 1], 0.0):.1f}" for number in said}
+    assert (min(map(float, said.values())) < 1.0) == (left < 1e-14)
     assert few[0] in [str(warning.message) for warning in caught]
 
 

@@ -225,6 +225,8 @@ def test_very_many_names_are_no_work():
 def test_no_columns_and_values_too_large():
     with pytest.raises(DataError):
         Moments.from_rows(np.empty((5, 0)))
+    with pytest.raises(SettingError, match="columns is empty: name at least one column, or leave columns out"):
+        Moments.from_rows(np.eye(5)).select([])
     with np.errstate(over="ignore"):
         assert np.isinf(Moments.from_rows(np.array([[1e200, 1.0], [-1e200, 2.0], [0.0, 3.0]])).variances[0])
 

@@ -170,6 +170,9 @@ def test_refusals(tmp_path):
     Moments.scan({"a": [1.0, 2.0, 4.0], "z": [2.0, 1.0, 7.0]}).save(tmp_path / "b.moments")
     with pytest.raises(ColumnError, match=r"b\.moments and .*a\.moments hold moments of different columns"):
         Moments.load(tmp_path / "a.moments", tmp_path / "b.moments")
+    Moments.scan(pd.DataFrame(parts()[1], columns=NAMES)).save(tmp_path / "more.moments")
+    with pytest.raises(ColumnError, match=r"b\.moments and .*a\.moments hold moments of different columns"):
+        Moments.load(tmp_path / "a.moments", tmp_path / "more.moments", tmp_path / "b.moments")
     with pytest.raises(OutputError, match=r"end the name of a file of moments in \.moments"):
         Moments.load(tmp_path / "b.moments").save(tmp_path / "b.bin")
     with pytest.raises(SettingError, match="at least one file"):

@@ -227,7 +227,7 @@ def test_row_names_without_a_name(path: Path) -> None:
 
 def test_an_open_quotation_mark(path: Path) -> None:
     says(refusal(path, 'a,b\n1,2\n"3,4\n5,6\n', UnreadableError), "data row 2", "quotation mark")
-    says(refusal(path, 'a,b\n1,2\n"3,4\n' + "5,6\n" * 200_000, UnreadableError), "quotation mark")
+    says(refusal(path, 'a,b\n1,2\n"3,4\n' + "5,6\n" * 200_000, UnreadableError), "256 kB", "quotation mark")
 
 
 # --- values ------------------------------------------------------------------------------------------------

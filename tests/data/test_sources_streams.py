@@ -72,6 +72,13 @@ def test_all_rows_come_in_their_order(kind, tmp_path):
     np.testing.assert_array_equal(np.concatenate(blocks), X[:, [3, 0]])
 
 
+def test_the_share_of_a_file_that_is_read_is_that_of_its_batches(tmp_path):
+    source = open_source(written(tmp_path / "x.arrow", "file"))
+    assert source.share(0) is None
+    shares = [source.share(0) for _ in source.read()]
+    assert shares == [pytest.approx((k + 1) / len(BATCHES)) for k in range(len(BATCHES))]
+
+
 @pytest.mark.parametrize("kind", SOURCES)
 @pytest.mark.parametrize("method", ["cvs", "pooled"])
 def test_what_is_learned_is_what_the_table_gives(kind, method, tmp_path):

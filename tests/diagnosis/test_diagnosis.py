@@ -19,6 +19,7 @@ from ordag.diagnosis.baseline import Baseline
 from ordag.diagnosis.diagnosis import check_fit, usual_draws
 from ordag.diagnosis.diagnosis import diagnose as diagnose_any
 from ordag.diagnosis.equations import independence_finding
+from ordag.diagnosis.sorting import sorting_finding
 from ordag.errors import MissingValuesError, SettingError
 from ordag.evidence.verdict import quick_verdict
 
@@ -164,6 +165,15 @@ def test_backward_disagrees_where_variances_mislead():
     ]
     assert any(diagnosis["backward"].level == "warning" for diagnosis in levels)
     assert all(-1 <= diagnosis["backward"].numbers["tau"] <= 1 for diagnosis in levels)
+
+
+def test_two_variables_explain_each_other_alike_but_for_rounding():
+    random = np.random.default_rng(0)
+    for _ in range(8):
+        root = np.array([[1.0, random.uniform(0.5, 2.0)], [0.0, 1.0]])
+        moments = Moments(100, np.zeros(2), ["a", "b"], R=10.0 * root)
+        found = sorting_finding(Baseline.of(ordag.learn(moments, "cvs")))
+        assert found.numbers["tau_r2"] == 0.0
 
 
 def test_sorting_is_fine_where_the_order_is_not_that_of_the_variances():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -9,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
-from scipy.stats import chi2, kstest, normaltest
+from scipy.stats import chi2, kstest, norm, normaltest
 
 from ordag.data.datasets import load
-from ordag.diagnosis.gaussian import mardia, omnibus
+from ordag.diagnosis.gaussian import columns_finding, mardia, omnibus
 from ordag.diagnosis.normality import kurtosis_test, mixture_tail
 from ordag.errors import CollinearError, DataError, NonFiniteError, TooFewRowsError
 
@@ -168,3 +169,23 @@ def test_mardia_is_the_sum_over_all_third_moments(shape):
     Z = Z @ np.linalg.inv(np.linalg.cholesky(Z.T @ Z / len(Z)).T)
     third = np.einsum("ia,ib,ic->abc", Z, Z, Z) / len(Z)
     assert mardia(X).skewness == pytest.approx(float((third**2).sum()), rel=1e-9)
+
+
+@pytest.mark.parametrize(("n", "p"), [(8, 2), (20, 5), (60, 3)])
+def test_the_p_values_of_mardia_are_those_of_his_moments(n, p):
+    """The mean and the variance of the kurtosis, and the factor of the skewness, in exact fractions (Mardia 1974)."""
+    found = mardia(gaussian(n, n, p))
+    factor = Fraction((p + 1) * (n + 1) * (n + 3), n * ((n + 1) * (p + 1) - 6))
+    degrees = p * (p + 1) * (p + 2) // 6
+    assert found.skewness_p_value == pytest.approx(chi2.sf(n * found.skewness * float(factor) / 6, degrees))
+    mean = Fraction(p * (p + 2) * (n - 1), n + 1)
+    variance = Fraction(8 * p * (p + 2) * (n - 3) * (n - p - 1) * (n - p + 1), (n + 1) ** 2 * (n + 3) * (n + 5))
+    z = (found.kurtosis - float(mean)) / float(variance) ** 0.5
+    assert found.kurtosis_p_value == pytest.approx(2 * norm.sf(abs(z)))
+
+
+def test_of_single_columns_the_worst_is_named_with_its_p_value():
+    X = np.column_stack([gaussian(1, 80, 2), np.random.default_rng(1).uniform(size=80) ** 1.5])
+    numbers = columns_finding(X, ("a", "b", "c"), 0.05).numbers
+    assert numbers["worst"] == "c"
+    assert numbers["p_value"] == pytest.approx(min(1.0, 3 * normaltest(X[:, 2]).pvalue))

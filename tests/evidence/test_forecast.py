@@ -16,7 +16,7 @@ from ordag.evidence.forecast import Expected, expected, forecast, usual_count
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.cvs_stack import cvs_stack, stackable
 from ordag.learners.methods import METHODS, learn_from
-from ordag.resampling.replicates import Job
+from ordag.resampling.replicates import Job, Replicate
 from ordag.resampling.resamplers import RowResampler, WishartResampler
 
 
@@ -84,6 +84,19 @@ def test_probabilities_say_how_many_arrows_are_wrong():
     assert expected(ordag.learn("marks", "pooled", draws=0)).replicates is not None
 
 
+def test_shares_are_counted_of_the_edges_that_are_there():
+    """Right, turned round, one of each, only false ones, and none at all."""
+    truth = np.zeros((4, 4), dtype=bool)
+    truth[0, 1] = truth[1, 2] = True
+    for arrows in ([(0, 1), (1, 2)], [(1, 0)], [(0, 1), (2, 1)], [(0, 3), (2, 0)], []):
+        found = np.zeros((4, 4), dtype=bool)
+        for i, j in arrows:
+            found[i, j] = True
+        one = Replicate(np.flatnonzero(found), np.array([], dtype=int))
+        said = forecasts._counted(truth, [one])
+        assert (said.wrong, said.turned, said.missed) == pytest.approx(shares(found, truth))
+
+
 def test_the_same_seed_gives_the_same_forecast_with_any_stack_and_workers(monkeypatch):
     fit = ordag.learn(ordag.simulate("erdos-renyi", 12, 200, seed=1, degree=2).X, "cvs")
     one = forecast(fit, 40, seed=3)
@@ -101,6 +114,12 @@ def test_a_second_is_enough_or_nothing_is_said():
     wide = ordag.learn(Moments.from_covariance(np.eye(1500) + 0.5, 4000), "cvs")
     assert usual_count(wide) == 0
     assert wide.forecast() is None
+
+
+def test_supports_of_ten_times_as_many_variables_take_a_hundred_times_as_long():
+    for p, count in ((10, forecasts.MOST), (100, 0)):
+        fit = ordag.learn(Moments.from_covariance(np.eye(p), 4000), "cvs", variance="sparse")
+        assert usual_count(fit) == count
 
 
 def test_where_there_is_nothing_to_forecast():

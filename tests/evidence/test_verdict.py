@@ -78,6 +78,21 @@ def test_equality_test_uses_residual_variances_on_all_predecessors():
     assert equality_test(fit)[:2] == pytest.approx(expected, rel=1e-8)
 
 
+def test_without_an_order_equality_is_tested_over_the_equations_of_a_dag():
+    fit = ordag.learn(X, method="gds", seed=0)
+    assert fit.ordering is None
+    Z = X - X.mean(axis=0)
+    variances, df = [], []
+    for j in range(X.shape[1]):
+        parents = Z[:, np.flatnonzero(fit.graph.adjacency[:, j])]
+        residual = Z[:, j] - parents @ np.linalg.lstsq(parents, Z[:, j], rcond=None)[0] if parents.size else Z[:, j]
+        df.append(len(X) - 1.0 - parents.shape[1])
+        variances.append(residual @ residual / df[-1])
+    found = equality_test(fit)
+    assert found[:2] == pytest.approx(bartlett(np.array(variances), np.array(df), found.kurtosis), rel=1e-8)
+    assert equality_test(ordag.learn(X, method="ges")) is None  # a class has no equations
+
+
 def test_level_and_power_of_the_equality_test_are_as_said():
     random = np.random.default_rng(1)
     df = np.full(5, 150.0)

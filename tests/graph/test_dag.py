@@ -86,9 +86,10 @@ def test_what_is_refused(nodes, adjacency, message):
 
 def test_a_long_cycle_is_cut_short_in_the_message():
     p = 100
-    with pytest.raises(GraphError, match=r"x0 → x1 → .* → … → .* → x99 → x0$") as caught:
+    with pytest.raises(GraphError, match=r"x0 → x1 → x2 → x3 → x4 → x5 → … → x96 → x97 → x98 → x99 → x0$"):
         Dag([f"x{i}" for i in range(p)], np.roll(np.eye(p), 1, axis=1))
-    assert len(str(caught.value)) < 200
+    with pytest.raises(GraphError, match=r"cycle: x0 → (x\d+ → ){10}x0$"):  # twelve names are no more than that leaves
+        Dag([f"x{i}" for i in range(11)], np.roll(np.eye(11), 1, axis=1))
 
 
 def test_unknown_names():

@@ -266,6 +266,11 @@ def test_texts_of_others(format, text, directed, undirected):
     assert set(edges.undirected) == {tuple(pair) for pair in undirected.split()}
 
 
+def test_the_name_of_a_group_is_no_node():
+    text = "digraph { subgraph s { a b } -> c; subgraph { d } }"
+    assert read_text(text, "dot") == EdgeList(tuple("abcd"), (("a", "c"), ("b", "c")))
+
+
 def test_graphml_of_others():
     head = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="{}">'
     tail = '<node id="a"/><node id="b"/><edge source="a" target="b"/></graph></graphml>'

@@ -84,6 +84,8 @@ def test_unknown_columns_come_with_close_matches():
     knowledge = Knowledge(roots=["heigth"], required=[("age", "weight")])
     with pytest.raises(ColumnError, match=r"names 'heigth'.* Did you mean 'height', 'weight'\?"):
         knowledge.over(["age", "height", "weight"])
+    with pytest.raises(ColumnError, match=r"Did you mean 'height', 'heights'\?"):  # the two closest, not all
+        knowledge.over(["age", "weight", "height", "heights"])
 
 
 @given(seed=st.integers(0, 2**32 - 1))

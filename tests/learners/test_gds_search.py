@@ -169,6 +169,12 @@ def test_a_dense_model_is_fitted_better_than_by_the_truth():
     assert result.kicks >= 60
 
 
+@pytest.mark.parametrize(("p", "kicks"), [(4, 20), (12, 24)])
+def test_fruitless_kicks_are_twice_the_variables_and_twenty_at_the_least(p, kicks):
+    moments = Moments.from_covariance(np.eye(p), 200)
+    assert gds_search(moments, restarts=[p], seed=0).kicks == kicks
+
+
 def test_the_same_seed_gives_the_same_result():
     moments = Moments.from_rows(simulate("homogeneous", p=8, n=100, seed=0).X)
     result = gds_search(moments, seed=3)

@@ -9,6 +9,8 @@ import ordag
 from ordag.data.table import Table
 from ordag.learners.ges.search import HASTY
 from ordag.learners.methods import learn_from, recipe_for
+from ordag.learners.pooled.descent import Descent
+from ordag.learners.pooled.leaps import leapt
 
 
 def table(p, n, seed, *, degree=2.0, spread=1.0):
@@ -74,6 +76,13 @@ def test_the_first_pooled_graph_is_where_the_search_goes_on_from():
     first, last = both(table(12, 400, 1, spread=4.0), "pooled")
     assert first.score == pytest.approx(last.details["start_scores"]["cvs"], abs=1e-9)
     assert last.score <= first.score
+
+
+def test_a_first_pooled_graph_of_few_rows_takes_no_leaps():
+    first, last = both(table(8, 40, 2, spread=4.0), "pooled", draws=0)
+    assert first.score == pytest.approx(last.details["start_scores"]["cvs"], abs=1e-9)
+    better = leapt(Descent(first.result.variances, first.result.score, None), first.result.best)
+    assert better.score < first.score - 1.0
 
 
 @pytest.mark.parametrize("method", ["pooled", "ges", "gds"])

@@ -110,6 +110,8 @@ def test_an_invalid_class_is_not_silently_patched():
     with pytest.raises(SettingError, match="skeleton"):
         orient_by_order(broken, "abcd")
     assert isinstance(orient_by_order(broken, "abcd", "skeleton").graph, Dag)
+    with pytest.raises(SettingError, match="way='both' is not known: use class, skeleton"):
+        orient_by_order(broken, "abcd", "both")
 
 
 def test_orient_by_order_in_learn():

@@ -114,6 +114,25 @@ def test_rules_that_pull_both_ways_leave_the_edge_open():
     assert found.adjacency[3, 2]
 
 
+@pytest.mark.parametrize("torn", [True, False])
+def test_an_edge_that_rules_pull_both_ways_takes_no_part_in_them(torn):
+    """0 — 1 with 0 — 2 → 1 and 0 — 3 → 1: R3 gives 0 → 1, unless 0 — 2 is one that R1 asks for in both directions."""
+    around = as_graph(np.zeros((10, 10)))
+    for i, j in ((0, 1), (0, 2), (0, 3), (2, 1), (3, 1), (4, 0), (5, 0), (6, 2), (7, 2), (8, 3), (9, 3)):
+        around[i].add(j)
+        around[j].add(i)
+    colliders = {(4, 0, 5), (6, 2, 7), (8, 3, 9)}
+    silent = {(1, 0, 4), (1, 0, 5), (3, 0, 4), (3, 0, 5), (0, 3, 8), (0, 3, 9)}
+    if not torn:
+        silent |= {(2, 0, 4), (2, 0, 5), (0, 2, 6), (0, 2, 7)}
+    found = orient(oracles.undirected(around).astype(bool), made(around, colliders, silent), overwrite=False)
+    expected, conflict = oracles.contested_stay_open(around, colliders, silent)
+    assert np.array_equal(found.adjacency, expected)
+    assert conflict == ({frozenset((0, 2))} if torn else set())
+    assert found.adjacency[0, 1]
+    assert found.adjacency[1, 0] == torn
+
+
 def test_nothing_follows_from_an_ambiguous_triple():
     """0 → 2 ← 1 with 2 — 3: R1 gives 2 → 3 from either triple, and not if both are ambiguous."""
     around = {0: {2}, 1: {2}, 2: {0, 1, 3}, 3: {2}}

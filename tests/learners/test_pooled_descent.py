@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
@@ -18,7 +19,7 @@ from ordag.learners.pooled import descent
 from ordag.learners.pooled import trees as trees_module
 from ordag.learners.pooled.descent import BETTER, Order
 from ordag.learners.pooled.score import Local, PooledScore
-from ordag.learners.pooled.trees import Trees
+from ordag.learners.pooled.trees import Found, Trees
 from ordag.learners.pooled.variances import RootRegressions, log_variances
 from ordag.linalg import inverse
 
@@ -160,6 +161,40 @@ def test_growing_from_a_seed_is_the_other_way(seed, root, large):
                 other = trees.find(j, mask ^ 1 << k)
                 if not (found.picked if mask >> k & 1 else found.rivals) >> k & 1:
                     assert other[:2] == pytest.approx(found[:2])
+
+
+class Gains:
+    """In place of trees: every variable takes all predecessors that gain it something."""
+
+    def __init__(self, p, gains):
+        self.variances, self.gains = SimpleNamespace(p=p), gains
+
+    def find(self, j, before):
+        useful = [i for i, effect in self.gains if effect == j]
+        taken = [i for i in useful if before >> i & 1]
+        cost = -sum(self.gains[i, j] for i in taken)
+        mask = masks([taken])[0]
+        return Found(cost, mask, mask, masks([[i for i in useful if not before >> i & 1]])[0])
+
+
+def test_places_that_do_not_matter_are_passed_on_the_way_to_better_ones():
+    """1 gains 20 before 0 and 40 behind 3; in between, behind 2, it is where it was."""
+    position = Order(Gains(4, {(1, 0): 20.0, (3, 1): 40.0}), range(4))
+    assert position.improve(1)
+    assert position.order == [0, 2, 3, 1]
+    assert position.cost == -40.0
+
+
+def test_parents_that_others_make_needless_are_dropped():
+    """0 is 1 + 2, and 3 looks most like it; beside the two it is of no use."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 4))
+    X[:, 3] += 1.5 * (X[:, 1] + X[:, 2])
+    X[:, 0] = X[:, 1] + X[:, 2] + 0.3 * X[:, 0]
+    found = Trees(variances_of(X), Local(200.0, [0.0] * 4, [0.0] * 4, 5.0)).find(0, 0b1110)
+    assert found.picked == 0b1110
+    assert found.parents == 0b0110
+    assert found.cost == pytest.approx(200.0 * oracles.Rows(X).v(0, [1, 2]) + 10.0)
 
 
 def test_places_beyond_hope_are_not_looked_at():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 
 import numpy as np
 import pytest
@@ -343,5 +344,9 @@ def test_the_effective_size_of_independent_draws_is_their_number():
         chains = [Chain(np.zeros((4, 4)), rng.binomial(50, 0.3, (10, 4, 4)) / 50) for _ in range(2)]
         sizes.append(effective_size(chains, 10**6))
     assert np.median(sizes) == pytest.approx(1000, rel=0.15)
+    shares = [0.4, 0.6] * 10
+    size = 20 * 0.5 * 0.5 / statistics.variance(shares)
+    chains = [Chain(np.zeros((1, 1)), np.reshape(half, (10, 1, 1))) for half in (shares[:10], shares[10:])]
+    assert effective_size(chains, 10**6) == pytest.approx(size)
     assert effective_size([Chain(np.ones((2, 2)), np.ones((10, 2, 2)))] * 2, 77) == 77
     assert math.isfinite(effective_size([Chain(np.full((2, 2), 0.5), np.full((10, 2, 2), 0.5))] * 2, 77))

@@ -113,6 +113,14 @@ def test_the_sum_lies_above_the_score_and_touches_it(seed):
         assert (bound(up, k) - bound(down, k)) / (2 * step) == pytest.approx(slope, rel=1e-4, abs=1e-2)
 
 
+@pytest.mark.parametrize(("n", "p"), [(8, 3), (100, 5), (2000, 20)])
+def test_the_weight_is_the_slope_of_the_pooling(n, p):
+    score, v = PooledScore(n, p), np.linspace(-0.5, 0.7, p)
+    squares = float(((v - v.mean()) ** 2).sum())
+    up, down = (score.pooling(p, squares * (1.0 + sign * 1e-4)) for sign in (1, -1))
+    assert score.local(v, 0).weight == pytest.approx([(up - down) / (2e-4 * squares)] * p, rel=1e-5)
+
+
 def test_the_price_is_that_of_one_edge_more():
     for p, n in ((2, 10), (6, 100), (30, 1000)):
         score = PooledScore(n, p)

@@ -220,6 +220,17 @@ def test_equal_variances_stand_alone_only_where_all_are_compared():
     assert starts["none"] == starts["two"] == starts["halves"] == {"cvs", "ges"}
 
 
+@pytest.mark.parametrize(("p", "kicked"), [(7, True), (11, False)])
+def test_dense_graphs_of_ten_variables_and_more_are_not_kicked(p, kicked):
+    rng = np.random.default_rng(0)
+    B = np.triu(rng.random((p, p)) < 0.9, 1) * rng.uniform(0.4, 1.0, (p, p))
+    X = (rng.normal(size=(60 * p, p)) * rng.uniform(1.0, 4.0, p)) @ np.linalg.inv(np.eye(p) - B)
+    fit = learn(X, method="pooled", draws=0)
+    assert 3 * fit.graph.edge_count > p * (p - 1) / 2
+    assert len({round(score, 6) for score in fit.details["start_scores"].values()}) > 1
+    assert (fit.details["kicks"] > 0) == kicked
+
+
 def test_progress_tells_of_every_start():
     said = []
     X = simulate("erdos-renyi", 12, 80, 0, degree=5).X

@@ -253,7 +253,8 @@ def test_pairs_hold_what_the_direction_test_needs():
 
 
 def test_pairs_in_any_order_are_those_of_the_whole_factor(monkeypatch):
-    monkeypatch.setattr("ordag.order.ordering.TOGETHER", 200)  # a few columns of L at a time
+    for module in ("ordering", "triangles"):
+        monkeypatch.setattr(f"ordag.order.{module}.TOGETHER", 200)  # a few columns of L at a time
     p = 40
     ordering = forward(Moments.from_rows(simulate("er2", p, 300, 3).X))
     random = np.random.default_rng(0)
@@ -320,6 +321,14 @@ def test_population_order_is_right():
         place = np.argsort(ordering.order)
         source, target = np.nonzero(sem.B)
         assert (place[source] < place[target]).all()
+
+
+def test_a_factorisation_stops_after_the_step_that_spends_the_digits_of_a_column():
+    """After the second step nothing but rounding is left of the last column: a third would be decided by that."""
+    root = np.diag([1.0, 2.0, 3.0, 1e-6])
+    root[1, 3] = 100.0
+    assert minimum_pivot(root.T @ root).order.tolist() == [0, 1]
+    assert minimum_pivot(np.diag([1.0, 4.0, 9.0, 16.0])).order.tolist() == [0, 1, 2, 3]
 
 
 def test_refreshes_happen_where_digits_run_out_and_nowhere_else():

@@ -18,8 +18,11 @@ from ordag.order.sparse import sparse_forward, usual_width
 @st.composite
 def covariances(draw, max_p=8):
     """(S, n) of random linear models, with n from 5 on, also where p ≥ n."""
-    p, n = draw(st.integers(2, max_p)), draw(st.integers(5, 40))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    return of_a_model(draw(st.integers(2, max_p)), draw(st.integers(5, 40)), draw(st.integers(0, 2**32 - 1)))
+
+
+def of_a_model(p, n, seed):
+    rng = np.random.default_rng(seed)
     B = np.triu(rng.uniform(-1.5, 1.5, (p, p)) * (rng.random((p, p)) < 0.6), 1)
     X = rng.standard_normal((n, p)) @ np.linalg.inv(np.eye(p) - B)
     return np.cov(X[:, rng.permutation(p)].T), n
@@ -48,6 +51,12 @@ def same_as_the_literal_one(S, n, **options):
 @given(covariances(), st.sampled_from([0, 1, 2, 3, 10]), st.sampled_from([None, 0, 1, 2]))
 def test_it_is_the_literal_search(drawn, most, width):
     same_as_the_literal_one(*drawn, most=most, width=width)
+
+
+@pytest.mark.parametrize("seed", [1, 5])
+def test_the_member_that_leaves_is_the_one_that_the_newcomer_replaces_best(seed):
+    """Tables in which it matters: supports are full, and not mended by triples."""
+    same_as_the_literal_one(*of_a_model(9, 50, seed), most=3, width=0)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -97,3 +97,16 @@ def test_readers_give_copies():
     for part in (room.L, room.W, room.L_columns(2, 5), room.W_rows(2, 5)):
         part[:] = 3.0
     np.testing.assert_array_equal(room.both, before)
+
+
+@pytest.mark.parametrize("together", [1, 30, 2**18])
+def test_sums_over_what_comes_later_are_those_of_the_whole(together, monkeypatch):
+    monkeypatch.setattr("ordag.order.triangles.TOGETHER", together)  # one, three or all steps at a time
+    L = lower_triangle(10, ill=False)
+    literal = np.array([[sum(L[b, m : b + 1] ** 2) for b in range(10)] for m in range(11)])
+    for first in (0, 4):
+        steps = []
+        for start, sums in Triangles.of(L).tail_sums(first):
+            np.testing.assert_allclose(sums, literal[start : start + len(sums), start:], rtol=1e-13)
+            steps += range(start, start + len(sums) - 1)
+        assert set(range(first, 10)) <= set(steps)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -211,6 +212,16 @@ def test_a_test_of_ones_own():
     assert seen[0][1] == 88
     assert fit.settings["test"] == "sign_only"
     assert fit.graph.directed == learn("marks", test=lambda r, n, k: 1.0 * (r <= 0.3)).graph.directed
+
+
+def test_a_test_that_is_asked_for_takes_the_place_of_that_of_the_order():
+    ordering = forward(Moments.from_rows(simulate("erdos-renyi", 5, 200, 1).X))
+    own = np.random.default_rng(0).random((5, 5))
+    testing = replace(ordering, p_values=own)
+    np.testing.assert_array_equal(select(testing, alpha=0.3).parents, np.tril(own <= 0.3, -1))
+    asked, without = select(testing, alpha=0.3, test="fisher-z"), select(ordering, alpha=0.3)
+    np.testing.assert_array_equal(asked.parents, without.parents)
+    assert (asked.parents != np.tril(own <= 0.3, -1)).any()
 
 
 @pytest.mark.parametrize("alpha", [0, 1, -0.1, 2, float("nan"), "much", None, True])
