@@ -74,7 +74,9 @@ def test_a_worker_looks_for_its_parent(monkeypatch, ended, watched):
     monkeypatch.setattr(workers.time, "sleep", slept.append)
     monkeypatch.setattr(os, "_exit", status.append)
     monkeypatch.setattr(
-        workers.threading, "Thread", lambda target, args, **_: SimpleNamespace(start=lambda: threads.append((target, args)))
+        workers.threading,
+        "Thread",
+        lambda target, args, **_: SimpleNamespace(start=lambda: threads.append((target, args))),
     )
     workers.end_with_parent()
     assert len(threads) == watched

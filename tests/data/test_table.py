@@ -231,5 +231,7 @@ def test_too_few_rows_of_a_wide_file_are_refused_before_anything_is_computed(tmp
     path = tmp_path / "wide.csv"
     numbers = ",".join(str(k % 7) for k in range(2000))
     path.write_text("\n".join([",".join(f"c{k}" for k in range(2000)), *[numbers] * rows]))
-    with pytest.raises(TooFewRowsError, match=rf"wide\.csv: {rows:,} rows and 2000 variables: the tests need at least 2002"):
+    with pytest.raises(
+        TooFewRowsError, match=rf"wide\.csv: {rows:,} rows and 2000 variables: the tests need at least 2002"
+    ):
         ordag.learn(path, "pc")

@@ -17,7 +17,17 @@ from ordag.arrays import Array
 from ordag.data.reading import Reading
 from ordag.data.sources.arrow import kind_of, numbers_of
 from ordag.data.sources.columns import Kind, select
-from ordag.data.sources.paths import File, Stamp, Upload, arrow_file, check_unpacked, opened, size_of, stamp_of, unchanged
+from ordag.data.sources.paths import (
+    File,
+    Stamp,
+    Upload,
+    arrow_file,
+    check_unpacked,
+    opened,
+    size_of,
+    stamp_of,
+    unchanged,
+)
 from ordag.data.sources.sniff import LOOK, TEXT_ENDINGS
 from ordag.data.sources.source import Source, regroup, rows_at_once
 from ordag.errors import ColumnError, OrdagWarning, UnreadableError

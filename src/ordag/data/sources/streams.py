@@ -18,7 +18,17 @@ from ordag.data.sources.arrays import open_array
 from ordag.data.sources.arrow import kind_of, numbers_of
 from ordag.data.sources.columns import select
 from ordag.data.sources.frames import open_frame
-from ordag.data.sources.paths import File, Stamp, Upload, arrow_file, check_unpacked, opened, size_of, stamp_of, unchanged
+from ordag.data.sources.paths import (
+    File,
+    Stamp,
+    Upload,
+    arrow_file,
+    check_unpacked,
+    opened,
+    size_of,
+    stamp_of,
+    unchanged,
+)
 from ordag.data.sources.sniff import TEXT_ENDINGS
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import ColumnError, UnreadableError
@@ -50,7 +60,10 @@ class StreamSource(Source):
 
     def _blocks(self) -> Iterator[Array]:
         first_row = 1
-        with nullcontext() if self.path is None else unchanged(self.path, self.describe, self.seen), _said(self.describe):
+        with (
+            nullcontext() if self.path is None else unchanged(self.path, self.describe, self.seen),
+            _said(self.describe),
+        ):
             for batch in self.read():
                 yield numbers_of(batch, self.names, self.describe, first_row)
                 first_row += batch.num_rows

@@ -128,7 +128,9 @@ def gds_search(
     price = math.exp(min(penalty * math.log(n) / (n * p), UNAFFORDABLE))
     ends = [search.descend(Position(regressions, begin, price, known), k) for k in rounds]
     scores = [search.score(end) for end in ends]
-    best, lowest = next((end, score) for end, score in zip(ends, scores, strict=True) if score <= min(scores) + WORTHWHILE)
+    best, lowest = next(
+        (end, score) for end, score in zip(ends, scores, strict=True) if score <= min(scores) + WORTHWHILE
+    )
     made = fruitless = 0
     while fruitless < kicks:
         trial = best.copy()
