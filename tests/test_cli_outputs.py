@@ -196,7 +196,7 @@ def test_a_fit_is_never_written_over_its_table(tmp_path, table, monkeypatch):
     for fit in fits:
         for path in [tmp_path / path for path in paths] + [tmp_path / "picture.svg", "../page.html"]:
             for write in (fit.save, fit.report):
-                with pytest.raises(OutputError, match="has none of the endings|is a file that this was learned from"):
+                with pytest.raises(OutputError, match=r"has none of the endings|is a file that this was learned from"):
                     write(path)
     with pytest.raises(OutputError, match=r"page\.html is a file that this was learned from: write to another file"):
         ordag.diagnose(tmp_path / "data.csv").report(tmp_path / "page.html")

@@ -84,8 +84,9 @@ def check_text(names: Iterable[str], describe: str = "") -> None:
         try:
             name.encode()
         except UnicodeEncodeError as error:
+            where = f"{describe}: the" if describe else "The"
             raise ColumnError(
-                f"{describe}{': ' if describe else ''}the name {name!r} has half of a letter in it, which cannot be written: rename the column."
+                f"{where} name {name!r} has half of a letter in it, which cannot be written: rename the column."
             ) from error
 
 

@@ -257,20 +257,17 @@ def test_what_is_no_path_holds_no_moments(data):
 
 def test_a_name_with_half_of_a_letter_is_refused(tmp_path):
     X = np.random.default_rng(0).normal(size=(40, 2))
-    half, words = (
-        "a\ud800",
-        r"the name 'a\\ud800' has half of a letter in it, which cannot be written: rename the column",
-    )
+    half, words = "a\ud800", r"he name 'a\\ud800' has half of a letter in it, which cannot be written: rename"
     tables = [dict(zip([half, "b"], X.T, strict=True)), np.array([(1.0, 2.0)] * 5, dtype=[(half, float), ("b", float)])]
     for table in tables:
-        with pytest.raises(ColumnError, match=f"the dict of columns: {words}"):
+        with pytest.raises(ColumnError, match=f"the dict of columns: t{words}"):
             ordag.learn(table)
     with pytest.raises(ColumnError, match=words):
         Moments.from_rows(X, names=[half, "b"])
     whole = Moments.from_rows(X)
     content = Content(whole.n, whole.mean, (half, "b"), whole.R, squared=False, dropped=0)
     (tmp_path / "x.moments").write_bytes(b"".join(pieces(content)))
-    with pytest.raises(UnreadableError, match=rf"x\.moments has names that it cannot have\. {words}"):
+    with pytest.raises(UnreadableError, match=rf"x\.moments has names that it cannot have\. T{words}"):
         ordag.learn(tmp_path / "x.moments")
 
 

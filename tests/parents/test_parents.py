@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from budgets import THOROUGH, thorough
+from budgets import thorough
 from hypothesis import given
 from oracles import ordering as oracles
 from strategies.tables import tables
@@ -247,7 +247,7 @@ def test_level_of_the_tests_under_the_true_order():
 @pytest.mark.parametrize(("p", "n", "degree", "tables"), [(20, 30, 0, 12), (25, 60, 2, 6), (20, 200, 3, 20)])
 def test_bic_announces_about_as_many_false_edges_as_it_finds(p, n, degree, tables):
     announced = found = 0
-    for seed in range(tables if THOROUGH else tables // 2):
+    for seed in range(tables):
         drawn = simulate("erdos-renyi", p, n, seed=seed, degree=degree)
         order = list(drawn.sem.order)
         truth = drawn.dag.adjacency[np.ix_(order, order)].T

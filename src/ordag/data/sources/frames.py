@@ -191,11 +191,11 @@ def _kind(column: Any) -> Kind | None:
     if column.null_count() == len(column):
         return MISSING
     native = column.to_native()
-    type_ = getattr(native, "type", None) or getattr(native, "dtype", column.dtype)
+    held = getattr(native, "type", None) or getattr(native, "dtype", column.dtype)
     try:
         values = column.drop_nulls().to_numpy()
     except (NotImplementedError, TypeError, ValueError):  # such as a union of Arrow's
-        return Kind(f"values of type {type_}")
+        return Kind(f"values of type {held}")
     if values.ndim > 1:
         return NESTED
     if values.dtype.kind in "iuf":  # a sparse column, or numbers of a size that narwhals has no name for
@@ -205,7 +205,7 @@ def _kind(column: Any) -> Kind | None:
     for type_, kind in OBJECTS.items():
         if all(isinstance(value, type_) for value in values[:100]):
             return kind
-    return Kind(f"values of type {type_}", "Convert it with .astype(float) if it is meant as numbers.")
+    return Kind(f"values of type {held}", "Convert it with .astype(float) if it is meant as numbers.")
 
 
 def _floats(column: Any) -> Array:
