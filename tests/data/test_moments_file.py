@@ -46,7 +46,7 @@ def test_what_is_loaded_is_what_was_saved(tmp_path_factory, p, n, seed):
 
 
 def test_of_covariances_and_under_names_of_all_kinds(tmp_path):
-    moments = Moments.from_covariance(np.diag([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), 50, names=[*NAMES[:-1], "\U0001f600"])
+    moments = Moments.from_covariance(np.diag([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), 50, names=NAMES)
     moments.save(tmp_path / "x.moments")
     same(Moments.load(tmp_path / "x.moments"), moments)
     same(Moments.from_bytes(moments.to_bytes()), moments)
