@@ -41,7 +41,7 @@ explore: $(VENV)/.installed-explore
 	@$(BIN)/ordag explore marks
 
 check: $(VENV)/.installed-dev
-	$(BIN)/python $(TESTS) -m "not system and not slow and not thorough"
+	HYPOTHESIS_PROFILE=quick $(BIN)/python $(TESTS) -m "not system and not slow and not thorough"
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python $(TESTS) -m "not thorough"

@@ -28,9 +28,11 @@ threadpool_limits(int(os.environ["OMP_NUM_THREADS"]))
 
 settings.register_profile("new", max_examples=25, deadline=None)
 settings.register_profile("same", settings.get_profile("new"), derandomize=True)
+settings.register_profile("quick", settings.get_profile("new"), max_examples=5)
 settings.register_profile("thorough", max_examples=300, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "new"))
-"""How many random cases a property gets: `new` looks for new ones every time, `same` (CI) takes the same ones, `thorough` many."""
+"""How many random cases a property gets: `new` looks for new ones every time, `same` (CI) takes the same ones,
+`quick` (`make check`) few, `thorough` many."""
 
 if (
     signal.getsignal(signal.SIGINT) == signal.SIG_IGN
@@ -61,8 +63,8 @@ def pytest_collection_modifyitems(items):
         )
 
 
-KEPT_PROCESSES = ("loky", "resource_tracker", "forkserver", "playwright")
-"""Processes that libraries keep for the next call."""
+KEPT_PROCESSES = ("loky", "resource_tracker", "forkserver", "spawn_main", "playwright")
+"""Processes that libraries keep for the next call, or start again when one is lost (Dask)."""
 
 STARTED: list[str] = []
 """What the running test has started: names of audit events."""

@@ -72,6 +72,7 @@ def room_of(module):
     return module.split(".")[1] if "." in module else ""
 
 
+@pytest.mark.slow
 def test_every_import_points_to_an_earlier_room():
     wrong = []
     for name, path in modules().items():
@@ -84,6 +85,7 @@ def test_every_import_points_to_an_earlier_room():
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 def test_no_module_imports_itself_by_way_of_others():
     graph = {
         name: {target for target in imported(path) if (room_of(name), room_of(target)) not in EXCEPTIONS} - {name}
@@ -95,6 +97,7 @@ def test_no_module_imports_itself_by_way_of_others():
         pytest.fail(" → ".join(error.args[1]))
 
 
+@pytest.mark.slow
 def test_imports_inside_functions_are_those_of_what_shows_itself():
     """Others would hide what depends on what."""
     hidden = set()
@@ -110,6 +113,7 @@ def test_imports_inside_functions_are_those_of_what_shows_itself():
     assert hidden <= EXCEPTIONS | {("cli", "explore")}, hidden  # the packages of the workbench are not always there
 
 
+@pytest.mark.slow
 def test_every_room_says_what_it_is_for():
     for name, path in modules().items():
         assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), f"{name} has no docstring"

@@ -45,6 +45,7 @@ def assert_same(one, two):
     np.testing.assert_array_equal(one.places, two.places)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "level"),
     [({}, 0.95), ({"direction": "backward"}, 0.95), ({"parents": "bic"}, 0.95), ({"correction": "bh"}, 0.8)],
@@ -85,6 +86,7 @@ def test_moments_of_a_sample_are_those_of_its_rows():
             np.testing.assert_allclose(np.abs(np.diag(moments.R)), np.abs(np.diag(drawn.R)), rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["pc", "ges", "gds"])
 def test_other_methods(method):
     X = rows(4, 80)
@@ -158,6 +160,7 @@ def test_poisson_weights_are_poisson():
     assert abs(np.corrcoef(weights[:, :2].transpose(1, 0, 2).reshape(2, -1))[0, 1]) < 0.04
 
 
+@pytest.mark.slow
 def test_wishart_samples_have_the_mean_and_variance_of_theory():
     n = 12
     covariance = np.array([[2.0, 1.0, 0.5], [1.0, 3.0, -1.0], [0.5, -1.0, 1.5]])
@@ -173,6 +176,7 @@ def test_wishart_samples_have_the_mean_and_variance_of_theory():
     assert samples[0].squared
 
 
+@pytest.mark.slow
 def test_moments_alone_give_nearly_what_gaussian_rows_give():
     X = rows(5, 400, seed=4)
     from_rows = bootstrap(X, 300, seed=1, method="cvs", workers=1)
@@ -182,6 +186,7 @@ def test_moments_alone_give_nearly_what_gaussian_rows_give():
     np.testing.assert_allclose(from_rows.weight_intervals.median, from_moments.weight_intervals.median, atol=0.15)
 
 
+@pytest.mark.slow
 def test_percentile_intervals_hold_the_truth_about_as_often_as_they_should():
     sem = ordag.LinearSEM.from_edges(["X1", "X2", "X3"], {("X1", "X2"): 1.0, ("X2", "X3"): 0.9})
     path = sem.total_effects() != 0
@@ -240,6 +245,7 @@ def test_shares_fit_together():
     assert "60 replicates" in repr(found)
 
 
+@pytest.mark.slow
 def test_seeds_of_every_kind_leave_their_owner_usable():
     X = rows(4, 60)
     sequence = np.random.SeedSequence(5)
@@ -250,6 +256,7 @@ def test_seeds_of_every_kind_leave_their_owner_usable():
     assert bootstrap(X, 3, workers=1).entropy != bootstrap(X, 3, workers=1).entropy
 
 
+@pytest.mark.slow
 def test_refused_samples_are_counted_with_their_reason():
     X = np.random.default_rng(0).standard_normal((12, 7))
     found = bootstrap(X, 60, seed=1, workers=1)
@@ -268,6 +275,7 @@ def test_the_caller_s_data_are_not_touched_and_news_is_told():
     assert news[-1] == "bootstrap: 6 of 6 replicates"
 
 
+@pytest.mark.slow
 def test_missing_rows_are_dropped_when_asked():
     X = rows(4, 60)
     holed = np.insert(X, 10, np.nan, axis=0)
@@ -321,6 +329,7 @@ def test_the_answer_says_how_many_edges_replicates_have_beside_the_graph(run):
     assert "resamples with the arrow; their graphs have" in " ".join(out.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [None, 5])
 def test_the_graph_is_that_of_learn_with_the_same_seed(seed):
     given = {} if seed is None else {"seed": seed}

@@ -166,6 +166,7 @@ def test_settings_of_numpy_can_be_written_down():
     assert fit.settings["seed"] == 1
 
 
+@pytest.mark.slow
 def test_more_columns_than_rows_is_said_before_a_square_of_them_is_made(tmp_path, monkeypatch):
     wide = np.random.default_rng(0).standard_normal((5, 100_000))
     with pytest.raises(TooFewRowsError, match="5 rows and 100000 variables"):

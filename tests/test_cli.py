@@ -237,6 +237,7 @@ def test_an_unknown_ending_writes_nothing_and_changes_nothing(run, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["d.dot", "keep.dot"]
 
 
+@pytest.mark.slow
 def test_columns_alpha_test_parents_direction(run):
     document = json.loads(
         run("learn", "marks", "--columns", "algebra, vectors,mechanics", "--test", "t", "--parents", "bic", "--json")[1]
@@ -324,6 +325,7 @@ def test_bad_files_say_what_to_change(run, tmp_path, content, said):
     assert (tmp_path / "t.csv").read_text() == content
 
 
+@pytest.mark.slow
 def test_methods_by_one_word(run):
     for method in ("pc", "ges", "gds"):
         document = json.loads(run("learn", "marks", "--method", method, "--json")[1])
@@ -335,6 +337,7 @@ def test_methods_by_one_word(run):
     assert refused(run("learn", "marks", "--method", "ges", "--alpha", "0.05"), "--alpha is not a setting of 'ges'")
 
 
+@pytest.mark.slow
 def test_compare(run, tmp_path):
     status, out, _ = run("compare", "marks", "--alpha", "0.05", "--seed", "1")
     assert status == 0
@@ -434,6 +437,7 @@ def test_groups_and_draws(run):
     assert refused(run("learn", "marks", "--alpha", "0.05", "--draws", "5"), "No method has all of --alpha, --draws")
 
 
+@pytest.mark.slow
 def test_a_pooled_page_has_the_order(run, tmp_path):
     assert run("learn", "marks", "--report", "page.html")[0] == 0
     text = (tmp_path / "page.html").read_text(encoding="utf-8")

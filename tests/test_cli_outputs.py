@@ -72,6 +72,7 @@ def test_every_output_has_a_file_of_its_own(run, tmp_path, idle):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_what_a_folder_leaves_out_is_said_once(run, tmp_path, table):
     (tmp_path / "parts").mkdir()
     pd.read_csv(tmp_path / "data.csv").to_parquet(tmp_path / "parts" / "one.parquet")
@@ -84,6 +85,7 @@ def test_what_a_folder_leaves_out_is_said_once(run, tmp_path, table):
     ]
 
 
+@pytest.mark.slow
 def test_an_earlier_output_is_replaced(run, tmp_path):
     for _ in range(2):
         assert run("learn", "marks", "--out", "g.dot", "--report", "r.html")[0] == 0
@@ -122,6 +124,7 @@ def test_places_that_hold_no_file(tmp_path):
         check_outputs([("--out", tmp_path / "one" / "g.dot")])
 
 
+@pytest.mark.slow
 def test_pictures_are_drawn_by_their_endings(run, tmp_path, table):
     status, _, err = run("learn", "data.csv", "--plot", "a.svg", "--plot", "b.PDF", "--plot", "c.png", "--out", "d.svg")
     assert status == 0
@@ -185,6 +188,7 @@ def test_the_file_on_standard_input_is_never_overwritten(run, tmp_path, table, i
     assert (tmp_path / "data.csv").read_text() == table
 
 
+@pytest.mark.slow
 def test_a_fit_is_never_written_over_its_table(tmp_path, table, monkeypatch):
     monkeypatch.chdir(tmp_path)
     fits = [ordag.learn(name) for name in ("data.csv", tmp_path / "data.csv")]

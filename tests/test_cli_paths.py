@@ -48,6 +48,7 @@ def call(run, tmp_path, monkeypatch):
     return called
 
 
+@pytest.mark.slow
 def test_the_commands_that_read_a_table(call):
     for words in (["learn", TABLE], ["check", TABLE], ["compare", TABLE, "--methods", "cvs"]):
         status, out, err = call(*words)
@@ -59,6 +60,7 @@ def test_the_commands_that_read_a_table(call):
     assert call("effect", TABLE, "--from", "a", "--to", "b", "--interval", "given-graph")[0] == 0
 
 
+@pytest.mark.slow
 def test_the_commands_that_write_files(call, tmp_path):
     words = ["--report", named(b"r\xf6.html"), "--out", named(b"g\xf6.json"), "--plot", named(b"g\xf6.svg")]
     status, _, err = call("learn", TABLE, *words)

@@ -22,6 +22,7 @@ from ordag.words import News
 FRAME = pd.DataFrame(np.random.default_rng(0).standard_normal((60_000, 4)), columns=list("abcd"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
 def test_reading_knows_how_much_is_read(ending, tmp_path):
     path = tmp_path / f"x.{ending}"

@@ -7,6 +7,7 @@ import json
 import pytest
 
 
+@pytest.mark.slow
 def test_parents_by_the_edge_prior(run):
     status, out, _ = run("learn", "sachs", "--parents", "adaptive", "--json")
     document = json.loads(out)
@@ -16,6 +17,7 @@ def test_parents_by_the_edge_prior(run):
     assert "edge prior" in run("learn", "sachs", "--parents", "adaptive")[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("given", "expected"), [("ebic", "ebic"), ("adaptive", "adaptive"), ("1.5", 1.5)])
 def test_a_penalty_is_a_word_or_a_number(run, given, expected):
     status, out, _ = run("learn", "marks", "--method", "ges", "--penalty", given, "--json")
@@ -32,6 +34,7 @@ def test_another_penalty_is_refused(run):
     assert "positive number" in err
 
 
+@pytest.mark.slow
 def test_small_effects_are_left_out(run):
     status, out, _ = run("learn", "sachs", "--min-effect", "0.3", "--json")
     record = json.loads(out)["details"]["left_out"]

@@ -56,6 +56,7 @@ def test_the_advice_for_effects_can_be_followed(run):
     assert run(*words, "--orient-by-order")[0] == 0
 
 
+@pytest.mark.slow
 def test_lots_are_drawn_with_a_seed_that_is_said(run):
     one, two = (ordag.learn("sachs", "gds") for _ in range(2))
     assert one.settings["seed"] == 0

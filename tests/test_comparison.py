@@ -41,6 +41,7 @@ def test_bic_is_that_of_regressions():
     assert comparison.outcomes[0].bic == pytest.approx(total)
 
 
+@pytest.mark.slow
 def test_tables_agreement_and_json():
     comparison = compare("marks", alpha=0.05, settings={"gds": {"seed": 1}})
     assert list(comparison.table["method"]) == ["pooled", "cvs", "pc", "ges", "gds"]

@@ -58,6 +58,7 @@ def test_single_arrow_has_the_standard_error_of_its_regression(fit):
     np.testing.assert_allclose(effects.std_error[leaf], fit.refit.std_error[leaf])
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_about_as_often_as_they_should():
     sem = ordag.LinearSEM.from_edges(list("abcd"), {("a", "b"): 1.2, ("b", "c"): 0.9, ("a", "c"): 0.8, ("c", "d"): 1.1})
     truth = sem.total_effects()
@@ -90,6 +91,7 @@ def test_a_bare_model_has_estimates_only():
     assert effect.to_dict()["std_error"] is None
 
 
+@pytest.mark.slow
 def test_intervals_of_a_learned_graph_are_those_of_its_resamples(fit):
     effects = total_effects(fit, replicates=30)
     again = ordag.bootstrap(fit.moments, 30, method="pooled", kicks=0, seed=0)
@@ -110,6 +112,7 @@ def test_spread_and_share_over_resamples_are_those_of_the_values_zeros_included(
     np.testing.assert_allclose(result.effect_intervals.share, np.mean(np.array(values) != 0, axis=0))
 
 
+@pytest.mark.slow
 def test_intervals_of_weak_effects_hold_the_truth_though_the_graph_was_learned():
     sem = ordag.LinearSEM.from_edges(
         list("abcde"), {("a", "b"): 0.3, ("b", "c"): 0.3, ("a", "c"): 0.2, ("c", "d"): 0.25, ("b", "e"): 0.2}

@@ -58,6 +58,7 @@ def test_a_file_that_becomes_shorter_while_it_is_read_is_refused(path):
         list(batches)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("begun", [False, True])
 def test_a_file_in_the_place_of_another_is_refused(path, begun):
     """Of the same size and date, as a copy may be."""
@@ -113,6 +114,7 @@ def test_a_file_that_is_removed_while_it_is_read_is_read_to_its_end(path):
     assert source.news(40_000).endswith("rows read")
 
 
+@pytest.mark.slow
 def test_a_file_that_is_gone_before_it_is_read_is_refused(path):
     source = open_source(path)
     path.unlink()
@@ -162,6 +164,7 @@ PACKING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PACKING)
 def test_standard_input_of_every_kind_whole_and_cut_off(kind, tmp_path):
     pack = PACKING[kind] or bytes
@@ -312,7 +315,6 @@ def test_a_killed_worker_is_an_error_of_ordag(monkeypatch):
 
 
 @pytest.mark.system
-@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_a_killed_worker_of_the_bootstrap_is_one_sentence():
     words = ["learn", "marks", "--method", "gds", "--bootstrap", "3000", "--workers", "2"]

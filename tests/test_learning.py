@@ -62,6 +62,7 @@ def test_marks():
     assert fit.steps["variance"].round(2).tolist()[:2] == [111.60, 108.60]
 
 
+@pytest.mark.slow
 def test_every_kind_of_table_gives_the_same_answer(tmp_path):
     X = simulate("heterogeneous", 8, 500, 0).X
     names = [f"v{j}" for j in range(8)]
@@ -140,6 +141,7 @@ def test_many_pairs_bring_advice_and_the_advice_works():
     assert ordag.hamming(better.graph, drawn.dag) < ordag.hamming(plain.graph, drawn.dag) / 3
 
 
+@pytest.mark.slow
 def test_what_float64_cannot_decide_is_said():
     X = simulate("homogeneous", 90, 1000, 8).X
     with (
@@ -305,6 +307,7 @@ def test_settings_choose_the_method(settings, method):
     assert learn("marks", "auto", **settings).graph == learn("marks", method, **settings).graph
 
 
+@pytest.mark.slow
 def test_many_variables_are_ordered_by_variance_with_adaptive_parents():
     drawn = simulate("erdos-renyi", 101, 1100, 1, degree=2)
     fit = learn(drawn.X)
@@ -321,6 +324,7 @@ def test_auto_asks_where_it_cannot_know():
         learn("marks", alpha=0.05, units="commensurable")
 
 
+@pytest.mark.slow
 def test_a_pooled_answer_counts_what_its_directions_rest_on():
     drawn = simulate("erdos-renyi", 12, 300, 3, degree=2)
     fit = learn(drawn.X)
@@ -354,6 +358,7 @@ def test_the_names_are_known_without_the_rows():
     assert Table(learn("marks").moments, columns=["vectors", "algebra"]).names == ("vectors", "algebra")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("power", "method"),
     crossed([-320, -160, -140, -134, -80, 80, 140, 147, 154, 300], ["pooled", "cvs", "pc", "ges", "gds"]),
@@ -408,6 +413,7 @@ def test_tests_that_rounding_could_decide_are_said():
     assert any("Do not rely on these edges" in sentence for sentence in fit.warnings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["pooled", "cvs", "pc", "ges", "gds"])
 def test_what_learn_gives_can_be_shown(method):
     """Whatever the digits: refused at once, or an answer with all its tables."""

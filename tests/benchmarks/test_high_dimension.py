@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from benchmarks.high_dimension import BEGIN, CASES, END, PAGE, Case, least_squares, measured, tau
 from ordag import Moments, simulate
@@ -25,6 +26,7 @@ def test_least_squares_is_the_order_by_all_chosen_variables():
     assert sorted(least_squares(np.cov(few.T))) == list(range(12))
 
 
+@pytest.mark.slow
 def test_a_case_is_measured_alike_each_time():
     case = Case("er2", 12, 40, 0.5)
     first = measured(case, 1)

@@ -203,6 +203,7 @@ def test_factors_are_numbers_other_than_zero(factor):
         moments.scaled([1.0, factor])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [6, 3100])
 def test_the_first_column_without_variance_is_named(p):
     """In blocks too, as very many columns are factorised."""
@@ -212,6 +213,7 @@ def test_the_first_column_without_variance_is_named(p):
         Moments.from_covariance(S, p + 5)
 
 
+@pytest.mark.slow
 def test_very_many_names_are_no_work():
     """One look at all names for every name would take minutes."""
     names = [f"v{j}" for j in range(200_000)]

@@ -229,6 +229,7 @@ def run(*words):
     return CliRunner().invoke(cli, [str(word) for word in words])
 
 
+@pytest.mark.slow
 def test_on_the_command_line(tmp_path):
     pieces = parts()
     for k, rows in enumerate(pieces):

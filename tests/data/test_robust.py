@@ -24,6 +24,7 @@ def wrong_arrows(moments, dag):
     return int((place[causes] > place[effects]).sum())
 
 
+@pytest.mark.slow
 def test_without_outliers_they_are_the_moments_of_nearly_all_rows():
     drawing = drawn(10, 2000, 1)
     plain, robust = Moments.from_rows(drawing.X, drawing.names), robust_moments(drawing.X, drawing.names)
@@ -35,6 +36,7 @@ def test_without_outliers_they_are_the_moments_of_nearly_all_rows():
     assert robust.mean == pytest.approx(plain.mean, abs=0.1)
 
 
+@pytest.mark.slow
 def test_single_cells_are_filled_as_em_fills_them():
     """A third of the rows have one wild cell, so that rows are not left out whole."""
     random = np.random.default_rng(2)
@@ -55,6 +57,7 @@ def test_single_cells_are_filled_as_em_fills_them():
     assert found.covariance() == pytest.approx(S, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["rows", "cells"])
 def test_the_order_is_as_good_with_outliers_as_without(kind):
     clean = plain = robust = 0
@@ -111,6 +114,7 @@ def test_columns_with_the_same_ranks_are_no_obstacle():
     assert found.n > 50
 
 
+@pytest.mark.slow
 def test_rows_that_are_left_out_are_not_called_missing():
     drawing = drawn(5, 300, 2)
     X = drawing.X.copy()

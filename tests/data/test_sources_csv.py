@@ -174,6 +174,7 @@ def test_the_file_is_not_changed(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["a.csv"]
 
 
+@pytest.mark.slow
 def test_as_pandas_reads_it(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     rng = np.random.default_rng(7)
@@ -186,6 +187,7 @@ def test_as_pandas_reads_it(tmp_path: Path) -> None:
     assert np.array_equal(np.concatenate(list(source.batches(999))), expected, equal_nan=True)
 
 
+@pytest.mark.slow
 def test_wide_rows(tmp_path: Path) -> None:
     X = np.random.default_rng(3).standard_normal((5, 5_000))
     lines = [",".join(f"v{j}" for j in range(X.shape[1])), *(",".join(map(repr, row.tolist())) for row in X)]
@@ -208,6 +210,7 @@ def test_floats_survive_to_the_last_digit(tmp_path: Path, X: np.ndarray, end: st
     assert np.array_equal(np.concatenate(blocks), X, equal_nan=True)
 
 
+@pytest.mark.slow
 def test_the_file_is_never_in_memory(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     row = ",".join(["0.12345678901234567"] * 10) + "\n"

@@ -282,6 +282,7 @@ def test_an_integer_far_down_that_float64_would_round(path: Path) -> None:
     says(message, "'id'", "data row 100002")
 
 
+@pytest.mark.slow
 def test_compressed_data_that_are_damaged(tmp_path: Path) -> None:
     text = "a,b\n" + "".join(f"{k * 0.731},{k * k % 97}\n" for k in range(200_000))
     packed = gzip.compress(text.encode())

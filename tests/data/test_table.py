@@ -65,6 +65,7 @@ def test_a_file_is_read_once(question, ending, frame, passes, tmp_path):
     assert len(passes) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("command", ["learn", "check", "compare", "moments"])
 def test_a_command_reads_a_file_once(command, ending, frame, passes, tmp_path, run):
@@ -219,6 +220,7 @@ def test_what_can_be_read_once_only_goes_the_exact_way(frame):
     assert found.n == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [3, 1500])
 def test_too_few_rows_of_a_wide_file_are_refused_before_anything_is_computed(tmp_path, monkeypatch, rows):
     """More rows than are taken at once, too."""

@@ -111,6 +111,7 @@ def test_what_goes_by_once_takes_factors_and_logarithms_but_no_second_pass(kind,
         ordag.learn(written(frame, kind, tmp_path), "cvs", transform={"a": "standardise"})
 
 
+@pytest.mark.slow
 def test_every_call_that_takes_a_table_takes_it(frame, tmp_path):
     path, other = written(frame, "csv", tmp_path), by_hand(frame, CHANGES)
     one, two = (
@@ -136,6 +137,7 @@ def test_every_call_that_takes_a_table_takes_it(frame, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_rows_are_changed_for_learners_that_take_rows(frame):
     one = ordag.learn(frame, "cvs", variance="robust", transform=CHANGES)
     two = ordag.learn(by_hand(frame, CHANGES), "cvs", variance="robust")

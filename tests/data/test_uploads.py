@@ -148,6 +148,7 @@ def bomb(name: str) -> bytes:
 BOMBS = ["t.csv.gz", "t.csv.bz2", "t.csv.zst", "t.parquet", "t.plain.pq", "t.feather", "t.arrows"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOMBS)
 def test_what_a_file_unpacks_to_is_bounded(name):
     data = bomb(name)
@@ -226,6 +227,7 @@ def test_a_line_may_be_as_long_as_its_columns_make_it():
         open_source(Upload("t.csv", b"a" * 2**23, widest=2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["t.feather", "t.arrows"])
 def test_a_batch_whose_sizes_are_damaged_is_a_sentence(name):
     data = bomb(name)

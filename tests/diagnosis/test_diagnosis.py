@@ -139,6 +139,7 @@ def test_violations_are_found(key, level, X):
     assert finding.numbers
 
 
+@pytest.mark.slow
 def test_a_broken_condition_is_a_warning():
     """Selection leaves arrows out; the model fitted without them can contradict its own order."""
     found = [diagnose(ordag.simulate("erdos-renyi", 12, 40, seed=s, degree=5).X)["condition"] for s in range(12)]
@@ -159,6 +160,7 @@ def test_a_common_cause_shows_in_a_pair_of_residuals():
     assert independence_finding(random.standard_normal((400, 3)), nobody, ("a", "b", "c"), 0.01).level == "fine"
 
 
+@pytest.mark.slow
 def test_backward_disagrees_where_variances_mislead():
     levels = [
         diagnose(ordag.simulate("erdos-renyi", 8, 300, seed=s, degree=3, variances=(0.05, 5)).X) for s in range(8)
@@ -191,6 +193,7 @@ def test_sorting_is_fine_where_the_order_is_not_that_of_the_variances():
     assert 0 < finding.numbers["varsortability"] < 1
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_answer_and_another_seed_other_units():
     X = model([0.05, 1, 20, 3])
     assert diagnose(X, seed=1).to_json() == diagnose(X, seed=1).to_json()
@@ -274,6 +277,7 @@ def test_large_tables_are_sampled_evenly():
     assert Table(Moments.from_rows(model())).rows is None
 
 
+@pytest.mark.slow
 def test_groups_and_same_units():
     X = frame(model([0.05, 1, 20, 3]))
     assert diagnose(X)["units"].level == "warning"
@@ -343,6 +347,7 @@ def test_marks():
     assert diagnosis["kurtosis"].numbers["p_value"] == pytest.approx(0.798, abs=5e-4)
 
 
+@pytest.mark.slow
 def test_quick_verdict_is_the_verdict_of_the_diagnosis():
     fit = ordag.learn("marks", method="cvs")
     quick = quick_verdict(fit)
@@ -379,6 +384,7 @@ def test_the_command_prints_json_alone():
     assert result.exit_code == 0
 
 
+@pytest.mark.slow
 def test_names_are_text(tmp_path):
     names = ["[bold]x[/bold]", "<b>&", "c\nd", "{e} %s \x1b[31m"]
     data = pd.DataFrame(curved(model([0.05, 1, 20, 3])), columns=names)
@@ -391,12 +397,14 @@ def test_names_are_text(tmp_path):
     assert "t[red].csv" in shown.stdout
 
 
+@pytest.mark.slow
 def test_commensurable_units_in_a_word():
     assert diagnose("sachs", units="commensurable").to_dict() == diagnose("sachs", same_units=True).to_dict()
     with pytest.raises(SettingError, match="commensurable"):
         diagnose("marks", units="metric")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["auto", "pooled", "gds"])
 def test_every_method_is_checked_as_it_learns(method):
     X = frame(model(n=300))
@@ -409,6 +417,7 @@ def test_every_method_is_checked_as_it_learns(method):
     assert {finding.key for finding in diagnosis.findings} == set(KEYS)
 
 
+@pytest.mark.slow
 def test_units_reach_the_pooled_search():
     X = frame(model(n=300))
     assert diagnose_any(X, same_units=True).fit.settings["units"] == "commensurable"
@@ -423,6 +432,7 @@ def test_settings_of_cvs_make_it_cvs():
     assert diagnose_any("marks", parents="bic").fit.method == "cvs"
 
 
+@pytest.mark.slow
 def test_a_class_has_no_equations_to_check():
     with pytest.raises(SettingError, match="method='ges' gives a class of graphs, which has no equations to check"):
         diagnose_any("marks", method="ges")
@@ -436,6 +446,7 @@ def test_a_given_fit_is_checked_as_one_that_is_learned():
     assert given.verdict == whole.verdict
 
 
+@pytest.mark.slow
 def test_a_given_fit_is_checked_by_the_rows_that_it_keeps_and_in_the_units_that_it_was_told():
     rows = np.random.default_rng(0).standard_normal((60_000, 3)) @ np.array([[1.0, 1, 0], [0, 1, 1], [0, 0, 1]])
     fit = ordag.learn(rows, "cvs")
@@ -458,6 +469,7 @@ def test_a_slow_method_learns_again_a_few_times_and_says_how_often():
     assert check_fit(quick)["units"].numbers["draws"] == 20
 
 
+@pytest.mark.slow
 def test_learning_again_in_other_units_looks_for_the_class_of_ges_once():
     fit = ordag.learn(model(omega=np.array([1.0, 4.0, 0.5, 2.0]), n=300) @ np.diag([1.0, 3.0, 0.2, 5.0]), "pooled")
     wide = ordag.learn(np.random.default_rng(3).standard_normal((300, 12)).cumsum(axis=1), "pooled")
@@ -472,6 +484,7 @@ def test_learning_again_in_other_units_looks_for_the_class_of_ges_once():
             np.testing.assert_array_equal(baseline.rescaled(factors), anew.graph.adjacency)
 
 
+@pytest.mark.slow
 def test_fewer_standardised_tables_are_said_to_be_fewer():
     wide = ordag.learn(np.random.default_rng(3).standard_normal((300, 30)).cumsum(axis=1), "pooled", draws=4)
     few = check_fit(wide, draws=None)["standardising"]

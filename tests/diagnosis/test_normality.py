@@ -82,6 +82,7 @@ def test_tail_from_certain_to_negligible():
     assert mixture_tail(800.0, 5) / mixture_tail(801.0, 5) == pytest.approx(np.exp(0.5 / (8 / 7)), rel=0.01)
 
 
+@pytest.mark.slow
 def test_weights_are_the_variances_of_trace_and_rest():
     """With many rows, n‖K − I‖² has the mean a·q without its trace, and b in it."""
     p, n, tables = 3, 3000, 400

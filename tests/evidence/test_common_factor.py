@@ -78,6 +78,7 @@ def test_one_factor_explains_the_marks_nearly_as_well_as_the_graph(settings):
         assert "nearly as well as the graph (BIC only 3.7 worse; χ² = 8.7 on 5 df, p = 0.12)" in found.sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["pooled", "cvs"])
 @pytest.mark.parametrize("k", [1, 2])
 def test_tables_without_arrows_are_explained_by_their_factors(method, k):
@@ -88,6 +89,7 @@ def test_tables_without_arrows_are_explained_by_their_factors(method, k):
         assert "better than the graph" in found.sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["pooled", "cvs"])
 def test_tables_of_graphs_are_not(method):
     for seed in range(10):
@@ -124,6 +126,7 @@ def test_badly_conditioned_tables_give_numbers_and_no_warnings():
     assert np.isfinite([found.bic, found.graph_bic]).all()
 
 
+@pytest.mark.slow
 def test_units_and_the_order_of_columns_do_not_matter():
     X = factor_table(6, 200, 4)
     first = common_factor(ordag.learn(X, "ges"))

@@ -30,6 +30,7 @@ def shares(found, truth):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["cvs", "ges"])
 def test_a_forecast_is_what_rows_drawn_from_the_fitted_model_give(method):
     fit = ordag.learn("marks", method, **({"alpha": 0.05} if method == "cvs" else {}))
@@ -51,6 +52,7 @@ def test_a_forecast_is_what_rows_drawn_from_the_fitted_model_give(method):
     assert said.replicates == 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("p", "degree", "weights", "n"),
     [(10, 2, (0.3, 1.0), 88), (20, 3, (0.1, 0.5), 200), (30, 3, (0.3, 1.0), 100)],
@@ -66,6 +68,7 @@ def test_what_was_forecast_comes_true_where_the_model_holds(p, degree, weights, 
     assert np.mean(said, axis=0) == pytest.approx(np.mean(was, axis=0), abs=0.1)
 
 
+@pytest.mark.slow
 def test_probabilities_say_how_many_arrows_are_wrong():
     fit = ordag.learn("marks", "pooled")
     one = expected(fit)
@@ -108,6 +111,7 @@ def test_the_same_seed_gives_the_same_forecast_with_any_stack_and_workers(monkey
     assert one == forecast(fit, 40, seed=3)
 
 
+@pytest.mark.slow
 def test_a_second_is_enough_or_nothing_is_said():
     small = ordag.learn(ordag.simulate("erdos-renyi", 6, 100, seed=1, degree=2).X, "cvs")
     assert usual_count(small) == forecasts.MOST
@@ -131,6 +135,7 @@ def test_where_there_is_nothing_to_forecast():
         empty.forecast("5")
 
 
+@pytest.mark.slow
 def test_a_forecast_of_as_many_tables_as_asked_for(run):
     fit = ordag.learn("marks", forecast=7)
     assert fit.verdict.expected.replicates == 7
@@ -158,6 +163,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("p", [2, 3, 9, 30])
 def test_a_stack_learns_what_one_table_after_the_other_gives(p, settings):

@@ -62,6 +62,7 @@ def test_large_tables_are_recognised_from_a_sample_of_their_rows():
     assert kind_of(rows / np.abs(rows).max(axis=0)) == "largest"
 
 
+@pytest.mark.slow
 def test_a_file_is_profiled_as_it_is_read(tmp_path):
     path = tmp_path / "scaled.csv"
     rows = np.random.default_rng(4).standard_normal((30_000, 12)) * np.arange(1, 13)
@@ -81,6 +82,7 @@ def test_variances_equal_but_for_chance_are_near():
     assert ordag.learn(half, "cvs").verdict.tier == "uninformative"
 
 
+@pytest.mark.slow
 def test_weak_tables_in_a_common_unit_are_not_taken_for_standardised():
     """Near they are, but the error variances along the order pass: standardising would make those unequal."""
     for seed in range(10):

@@ -59,6 +59,7 @@ def test_margin_and_runner_up_belong_together():
     assert steps.group(0) == ()
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1))
 def test_reasons_equal_a_search_through_the_class(seed):
     random = np.random.default_rng(seed)

@@ -31,15 +31,18 @@ def tiers(count, *, p=10, n=200, change=lambda X: X, **settings):
     return Counter({tier: found.count(tier) / count for tier in found})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p", "n"), [(10, 200), (20, 200), (10, 1000)])
 def test_equal_variances_are_tested(p, n):
     assert tiers(len(tries(15, 60)), p=p, n=n)["tested"] >= 0.9
 
 
+@pytest.mark.slow
 def test_spread_variances_are_assumed():
     assert tiers(len(tries(15, 60)), variances=(0.1, 4.0))["assumed"] >= 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ddof", [0, 1])
 def test_standardised_columns_are_uninformative(ddof):
     assert (
@@ -48,6 +51,7 @@ def test_standardised_columns_are_uninformative(ddof):
     )
 
 
+@pytest.mark.slow
 def test_random_units_are_assumed():
     factors = 10 ** np.random.default_rng(1).uniform(-1, 1, 10)
     assert tiers(len(tries(15, 40)), change=lambda X: X * factors)["assumed"] == 1
@@ -215,6 +219,7 @@ def verdict(X, method="cvs", **settings):
     return ordag.learn(X, method, **settings).verdict
 
 
+@pytest.mark.slow
 def test_too_few_rows_test_nothing():
     found = [verdict(designed(5, 8, seed)[0]) for seed in range(10)]
     assert {one.tier for one in found} == {"untested"}
@@ -227,6 +232,7 @@ def test_no_arrow_is_no_test():
     assert found.expected is None
 
 
+@pytest.mark.slow
 def test_arrows_that_chance_decides_are_not_tested():
     found = [verdict(designed(20, 200, seed, weights=(0.1, 0.5), degree=3)[0]) for seed in range(5)]
     assert all(one.tier == "untested" for one in found)
@@ -255,6 +261,7 @@ def test_heavy_tails_are_no_unequal_variances():
     assert rejected <= 3 < blind
 
 
+@pytest.mark.slow
 def test_a_verdict_does_not_depend_on_a_common_unit():
     for seed in range(4):
         X, _ = designed(8, 150, seed, weights=(0.1, 0.5))
@@ -262,6 +269,7 @@ def test_a_verdict_does_not_depend_on_a_common_unit():
         assert one.tier == other.tier == third.tier
 
 
+@pytest.mark.slow
 def test_learn_and_check_agree_on_scalings():
     X, _ = designed(6, 200, 1)
     for change in (
@@ -274,6 +282,7 @@ def test_learn_and_check_agree_on_scalings():
     assert verdict(X / np.abs(X).max(axis=0)).tier == "uninformative"
 
 
+@pytest.mark.slow
 def test_what_a_class_has_directed_is_told_from_what_an_order_has():
     X, _ = designed(8, 500, 4)
     standardised = X / X.std(axis=0)
@@ -296,12 +305,14 @@ def test_the_class_of_a_graph_found_by_variances_is_no_reason():
         assert set(ordag.learn(X, method).edges["reason"]) == {"variance"}
 
 
+@pytest.mark.slow
 def test_arrows_that_the_order_contradicts_are_named():
     fit = ordag.learn("sachs", "ges", orient_by_order="class")
     assert fit.verdict.numbers["contradicted"] == [["p38", "pkc"], ["jnk", "pkc"]]
     assert "p38 → pkc and jnk → pkc" in fit.warnings[0]
 
 
+@pytest.mark.slow
 def test_every_verdict_speaks_of_hidden_common_causes():
     random = np.random.default_rng(5)
     X = np.outer(random.standard_normal(300), [1.0, 1.1, 0.9, 1.2, 1.0, 0.8]) + random.standard_normal((300, 6))

@@ -10,6 +10,7 @@ import pytest
 from acts import method
 from asking import TOKEN
 from browser.pages import table
+from budgets import thorough
 from chromium import PATIENCE
 from hands import action, answered, arrows, choose_arrow
 from playwright.sync_api import expect
@@ -170,7 +171,7 @@ def eventually(done):
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("work", ["job", "change"])
+@pytest.mark.parametrize("work", ["job", thorough("change")])
 def test_a_closed_tab_ends_its_work(watched, desk, address, work):
     page, other = (watched().open(f"{address}/{TOKEN}/", "#welcome .drop") for _ in range(2))
     for one in (page, other):

@@ -33,6 +33,7 @@ def chosen(held, **changes):
     return read_state(state({"id": held.id}, **changes)).over(held.table.names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", [{}, {"transform": {"v0": 2.0}}, {"columns": ["v0", "v1"]}])
 def test_tables_that_had_to_go_are_freed_with_all_that_was_made_of_them(changes):
     tables, alive = Tables(2**12), []
@@ -53,6 +54,7 @@ def test_what_is_unwanted_no_longer_counts():
     assert ["a" in cache, cache.get("b"), cache.get("c")] == [False, "B", "C"]
 
 
+@pytest.mark.slow
 def test_fits_are_weighed_with_their_samples_of_rows():
     """More columns in other units than there is room for: those not used for longest are gone."""
     desk = Desk(Tables(2**24))

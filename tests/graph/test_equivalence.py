@@ -16,6 +16,7 @@ def complete(p):
     return Cpdag([str(i) for i in range(p)], ~np.eye(p, dtype=bool))
 
 
+@pytest.mark.slow
 def test_every_dag_of_up_to_four_nodes():
     for p, number in ((1, 1), (2, 3), (3, 25), (4, 543)):
         nodes = [f"x{i}" for i in range(p)]
@@ -33,6 +34,7 @@ def test_every_dag_of_up_to_four_nodes():
             assert class_size(cpdag) == len(members)
 
 
+@pytest.mark.slow
 @given(dags(max_size=6))
 def test_equals_the_union_over_the_class(dag):
     members = oracles.equivalent_dags(dag.adjacency)
@@ -76,6 +78,7 @@ def test_extending_a_partly_directed_graph():
         extend(Cpdag.from_edges(list("abcd"), [("a", "b"), ("d", "c")], [("b", "c")]))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(2, 7), st.floats(0, 1))
 def test_counting_random_chordal_graphs(seed, p, density):
     """A DAG without colliders has a chordal skeleton; every orientation without colliders counts."""
@@ -118,6 +121,7 @@ def test_limits():
     assert len(to_cpdag(Dag([str(i) for i in range(1200)], star)).undirected) == 1199
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p", "density"), [(50, 0.87), (1000, 0.002)])
 def test_large_graphs(p, density):
     rng = np.random.default_rng(1)

@@ -278,6 +278,7 @@ def test_graphml_of_others():
     assert read_text(head.format("undirected") + tail, "graphml") == EdgeList(("a", "b"), (), (("a", "b"),))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("format", "text", "message"),
     [

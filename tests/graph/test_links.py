@@ -179,6 +179,7 @@ OPERATIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_few_edges_take_no_matrix(wide, name):
     names, edges = wide
@@ -189,6 +190,7 @@ def test_few_edges_take_no_matrix(wide, name):
     assert most < 1.5 * P * P  # bytes; one matrix of truth values is P * P, one of numbers eight times that
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "adjacency.csv"])
 def test_a_wide_graph_goes_through_every_format(wide, format):
     names, edges = wide

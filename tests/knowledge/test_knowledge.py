@@ -145,6 +145,7 @@ def test_many_columns_are_no_trouble():
     assert known.allowed.sum() == known.before.sum() + 28 * 20 * 19
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [1, -1])
 def test_long_chains_of_required_arrows_are_no_trouble(step):
     names = [f"x{j}" for j in range(3001)]

@@ -15,8 +15,6 @@ from ordag.errors import SettingError
 from ordag.order import ESTIMATORS
 from ordag.parents.tests import student_t
 
-pytestmark = pytest.mark.slow
-
 
 class LeastSquares:
     """As a user would write it."""
@@ -61,6 +59,7 @@ def bent(n=400):
 CHAIN = {("X1", "X2"), ("X2", "X3"), ("X3", "X4"), ("X4", "X5")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variance", "test"),
     crossed(VARIANCES, TESTS),
@@ -78,6 +77,7 @@ def test_all_find_a_chain(variance, test, tmp_path):
     fit.report(tmp_path / "x.html")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variance", ["sparse", "lasso"])
 def test_with_few_rows_a_test_is_of_the_support(variance):
     X = ordag.simulate("er2", 30, 24, seed=3).X
@@ -106,6 +106,7 @@ def by_least_squares(X, fit):
     return values
 
 
+@pytest.mark.slow
 def test_curves_that_straight_lines_miss():
     X = bent()
     truth = {("X1", "X2"), ("X2", "X3")}
@@ -117,6 +118,7 @@ def test_curves_that_straight_lines_miss():
         assert ("X1", "X2") not in straight.graph.directed
 
 
+@pytest.mark.slow
 def test_the_regressions_own_tests_obey_level_correction_and_knowledge():
     X = np.column_stack([bent(), np.random.default_rng(1).standard_normal((400, 4))])
     loose, strict = (ordag.learn(X, "cvs", variance="regression", alpha=alpha) for alpha in (0.3, 1e-6))
@@ -132,6 +134,7 @@ def test_the_regressions_own_tests_obey_level_correction_and_knowledge():
     assert "direction_p_value" not in known.edges
 
 
+@pytest.mark.slow
 def test_rules_without_tests_take_regressions_on_all_earlier_variables():
     X = straight()
     for variance in ("sparse", "lasso", "regression"):
@@ -148,6 +151,7 @@ def test_rules_without_tests_take_regressions_on_all_earlier_variables():
         ordag.learn(few, "cvs", variance="sparse", correction="bonferroni")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variance", VARIANCES, ids=lambda one: one if isinstance(one, str) else type(one).__name__)
 def test_halves(variance):
     X = straight()
@@ -166,6 +170,7 @@ def test_halves(variance):
         np.testing.assert_allclose(fit.edges["p_value"], by_least_squares(other, fit), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_checks_and_resamples_go_with_combinations():
     X = straight(60)
     for variance, test in (("sparse", "t"), ("regression", "distance-correlation"), ("robust", "t")):

@@ -22,8 +22,6 @@ from ordag.errors import (
 from ordag.evidence.equal_variances import equality_test, trimmed_bartlett
 from ordag.learners.supports import least_correlation
 
-pytestmark = pytest.mark.slow
-
 
 class Own:
     """Least squares, as a user would write it."""
@@ -81,6 +79,7 @@ def looked_at(fit, folder):
     return document
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variance", EVERY, ids=name_of)
 def test_more_rows_than_variables(variance, tmp_path):
     name = name_of(variance)
@@ -104,6 +103,7 @@ def test_more_rows_than_variables(variance, tmp_path):
             ordag.learn(ordag.Moments.from_rows(LONG), **given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("variance", "kind"), crossed(EVERY, ["rows", "half", "wishart", "poisson"]))
 def test_bootstrap(variance, kind):
     name = name_of(variance)
@@ -134,6 +134,7 @@ def test_half_of_the_rows_are_drawn_once_each():
     assert all(len(np.unique(x)) == 20 and np.isin(x, LONG).all() for x in halves)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variance", EVERY, ids=name_of)
 def test_check(variance):
     name = name_of(variance)
@@ -153,6 +154,7 @@ def test_check(variance):
     assert str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variance", EVERY, ids=name_of)
 def test_fewer_rows_than_variables(variance, tmp_path):
     given = {"method": "cvs", "variance": variance}
@@ -176,6 +178,7 @@ def test_fewer_rows_than_variables(variance, tmp_path):
     assert "--variance sparse" in others.outcomes[1].problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variance", [slow(one) if one in ("lasso", "robust") else one for one in NAMED[1:]])
 def test_on_the_command_line(variance, run, tmp_path):
     path = csv(LONG, tmp_path / "long.csv")
@@ -220,6 +223,7 @@ def test_from_two_rows_more_than_variables_on_nothing_is_said():
     assert not any("strong effects only" in sentence for sentence in fit.warnings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "p"), [(20, 60), (60, 70)])
 def test_the_correlation_that_is_said_decides(n, p):
     """Two columns with exactly this correlation, among independent ones."""
@@ -240,6 +244,7 @@ def test_the_correlation_that_is_said_decides(n, p):
     assert found[True] <= 0.4
 
 
+@pytest.mark.slow
 def test_all_arrows_that_are_left_pass_their_tests():
     for seed in range(5):
         fit = ordag.learn(ordag.simulate("er4", 60, 25, seed=seed).X, "cvs")
@@ -264,6 +269,7 @@ def test_copies_and_constants_are_named(n, variance):
             assert variance == "shrinkage"  # whose moments have no copies any more
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ordag.errors.PrecisionWarning")
 @pytest.mark.parametrize("n", [10, 60])
 @pytest.mark.parametrize("noise", [1e-3, 1e-6, 1e-9])
@@ -279,6 +285,7 @@ def test_blocks_of_near_copies(n, noise):
         assert all(fit.graph.skeleton[np.ix_(block, block)].sum() >= 4 for block in blocks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [10, 60])
 @pytest.mark.parametrize("variance", [None, "sparse", slow("lasso"), slow("robust"), "shrinkage"])
 def test_any_unit(n, variance):
@@ -331,6 +338,7 @@ def test_the_trimmed_test_keeps_its_level_whatever_missed_parents_do():
     assert trimmed_bartlett(draws[0], df)[0] == pytest.approx(literal)
 
 
+@pytest.mark.slow
 def test_the_verdict_with_fewer_rows_than_variables():
     tables = {
         "untested": ordag.simulate("er4", 100, 100, seed=1).X,

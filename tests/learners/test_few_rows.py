@@ -94,6 +94,7 @@ def test_pooled_keeps_knowledge_and_leaves_small_effects_out():
     assert 0 < large.graph.edge_count < free.graph.edge_count
 
 
+@pytest.mark.slow
 def test_pooled_does_not_depend_on_how_columns_stand():
     X = sparse_rows(40, 35, 5).X
     names = [f"x{j}" for j in range(40)]
@@ -104,6 +105,7 @@ def test_pooled_does_not_depend_on_how_columns_stand():
     assert there.score == pytest.approx(here.score, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_near_duplicates_are_no_obstacle_to_the_pooled_search():
     X = sparse_rows(40, 35).X
     noise = 1e-9 * np.random.default_rng(0).standard_normal((35, 4))
@@ -113,6 +115,7 @@ def test_near_duplicates_are_no_obstacle_to_the_pooled_search():
     assert ((fit.probabilities.arrows >= 0) & (fit.probabilities.arrows <= 1)).all()
 
 
+@pytest.mark.slow
 def test_units_of_their_own_leave_the_pooled_search_its_edges():
     drawn = sparse_rows(60, 50, 2)
     X = drawn.X / drawn.X.std(axis=0) * np.exp(np.random.default_rng(2).normal(size=60))
@@ -142,6 +145,7 @@ def test_with_enough_rows_nothing_changes_unless_asked():
     assert "direction_p_value" not in sparse.edges
 
 
+@pytest.mark.slow
 def test_auto_compares_and_takes_the_lower_score():
     rules = set()
     for seed in tries(4, 12):
@@ -166,6 +170,7 @@ def test_knowledge_is_kept():
     assert fit.order.index("X1") < fit.order.index("X2")
 
 
+@pytest.mark.slow
 def test_bootstrap_forecast_and_effects():
     X = sparse_rows(12, 12).X
     result = ordag.bootstrap(X, 12, method="cvs", seed=1, workers=1)
@@ -178,6 +183,7 @@ def test_bootstrap_forecast_and_effects():
     assert len(ordag.total_effects(fit, replicates=5, workers=1).table)
 
 
+@pytest.mark.slow
 def test_split_tests_are_of_other_rows():
     drawn = sparse_rows(20, 100, 3)
     fit = ordag.learn(drawn.X, "cvs", split=True)
@@ -220,6 +226,7 @@ def test_columns_that_cannot_be_told_apart_are_named():
         ordag.learn(X, columns=["nope"])
 
 
+@pytest.mark.slow
 def test_on_the_command_line(run, tmp_path):
     np.savetxt(
         tmp_path / "wide.csv", sparse_rows(12, 10).X, delimiter=",", header=",".join("abcdefghijkl"), comments=""

@@ -35,6 +35,7 @@ def test_the_table_holds_every_neighbour(X, seed):
     assert np.isinf(outcomes.diagonal()).all()
 
 
+@pytest.mark.slow
 @given(X=tables(min_p=3, max_p=7), seed=st.integers(0, 2**32 - 1))
 def test_the_table_stays_true_along_the_way(X, seed):
     rng = np.random.default_rng(seed)

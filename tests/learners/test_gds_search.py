@@ -54,6 +54,7 @@ def test_the_steepest_descent_ends_where_r_ends(name):
     assert result.restarts == (result.score,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("seed", tries(1, 5))
 def test_the_score_reached_is_at_least_as_good_as_that_of_r(name, seed):
@@ -86,6 +87,7 @@ def test_the_published_search_is_the_walk_neighbour_by_neighbour(k, seed):
     assert (result.moves, result.checked) == (moves, checked)
 
 
+@pytest.mark.slow
 def test_nodes_are_drawn_in_proportion_to_their_excess():
     rss = np.array([5.0, 2.0, 3.0])
     weights = [4.0, 1.0, 2.0]  # 3, 0 and 1 above the smallest, and the smallest positive excess more
@@ -97,6 +99,7 @@ def test_nodes_are_drawn_in_proportion_to_their_excess():
     assert sorted(target_order(np.ones(4), generator).tolist()) == [0, 1, 2, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [2, 3, 4])
 @pytest.mark.parametrize("design", ["homogeneous", "heterogeneous"])
 def test_no_dag_is_better_than_the_one_found(p, design):
@@ -109,6 +112,7 @@ def test_no_dag_is_better_than_the_one_found(p, design):
         assert gds_search(Moments.from_rows(X), strategy="steepest").score >= best - 1e-6
 
 
+@pytest.mark.slow
 @given(X=tables(min_p=3, max_p=5))
 def test_every_step_of_the_steepest_descent_is_the_best_there_is(X):
     p = X.shape[1]
@@ -124,6 +128,7 @@ def test_every_step_of_the_steepest_descent_is_the_best_there_is(X):
     assert result.moves == len(scores)
 
 
+@pytest.mark.slow
 @given(X=tables(min_p=3, max_p=6), data=st.data())
 def test_relabelling_relabels(X, data):
     p = X.shape[1]
@@ -136,10 +141,11 @@ def test_relabelling_relabels(X, data):
     assert gds_score(other, ours.graph) == pytest.approx(gds_score(moments, ours.graph), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("standardised", [False, True])
 def test_the_random_search_does_not_depend_on_the_order_of_the_columns(standardised):
     rng = np.random.default_rng(0)
-    for seed in range(150):
+    for seed in tries(25, 150):
         p, n = int(rng.integers(3, 7)), int(rng.integers(20, 60))
         B = np.triu(rng.normal(size=(p, p)) * (rng.random((p, p)) < 0.6), 1)
         X = rng.normal(size=(n, p)) * rng.uniform(0.5, 2.0, p) @ np.linalg.inv(np.eye(p) - B)
@@ -160,6 +166,7 @@ def test_the_truth_is_found_in_the_population(p, seed):
     assert gds_search(population, seed=seed).graph == sem.dag
 
 
+@pytest.mark.slow
 def test_a_dense_model_is_fitted_better_than_by_the_truth():
     simulation = simulate("homogeneous", p=30, n=1000, seed=0)
     moments = Moments.from_rows(simulation.X)
@@ -175,6 +182,7 @@ def test_fruitless_kicks_are_twice_the_variables_and_twenty_at_the_least(p, kick
     assert gds_search(moments, restarts=[p], seed=0).kicks == kicks
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_result():
     moments = Moments.from_rows(simulate("homogeneous", p=8, n=100, seed=0).X)
     result = gds_search(moments, seed=3)

@@ -44,6 +44,7 @@ def check_moves(X, dag, phase, scores):
         assert best.gain == pytest.approx(max(expected.values()), abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase", PHASES)
 def test_every_class_on_four_nodes(four, phase):
     X, classes = four
@@ -52,6 +53,7 @@ def test_every_class_on_four_nodes(four, phase):
         check_moves(X, dag, phase, scores)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("p", [5, 6])
 def test_random_classes(p, phase):
@@ -62,6 +64,7 @@ def test_random_classes(p, phase):
         check_moves(X, random_dag(p, rng.uniform(0.3, 1.0), rng), phase, scores)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase", PHASES)
 def test_undirected_classes(phase):
     """Trees and chordal graphs without arrows, where the sets of neighbours are largest."""

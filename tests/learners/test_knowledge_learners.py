@@ -46,6 +46,7 @@ def named(X):
     return Moments.from_rows(X, names=[f"x{j}" for j in range(X.shape[1])])
 
 
+@pytest.mark.slow
 @cases
 @whole_methods
 @given(X=tables(), seed=seeds)
@@ -67,6 +68,7 @@ def test_graphs_keep_to_knowledge(method, given_settings, X, seed):
     assert isinstance(fit.graph, Dag) == (method in ("cvs", "gds", "pooled") or "orient_by_order" in given_settings)
 
 
+@pytest.mark.slow
 @cases
 @whole_methods
 @given(X=tables())
@@ -123,6 +125,7 @@ def test_the_whole_truth_comes_back(seed):
     assert fit.graph == truth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "options"), [("cvs", {}), ("pc", {}), ("ges", {}), ("gds", {"strategy": "steepest"}), ("pooled", {})]
 )

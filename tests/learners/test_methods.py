@@ -21,6 +21,7 @@ from ordag.learners.pc import pc_search
 X = simulate("erdos-renyi", 8, 500, 3, degree=3).X
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["pc", "ges", "gds"])
 def test_learn_is_the_search_on_the_same_moments(method):
     moments = ordag.Moments.from_rows(X)

@@ -27,6 +27,7 @@ def random_tests(p, k, count, rng):
     return nodes[:, 0], nodes[:, 1], nodes[:, 2:]
 
 
+@pytest.mark.slow
 @given(tables(min_p=3, max_p=6))
 def test_equal_regressions_on_the_rows(X):
     correlation = PartialCorrelations(Moments.from_rows(X))
@@ -44,6 +45,7 @@ def test_the_orthogonal_route_agrees_with_the_quick_one(X, seed):
     assert np.allclose(correlation(i, j, S), by_columns, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p", "seed"), [(20, 4), (50, 1), *(thorough(p, s) for p, s in ((50, 2), (80, 1)))])
 def test_keep_their_digits_in_the_papers_dense_design(p, seed):
     """Against 80 digits: right to 1e-9, or where a column is shorter than 1e-7, to ten roundings of its length."""

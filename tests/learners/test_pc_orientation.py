@@ -143,6 +143,7 @@ def test_nothing_follows_from_an_ambiguous_triple():
         assert found.adjacency[3, 2] != directed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["majority", "conservative"])
 @given(tables(min_p=3, max_p=6), st.sampled_from([0.05, 0.3]))
 def test_votes_are_the_literal_ones(rule, X, alpha):
@@ -157,6 +158,7 @@ def test_votes_are_the_literal_ones(rule, X, alpha):
     assert {frozenset(map(place, edge)) for edge in result.conflicts} == conflict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["first", "largest"])
 @given(tables(min_p=3, max_p=7), st.sampled_from([0.05, 0.3]))
 def test_separating_sets_decide(rule, X, alpha):

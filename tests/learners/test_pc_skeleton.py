@@ -41,6 +41,7 @@ def test_is_the_literal_one(rule, test, X, alpha):
     assert np.allclose(result.p_values, expected, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_is_the_literal_one_in_the_dense_design():
     _, X = simulate("homogeneous", p=12, n=300, seed=5)
     around, separating, _ = oracles.skeleton(12, oracles.fisher_z(X), 0.01)
@@ -49,6 +50,7 @@ def test_is_the_literal_one_in_the_dense_design():
     assert sets(result) == {pair: set(S) for pair, S in separating.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["largest", "majority", "conservative"])
 @given(data=st.data())
 def test_relabelling_the_columns_relabels_the_answer(rule, data):

@@ -71,6 +71,7 @@ def random_masks(rng, p):
     return order, allowed, required
 
 
+@pytest.mark.slow
 @given(seed=seeds, root=st.booleans())
 def test_found_parents_are_those_of_growing_and_shrinking(seed, root):
     rng = np.random.default_rng(seed)
@@ -136,6 +137,7 @@ def test_who_was_not_picked_can_go_and_who_is_no_rival_can_come(seed):
                 assert changed or beside[:3] == found[:3]
 
 
+@pytest.mark.slow
 @given(seed=seeds, root=st.booleans(), large=st.integers(0, 4))
 def test_growing_from_a_seed_is_the_other_way(seed, root, large):
     """With seeds the better of two literal results counts, or the seed's alone where it is large; and who matters is known."""
@@ -221,6 +223,7 @@ def constrained(rng, p):
     return order, first, [{k for k in range(p) if j in first[k]} for j in range(p)]
 
 
+@pytest.mark.slow
 @given(seed=seeds, bound=st.booleans())
 def test_a_variable_goes_to_its_best_place(seed, bound):
     rng = np.random.default_rng(seed)
@@ -250,6 +253,7 @@ def test_a_variable_goes_to_its_best_place(seed, bound):
             seen.add(j)
 
 
+@pytest.mark.slow
 @given(seed=seeds)
 def test_a_sweep_lowers_the_cost_until_no_place_is_better(seed):
     rng = np.random.default_rng(seed)

@@ -80,6 +80,7 @@ def test_a_turned_arrow_is_turned():
         assert all(before[k] < before[j] for k, j in arrows)
 
 
+@pytest.mark.slow
 @whole_methods
 @given(seed=seeds)
 def test_leaps_never_lead_up(seed):
@@ -91,6 +92,7 @@ def test_leaps_never_lead_up(seed):
     assert after.score == pytest.approx(search.scored(after.order, after.parents).score)
 
 
+@pytest.mark.slow
 def test_leaps_mend_orders_that_single_moves_do_not():
     gaps = []
     for seed in tries(4, 12):

@@ -46,6 +46,7 @@ def assert_sound(fit):
     json.loads(fit.to_json())
 
 
+@pytest.mark.slow
 def test_what_a_fit_tells():
     fit = learn(X, method="pooled")
     assert_sound(fit)
@@ -162,6 +163,7 @@ def test_hardly_more_rows_than_columns(p, extra):
     assert fit.score == pytest.approx(oracles.score_of(rows, parents_of(fit.graph)), rel=1e-6, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [2, 4, 7])
 def test_columns_of_very_different_size(p):
     rng = np.random.default_rng(p)
@@ -209,6 +211,7 @@ def test_all_variables_on_all_before_them():
     assert fit.order == fit.names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [{}, {"groups": [["x0", "x1"]]}, {"units": "commensurable", "kicks": 2}], ids=str)
 @whole_methods
 @given(rows=tables(), seed=seeds)
@@ -227,6 +230,7 @@ def test_knowledge_is_kept_to_the_letter(more, rows, seed):
     np.testing.assert_allclose(fit.probabilities.arrows[known.required], 1.0)
 
 
+@pytest.mark.slow
 def test_under_knowledge_the_best_of_the_graphs_that_keep_to_it_is_found():
     found = 0
     for seed in range(12):

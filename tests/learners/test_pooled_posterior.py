@@ -55,6 +55,7 @@ def five():
     return oracles.all_dags(5)
 
 
+@pytest.mark.slow
 def test_all_graphs_over_five(five):
     assert len(five) == COUNTS[5] == len(all_graphs(5))
     assert {tuple(masks(graph)) for graph in five} == {tuple(row) for row in all_graphs(5).tolist()}
@@ -110,6 +111,7 @@ def marks():
     return frame, names
 
 
+@pytest.mark.slow
 def test_the_marks_by_the_plug_in_score_over_all_graphs(five):
     X, names = marks()
     rows = oracles.Rows(X)
@@ -132,6 +134,7 @@ def test_the_marks_by_the_plug_in_score_over_all_graphs(five):
         assert found[at[a], at[b]] == pytest.approx(probability, abs=0.0051), (a, b)
 
 
+@pytest.mark.slow
 def test_the_marks_have_the_graph_of_the_paper_from_either_start(five):
     X, names = marks()
     fit = learn("marks", method="pooled")
@@ -161,6 +164,7 @@ def chain_of(score, variances, steps, seed, allowed=None, required=None, start=N
     return sampler.run(start, steps, np.random.default_rng(seed))
 
 
+@pytest.mark.slow
 def test_chains_come_back_from_the_empty_graph_as_often_as_they_should():
     """Independent columns, where the empty graph has most of the probability."""
     X = np.random.default_rng(3).standard_normal((30, 2))
@@ -170,6 +174,7 @@ def test_chains_come_back_from_the_empty_graph_as_often_as_they_should():
     np.testing.assert_allclose(chain_of(score, variances, 40_000, 0).arrows, expected, atol=0.015)
 
 
+@pytest.mark.slow
 def test_chains_reach_columns_without_any_correlation():
     S = np.eye(3)
     S[0, 1] = S[1, 0] = 0.5
@@ -220,6 +225,7 @@ def test_chains_under_knowledge_agree_with_the_count(seed):
     assert not found[~allowed].any()
 
 
+@pytest.mark.slow
 @given(seed=seeds)
 def test_the_books_are_kept(seed):
     rng = np.random.default_rng(seed)
@@ -267,6 +273,7 @@ def test_a_step_changes_the_score_by_what_it_says():
         assert state._change(changed, more) == pytest.approx(expected, abs=2e-3)
 
 
+@pytest.mark.slow
 def test_chains_depend_on_the_seed_alone():
     X = oracles.random_rows(7, 60, np.random.default_rng(0), size=0.4)
     one, same, other = (learn(X, method="pooled", draws=40, seed=seed).probabilities for seed in (5, 5, 6))
@@ -298,6 +305,7 @@ def pair(seed, n, weight):
     return np.column_stack([x, weight * x + rng.standard_normal(n)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [100, 500])
 def test_two_columns_of_unknown_units_leave_the_direction_open(n):
     for seed in range(6):
@@ -306,6 +314,7 @@ def test_two_columns_of_unknown_units_leave_the_direction_open(n):
         assert 0.3 < arrows[0, 1] / arrows.sum() < 0.7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [100, 500])
 def test_two_columns_of_one_unit_have_a_direction(n):
     for seed in range(6):
@@ -313,6 +322,7 @@ def test_two_columns_of_one_unit_have_a_direction(n):
         assert arrows[0, 1] / arrows.sum() > 0.8
 
 
+@pytest.mark.slow
 def test_probabilities_asked_for_and_not():
     X = oracles.random_rows(6, 60, np.random.default_rng(1))
     none = learn(X, method="pooled", draws=0)

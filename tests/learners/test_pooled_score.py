@@ -69,6 +69,7 @@ def test_the_table_is_near_the_integral(n, size, spread):
     np.testing.assert_allclose([table.value(s) for s in wide.tolist()], table(wide), rtol=1e-12, atol=1e-9)
 
 
+@pytest.mark.slow
 @given(seed=seeds)
 def test_many_totals_are_totals(seed):
     rng = np.random.default_rng(seed)
@@ -197,6 +198,7 @@ def test_the_ratio_tells_equal_variances_from_unequal_ones():
     assert PooledScore(n, 20).ratio(np.linspace(0.0, 5000.0, 20)) < math.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [2, 3, 10, 40])
 def test_extended_prices_never_fall_below_those_of_the_extended_bic(p):
     n, pairs = 50, p * (p - 1) // 2

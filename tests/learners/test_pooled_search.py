@@ -85,6 +85,7 @@ def test_the_two_exhaustive_searches_agree():
             assert min(sum(cost(j, g[j]) for j in range(p)) for g in graphs) == pytest.approx(lowest, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(X=tables())
 def test_score_and_order_are_those_of_the_graph(X):
     fit = learn(X, method="pooled")
@@ -125,6 +126,7 @@ def test_free_variances_give_the_class_from_population_moments(p, seed):
         assert to_cpdag(fit.graph) == to_cpdag(truth)
 
 
+@pytest.mark.slow
 @whole_methods
 @given(X=tables(min_p=2, max_p=7), seed=seeds)
 def test_relabelling_relabels(X, seed):
@@ -142,6 +144,7 @@ def test_relabelling_relabels(X, seed):
         )
 
 
+@pytest.mark.slow
 @given(X=tables(), factor=st.sampled_from([1e-6, 0.25, 3.0, 1e5]), shift=st.floats(-100.0, 100.0))
 def test_common_scaling_and_any_shift_change_nothing(X, factor, shift):
     n, p = X.shape
@@ -155,6 +158,7 @@ def test_flipping_a_sign_changes_nothing():
     assert learn(X * [1, -1, 1, 1, -1, -1], method="pooled").graph == learn(X, method="pooled").graph
 
 
+@pytest.mark.slow
 @given(X=tables(max_p=6))
 def test_rows_and_their_moments_in_parts_are_the_same_data(X):
     names = [f"x{j}" for j in range(X.shape[1])]
@@ -172,6 +176,7 @@ def test_rows_and_their_moments_in_parts_are_the_same_data(X):
     assert learn(X, method="pooled").graph.adjacency.tolist() == whole.graph.adjacency.tolist()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_answer():
     X = simulate("erdos-renyi", 20, 100, 3, degree=6).X
     first, again = (learn(X, method="pooled", kicks=4, draws=30) for _ in range(2))
@@ -183,6 +188,7 @@ def test_the_same_seed_gives_the_same_answer():
     np.testing.assert_array_equal(streams[0].arrows, streams[1].arrows)
 
 
+@pytest.mark.slow
 def test_more_kicks_are_never_worse():
     for seed in range(3):
         X = simulate("erdos-renyi", 15, 60, seed, degree=6).X
@@ -193,7 +199,6 @@ def test_more_kicks_are_never_worse():
         assert fits[2].details["kicks"] >= 8
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ordag.errors.PrecisionWarning")
 @pytest.mark.parametrize(("p", "seed"), [(50, 0), *(thorough(80, seed) for seed in range(3))])
 def test_dense_graphs_are_no_worse_than_those_of_tests(p, seed):

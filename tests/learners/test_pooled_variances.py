@@ -49,6 +49,7 @@ def drawn(p, rng):
     return node, [int(k) for k in rng.permutation(others)[: rng.integers(p)]]
 
 
+@pytest.mark.slow
 @both
 @given(X=tables(), seed=seeds)
 def test_log_variance_candidates_and_dropping_are_those_of_the_rows(make, X, seed):
@@ -130,6 +131,7 @@ def test_what_is_kept_is_bounded(monkeypatch):
     assert len(small._factors) <= 64 < len(large._factors)
 
 
+@pytest.mark.slow
 def test_large_sets_of_ill_conditioned_columns():
     moments = Moments.from_rows(simulate("homogeneous", 50, 200, 0).X)
     X = moments.R / np.sqrt(200)  # as good as the rows, and fewer

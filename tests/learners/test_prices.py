@@ -26,6 +26,7 @@ def sums(X, dag):
     return [rss(X, j, np.flatnonzero(dag.adjacency[:, j])) for j in range(X.shape[1])]
 
 
+@pytest.mark.slow
 @given(tables(min_p=3, max_p=6))
 def test_the_scores_of_ges_are_those_of_regressions(X):
     n, p = X.shape
@@ -41,6 +42,7 @@ def test_the_scores_of_ges_are_those_of_regressions(X):
         assert fit.settings["penalty"] == name
 
 
+@pytest.mark.slow
 @given(tables(min_p=3, max_p=5))
 def test_the_scores_of_gds_are_those_of_regressions(X):
     n, p = X.shape
@@ -87,6 +89,7 @@ def test_prices():
     assert Prices("ebic", 100, 10, 40, fixed=5).beyond_bic(7) == pytest.approx(2 * math.log(10))
 
 
+@pytest.mark.slow
 def test_fewer_false_edges_with_many_variables():
     distances = dict.fromkeys(NAMED, 0)
     for seed in range(4):

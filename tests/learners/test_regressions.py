@@ -66,6 +66,7 @@ def test_dense_designs_keep_their_digits(seed):
             assert regressions.rss_dropping(node, mask(parents))[k] == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_the_root_itself_loses_less_than_the_rows():
     """Against 60 digits from the same R, where cond(R) is about 1e10."""
     X = simulate("homogeneous", p=50, n=200, seed=2).X

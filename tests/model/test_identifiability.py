@@ -52,6 +52,7 @@ def test_given_all_non_descendants_is_every_order_at_once(sem):
     assert result.holds or not every
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("design", "p"), [("homogeneous", 50), ("heterogeneous", 50), ("heterogeneous", 70)])
 def test_greedy_order_of_dense_models(design, p):
     for seed in tries(1, 4):
@@ -61,6 +62,7 @@ def test_greedy_order_of_dense_models(design, p):
         assert columns(sem, identifiability(sem).greedy_order) == greedy
 
 
+@pytest.mark.slow
 def test_greedy_order_where_it_goes_astray():
     astray = 0
     for seed in range(8):
@@ -81,6 +83,7 @@ def test_equal_variances_always_hold():
         assert result.greedy_is_right
 
 
+@pytest.mark.slow
 def test_about_one_in_a_hundred_models_of_section_4_2_breaks_the_condition():
     broken = [not identifiability(simulate("4.2", p=50, n=1, seed=seed).sem).holds for seed in range(300)]
     assert 0.003 < np.mean(broken) < 0.04

@@ -26,6 +26,7 @@ def test_equals_least_squares_on_the_rows(sem, seed):
     assert np.array_equal(np.isnan(result.std_error), sem.B == 0)
 
 
+@pytest.mark.slow
 def test_keeps_its_digits_in_dense_graphs():
     sem, X = simulate("homogeneous", p=50, n=120, seed=9)
     assert np.linalg.cond(X) > 1e10

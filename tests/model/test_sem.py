@@ -20,6 +20,7 @@ from ordag.errors import (
 from ordag.model import LinearSEM, simulate
 
 
+@pytest.mark.slow
 @given(sems())
 def test_total_effects_sum_over_paths(sem):
     effects = sem.total_effects()

@@ -168,6 +168,7 @@ def test_scale_free_graphs_have_hubs():
     assert largest["scale-free"] > 50
 
 
+@pytest.mark.slow
 def test_erdos_renyi_reaches_every_pair_alike():
     counts = np.zeros((5, 5))
     for seed in range(400):

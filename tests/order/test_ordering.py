@@ -99,6 +99,7 @@ def test_the_kernel_in_place_equals_one_column_at_a_time(p, kind):
         np.testing.assert_allclose(np.tril(part.rows.T), L, rtol=1e-8, atol=1e-8 * np.abs(L).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own", [False, True])
 def test_the_factor_comes_to_lie_in_the_place_given(own, monkeypatch):
     monkeypatch.setattr("ordag.order.cholesky.LARGE", 0)
@@ -169,6 +170,7 @@ def test_order_is_that_of_exact_arithmetic(p):
         assert (error <= ordering.uncertainty).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p", "seeds"), [(100, range(12)), (120, range(6))])
 def test_past_float64_there_is_a_warning_or_an_error_and_never_a_silent_guess(p, seeds):
     spoken = 0
@@ -189,6 +191,7 @@ def test_past_float64_there_is_a_warning_or_an_error_and_never_a_silent_guess(p,
     assert spoken >= len(seeds) // 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [200, 1000])
 @pytest.mark.parametrize("p", [20, 50, 80, 90])
 def test_streamed_and_merged_moments_give_the_same_order(p, n):

@@ -53,6 +53,7 @@ def whole_numbers(n, seed, p):
     return X, truth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "p", "draw"), [(150, 4, waves), (40, 7, waves), (120, 5, whole_numbers)])
 def test_the_quick_way_for_splines_is_the_same_as_one_fit_after_the_other(n, p, draw):
     X, _ = draw(n, 1, p)
@@ -109,6 +110,7 @@ def test_finds_waves_where_straight_lines_fail():
     assert linear < 3
 
 
+@pytest.mark.slow
 def test_any_regressor_will_do():
     X, truth = waves(500, 5, 3)
     boosted = regression_forward(X, GradientBoostingRegressor(n_estimators=40, max_depth=2, random_state=0), folds=3)

@@ -135,6 +135,7 @@ def test_what_is_given_stays_as_it_is():
     assert not before.any()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("numba") is None, reason="needs numba")
 @pytest.mark.parametrize("width", [None, 5])
 @pytest.mark.parametrize("design", ["chain", "hub", "er2"])
@@ -161,6 +162,7 @@ def test_blocks_of_rows_do_not_matter(monkeypatch):
     assert [one.tolist() for one in pieces.support] == [one.tolist() for one in whole.support]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["chain", "hub"])
 def test_more_variables_than_rows(design):
     drawn = simulate(design, p=100, n=80, seed=3)

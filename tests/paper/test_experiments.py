@@ -39,6 +39,7 @@ def test_a_quick_run_takes_less_than_two_minutes_on_two_cores():
     assert total / 2 < 90
 
 
+@pytest.mark.slow
 def test_the_points_of_figure_2():
     """100 data sets at every n; with kicks, GDS at p = 50 has 10 at four n, and all of them in a complete run."""
     tasks = EXPERIMENTS["figure2"].tasks(False)
@@ -77,6 +78,7 @@ def test_the_numbers_of_table_1():
     assert sums[50, "gds"] == 58577.54
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [SIMULATIONS[0], *(thorough(name) for name in SIMULATIONS[1:])])
 def test_what_is_shown_of_a_few_rows(name, tmp_path):
     """Two replicates with few variables, under the names of the real points: tables, sentences and pictures."""
@@ -100,6 +102,7 @@ def test_what_is_shown_of_a_few_rows(name, tmp_path):
         assert path.stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_the_smallest_experiment_from_end_to_end(tmp_path):
     (result,) = reproduce(["figure4"], quick=True, folder=tmp_path, workers=1)
     cvs = result.rows[(result.rows["method"] == "cvs") & (result.rows["n"] == 200)]
@@ -111,6 +114,7 @@ def test_the_smallest_experiment_from_end_to_end(tmp_path):
     assert "Figure 4" in (tmp_path / "figure4.md").read_text()
 
 
+@pytest.mark.slow
 def test_table_1_times_both_methods_on_the_same_data():
     rows = TABLE1.run(Task("table1", "homogeneous", 20, 100, 0, ""))
     assert [row["method"] for row in rows] == ["cvs", "gds"]

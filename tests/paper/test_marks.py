@@ -43,6 +43,7 @@ def test_a_quick_run_is_a_part_of_the_full_one():
     assert sum(task.method == "bootstrap" for task in full) * RESAMPLES == 2000
 
 
+@pytest.mark.slow
 def test_rows_hold_plain_values_and_depend_on_the_address_alone():
     for task in tasks(True):
         first = run(task)
@@ -60,6 +61,7 @@ def test_drawn_graphs():
     assert OUR.graph.directed != GDS.graph.directed
 
 
+@pytest.mark.slow
 def test_partial_correlations_are_those_of_regression_residuals(rows):
     Z = marks() - marks().mean(axis=0)
     for row in of(rows, "partial correlation").itertuples():
@@ -169,6 +171,7 @@ def test_claims_hold_both_sides_and_survive_a_csv_file(rows, tmp_path):
     assert claims(pd.read_csv(tmp_path / "rows.csv")) == sentences
 
 
+@pytest.mark.slow
 def test_figures(rows, tmp_path):
     files = MARKS.present(rows, tmp_path)
     assert sorted(file.name for file in files) == [

@@ -26,6 +26,7 @@ def run(monkeypatch, tmp_path):
     return call
 
 
+@pytest.mark.slow
 def test_tables_and_sentences(run, tmp_path):
     outcome = run("--quick", "--workers", "1")
     assert outcome.exit_code == 0
@@ -37,6 +38,7 @@ def test_tables_and_sentences(run, tmp_path):
     assert names == ["squares.csv", "squares.journal", "squares.md", "squares.png", "squares.svg"]
 
 
+@pytest.mark.slow
 def test_going_on(run):
     run("squares", "--quick", "--workers", "1", "--out", "deep/er")
     outcome = run("squares", "--replicates", "3", "--workers", "1", "--out", "deep/er")
@@ -56,12 +58,14 @@ def test_the_papers_own_list():
     assert names == ["section2", "figure2", "figure3", "figure4", "table1", "marks", "beyond", "authors"]
 
 
+@pytest.mark.slow
 def test_lines_now_and_then_without_a_terminal(run, monkeypatch):
     monkeypatch.setattr(module, "PLAIN_SECONDS", -1.0)
     outcome = run("--quick", "--workers", "1")
     assert "squares: 12 of 12 tasks done, about 1 seconds left" in outcome.stderr
 
 
+@pytest.mark.slow
 def test_a_bar_on_a_terminal(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(module.sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm")

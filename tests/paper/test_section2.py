@@ -35,6 +35,7 @@ def test_a_quick_run_is_a_part_of_the_full_one():
     assert all(SECTION2.seconds(task) < 5 for task in full)
 
 
+@pytest.mark.slow
 def test_rows_hold_plain_values_and_depend_on_the_address_alone():
     for task in SMALL if THOROUGH else SMALL[:3]:
         if task.design != "regions":
@@ -44,6 +45,7 @@ def test_rows_hold_plain_values_and_depend_on_the_address_alone():
     assert one != other
 
 
+@pytest.mark.slow
 def test_bivariate_models(rows):
     models = part(rows, "figure 1")
     assert models["model"].tolist() == ["G₁", "G₁", "G₂", "G₃"]
@@ -114,6 +116,7 @@ def test_claims_survive_a_csv_file(rows, tmp_path):
     assert claims(pd.read_csv(tmp_path / "rows.csv")) == sentences
 
 
+@pytest.mark.slow
 def test_figures(rows, tmp_path):
     files = SECTION2.present(rows, tmp_path)
     names = ["section2_models", "section2_regions", "section2_shares"]

@@ -43,6 +43,7 @@ def test_it_is_literal_backward_elimination(X):
     assert 0 <= found.expected_false <= math.comb(X.shape[1], 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("design", "p", "n"),
     [("homogeneous", 20, 100), thorough("homogeneous", 30, 300), ("4.2", 12, 18)],
@@ -185,6 +186,7 @@ def test_the_price_follows_the_share():
     assert prices == sorted(prices, reverse=True)
 
 
+@pytest.mark.slow
 def test_false_edges_are_as_many_as_announced():
     """Along the true order, over 30 sparse tables."""
     announced = false = 0.0
@@ -204,6 +206,7 @@ def true_order(dag):
     return order
 
 
+@pytest.mark.slow
 def test_it_beats_tests_at_one_per_cent():
     distances = np.zeros(2)
     for seed in range(5):
@@ -225,6 +228,7 @@ def test_settings_details_and_sentences():
         learn("sachs", "cvs", parents="prior")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parents", ["adaptive", "bic"])
 @pytest.mark.parametrize("factor", [1e-110, 1e-80, 1e78, 1e120])
 def test_parents_do_not_depend_on_the_unit(parents, factor):

@@ -41,6 +41,7 @@ def check(adjacency, layout):
             assert not [k for k, box in enumerate(boxes) if inside(point, box, 1e-6)]
 
 
+@pytest.mark.slow
 @given(st.integers(1, 14), st.integers(0, 2**32 - 1), st.sampled_from([0.1, 0.3, 0.8]))
 def test_any_graph(p, seed, density):
     arrows = random_arrows(p, seed, density)
@@ -128,6 +129,7 @@ def test_few_boxes_stand_in_one_row(p):
     check(np.zeros((p, p), dtype=bool), layout)
 
 
+@pytest.mark.slow
 def test_a_dense_graph_can_be_drawn():
     arrows = np.triu(np.random.default_rng(0).random((20, 20)) < 0.8, 1)
     check(arrows, layered(arrows))

@@ -135,6 +135,7 @@ def test_without_rows_there_are_the_charts_of_moments():
     assert histograms(fit) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["pooled", "gds"])
 def test_methods_without_a_step_by_step_order_have_charts_too(method):
     chart = found(method)["equal_variances"]

@@ -18,6 +18,7 @@ from ordag.show.export import check_ending, content, save
 from ordag.show.report import report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_table_of_edges_has_all_of_fit_edges_and_the_rest_of_the_graph(kind):
     fit = fit_of(kind)
@@ -59,6 +60,7 @@ def test_graph_files_are_read_back_as_they_were(kind, format):
                 assert weight == pytest.approx(fit.weights[fit.names.index(a), fit.names.index(b)], rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_json_is_the_whole_answer(kind):
     fit = fit_of(kind)
@@ -88,6 +90,7 @@ def test_other_endings_are_refused_with_those_there_are(name):
         content(fit_of("cvs"), name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["g.json", "G.CSV", "g.html", "g.svg", "g.pdf", "G.PNG", *(f"g{e}" for f in FORMATS.values() for e in f.endings)],

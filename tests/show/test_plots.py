@@ -60,6 +60,7 @@ def test_the_axes_that_are_given_are_drawn_on(look):
     assert not first.patches
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", CHARTS)
 def test_charts_too(look):
     ax = Figure(figsize=(6, 4)).subplots()
@@ -73,6 +74,7 @@ def test_without_a_kind_the_options_or_the_size_choose():
     assert b"Neighbourhood of" in picture(fit, "a.svg", variable=NAMES[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("look", "ending"), crossed(PLOTS, ENDINGS))
 def test_the_same_fit_gives_the_same_file(look, ending):
     fit = fit_of("bootstrap")
@@ -83,6 +85,7 @@ def test_the_same_fit_gives_the_same_file(look, ending):
     assert ending == ".png" or not re.search(rb"20\d\d-\d\d-\d\d|CreationDate", one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", PLOTS)
 def test_names_in_svg_are_text(look):
     text = picture(fit_of("bootstrap"), "a.svg", look).decode()
@@ -95,6 +98,7 @@ def test_names_in_svg_are_text(look):
     assert not ACTING.search(text)
 
 
+@pytest.mark.slow
 def test_names_that_look_like_formulas_are_drawn_as_they_are():
     names = ["$x_1$", "$\\frac{", "a_b^c", "100 %", "\N{GRINNING FACE} smile", "עברית"]
     sem = ordag.LinearSEM(np.eye(6, k=1), names=names)
@@ -309,6 +313,7 @@ def test_support_has_a_bar_for_every_learned_arrow():
     assert len(few.child_axes[0].get_yticklabels()) == 2
 
 
+@pytest.mark.slow
 def test_bootstraps_and_diagnoses_draw_themselves():
     found = ordag.bootstrap("marks", 10, method="cvs", seed=1)
     assert [len(ax.child_axes) for ax in (found.plot(), found.plot("support", most=1))] == [2, 2]

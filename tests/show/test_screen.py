@@ -35,6 +35,7 @@ def names_whole(out):
     return not pieces & set(re.findall(r"\w+", out))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "width"), crossed(COMMANDS, [40, 60, 80]))
 def test_lines_fit_and_names_stay_whole(run, monkeypatch, words, width):
     monkeypatch.setenv("COLUMNS", str(width))
@@ -67,6 +68,7 @@ def test_methods_have_their_names_at_eighty_columns(run, monkeypatch):
     assert re.findall(r"^  (\w+) +\d", table, re.MULTILINE) == ["pooled", "cvs", "pc", "ges", "gds"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_a_pipe_has_no_width(run, monkeypatch, words):
     monkeypatch.delenv("COLUMNS", raising=False)
@@ -163,6 +165,7 @@ def test_columns_go_by_rank(monkeypatch, capsys):
     ]
 
 
+@pytest.mark.slow
 def test_odd_names_do_nothing_to_a_terminal(run, tmp_path):
     X = np.random.default_rng(0).standard_normal((80, 3)) @ [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
     odd = ["\x1b[31mred\x1b[0m\x07", "evil\u202etxt", "\u0639\u0645\u0631"]

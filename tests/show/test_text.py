@@ -114,6 +114,7 @@ def test_edges_left_out_are_counted():
     assert left_out(fit) == f"{count} edge{'s' if count > 1 else ''} with a standardised effect below 0.2 left out"
 
 
+@pytest.mark.slow
 def test_the_table_of_arrows_says_which_regressions_its_numbers_are_from(run):
     """The weight is given the other parents, the p-value of cvs given all earlier variables: .548/.178 beside p = .034."""
     words = "weight and s.e.: given the target's other parents; p edge: given all earlier variables"
