@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import signal
 import sys
@@ -48,6 +49,14 @@ os.environ["TMPDIR"] = tempfile.tempdir = TEMPORARY
 
 def pytest_unconfigure():
     shutil.rmtree(TEMPORARY, ignore_errors=True)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Import no file of system tests where they are left out: browsers, clusters and notebooks take long to import."""
+    if config.option.markexpr.startswith("not system and") and collection_path.match("test_*.py"):
+        text = collection_path.read_text(encoding="utf-8")
+        return re.search(r"^pytestmark = .*mark\.system", text, re.MULTILINE) is not None or None
+    return None
 
 
 def pytest_collection_modifyitems(items):

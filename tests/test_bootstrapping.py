@@ -65,6 +65,7 @@ def test_equals_learning_from_rows_drawn_one_sample_at_a_time(settings, level):
     assert found.kind == "rows"
 
 
+@pytest.mark.slow
 def test_equals_learning_from_drawn_rows_where_a_gram_matrix_has_no_digits():
     X = ordag.simulate("homogeneous", 40, 200, seed=3).X + 1e3
     found = bootstrap(X, 6, seed=1, workers=1, method="cvs")
@@ -222,6 +223,7 @@ def test_positions_are_given_with_the_quantiles_of_the_level(level):
         assert row[["low", "median", "high"]].tolist() == pytest.approx([51 - 50 * level, 51, 51 + 50 * level])
 
 
+@pytest.mark.slow
 def test_shares_fit_together():
     found = bootstrap("marks", 60, alpha=0.05, seed=1, workers=1)
     np.testing.assert_allclose(found.edge_support + found.edge_support.T, found.adjacency_support)
@@ -267,6 +269,7 @@ def test_refused_samples_are_counted_with_their_reason():
         bootstrap(np.random.default_rng(0).standard_normal((32, 30)), 10, seed=1, workers=1)
 
 
+@pytest.mark.slow
 def test_the_caller_s_data_are_not_touched_and_news_is_told():
     X = rows(4, 60)
     before, news = X.copy(), []
@@ -285,6 +288,7 @@ def test_missing_rows_are_dropped_when_asked():
     np.testing.assert_array_equal(one.places, two.places)
 
 
+@pytest.mark.slow
 def test_effects_that_would_not_fit_are_left_out(monkeypatch):
     monkeypatch.setattr(module, "EFFECTS", 10)
     found = bootstrap(rows(4, 60), 5, seed=1, workers=1)
@@ -315,6 +319,7 @@ def test_rows_are_asked_for_where_they_are_needed():
         bootstrap(ordag.Moments.from_rows(rows(3, 40)), 5, kind="rows")
 
 
+@pytest.mark.slow
 def test_the_answer_says_how_many_edges_replicates_have_beside_the_graph(run):
     X = ordag.simulate("erdos-renyi", 20, 60, seed=1, degree=1).X
     result = bootstrap(X, 20, method="cvs", alpha=0.05, correction="bh", seed=1)

@@ -89,6 +89,7 @@ CALLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "parameter"), [(name, word) for name, call in CALLS.items() for word in call[2].split()]
 )

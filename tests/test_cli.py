@@ -150,6 +150,7 @@ def test_few_rows_are_spoken_of_in_good_english(run, tmp_path):
     assert "level 0.5 × 1 pair tested" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["cvs", "pc"])
 def test_a_table_of_edges_keeps_lone_variables_and_undirected_edges(run, tmp_path, method):
     X = np.random.default_rng(1).standard_normal((50, 3))
@@ -213,6 +214,7 @@ def test_exports_by_ending_can_be_read_back(run, tmp_path, ending):
     assert graph.edge_count == 6
 
 
+@pytest.mark.slow
 def test_tables_pictures_pages_and_json(run, tmp_path):
     words = [word for name in ("e.csv", "f.json", "p.svg", "q.html", "a.adjacency.csv") for word in ("--out", name)]
     status, _, err = run("learn", "marks", "--alpha", "0.05", *words, "--report", "r.html")
@@ -399,6 +401,7 @@ def test_bootstrap_effect_and_knowledge(run, tmp_path):
     assert refused(run("learn", "marks", "--knowledge", "nowhere.txt"), "nowhere.txt")
 
 
+@pytest.mark.slow
 def test_check(run):
     status, out, _ = run("check", "sachs", "--method", "cvs")
     assert status == 0
@@ -407,6 +410,7 @@ def test_check(run):
     assert refused(run("check", "nowhere.csv"), "nowhere.csv")
 
 
+@pytest.mark.slow
 def test_the_default_is_the_pooled_search(run):
     status, out, _ = run("learn", "marks", "--units", "commensurable")
     assert status == 0
@@ -423,6 +427,7 @@ def test_the_default_is_the_pooled_search(run):
     assert document["verdict"]["numbers"]["reasons"] == {"open": 6}
 
 
+@pytest.mark.slow
 def test_groups_and_draws(run):
     status, out, _ = run("learn", "sachs", "--groups", "raf,mek;plcg,pip2", "--draws", "40", "--json")
     assert status == 0

@@ -15,6 +15,7 @@ from ordag.graph import to_cpdag
 DRAWN = simulate("heterogeneous", 8, 800, 2)
 
 
+@pytest.mark.slow
 def test_every_method_gives_what_learn_gives_and_its_distances():
     comparison = compare(DRAWN.X, truth=DRAWN.sem, seed=4)
     assert [outcome.method for outcome in comparison.outcomes] == ["pooled", "cvs", "pc", "ges", "gds"]

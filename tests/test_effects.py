@@ -27,6 +27,7 @@ def test_estimates_are_sums_over_paths(fit):
     )
 
 
+@pytest.mark.slow
 def test_variances_are_those_of_the_delta_method_in_full():
     X = ordag.simulate("erdos-renyi", 7, 300, seed=3, degree=4).X
     fit = ordag.learn(X)
@@ -145,6 +146,7 @@ def test_no_path_found_is_not_no_effect(run):
         assert "no effect" not in out
 
 
+@pytest.mark.slow
 def test_the_command_says_what_its_interval_is(run):
     words = ["effect", "marks", "--from", "algebra", "--to", "mechanics", "--alpha", "0.05", "--replicates", "40"]
     status, out, _ = run(*words)

@@ -50,6 +50,7 @@ def path(request, tmp_path):
     return written(tmp_path / request.param)
 
 
+@pytest.mark.slow
 def test_a_file_that_becomes_shorter_while_it_is_read_is_refused(path):
     batches = open_source(path).batches(1000)
     next(batches)
@@ -72,6 +73,7 @@ def test_a_file_in_the_place_of_another_is_refused(path, begun):
         found += batches
 
 
+@pytest.mark.slow
 def test_a_file_that_is_written_anew_with_as_many_bytes_is_refused(path):
     batches = open_source(path).batches(1000)
     next(batches)
@@ -94,6 +96,7 @@ def test_a_file_of_moments_that_changes_is_refused(tmp_path, monkeypatch):
         Moments.load(path)
 
 
+@pytest.mark.slow
 def test_a_file_that_becomes_longer_while_it_is_read_is_refused(path):
     batches = open_source(path).batches(1000)
     next(batches)
@@ -103,6 +106,7 @@ def test_a_file_that_becomes_longer_while_it_is_read_is_refused(path):
         list(batches)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="a file that is open cannot be removed")
 def test_a_file_that_is_removed_while_it_is_read_is_read_to_its_end(path):
     source = open_source(path)
@@ -128,6 +132,7 @@ def cut(content: bytes) -> bytes:
     return half[: half.rfind(b"\n") + 4] if content.startswith(b"a,b,c\n") else half
 
 
+@pytest.mark.slow
 def test_a_file_cut_off_is_refused(path):
     path.write_bytes(cut(path.read_bytes()))
     with pytest.raises(UnreadableError, match=path.name):

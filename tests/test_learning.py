@@ -91,6 +91,7 @@ def test_every_kind_of_table_gives_the_same_answer(tmp_path):
         np.testing.assert_allclose(fit.sem.B, expected.sem.B, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 @given(tables(min_p=3), st.data())
 def test_relabelling_shifting_and_untouched_input(X, data):
     before = X.copy()
@@ -285,6 +286,7 @@ def test_the_public_names_are_these():
         _ = ordag.nothing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "method"),
     [
@@ -344,6 +346,7 @@ def test_a_pooled_answer_counts_what_its_directions_rest_on():
     assert "2 rest on the pooled error variances. The" in silent.verdict.sentence
 
 
+@pytest.mark.slow
 def test_units_leave_directions_open_and_do_not_turn_what_the_class_compels():
     drawn = simulate("erdos-renyi", 12, 2000, 3, degree=2)
     plain = learn(drawn.X, draws=0)

@@ -9,6 +9,7 @@ from benchmarks.curved import Curved
 from benchmarks.estimators import DESIGNS, LINEAR, PAGES, PARTS, curved_scores, f1, write
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sine", "quadratic", "Gaussian process", "interaction"])
 @pytest.mark.parametrize("graph", ["chain", "sparse"])
 def test_variances_tell_parents_apart_from_nobody(kind, graph):

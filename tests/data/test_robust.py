@@ -74,6 +74,7 @@ def test_the_order_is_as_good_with_outliers_as_without(kind):
     assert plain > clean + 4
 
 
+@pytest.mark.slow
 def test_units_and_order_of_columns_do_not_matter():
     drawing = drawn(6, 200, 3)
     X = drawing.X.copy()

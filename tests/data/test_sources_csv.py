@@ -196,6 +196,7 @@ def test_wide_rows(tmp_path: Path) -> None:
     assert np.array_equal(table, X)
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     X=arrays(np.float64, array_shapes(min_dims=2, max_dims=2, max_side=8), elements=st.floats(width=64)),

@@ -104,6 +104,7 @@ def test_a_compressed_file_without_the_ending(path: Path) -> None:
     says(refusal(path, gzip.compress(b"a,b\n1,2\n"), UnreadableError), "gzip", ".csv.gz")
 
 
+@pytest.mark.slow
 def test_a_truncated_gzip(tmp_path: Path) -> None:
     short = gzip.compress(b"a,b\n1,2\n")
     says(refusal(tmp_path / "a.csv.gz", short[:-10], UnreadableError), "cut off")

@@ -86,6 +86,7 @@ def test_no_rows(path: Path) -> None:
     assert list(source.batches(5)) == []
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     X=arrays(np.float64, array_shapes(min_dims=2, max_dims=2, max_side=8), elements=st.floats(width=64)),
@@ -98,6 +99,7 @@ def test_floats_survive_to_the_last_digit(tmp_path: Path, X: np.ndarray, group: 
     assert np.array_equal(whole(source, rows), X, equal_nan=True)
 
 
+@pytest.mark.slow
 def test_the_file_is_never_in_memory(path: Path) -> None:
     n, p = 500_000, 10
     write(path, {f"v{j}": np.random.default_rng(j).standard_normal(n) for j in range(p)}, use_dictionary=False)

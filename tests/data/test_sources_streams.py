@@ -170,6 +170,7 @@ def test_streams_of_one_column_and_of_none():
         open_source(Query(pa.table({})))
 
 
+@pytest.mark.slow
 def test_a_relation_of_duckdb_is_asked_and_asked_again():
     duckdb = pytest.importorskip("duckdb")
     with duckdb.connect() as connection:

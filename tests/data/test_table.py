@@ -54,6 +54,7 @@ def frame():
     return pd.DataFrame(X, columns=list("abcd"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_file_is_read_once(question, ending, frame, passes, tmp_path):

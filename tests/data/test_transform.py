@@ -206,6 +206,7 @@ def test_rows_are_read_again_where_others_are_complete_now(frame, tmp_path):
         np.testing.assert_allclose(logs.moments.mean, by_hand(frame, {"c": "log"}).mean(), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_of_a_table_of_more_rows_than_are_kept_logarithms_take_another_pass(tmp_path):
     rows = np.exp(np.random.default_rng(1).standard_normal((50_000, 3)))
     path = written(pd.DataFrame(rows, columns=list("abc")), "parquet", tmp_path)

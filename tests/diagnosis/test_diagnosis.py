@@ -200,6 +200,7 @@ def test_the_same_seed_gives_the_same_answer_and_another_seed_other_units():
     assert diagnose(X, seed=1)["units"].numbers != diagnose(X, seed=2)["units"].numbers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_relabelling_the_columns_relabels_the_answer(seed):
     X = ordag.simulate("erdos-renyi", 7, 300, seed=seed, degree=3, variances=(0.5, 3)).X
@@ -220,6 +221,7 @@ def close(a, b):
     return a == pytest.approx(b, rel=1e-6, abs=1e-12) if isinstance(a, float) else a == b
 
 
+@pytest.mark.slow
 def test_moments_leave_what_needs_rows_unchecked():
     X = model([1, 0.2, 4, 1])
     whole, light = diagnose(frame(X)), diagnose(Moments.from_rows(frame(X)))
@@ -260,6 +262,7 @@ def test_few_rows_are_said_to_be_few():
     assert "would often" in diagnosis["equal_variances"].sentence
 
 
+@pytest.mark.slow
 def test_missing_values_are_dropped_on_request():
     data = frame(model())
     data.loc[[3, 5], "b"] = np.nan
@@ -300,6 +303,7 @@ def test_bad_settings_are_refused(settings):
         diagnose(model(n=60), **settings)
 
 
+@pytest.mark.slow
 def test_settings_of_the_learner_are_passed_on():
     X = frame(model())
     diagnosis = diagnose(X, parents="bic", direction="backward")
@@ -316,6 +320,7 @@ def test_no_arrows():
     }
 
 
+@pytest.mark.slow
 def test_collinear_rows_leave_the_rest_standing():
     random = np.random.default_rng(1)
     X = random.standard_normal((200, 3))
@@ -427,6 +432,7 @@ def test_units_reach_the_pooled_search():
     assert kept.numbers["turned"] < diagnose(X * [1.0, 30.0, 0.1, 5.0])["units"].numbers["turned"]
 
 
+@pytest.mark.slow
 def test_settings_of_cvs_make_it_cvs():
     assert diagnose_any("marks", alpha=0.05).fit.method == "cvs"
     assert diagnose_any("marks", parents="bic").fit.method == "cvs"
@@ -439,6 +445,7 @@ def test_a_class_has_no_equations_to_check():
     assert diagnose_any("marks", method="ges", orient_by_order="class").fit.method == "ges"
 
 
+@pytest.mark.slow
 def test_a_given_fit_is_checked_as_one_that_is_learned():
     whole = diagnose("marks", alpha=0.05)
     given = check_fit(ordag.learn("marks", "cvs", alpha=0.05), alpha=0.05, draws=20)
@@ -461,6 +468,7 @@ def test_a_given_fit_is_checked_by_the_rows_that_it_keeps_and_in_the_units_that_
     )
 
 
+@pytest.mark.slow
 def test_a_slow_method_learns_again_a_few_times_and_says_how_often():
     quick, slow = ordag.learn("marks", "cvs"), ordag.learn("marks", "pooled", kicks=0)
     assert usual_draws(quick) == 20

@@ -62,6 +62,7 @@ def test_the_marks_have_the_papers_p_value():
     assert round(p_value, 3) == 0.798
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [3, 5, 9, 20])
 def test_tail_equals_that_by_inversion(p):
     middle = 4 * (p + 4) / (p + 2) ** 2 * (p * (p + 1) / 2 - 1) + 8 / (p + 2)
@@ -106,6 +107,7 @@ def literal_fast(X):
     return inverse @ (Z.T * distances) @ Z / (len(X) * (X.shape[1] + 2))
 
 
+@pytest.mark.slow
 def test_p_values_are_uniform_for_many_gaussian_rows():
     p_values = [kurtosis_test(gaussian(seed, 2000, 3)).p_value for seed in range(300)]
     assert kstest(p_values, "uniform").pvalue > 0.01

@@ -98,6 +98,7 @@ def test_tables_of_graphs_are_not(method):
         assert not found.nearly
 
 
+@pytest.mark.slow
 def test_a_column_that_causes_all_others_is_no_hidden_factor():
     names = list("abcdefgh")
     sem = ordag.LinearSEM.from_edges(names, {("a", other): 0.8 for other in names[1:]})
@@ -135,6 +136,7 @@ def test_units_and_the_order_of_columns_do_not_matter():
     assert second.chi_square == pytest.approx(first.chi_square, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_check_says_it(run):
     status, out, _ = run("check", "marks", "--alpha", "0.05")
     assert status == 0

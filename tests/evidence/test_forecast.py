@@ -100,6 +100,7 @@ def test_shares_are_counted_of_the_edges_that_are_there():
         assert (said.wrong, said.turned, said.missed) == pytest.approx(shares(found, truth))
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_forecast_with_any_stack_and_workers(monkeypatch):
     fit = ordag.learn(ordag.simulate("erdos-renyi", 12, 200, seed=1, degree=2).X, "cvs")
     one = forecast(fit, 40, seed=3)

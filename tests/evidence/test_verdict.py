@@ -324,6 +324,7 @@ def test_every_verdict_speaks_of_hidden_common_causes():
     assert "nearly as well as the graph (BIC only 3.7 worse; χ² = 8.7 on 5 df, p = 0.12)" in marks.sentence
 
 
+@pytest.mark.slow
 def test_rows_that_remember_are_a_caution():
     random = np.random.default_rng(6)
     sem = ordag.simulate("erdos-renyi", 8, 2, seed=1, degree=2).sem

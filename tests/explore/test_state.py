@@ -29,6 +29,7 @@ settings = st.sampled_from(sorted({name for one in METHODS for name in settings_
 entries = st.sampled_from(["tiers", "required", "forbidden", "roots", "sinks"])
 
 
+@pytest.mark.slow
 @given(part=parts, value=anything)
 def test_any_value_of_a_part_is_read_or_refused(part, value):
     _read_or_refused({**state(), part: value})

@@ -70,6 +70,7 @@ def test_classes_are_valid(graph):
     assert graph.valid
 
 
+@pytest.mark.slow
 @given(partly_directed(names()))
 def test_networkx_and_tables(graph):
     assert Cpdag.from_networkx(graph.to_networkx()) == graph

@@ -147,6 +147,7 @@ def test_reordering_keeps_the_graph(dag, random):
     assert "\n" not in repr(dag)
 
 
+@pytest.mark.slow
 def test_a_big_order():
     rng = np.random.default_rng(0)
     p = 3000

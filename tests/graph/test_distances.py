@@ -44,6 +44,7 @@ def test_what_cannot_be_compared(distance):
         distance([[0, np.nan], [0, 0]], np.zeros((2, 2)))
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_equals_the_definition_in_any_order_of_the_nodes(data):
     nodes = data.draw(names())

@@ -62,6 +62,7 @@ def test_v_structures(dag):
     assert all(place(a) < place(c) for a, _, c in triples)
 
 
+@pytest.mark.slow
 @given(classes(max_size=6))
 def test_listing_a_class(cpdag):
     members = enumerate_class(cpdag)

@@ -69,6 +69,7 @@ def test_each_nasty_name(format):
             assert Dag.parse("\ufeff" + text, format).reorder(dag.nodes) == dag
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", list(FORMATS))
 @given(st.data())
 def test_weights_round_trip(format, data):
@@ -178,6 +179,7 @@ def test_dagitty_lines_follow_its_grammar(dag):
     assert tuple(edges) == dag.directed
 
 
+@pytest.mark.slow
 @given(dags(names(), max_size=4), st.data())
 def test_networkx_reads_our_gml(dag, data):
     assume(not {"[]", "()"} & set(dag.nodes))  # which its reader turns into Python objects
@@ -196,6 +198,7 @@ def test_any_xml_reader_reads_our_graphml(dag):
     assert {(edge.get("source"), edge.get("target")) for edge in root.iter(f"{space}edge")} == set(dag.directed)
 
 
+@pytest.mark.slow
 @given(dags(names(), max_size=4))
 def test_pandas_reads_our_tables(dag):
     assume(dag.nodes and "" not in dag.nodes and "\x00" not in "".join(dag.nodes))

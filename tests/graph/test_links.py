@@ -97,6 +97,7 @@ def test_links_are_the_entries_of_a_mask(graph, data):
     assert not NO_LINKS.has(i, j).any()
 
 
+@pytest.mark.slow
 @given(dags(), dags())
 def test_distances_and_classes_are_those_of_the_matrices(first, second):
     size = min(len(first.nodes), len(second.nodes))

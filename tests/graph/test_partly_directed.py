@@ -24,6 +24,7 @@ def test_each_rule_by_itself(arrows, lines, result):
     assert set(closed.undirected) == set(map(tuple, lines)) - {tuple(result)}
 
 
+@pytest.mark.slow
 @given(dags(max_size=5), st.data())
 def test_knowledge_is_carried_all_the_way(dag, data):
     """What Meek's rules give with some arrows known is the union of the DAGs that have them: no more, no less."""

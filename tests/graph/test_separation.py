@@ -28,6 +28,7 @@ def test_what_makes_no_sense():
         d_separated(COLLIDER, "a", "b", "b")
 
 
+@pytest.mark.slow
 @given(dags(min_size=2, max_size=6))
 def test_equals_the_definition_by_paths(dag):
     p = range(len(dag.nodes))
@@ -38,6 +39,7 @@ def test_equals_the_definition_by_paths(dag):
         assert d_separated(dag, dag.nodes[1], dag.nodes[0], names) == expected
 
 
+@pytest.mark.slow
 @given(dags(min_size=3, max_size=8), st.data())
 def test_sets_equal_the_moral_graph(dag, data):
     roles = data.draw(st.lists(st.sampled_from("abg-"), min_size=len(dag.nodes), max_size=len(dag.nodes)))

@@ -137,6 +137,7 @@ BOMB = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -194,6 +194,7 @@ def test_on_the_command_line(variance, run, tmp_path):
     assert out.startswith("v0 → v1: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [60, 80, 200])
 @pytest.mark.parametrize("variance", ["sparse", "shrinkage"])
 def test_lines_fit_the_screen(variance, width, run, tmp_path, monkeypatch):
@@ -205,6 +206,7 @@ def test_lines_fit_the_screen(variance, width, run, tmp_path, monkeypatch):
         assert max(map(len, out.splitlines())) <= width
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "p"), [(5, 4), (5, 8), (20, 100), (30, 30), (31, 30)])
 def test_few_rows_say_what_they_can_show(n, p):
     fit = ordag.learn(ordag.simulate("er2", p, n, seed=2).X, "cvs")
@@ -252,6 +254,7 @@ def test_all_arrows_that_are_left_pass_their_tests():
         assert (fit.edges["q_value"] <= 0.01).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [10, 60])
 @pytest.mark.parametrize("variance", [None, "sparse", "lasso", "auto", "shrinkage", "robust"])
 def test_copies_and_constants_are_named(n, variance):

@@ -18,6 +18,7 @@ def position_of(X, A):
     return Position(Regressions(Moments.from_rows(X).R, n), A, float(np.exp(np.log(n) / (n * p))))
 
 
+@pytest.mark.slow
 @given(X=tables(max_p=6), seed=st.integers(0, 2**32 - 1))
 def test_the_table_holds_every_neighbour(X, seed):
     n, p = X.shape

@@ -46,6 +46,7 @@ def test_any_order_may_be_given_as_a_hint():
     assert essential(dag, rng.permutation(p).tolist()).adjacency().tolist() == essential(dag).adjacency().tolist()
 
 
+@pytest.mark.slow
 def test_a_member_of_the_class_begins_with_any_clique():
     rng = np.random.default_rng(4)
     for _ in range(40):

@@ -27,6 +27,7 @@ def test_population_moments_give_the_true_class(seed):
         assert ges_search(model).graph == as_cpdag(dag, model.names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("phases", "iterate"),
     [

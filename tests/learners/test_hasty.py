@@ -86,6 +86,7 @@ def test_a_first_pooled_graph_of_few_rows_takes_no_leaps():
     assert better.score < first.score - 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["pooled", "ges", "gds"])
 def test_first_graphs_keep_to_what_is_known(method):
     given = table(12, 400, 1, degree=6.0, spread=4.0)

@@ -142,6 +142,7 @@ def test_relabelling(method, options, X, seed):
     assert sorted(there.details["knowledge_arrows"]) == sorted(here.details["knowledge_arrows"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["cvs", "pc", "ges", "gds", "pooled"])
 def test_inputs_are_left_alone_and_all_kinds_serve(method, tmp_path):
     entries = {"tiers": [["algebra"], ["vectors", "mechanics"]], "required": [["statistics", "analysis"]]}

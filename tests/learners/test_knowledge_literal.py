@@ -38,6 +38,7 @@ def residual(X, j, others):
     return float(np.sum((X[:, j] - design @ np.linalg.lstsq(design, X[:, j], rcond=None)[0]) ** 2))
 
 
+@pytest.mark.slow
 @given(X=tables(), seed=seeds)
 def test_orders_choose_among_those_whose_turn_it_can_be(X, seed):
     p = X.shape[1]
@@ -94,6 +95,7 @@ def test_parents_are_tested_only_where_they_are_in_question(X, seed, correction)
     assert fit.selection.pairs == len(open_)
 
 
+@pytest.mark.slow
 @given(X=tables(max_p=5), seed=seeds)
 def test_gds_ends_where_no_allowed_move_is_better(X, seed):
     p = X.shape[1]
@@ -153,6 +155,7 @@ def test_ges_knows_which_classes_have_a_member_that_keeps_to_it(data, seed):
         assert np.array_equal(constrained.restricted(graph), np.any(members, axis=0))
 
 
+@pytest.mark.slow
 @given(X=tables(max_p=4, max_rows=40), seed=seeds)
 def test_ges_is_the_literal_search_among_the_classes_that_remain(X, seed):
     p = X.shape[1]

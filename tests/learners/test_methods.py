@@ -45,6 +45,7 @@ def test_learn_is_the_search_on_the_same_moments(method):
     assert len(fit.edges) == len(fit.graph.directed)
 
 
+@pytest.mark.slow
 def test_pc_keeps_its_tests():
     fit = learn(X, method="pc")
     joined = fit.graph.skeleton
@@ -80,6 +81,7 @@ def test_estimators_are_learn():
         assert (fitted.weights_ is None) == (method != "gds")
 
 
+@pytest.mark.slow
 def test_orienting_within_the_class_gives_a_member_and_reports_what_it_could_not_do():
     rng = np.random.default_rng(0)
     for seed in range(40):
@@ -115,6 +117,7 @@ def test_an_invalid_class_is_not_silently_patched():
         orient_by_order(broken, "abcd", "both")
 
 
+@pytest.mark.slow
 def test_orient_by_order_in_learn():
     drawn = simulate("erdos-renyi", 10, 5000, 1, degree=2)
     fit = learn(drawn.X, method="ges", orient_by_order="class")

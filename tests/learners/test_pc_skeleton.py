@@ -26,6 +26,7 @@ def sets(result):
     return {tuple(sorted(map(place, pair))): {place(name) for name in S} for pair, S in result.separating_sets.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["first", "largest"])
 @pytest.mark.parametrize("test", ["fisher-z", "t"])
 @given(tables(min_p=2, max_p=6), st.sampled_from([0.01, 0.1, 0.5]))
@@ -72,6 +73,7 @@ def test_relabelling_the_columns_relabels_the_answer(rule, data):
     assert (other.levels, other.tests, other.valid) == (one.levels, one.tests, one.valid)
 
 
+@pytest.mark.slow
 @given(tables(min_p=3, max_p=6), st.integers(0, 2**32 - 1))
 def test_units_do_not_matter(X, seed):
     scale = 10.0 ** np.random.default_rng(seed).uniform(-6, 6, X.shape[1])

@@ -92,6 +92,7 @@ def test_found_parents_are_those_of_growing_and_shrinking(seed, root):
         trees.use(random_local(rng, n, p))
 
 
+@pytest.mark.slow
 @given(seed=seeds, root=st.booleans())
 def test_only_the_allowed_and_all_the_needed(seed, root):
     rng = np.random.default_rng(seed)
@@ -112,6 +113,7 @@ def test_only_the_allowed_and_all_the_needed(seed, root):
         trees.use(random_local(rng, n, p))
 
 
+@pytest.mark.slow
 @given(seed=seeds)
 def test_who_was_not_picked_can_go_and_who_is_no_rival_can_come(seed):
     rng = np.random.default_rng(seed)

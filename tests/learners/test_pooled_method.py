@@ -69,6 +69,7 @@ def test_what_a_fit_tells():
     assert np.isfinite(fit.edges["p_value"]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "groups", [None, [], [["x0", "x1", "x4"], ["x2", "x3"]], [[f"x{j}"] for j in range(6)], [["x5"]]]
 )
@@ -149,6 +150,7 @@ def test_two_columns(seed):
     assert_sound(learn(rows, method="pooled", kicks=3, draws=10))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extra", [1, 2, 3])
 @pytest.mark.parametrize("p", [2, 3, 5, 8])
 def test_hardly_more_rows_than_columns(p, extra):
@@ -178,6 +180,7 @@ def test_columns_of_very_different_size(p):
     assert alone.score - oracles.score_of(rows, parents_of(alone.graph), []) == pytest.approx(shift, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_blocks_without_any_correlation():
     S = np.kron(np.eye(3), [[1.0, 0.6], [0.6, 1.0]])
     for n in (12, 10**4):
@@ -198,6 +201,7 @@ def test_columns_that_are_nearly_the_same():
         learn(np.column_stack([base, base[:, 0]]), method="pooled")
 
 
+@pytest.mark.slow
 def test_all_variables_on_all_before_them():
     rng = np.random.default_rng(5)
     p, n = 7, 2000
@@ -259,6 +263,7 @@ def test_a_required_arrow_that_does_not_pay_is_there():
     assert fit.edges["probability"].tolist() == pytest.approx([1.0, 1.0])
 
 
+@pytest.mark.slow
 def test_what_was_given_is_left_alone():
     rows, groups = X.copy(), [["x0", "x1"], ["x2"]]
     moments = named(rows)

@@ -61,6 +61,7 @@ def test_all_graphs_over_five(five):
     assert {tuple(masks(graph)) for graph in five} == {tuple(row) for row in all_graphs(5).tolist()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [2, 3, 4])
 @pytest.mark.parametrize("seed", range(4))
 def test_probabilities_are_those_of_the_enumeration(p, seed):
@@ -255,6 +256,7 @@ def test_the_books_are_kept(seed):
     np.testing.assert_allclose(state.shares(), counted / 300)
 
 
+@pytest.mark.slow
 def test_a_step_changes_the_score_by_what_it_says():
     rng = np.random.default_rng(0)
     X = oracles.random_rows(5, 50, rng)

@@ -86,6 +86,7 @@ def parabola(local, j, v):
     return local.half * v + local.weight[j] * (v - local.mean[j]) ** 2
 
 
+@pytest.mark.slow
 @given(seed=seeds)
 def test_the_sum_lies_above_the_score_and_touches_it(seed):
     rng = np.random.default_rng(seed)

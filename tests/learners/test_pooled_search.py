@@ -117,6 +117,7 @@ def test_equal_variances_give_the_truth_from_population_moments(p, seed):
         assert fit.details["spread"] == pytest.approx(1.0, abs=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [2, 5, 8])
 @pytest.mark.parametrize("seed", range(4))
 def test_free_variances_give_the_class_from_population_moments(p, seed):
@@ -199,6 +200,7 @@ def test_more_kicks_are_never_worse():
         assert fits[2].details["kicks"] >= 8
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ordag.errors.PrecisionWarning")
 @pytest.mark.parametrize(("p", "seed"), [(50, 0), *(thorough(80, seed) for seed in range(3))])
 def test_dense_graphs_are_no_worse_than_those_of_tests(p, seed):
@@ -210,6 +212,7 @@ def test_dense_graphs_are_no_worse_than_those_of_tests(p, seed):
     assert hamming(pooled.graph.adjacency, data.dag.adjacency) <= hamming(tested.graph.adjacency, data.dag.adjacency)
 
 
+@pytest.mark.slow
 def test_equal_variances_stand_alone_only_where_all_are_compared():
     X = simulate("erdos-renyi", 14, 1000, 2, degree=3).X
     names = [f"X{j + 1}" for j in range(14)]
@@ -236,6 +239,7 @@ def test_dense_graphs_of_ten_variables_and_more_are_not_kicked(p, kicked):
     assert (fit.details["kicks"] > 0) == kicked
 
 
+@pytest.mark.slow
 def test_progress_tells_of_every_start():
     said = []
     X = simulate("erdos-renyi", 12, 80, 0, degree=5).X

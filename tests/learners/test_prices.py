@@ -55,6 +55,7 @@ def test_the_scores_of_gds_are_those_of_regressions(X):
         assert fit.score == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "more"), [("ges", {}), ("gds", {"seed": 3})])
 def test_bic_is_a_factor_of_one_to_the_last_digit(method, more):
     X = simulate("heterogeneous", 8, 200, 1).X
@@ -119,6 +120,7 @@ def test_relabelling_the_columns_relabels_the_class():
         np.testing.assert_array_equal(there, here[np.ix_(new, new)])
 
 
+@pytest.mark.slow
 def test_estimators_comparisons_and_bootstraps():
     X = simulate("erdos-renyi", 8, 300, 6).X
     for estimator, named, more in ((GES, {}, {}), (GDS, {"random_state": 1}, {"seed": 1})):

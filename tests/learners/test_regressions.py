@@ -50,6 +50,7 @@ def test_every_answer_is_a_regression_on_the_rows(X, data):
     np.testing.assert_array_equal(regressions.rss_changing(node, mask(parents)), np.where(inside, dropping, adding))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_dense_designs_keep_their_digits(seed):
     X, regressions = dense(50, 1000, seed)

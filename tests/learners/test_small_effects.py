@@ -48,6 +48,7 @@ def test_a_dag_without_its_weakest_arrows(X, least):
         assert abs(fit.weights[one.source, one.target]) * sd[one.source] / sd[one.target] == pytest.approx(one.size)
 
 
+@pytest.mark.slow
 @given(tables(min_p=3, max_p=6), st.sampled_from(["pc", "ges"]), st.floats(0.05, 0.6))
 def test_the_lines_of_a_class_count_in_their_stronger_direction(X, method, least):
     whole = learn(X, method=method)

@@ -44,6 +44,7 @@ def test_by_default_the_condition_says_whether_the_algorithm_is_right(sem):
         assert result.order == result.greedy_order
 
 
+@pytest.mark.slow
 @given(sems(max_p=5))
 def test_given_all_non_descendants_is_every_order_at_once(sem):
     every = all(identifiability(sem, order).holds for order in oracles.causal_orders(sem.B))

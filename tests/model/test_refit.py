@@ -39,6 +39,7 @@ def test_keeps_its_digits_in_dense_graphs():
         assert result.sem.omega[j] * result.residual_df[j] == pytest.approx(rss, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_standard_errors_have_the_right_size():
     sem, _ = simulate("nonfaithful", n=1)
     scores = []

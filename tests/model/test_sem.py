@@ -28,6 +28,7 @@ def test_total_effects_sum_over_paths(sem):
     assert not np.diag(effects).any()
 
 
+@pytest.mark.slow
 def test_total_effects_keep_their_digits_in_dense_graphs():
     sem, _ = simulate("homogeneous", p=50, n=1, seed=3)
     S = oracles.exact_covariance(sem.B, sem.omega)

@@ -25,6 +25,7 @@ def test_every_design_gives_a_model_and_its_rows(design):
     assert oracles.is_causal(sem.B, list(simulation.order))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", NAMES)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_seed_gives_one_model_whatever_n(design, seed):
@@ -84,6 +85,7 @@ def test_nonfaithful_model():
     assert sem.omega.tolist() == [2.25, 1.5, 1.5]
 
 
+@pytest.mark.slow
 def test_labels_are_a_random_permutation():
     first = [simulate(p=4, n=1, seed=seed).order[0] for seed in range(200)]
     assert np.bincount(first, minlength=4).min() > 30

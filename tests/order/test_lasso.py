@@ -15,6 +15,7 @@ def drawn(p, n, seed):
     return simulation, np.cov(simulation.X, rowvar=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p", "n", "seed"), [(6, 40, 1), (8, 100, 2), (8, 12, 3), (8, 7, 3)])
 def test_equals_a_lasso_by_cycles(p, n, seed):
     _, S = drawn(p, n, seed)
@@ -25,6 +26,7 @@ def test_equals_a_lasso_by_cycles(p, n, seed):
     assert [one.tolist() for one in found.support] == supports
 
 
+@pytest.mark.slow
 def test_units_change_the_variances_and_nothing_else():
     _, S = drawn(12, 60, 4)
     found, larger = lasso_forward(S, 60), lasso_forward(9.0 * S, 60)
@@ -40,6 +42,7 @@ def test_relabelling_the_columns_relabels_the_answer():
     assert other.runner_up == pytest.approx(found.runner_up)
 
 
+@pytest.mark.slow
 def test_support_comes_before_and_runner_ups_are_no_less():
     _, S = drawn(20, 15, 6)
     kept = S.copy()
@@ -51,6 +54,7 @@ def test_support_comes_before_and_runner_ups_are_no_less():
     assert found.runner_up[-1] == np.inf
 
 
+@pytest.mark.slow
 def test_keeps_to_a_partial_order():
     _, S = drawn(10, 50, 7)
     order = lasso_forward(S, 50).order

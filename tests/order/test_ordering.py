@@ -73,6 +73,7 @@ def test_blocks_do_not_matter(p):
 SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", SIZES)
 @pytest.mark.parametrize("kind", ["plain", "ill-conditioned", "ties", "partial order"])
 def test_the_kernel_in_place_equals_one_column_at_a_time(p, kind):

@@ -31,6 +31,7 @@ def by_least_squares(Z, y):
     return lambda row: w[0] + row @ w[1:]
 
 
+@pytest.mark.slow
 def test_equals_one_prediction_at_a_time():
     random = np.random.default_rng(0)
     X = random.standard_normal((60, 5)) @ (np.eye(5) + np.triu(random.uniform(-1.0, 1.0, (5, 5)), 1))
@@ -86,6 +87,7 @@ def test_p_values_are_of_the_rise_without_a_variable():
         assert (found.p_values[m, m:] == 1.0).all()
 
 
+@pytest.mark.slow
 def test_other_labels_give_the_same_answer():
     X, _ = waves(150, 3, 5)
     mixed = np.array([3, 0, 4, 1, 2])

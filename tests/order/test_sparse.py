@@ -48,6 +48,7 @@ def same_as_the_literal_one(S, n, **options):
     return found
 
 
+@pytest.mark.slow
 @given(covariances(), st.sampled_from([0, 1, 2, 3, 10]), st.sampled_from([None, 0, 1, 2]))
 def test_it_is_the_literal_search(drawn, most, width):
     same_as_the_literal_one(*drawn, most=most, width=width)
@@ -86,6 +87,7 @@ def test_population_covariances(design, seed):
     np.testing.assert_allclose(found.variances, 1.0, rtol=2e-3)
 
 
+@pytest.mark.slow
 @given(covariances(max_p=7), st.integers(0, 2**32 - 1))
 def test_before_is_kept_to(drawn, seed):
     S, n = drawn
@@ -97,6 +99,7 @@ def test_before_is_kept_to(drawn, seed):
     assert (position[:, None] < position)[before].all()
 
 
+@pytest.mark.slow
 @given(covariances(max_p=12), st.integers(0, 2**32 - 1))
 def test_relabelling_relabels_the_answer(drawn, seed):
     S, n = drawn
@@ -108,6 +111,7 @@ def test_relabelling_relabels_the_answer(drawn, seed):
     np.testing.assert_allclose(other.chosen, found.chosen, rtol=1e-9)
 
 
+@pytest.mark.slow
 @given(covariances(max_p=12), st.integers(-40, 40))
 def test_a_common_scale_is_a_common_scale(drawn, exponent):
     S, n = drawn
@@ -152,6 +156,7 @@ def test_compiled_and_plain_give_the_same(design, width, monkeypatch):
     assert compiled.chosen.tolist() == plain.chosen.tolist()
 
 
+@pytest.mark.slow
 def test_blocks_of_rows_do_not_matter(monkeypatch):
     S = np.cov(simulate("hub", p=40, n=30, seed=2).X.T)
     whole = sparse_forward(S, 30)

@@ -26,6 +26,7 @@ RSMAX2 = {
 """The arcs of `rsmax2(X)` with bnlearn 4.9 (R 4.2.2) on the data of tests/reference/data."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RSMAX2)
 def test_rsmax2_is_that_of_bnlearn(name):
     found = rsmax2(Moments.scan(REFERENCE / "data" / f"{name}.csv"))

@@ -32,6 +32,7 @@ def by_column(ordering, kept):
     return {order[m]: {order[j] for j in np.flatnonzero(kept[m])} for m in range(len(order))}
 
 
+@pytest.mark.slow
 @given(tables(max_p=6))
 def test_it_is_literal_backward_elimination(X):
     ordering = forward(Moments.from_rows(X))
@@ -70,6 +71,7 @@ def test_many_predecessors_are_screened_to_the_same_answer():
         assert screened.penalty == pytest.approx(literal.penalty)
 
 
+@pytest.mark.slow
 @given(tables(min_p=4, max_p=7), st.integers(0, 2**16), st.booleans())
 def test_after_screening_neither_one_more_nor_one_fewer_is_better(X, seed, scarce):
     rng = np.random.default_rng(seed)
@@ -116,6 +118,7 @@ def test_both_ways_to_the_gains_agree():
         assert (bounds >= one.values - 1e-8).all()
 
 
+@pytest.mark.slow
 def test_products_without_digits_are_not_relied_upon():
     """Beside a nearly exact copy a scatter matrix has nothing left to say; its root has."""
     rng = np.random.default_rng(5)
@@ -127,6 +130,7 @@ def test_products_without_digits_are_not_relied_upon():
     assert found[107] in ({0, 5}, {1, 5})
 
 
+@pytest.mark.slow
 @given(tables(max_p=6), st.data())
 def test_relabelling_the_columns_relabels_the_answer(X, data):
     new = list(data.draw(permutations(X.shape[1])))
@@ -215,6 +219,7 @@ def test_it_beats_tests_at_one_per_cent():
     assert distances[1] < distances[0] / 3
 
 
+@pytest.mark.slow
 def test_settings_details_and_sentences():
     fit = learn("sachs", parents="adaptive")
     assert fit.settings["parents"] == "adaptive"

@@ -36,6 +36,7 @@ REFERENCE = Path(__file__).parents[1] / "reference"
 SETS = sorted(path.stem for path in (REFERENCE / "data").glob("*.csv"))
 
 
+@pytest.mark.slow
 @given(tables(max_p=6))
 def test_every_p_value_is_that_of_a_regression(X):
     ordering = forward(Moments.from_rows(X))
@@ -106,6 +107,7 @@ def test_bic_is_literal_backward_elimination(X):
         )
 
 
+@pytest.mark.slow
 def test_bic_of_an_ill_conditioned_design_is_literal_backward_elimination():
     X = simulate("homogeneous", 30, 300, 2).X
     ordering = forward(Moments.from_rows(X))
@@ -230,6 +232,7 @@ def test_a_level_lies_between_0_and_1(alpha):
         learn("marks", alpha=alpha)
 
 
+@pytest.mark.slow
 def test_level_of_the_tests_under_the_true_order():
     """Under independence every test rejects about alpha of the pairs (binomial error over 20,000 pairs)."""
     rng = np.random.default_rng(0)

@@ -18,6 +18,7 @@ from ordag.parents.row_tests import (
 )
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(6, 25), st.booleans())
 def test_equals_the_definition(seed, n, rounded):
     """With ties too."""

@@ -52,6 +52,7 @@ def test_any_graph(p, seed, density):
     assert layout == layered(arrows, None, widths)
 
 
+@pytest.mark.slow
 @given(st.integers(2, 9), st.integers(0, 2**32 - 1))
 def test_a_class_has_its_lines_along_the_order(p, seed):
     cpdag = to_cpdag(Dag([f"v{k}" for k in range(p)], random_arrows(p, seed)))

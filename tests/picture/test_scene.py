@@ -38,6 +38,7 @@ def scene_of(nodes, adjacency, **looks):
     return graph_scene(nodes, place(nodes, adjacency), strokes)
 
 
+@pytest.mark.slow
 @given(names, st.integers(0, 2**32 - 1))
 def test_pictures_are_well_formed_for_any_names(nodes, seed):
     adjacency = np.triu(np.random.default_rng(seed).random((len(nodes), len(nodes))) < 0.5, 1)

@@ -34,6 +34,7 @@ def residual(fit, name):
     return y - A @ np.linalg.lstsq(A, y, rcond=None)[0]
 
 
+@pytest.mark.slow
 def test_every_chart_belongs_to_a_finding_and_is_whole():
     assert set(found()) == {finding.key for finding in checked().findings if finding.level != "unchecked"}
     for chart in found().values():

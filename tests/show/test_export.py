@@ -74,6 +74,7 @@ def test_json_is_the_whole_answer(kind):
     assert text.endswith("}\n")
 
 
+@pytest.mark.slow
 def test_pages_and_pictures_go_by_their_endings_whatever_their_case(tmp_path):
     fit = fit_of("cvs")
     assert content(fit, "a.HTML") == content(fit, tmp_path / "b.html") == report(fit)

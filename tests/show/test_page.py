@@ -120,6 +120,7 @@ def test_a_notebook_gets_the_fragment_and_a_file_the_report(tmp_path):
     assert (tmp_path / "r.html").read_text(encoding="utf-8") == report(fit, check=False)
 
 
+@pytest.mark.slow
 def test_long_tables_end_with_how_many_more_there_are():
     document = Document(fragment(wide_fit(), 3))
     assert [len(table) for table in document.tables] == [4, 4]

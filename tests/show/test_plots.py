@@ -36,6 +36,7 @@ def texts(ax):
     return [one for one in ax.get_figure().findobj(Text) if one.get_visible() and one.get_text()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "look"), crossed(KINDS, [None, *PLOTS]))
 def test_every_kind_of_every_fit(look, kind):
     fit = fit_of(kind)
@@ -183,6 +184,7 @@ def test_no_weight_is_too_small_to_see():
     assert matrix.shade(0.0, "support") == PAPER
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p", "least"), [(5, 30.0), (25, 30.0), (60, 15.0), (300, 3.0), (1000, 2.0)])
 def test_cells_are_never_too_small(p, least):
     view = View(ordag.learn(np.random.default_rng(0).standard_normal((p + 200, p)), "cvs", correction="bonferroni"))

@@ -100,6 +100,7 @@ def test_scripts_put_text_in_as_text():
         )
 
 
+@pytest.mark.slow
 def test_checks_are_made_unless_the_table_is_wide_or_somebody_says_no(monkeypatch):
     fit = fit_of("cvs")
     assert len(json.loads(parts(report(fit))[3][0])["findings"]) == 17
@@ -126,6 +127,7 @@ def test_methods_are_compared_if_asked_for():
         report(fit_of("cvs"), check=False, compare=["none of them"])
 
 
+@pytest.mark.slow
 def test_the_same_fit_gives_the_same_page():
     assert report(fit_of("cvs")) == report(fit_of("cvs"))
 
