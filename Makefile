@@ -5,9 +5,10 @@ BIN = $(VENV)/bin
 PEERS = .venv-peers
 # pip, or uv where it is installed: the same packages, sooner.
 INSTALL = $(if $(shell command -v uv),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
-# Processes that run tests: one more than there are cores, because many tests wait for a browser, a server or a worker; 0 for none but the first.
-JOBS ?= $(shell $(PYTHON) -c "import os; print(min(8, 1 + (os.cpu_count() or 1)))")
-TESTS = -m pytest --numprocesses=$(JOBS) --dist=worksteal
+# Processes that run unit tests, one for every core; system tests have one more, because many wait for a browser, a server or a worker.
+JOBS ?= $(shell $(PYTHON) -c "import os; print(min(8, os.cpu_count() or 1))")
+TESTS = -m pytest --dist=worksteal --numprocesses=
+
 # Bytecode is kept, whatever the environment says: tests start many processes, and each would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -41,19 +42,19 @@ explore: $(VENV)/.installed-explore
 	@$(BIN)/ordag explore marks
 
 check: $(VENV)/.installed-dev
-	HYPOTHESIS_PROFILE=quick $(BIN)/python $(TESTS) -m "not system and not slow and not thorough"
+	HYPOTHESIS_PROFILE=quick $(BIN)/python $(TESTS)$(JOBS) -m "not system and not slow and not thorough"
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python $(TESTS) -m "not thorough"
+	$(BIN)/python $(TESTS)$(shell expr $(JOBS) + 1) -m "not thorough"
 
 unit: $(VENV)/.installed-dev
-	$(BIN)/python $(TESTS) -m "not system and not thorough"
+	$(BIN)/python $(TESTS)$(JOBS) -m "not system and not thorough"
 
 system: $(VENV)/.installed-dev
-	$(BIN)/python $(TESTS) -m "system and not thorough"
+	$(BIN)/python $(TESTS)$(shell expr $(JOBS) + 1) -m "system and not thorough"
 
 thorough: $(VENV)/.installed-dev
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python $(TESTS) --timeout=1800 -m "not system or thorough"
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python $(TESTS)$(JOBS) --timeout=1800 -m "not system or thorough"
 
 mutants: $(VENV)/.installed-dev
 	$(BIN)/python -m tools.mutants $(MUTANTS)

@@ -207,6 +207,7 @@ def test_a_fit_is_never_written_over_its_table(tmp_path, table, monkeypatch):
     assert (tmp_path / "data.csv").read_text() == table
 
 
+@pytest.mark.slow
 def test_nor_over_a_part_of_it(tmp_path, table):
     (tmp_path / "parts").mkdir()
     pd.read_csv(tmp_path / "data.csv").to_parquet(tmp_path / "parts" / "one.parquet")

@@ -59,6 +59,7 @@ class Own:
         return float(np.var(x))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variance", ["sparse", "lasso", "regression", Own()])
 def test_orders_that_are_found_step_by_step_know_their_share(variance):
     news = []

@@ -13,6 +13,7 @@ def content(path):
     return json.loads(text.partition('id="document">')[2].partition("</script>")[0])
 
 
+@pytest.mark.slow
 def test_a_report_has_checks_and_says_what_was_typed(run, tmp_path):
     words = ["learn", "marks", "--alpha", "0.05", "--report", "r.html", "--compare", "ges, pc", "--missing", "drop"]
     status, _, err = run(*words)
@@ -31,6 +32,7 @@ def test_checks_can_be_left_out(run, tmp_path):
     assert content(tmp_path / "r.html")["findings"] == []
 
 
+@pytest.mark.slow
 def test_the_report_of_a_check_has_its_findings(run, tmp_path):
     status, out, err = run("check", "marks", "--method", "cvs", "--same-units", "--report", "r.html")
     assert (status, "written: r.html" in err) == (0, True)

@@ -21,6 +21,7 @@ def fit():
     return ordag.learn(ordag.simulate("erdos-renyi", 7, 300, seed=3, degree=4).X)
 
 
+@pytest.mark.slow
 def test_estimates_are_sums_over_paths(fit):
     np.testing.assert_allclose(
         total_effects(fit, interval="given-graph").estimate, sum_over_paths(fit.sem.B), atol=1e-12
@@ -105,6 +106,7 @@ def test_intervals_of_a_learned_graph_are_those_of_its_resamples(fit):
     np.testing.assert_array_equal(from_bootstrap.low, effects.low)
 
 
+@pytest.mark.slow
 def test_spread_and_share_over_resamples_are_those_of_the_values_zeros_included():
     result = ordag.bootstrap("marks", 20, alpha=0.05, seed=1)
     rows = Table("marks").rows.values
@@ -133,6 +135,7 @@ def test_intervals_of_weak_effects_hold_the_truth_though_the_graph_was_learned()
     assert hits["given-graph"] / tries < 0.85
 
 
+@pytest.mark.slow
 def test_no_path_found_is_not_no_effect(run):
     fit = ordag.learn("marks", alpha=0.05)
     effect = total_effect(fit, "mechanics", "statistics", replicates=50)

@@ -186,6 +186,7 @@ def test_json_is_the_whole_answer_in_plain_values():
     assert document["expected_false_edges"] == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 def test_repr_html_and_report_escape_names(tmp_path):
     evil = "<script>alert(1)</script>"
     frame = pd.DataFrame(simulate("4.3", n=200, seed=0).X, columns=[evil, 'b"&', "[red]c[/red]"])

@@ -57,6 +57,7 @@ def test_of_covariances_and_under_names_of_all_kinds(tmp_path):
         Moments.from_bytes("x.moments")
 
 
+@pytest.mark.slow
 def test_files_of_parts_are_the_table(tmp_path):
     pieces = parts()
     paths = []

@@ -79,6 +79,7 @@ def test_the_share_of_a_file_that_is_read_is_that_of_its_batches(tmp_path):
     assert shares == [pytest.approx((k + 1) / len(BATCHES)) for k in range(len(BATCHES))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SOURCES)
 @pytest.mark.parametrize("method", ["cvs", "pooled"])
 def test_what_is_learned_is_what_the_table_gives(kind, method, tmp_path):

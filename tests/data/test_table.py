@@ -77,6 +77,7 @@ def test_a_command_reads_a_file_once(command, ending, frame, passes, tmp_path, r
     assert len(passes) == 1
 
 
+@pytest.mark.slow
 def test_weights_for_the_rows_of_a_file_take_a_second_pass(frame, passes, tmp_path):
     """The first gives the root that whitens them."""
     frame.to_csv(tmp_path / "table.csv", index=False)

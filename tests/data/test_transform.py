@@ -157,6 +157,7 @@ def test_moments_take_factors_and_standard_deviations(frame, tmp_path):
             ordag.learn(data, "cvs", transform={"a": "log"})
 
 
+@pytest.mark.slow
 def test_partitions_are_changed_where_they_lie(frame):
     dask = pytest.importorskip("dask.dataframe")
     parts = dask.from_pandas(frame, npartitions=3)

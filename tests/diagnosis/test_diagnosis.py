@@ -71,6 +71,7 @@ def good():
     return diagnose(frame(model()), same_units=True)
 
 
+@pytest.mark.slow
 def test_good_data_are_fine_in_everything_but_sorting(good):
     assert good.verdict.tier == "tested"
     assert [finding.key for finding in good.findings] == KEYS
@@ -111,6 +112,7 @@ def near_tie(seed=5):
     return np.column_stack([a, 0.9 * a + 0.5 * random.standard_normal(900)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "level", "X"),
     [
@@ -332,6 +334,7 @@ def test_collinear_rows_leave_the_rest_standing():
     )
 
 
+@pytest.mark.slow
 def test_sachs_depends_on_units_and_transformation():
     diagnosis = diagnose("sachs")
     assert diagnosis.verdict.tier == "assumed"
@@ -370,6 +373,7 @@ def run(*words):
         return CliRunner(env={"COLUMNS": "100", "NO_COLOR": "1"}).invoke(check, list(words), catch_exceptions=False)
 
 
+@pytest.mark.slow
 def test_the_command_says_the_verdict_first():
     result = run("sachs", "--method", "cvs")
     assert result.exit_code == 0
@@ -382,6 +386,7 @@ def test_the_command_says_the_verdict_first():
     assert "The arrows depend on the units and the transformation of the columns" in text
 
 
+@pytest.mark.slow
 def test_the_command_prints_json_alone():
     result = run("marks", "--json", "--alpha", "0.05", "--same-units", "--groups", "algebra, analysis ;vectors")
     assert json.loads(result.stdout)["verdict"]["tier"] == "tested"

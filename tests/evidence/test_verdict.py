@@ -97,6 +97,7 @@ def test_without_an_order_equality_is_tested_over_the_equations_of_a_dag():
     assert equality_test(ordag.learn(X, method="ges")) is None  # a class has no equations
 
 
+@pytest.mark.slow
 def test_level_and_power_of_the_equality_test_are_as_said():
     random = np.random.default_rng(1)
     df = np.full(5, 150.0)
@@ -158,6 +159,7 @@ def test_mardia_keeps_its_level():
     assert np.mean([one.kurtosis_p_value < 0.05 for one in found]) == pytest.approx(0.05, abs=0.03)
 
 
+@pytest.mark.slow
 def test_distances_have_their_exact_distribution():
     random = np.random.default_rng(5)
     rows = random.standard_normal((30, 4)) @ random.uniform(-1, 1, (4, 4))

@@ -49,6 +49,7 @@ def test_lavaan_round_trips(dag):
     assert Dag.parse(dag.to_lavaan(), "lavaan") == dag
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", list(FORMATS))
 def test_each_nasty_name(format):
     """Written and read back, or refused with the name in the message; never something else."""

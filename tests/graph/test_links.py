@@ -204,6 +204,7 @@ def test_a_wide_graph_goes_through_every_format(wide, format):
     assert "adjacency" not in vars(dag)
 
 
+@pytest.mark.slow
 def test_an_adjacency_table_that_nobody_could_open_is_refused():
     dag = Dag.known_acyclic_edges(tuple(f"X{k}" for k in range(MOST_ROWS + 1)), [0], [1])
     with pytest.raises(GraphFormatError, match=r"100,020,001 entries.*table of edges"):

@@ -83,6 +83,7 @@ def test_conflicting_arrows(rows):
     assert np.array_equal(meek(closed), closed)
 
 
+@pytest.mark.slow
 def test_a_long_way_to_go():
     p = 1500
     adjacency = np.eye(p, k=1, dtype=bool) | np.eye(p, k=-1, dtype=bool)

@@ -311,6 +311,7 @@ def test_any_unit(n, variance):
     assert whole.graph == ordag.learn(np.round(100 * X), "cvs", variance=variance).graph
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [10, 60])
 @pytest.mark.parametrize("variance", ["sparse", "robust", "shrinkage"])
 def test_missing_values(n, variance):

@@ -75,6 +75,7 @@ def test_the_score_is_the_literal_one(X, seed, penalty):
     assert ours == pytest.approx(oracles.score(X, A, penalty), rel=1e-9, abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 4, 9, 100])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_published_search_is_the_walk_neighbour_by_neighbour(k, seed):

@@ -6,6 +6,7 @@ from oracles import ges as oracles
 from ordag.learners.ges.essential import essential
 
 
+@pytest.mark.slow
 def test_classes_of_all_dags_on_four_nodes():
     for dag in oracles.all_dags(4):
         graph = as_essential(dag, 4)

@@ -111,6 +111,7 @@ def test_what_a_move_leaves_as_it_was_needs_no_second_look(phase):
             assert candidates._lists == fresh._lists
 
 
+@pytest.mark.slow
 def test_all_dags_of_a_class_have_the_same_score(four):
     X, classes = four
     scores = Scores(moments(X), penalty=1.3)

@@ -72,6 +72,7 @@ def test_the_class_is_valid_and_its_dags_score_what_it_scores():
         assert result.score == pytest.approx(oracles.score(X, dag, penalty=0.5), rel=1e-11)
 
 
+@pytest.mark.slow
 def test_a_new_order_of_the_columns_gives_the_same_graph():
     rng = np.random.default_rng(5)
     for _ in range(5):

@@ -25,6 +25,7 @@ def both(given, method, **settings):
     return learn_from(given, recipe, hasty=True), learn_from(given, recipe)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("n", "spread"), [(60, 1.0), (400, 1.0), (400, 3.0)])
 @pytest.mark.parametrize(
@@ -79,6 +80,7 @@ def test_the_first_pooled_graph_is_where_the_search_goes_on_from():
     assert last.score <= first.score
 
 
+@pytest.mark.slow
 def test_a_first_pooled_graph_of_few_rows_takes_no_leaps():
     first, last = both(table(8, 40, 2, spread=4.0), "pooled", draws=0)
     assert first.score == pytest.approx(last.details["start_scores"]["cvs"], abs=1e-9)

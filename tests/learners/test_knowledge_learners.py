@@ -107,6 +107,7 @@ def population(seed, p=5, n=10**7):
     return Dag(names, B), order, Moments.from_covariance(S, n, names=names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_the_whole_truth_comes_back(seed):
     truth, order, moments = population(seed)

@@ -59,6 +59,7 @@ def test_orders_choose_among_those_whose_turn_it_can_be(X, seed):
     assert backward(moments, before).order.tolist() == last[::-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 def test_orders_of_data_that_spend_their_digits(direction):
     drawn = simulate("homogeneous", 60, 400, 3)

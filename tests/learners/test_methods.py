@@ -72,6 +72,7 @@ def test_scikit_learns_own_checks(estimator, check):
     check(estimator)  # asserts inside
 
 
+@pytest.mark.slow
 def test_estimators_are_learn():
     for estimator, method in ((PC(alpha=0.05), "pc"), (GES(penalty=2.0), "ges"), (GDS(random_state=3), "gds")):
         fitted = clone(estimator).fit(X)

@@ -20,6 +20,7 @@ def population(sem):
     return Moments(ROWS, np.zeros(len(sem.B)), sem.names, R=triangle(root))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("p", [2, 4, 6, 8, 10])
 def test_recovers_the_class_of_the_truth(rule, p):
@@ -50,6 +51,7 @@ def test_every_step_is_that_of_d_separation(seed):
     assert result.graph == Cpdag(sem.names, expected) == to_cpdag(sem.dag)
 
 
+@pytest.mark.slow
 def test_more_rows_find_more():
     """Sparse models: the distance to the true class shrinks with n."""
     wrong = []

@@ -86,6 +86,7 @@ def test_the_score_is_that_of_the_groups(groups):
     assert units.score == pytest.approx(oracles.score_of(X, parents_of(units.graph), None, 0.5), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_one_group_of_all_is_one_unit():
     whole = learn(named(X), method="pooled", groups=[[f"x{j}" for j in (3, 1, 0, 5, 4, 2)]], draws=0)
     units = learn(named(X), method="pooled", units="commensurable", draws=0)
@@ -93,6 +94,7 @@ def test_one_group_of_all_is_one_unit():
     assert whole.score == pytest.approx(units.score, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_alone_in_its_group_a_column_may_have_any_unit():
     scaled = X * [1.0, 1.0, 1.0, 1.0, 1.0, 50.0]
     groups = [["x0", "x1", "x2", "x3", "x4"]]
@@ -127,6 +129,7 @@ def test_settings_that_make_no_sense(given_settings, sentence):
     assert str(caught.value).endswith(".")
 
 
+@pytest.mark.slow
 def test_numbers_of_numpy_serve_as_settings():
     plain = learn(X, method="pooled", kicks=1, draws=6)
     numpys = learn(X, method="pooled", kicks=np.int64(1), draws=np.int32(6), seed=np.int64(0))
@@ -138,6 +141,7 @@ def test_groups_are_found_by_name():
     assert placed_groups([], ["a"]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_two_columns(seed):
     rng = np.random.default_rng(seed)

@@ -293,6 +293,7 @@ def test_chains_depend_on_the_seed_alone():
     np.testing.assert_allclose(first.tenths.mean(axis=0), first.arrows)
 
 
+@pytest.mark.slow
 def test_what_the_sampler_keeps_is_bounded(monkeypatch):
     X = oracles.random_rows(6, 40, np.random.default_rng(0))
     score, variances = PooledScore(40, 6), of_rows(X)

@@ -38,6 +38,7 @@ def test_the_total_is_the_literal_score(n, groups, spread):
         assert score.total(v, k) == pytest.approx(oracles.score(n, v, k, groups, spread), abs=1e-3)
 
 
+@pytest.mark.slow
 @spreads
 def test_the_two_literal_integrals_agree(spread):
     squares = np.array([0.0, 1e-4, 0.1, 3.0, 50.0])
@@ -46,6 +47,7 @@ def test_the_two_literal_integrals_agree(spread):
         np.testing.assert_allclose(oracles.poolings(n, size, squares, spread), one_by_one, atol=1e-6)
 
 
+@pytest.mark.slow
 @spreads
 @pytest.mark.parametrize("size", [2, 5, 50])
 @pytest.mark.parametrize("n", [20, 2000])

@@ -107,6 +107,7 @@ def population(seed, p, free, density=0.5):
     return Dag(names, B), Moments.from_covariance(T.T @ np.diag(omega) @ T, 10**8, names=names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [2, 5, 9, 12])
 @pytest.mark.parametrize("seed", range(3))
 def test_equal_variances_give_the_truth_from_population_moments(p, seed):
@@ -228,6 +229,7 @@ def test_equal_variances_stand_alone_only_where_all_are_compared():
     assert starts["none"] == starts["two"] == starts["halves"] == {"cvs", "ges"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p", "kicked"), [(7, True), (11, False)])
 def test_dense_graphs_of_ten_variables_and_more_are_not_kicked(p, kicked):
     rng = np.random.default_rng(0)

@@ -139,6 +139,7 @@ def test_everything_that_learns_has_it():
     assert all(one.size >= 0.3 for one in effects(turned))
 
 
+@pytest.mark.slow
 def test_it_is_said_how_many():
     fit = learn(collider(), min_effect=0.2)
     assert left_out(fit) == "1 edge with a standardised effect below 0.2 left out"

@@ -34,6 +34,7 @@ def test_units_change_the_variances_and_nothing_else():
     assert larger.variances == pytest.approx(9.0 * found.variances)
 
 
+@pytest.mark.slow
 def test_relabelling_the_columns_relabels_the_answer():
     _, S = drawn(12, 60, 5)
     mixed = np.random.default_rng(0).permutation(12)

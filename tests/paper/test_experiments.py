@@ -20,6 +20,7 @@ from ordag.paper.table1 import PAPER, ROWS, TABLE1
 SIMULATIONS = ("figure2", "figure3", "figure4", "table1", "beyond", "authors")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_quick_run_has_some_of_the_tasks_of_a_full_one(name):
     experiment = EXPERIMENTS[name]

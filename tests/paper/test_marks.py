@@ -72,6 +72,7 @@ def test_partial_correlations_are_those_of_regression_residuals(rows):
     assert (of(rows, "correlation")["value"] > 0).all()
 
 
+@pytest.mark.slow
 def test_normality(rows):
     assert of(rows, "kurtosis test")["p_value"].item() == pytest.approx(0.7977, abs=5e-5)
     assert 0.55 < of(rows, "kurtosis test, simulated")["p_value"].item() < 0.65
@@ -161,6 +162,7 @@ def test_every_difference_has_a_reason(rows):
     }
 
 
+@pytest.mark.slow
 def test_claims_hold_both_sides_and_survive_a_csv_file(rows, tmp_path):
     sentences = claims(rows)
     assert len(sentences) == 7

@@ -54,6 +54,7 @@ def test_bivariate_models(rows):
     assert models["variance_2"][:2].tolist() == pytest.approx(effect.tolist())
 
 
+@pytest.mark.slow
 def test_the_corrected_bound_is_exact_and_the_printed_one_is_not(rows):
     regions = part(rows, "regions")
     assert regions["right_against_bound"].sum() == 0

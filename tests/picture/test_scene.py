@@ -58,6 +58,7 @@ def test_pictures_are_well_formed_for_any_names(nodes, seed):
     assert all(float(word.get("font-size")) >= SMALL for word in root.iter(f"{SPACE}text"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["algebra", "WWWWWWWWMMMMMMMMMM", "iiiiiiiiiillllllll", "Σ_{ij}$x^2$", "血圧の測定値", "x" * 300, ""]
 )

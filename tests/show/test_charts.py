@@ -46,6 +46,7 @@ def test_every_chart_belongs_to_a_finding_and_is_whole():
         assert all(0 <= k < len(chart.y) for k in chart.marked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", SHARES)
 def test_shares_are_those_of_the_finding(key):
     numbers = checked()[key].numbers
@@ -120,6 +121,7 @@ def test_the_worst_column_against_normal_quantiles():
     assert chart.x[0] == pytest.approx(-chart.x[-1])
 
 
+@pytest.mark.slow
 def test_without_rows_there_are_the_charts_of_moments():
     fit = ordag.learn(ordag.Moments.scan("sachs"), "cvs")
     diagnosis = ordag.diagnose(ordag.Moments.scan("sachs"), method="cvs")

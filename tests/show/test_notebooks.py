@@ -32,6 +32,7 @@ def shown_things():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["Fit", "Comparison", "Bootstrap", "Diagnosis", "Effects", "Moments", "LinearSEM", "Dag", "Cpdag"]
 )

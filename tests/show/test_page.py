@@ -61,6 +61,7 @@ class Document(HTMLParser):
             self.paragraphs[-1] += data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fragment_holds_the_facts_of_the_fit(kind):
     fit = fit_of(kind)

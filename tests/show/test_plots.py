@@ -273,6 +273,7 @@ def test_an_unknown_variable_is_answered_with_those_there_are():
         picture(fit_of("cvs"), "a.jpg")
 
 
+@pytest.mark.slow
 def test_the_order_has_the_variances_and_the_ties():
     fit = fit_of("cvs")
     ax = fit.plot("order")
@@ -302,6 +303,7 @@ def test_without_steps_the_order_has_error_variances_with_their_intervals():
     assert names.index("<b>bold</b>") < names.index(labels(NAMES)[NAMES[2]])
 
 
+@pytest.mark.slow
 def test_support_has_a_bar_for_every_learned_arrow():
     fit = fit_of("bootstrap")
     ax = fit.plot("support")

@@ -47,6 +47,7 @@ def test_lines_fit_and_names_stay_whole(run, monkeypatch, words, width):
         assert max(map(cell_len, out.splitlines())) <= width
 
 
+@pytest.mark.slow
 def test_a_narrow_table_keeps_names_and_says_what_it_leaves_out(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     out = run("learn", "marks", "--alpha", "0.05")[1]

@@ -38,6 +38,7 @@ def test_every_level_has_its_words():
     assert [TIERS[tier][0] for tier in TIERS] == ["1", "2", "3", "4"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [50, 60, 80, 200])
 def test_every_finding_is_printed_once_under_its_level(diagnosis, width):
     lines = lines_of(print_diagnosis, diagnosis, "t.csv", width=width)

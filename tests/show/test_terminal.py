@@ -82,6 +82,7 @@ def test_what_a_narrow_table_leaves_out_is_named(kind):
         assert not {title for title in left_out if title in heads[0]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "first_to_last"),
     [
@@ -180,6 +181,7 @@ def test_the_verdict_and_the_warnings_are_printed_whole():
     assert any(line.startswith("Warning ") for line in lines_of(print_fit, fit_of("small")))
 
 
+@pytest.mark.slow
 def test_long_lists_end_with_how_many_more_there_are():
     fit = wide_fit()
     lines = lines_of(print_fit, fit)
