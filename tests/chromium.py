@@ -11,7 +11,7 @@ import shutil
 
 import pytest
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 EXPECTED = re.compile("responded with a status of 4(04|13|22)|net::ERR_ABORTED")
 """What browsers write down themselves when a server refuses something in words, or when nobody waits for an answer any more."""
@@ -33,7 +33,7 @@ def browser():
     refuse = pytest.fail if wanted == "required" else pytest.skip
     if program() is None:
         refuse(
-            "There is no Chromium on this machine: pages are tested in one. Install it (Debian: apt-get install chromium)."
+            "There is no Chromium on this machine: pages are tested in one. Install it (Debian: apt-get install chromium-headless-shell)."
         )
     try:
         from playwright.sync_api import expect, sync_playwright

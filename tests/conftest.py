@@ -103,7 +103,7 @@ def _files() -> set[str]:
     return {name for name in os.listdir(ROOT) if not name.startswith(".")} | {
         name
         for name in os.listdir(TEMPORARY)
-        if not name.startswith(("pytest-", "pymp-", "joblib_", "playwright", "sklearn_testing_"))
+        if not name.startswith(("pytest-", "pymp-", "joblib_", "playwright", "sklearn_testing_", "dask-scratch"))
     }
 
 
