@@ -96,7 +96,7 @@ def peak(call):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("settings", "matrices"), [({}, 2.3), thorough({"correction": "bh"}, 2.3), ({"parents": "adaptive"}, 3.3)]
+    ("settings", "matrices"), [({}, 2.3), thorough({"correction": "bh"}, 2.3), thorough({"parents": "adaptive"}, 3.3)]
 )
 def test_learning_takes_two_matrices_and_the_edge_prior_three(settings, matrices):
     """The scatter, the factor with its inverse, and for the edge prior the scatter in order; beside them a few slabs."""

@@ -137,16 +137,18 @@ def _is_text(node: ast.AST) -> bool:
 
 def places(node: ast.AST, scope: str = "") -> Iterator[tuple[str, ast.AST, str, int | None, ast.AST]]:
     """Yield every node that is executed: its scope, its parent, the parent's field and index, and the node."""
-    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-        return
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         scope = f"{scope}.{node.name}".lstrip(".")
     for field, value in ast.iter_fields(node):
         if field not in NO_CODE:
             for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
-                if isinstance(child, ast.AST):
+                if isinstance(child, ast.AST) and not _for_types_only(child):
                     yield scope, node, field, index, child
                     yield from places(child, scope)
+
+
+def _for_types_only(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
 def mutants_of(path: Path) -> Iterator[tuple[Mutant, Callable[[], ast.Module]]]:

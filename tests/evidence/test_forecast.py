@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from budgets import crossed, thorough
 
 import ordag
 from ordag.data.moments import Moments
@@ -31,7 +32,7 @@ def shares(found, truth):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["cvs", "ges"])
+@pytest.mark.parametrize("method", ["cvs", thorough("ges")])
 def test_a_forecast_is_what_rows_drawn_from_the_fitted_model_give(method):
     fit = ordag.learn("marks", method, **({"alpha": 0.05} if method == "cvs" else {}))
     said = forecast(fit, 300)
@@ -165,8 +166,7 @@ SETTINGS = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("p", [2, 3, 9, 30])
+@pytest.mark.parametrize(("settings", "p"), crossed(SETTINGS, [2, 3, 9, 30]))
 def test_a_stack_learns_what_one_table_after_the_other_gives(p, settings):
     drawn = ordag.simulate("erdos-renyi", p, 120, seed=p, degree=min(2, p - 1))
     base = Moments.from_rows(drawn.X)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from budgets import tries
 
 import ordag
 from ordag.data.table import Table
@@ -26,7 +27,7 @@ def both(given, method, **settings):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", tries(1, 3))
 @pytest.mark.parametrize(("n", "spread"), [(60, 1.0), (400, 1.0), (400, 3.0)])
 @pytest.mark.parametrize(
     ("method", "settings"),

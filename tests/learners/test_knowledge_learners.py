@@ -130,6 +130,7 @@ def test_the_whole_truth_comes_back(seed):
 @pytest.mark.parametrize(
     ("method", "options"), [("cvs", {}), ("pc", {}), ("ges", {}), ("gds", {"strategy": "steepest"}), ("pooled", {})]
 )
+@whole_methods
 @given(X=tables(min_p=3, max_p=6), seed=seeds)
 def test_relabelling(method, options, X, seed):
     rng = np.random.default_rng(seed)
