@@ -6,7 +6,8 @@
 3. Each mutant runs with the tests that execute its line, those of its own room first and the quick ones first, until one fails.
    Nothing is written to the source: a child process compiles the changed syntax tree when it imports the module.
 
-`--again FILE` takes the mutants of an earlier result instead of new ones, whatever else changed in the source since then.
+`--again FILE` takes the mutants of an earlier result instead of new ones, whatever else changed in the source since then, and fails
+if one survives that was killed then. `tools/known_mutants.json` has the result from before tests were made quicker.
 `tools/equivalent_mutants.txt` lists survivors that change no answer, each with the reason.
 """
 
@@ -412,6 +413,15 @@ def main() -> None:
             flush=True,
         )
     print(table(outcomes))
+    if words.again:
+        killed = {Mutant(**row["mutant"]).key for row in earlier if row["outcome"] in ("killed", "timeout")}
+        lost = [
+            key
+            for key, (_, outcome) in outcomes.items()
+            if key in killed and outcome not in ("killed", "timeout", "gone")
+        ]
+        if lost:
+            sys.exit("Killed before, and survive now:\n" + "\n".join(lost))
 
 
 if __name__ == "__main__":
