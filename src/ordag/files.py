@@ -34,8 +34,9 @@ def check_place(path: str | PathLike[str]) -> Path:
         folder, special = target.is_dir(), target.exists() and not target.is_file()
     # Links in a circle; no text; letters of no file system; a name that is too long.
     except (OSError, RuntimeError, TypeError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise OutputError(f"{short(path)} is no path of a file: {reason}.") from error
+        if isinstance(error, OSError):
+            raise OutputError(f"{path} is no path of a file: {error.strerror or error}.") from error
+        raise OutputError(f"{short(path)} is no path of a file: {error}.") from error
     if folder:
         raise OutputError(f"{path} is a folder: give the name of a file in it.")
     if special:
