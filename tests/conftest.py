@@ -79,8 +79,9 @@ STARTED: list[str] = []
 """What the running test has started: names of audit events."""
 
 
-def _noticed(event: str, _) -> None:
-    if event in ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "socket.bind"):
+def _noticed(event: str, words) -> None:
+    starts = event in ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "socket.bind")
+    if starts and "lscpu" not in str(words):  # by which joblib counts cores
         STARTED.append(event)
 
 

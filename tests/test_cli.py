@@ -46,6 +46,7 @@ def typed_in(monkeypatch):
     return lambda content: monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_a_table_on_standard_input(run, typed_in, tmp_path):
     from ordag.data.datasets import load
@@ -376,6 +377,7 @@ def test_help_has_examples(run):
     assert "ordag, version" in run("--version")[1]
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_bootstrap_effect_and_knowledge(run, tmp_path):
     document = json.loads(

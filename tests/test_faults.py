@@ -311,6 +311,7 @@ main()
 """
 
 
+@pytest.mark.system
 def test_a_killed_worker_is_an_error_of_ordag(monkeypatch):
     def broken(self, calls):
         raise BrokenProcessPool("a process was killed")

@@ -92,17 +92,16 @@ def in_parallel(
 ) -> Generator[Found, None, None]:
     """What `work` makes of each batch, by any backend of joblib: in order, or else as the results come."""
     from joblib import Parallel, delayed
-    from joblib.parallel import LokyBackend, get_active_backend
+    from joblib.parallel import get_active_backend
 
     backend = get_active_backend()[0]
     streams = getattr(backend, "supports_return_generator", False)
     wave, at_once = (len(batches), "2 * n_jobs") if streams else (WAVE * workers, workers)
     kind: Any = "list" if not streams else "generator" if ordered else "generator_unordered"
-    more = {"initializer": end_with_parent} if isinstance(backend, LokyBackend) else {}
     with getattr(backend, "carrying", nullcontext)(work) as carried:
         calls = [delayed(_called)(carried, batch) for batch in batches]
         for start in range(0, len(calls), wave or 1):
-            parallel = Parallel(n_jobs=workers, batch_size=1, pre_dispatch=at_once, return_as=kind, **more)
+            parallel = Parallel(n_jobs=workers, batch_size=1, pre_dispatch=at_once, return_as=kind)
             try:
                 yield from parallel(calls[start : start + wave])
             except BrokenExecutor as error:
@@ -112,6 +111,7 @@ def in_parallel(
 
 
 def _called(work: Callable[[Batch], Found], batch: Batch) -> Found:
+    end_with_parent()
     return work(batch)
 
 
