@@ -7,6 +7,8 @@ PEERS = .venv-peers
 INSTALL = $(if $(shell command -v uv),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
 # Processes that run unit tests, one for every core; system tests have one more, because many wait for a browser, a server or a worker.
 JOBS ?= $(shell $(PYTHON) -c "import os; print(min(8, os.cpu_count() or 1))")
+# Of system tests, those that `make test` runs; KIND=thorough for the long ones.
+KIND = not thorough
 TESTS = -m pytest --dist=worksteal --numprocesses=
 
 # Bytecode is kept, whatever the environment says: tests start many processes, and each would compile all modules again.
@@ -18,9 +20,9 @@ help:
 	@echo "make demo    install, and learn the graph of the exam marks"
 	@echo "make explore install, and open the workbench in the browser, on the exam marks"
 	@echo "make check   install with the test tools, and run the quick unit tests (40 s)"
-	@echo "make test    all unit and system tests (10 minutes on two cores)"
+	@echo "make test    all unit and system tests but the long ones (4 minutes on two cores)"
 	@echo "make unit    tests in one process: no browser, server, cluster, child process or notebook; CI runs them with every Python"
-	@echo "make system  pages, workbench, Dask, command lines as processes, documentation, notebooks; CI runs them once"
+	@echo "make system  pages, workbench, Dask, command lines as processes, documentation; CI runs them once, and with KIND=thorough the long ones: notebooks, more pages"
 	@echo "make thorough   calibration by simulation, the paper at length, benchmarks, and properties with many more random cases"
 	@echo "make mutants change the source in 300 places, one at a time, and count the changes that the tests notice (VENV=.venv-3.13 PYTHON=python3.13)"
 	@echo "make lint    style and format: ruff, and oxfmt for the scripts of the report"
@@ -51,7 +53,7 @@ unit: $(VENV)/.installed-dev
 	$(BIN)/python $(TESTS)$(JOBS) -m "not system and not thorough"
 
 system: $(VENV)/.installed-dev
-	$(BIN)/python $(TESTS)$(shell expr $(JOBS) + 1) -m "system and not thorough"
+	$(BIN)/python $(TESTS)$(shell expr $(JOBS) + 1) -m "system and $(KIND)"
 
 thorough: $(VENV)/.installed-dev
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python $(TESTS)$(JOBS) --timeout=1800 -m "not system or thorough"

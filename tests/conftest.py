@@ -1,7 +1,8 @@
 """What is asked of every test, and what tests of several rooms use.
 
 A test is a *unit* test unless it, or its file, is marked: `system` needs a browser, server, cluster, child process or notebook and
-runs with one Python; `thorough` takes long and runs with `make thorough`. `slow` marks the unit tests that `make check` leaves out.
+runs with one Python; `thorough` takes long and runs with `make thorough`, system tests among them in CI too. `slow` marks the unit
+tests that `make check` leaves out.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 from contextlib import suppress
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 import pytest
 from chromium import browser, watched  # noqa: F401
 from hypothesis import settings
+from joblib.externals.loky.backend.process import LokyProcess
 from threadpoolctl import threadpool_limits
 
 from ordag.cli import main
@@ -27,7 +31,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 threadpool_limits(int(os.environ["OMP_NUM_THREADS"]))
 """One thread of BLAS, here and in what tests start: two of them wait for each other in the many small products of oracles."""
 
-settings.register_profile("new", max_examples=25, deadline=None)
+settings.register_profile("new", max_examples=10, deadline=None)
 settings.register_profile("same", settings.get_profile("new"), derandomize=True)
 settings.register_profile("quick", settings.get_profile("new"), max_examples=5)
 settings.register_profile("thorough", max_examples=300, deadline=None)
@@ -47,8 +51,8 @@ os.environ["TMPDIR"] = tempfile.tempdir = TEMPORARY
 """Temporary files of this process have a folder of their own, so that one left behind is seen."""
 
 
-def pytest_unconfigure():
-    shutil.rmtree(TEMPORARY, ignore_errors=True)
+Finalize(None, shutil.rmtree, args=(TEMPORARY, True), exitpriority=-1000)
+"""At the end of this process, and only after multiprocessing has removed its own folder in there."""
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -88,13 +92,27 @@ def _noticed(event: str, words) -> None:
 sys.addaudithook(_noticed)
 
 
+def _command(process: str) -> str:
+    """The command line of a process; nothing for one that has ended.
+
+    One that has just been started has none yet: that comes a moment after its parent may go on.
+    """
+    place = Path("/proc", process)
+    with suppress(OSError):  # it has ended meanwhile
+        while (place / "stat").read_text().rpartition(")")[2].split()[0] not in "ZX":
+            if words := (place / "cmdline").read_bytes():
+                return words.replace(b"\0", b" ").decode(errors="replace")
+            time.sleep(0.001)
+    return ""
+
+
 def _processes() -> set[str]:
     """The children of this process that run, with their command lines; none where there is no /proc."""
     found = set()
     for children in Path("/proc/self/task").glob("*/children"):
-        with suppress(OSError):  # of a thread, or a process, that has ended meanwhile
+        with suppress(OSError):  # of a thread that has ended meanwhile
             for child in children.read_text().split():
-                words = Path(f"/proc/{child}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                words = _command(child)
                 if words and not any(name in words for name in KEPT_PROCESSES):
                     found.add(f"{child} {words[:200]}")
     return found
@@ -114,7 +132,17 @@ def _surroundings() -> tuple[dict[str, str], str, set[str], set[str]]:
 
 
 @pytest.fixture(autouse=True)
-def leaves_nothing_behind(request):
+def one_core(request):
+    """A unit test sees one core, so that nothing asks joblib for workers, which would be slower for a small table."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.node.get_closest_marker("system"):
+            patch.setenv("LOKY_MAX_CPU_COUNT", "1")
+            patch.setattr(LokyProcess, "start", lambda _: pytest.fail("mark this test as system"))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def leaves_nothing_behind(request, one_core):
     """Fail a test that leaves a process, a file outside its folder, another working folder or a changed environment behind.
 
     A unit test starts no process at all.
@@ -142,7 +170,7 @@ def leaves_nothing_behind(request):
 def short_forecasts():
     """Every answer has a verdict, and every verdict a forecast: from fewer tables than a user's, where nobody says how many."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ordag.evidence.forecast.MOST", 40)
+        patch.setattr("ordag.evidence.forecast.MOST", 4)
         yield
 
 

@@ -16,7 +16,7 @@ import ordag
 ROOT = Path(ordag.__file__).parent
 
 ROOMS = """
-    errors files words markup arrays plain checks bits linalg ferry settings cluster workers
+    errors files words markup arrays plain checks bits compiling linalg ferry settings cluster workers
     picture
     data
     order
@@ -53,13 +53,18 @@ def name_of(path):
 
 
 @cache
+def tree_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def modules():
     return {name_of(path): path for path in ROOT.rglob("*.py")}
 
 
 def imported(path):
     """The modules of Ordag that a file imports, wherever in it: at the top, in functions, and for types."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "ordag")
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "ordag":
@@ -102,7 +107,7 @@ def test_imports_inside_functions_are_those_of_what_shows_itself():
     """Others would hide what depends on what."""
     hidden = set()
     for name, path in modules().items():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = tree_of(path)
         for function in ast.walk(tree):
             if isinstance(function, ast.FunctionDef):
                 for node in ast.walk(function):
@@ -116,7 +121,7 @@ def test_imports_inside_functions_are_those_of_what_shows_itself():
 @pytest.mark.slow
 def test_every_room_says_what_it_is_for():
     for name, path in modules().items():
-        assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), f"{name} has no docstring"
+        assert ast.get_docstring(tree_of(path)), f"{name} has no docstring"
 
 
 def loaded_after(code, *libraries):

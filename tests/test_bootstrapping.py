@@ -19,7 +19,7 @@ from ordag.errors import DataError, MissingValuesError, SettingError
 from ordag.resampling import replicates as replicates_module
 from ordag.resampling import streaming
 from ordag.resampling.intervals import percentiles
-from ordag.resampling.resamplers import RowResampler, WishartResampler, child, seed_root
+from ordag.resampling.resamplers import RowResampler, WishartResampler, child, seed_root, whiten
 
 MATRICES = ("edge_support", "adjacency_support", "direction_support", "precedes")
 
@@ -52,8 +52,8 @@ def assert_same(one, two):
 )
 def test_equals_learning_from_rows_drawn_one_sample_at_a_time(settings, level):
     X = rows()
-    found = bootstrap(X, 30, level=level, seed=7, workers=1, **settings)
-    expected = oracle.bootstrap_by_rows(X, 30, 7, learner(**settings), level)
+    found = bootstrap(X, 15, level=level, seed=7, workers=1, **settings)
+    expected = oracle.bootstrap_by_rows(X, 15, 7, learner(**settings), level)
     for name in ("edge_support", "adjacency_support", "precedes"):
         np.testing.assert_allclose(getattr(found, name), expected[name], atol=1e-12)
     for name in ("weight_intervals", "effect_intervals"):
@@ -61,7 +61,7 @@ def test_equals_learning_from_rows_drawn_one_sample_at_a_time(settings, level):
         np.testing.assert_allclose(
             [parts.low, parts.median, parts.high], expected[name.replace("_intervals", "s")], rtol=1e-7, atol=1e-9
         )
-    assert found.completed == found.replicates == 30
+    assert found.completed == found.replicates == 15
     assert found.kind == "rows"
 
 
@@ -115,6 +115,7 @@ def test_workers_do_not_matter(kind, monkeypatch):
     assert one.kind == kind
 
 
+@pytest.mark.thorough
 @pytest.mark.system
 def test_batches_and_passes_of_a_stream_do_not_matter(tmp_path, monkeypatch):
     X = rows(5, 1000)
@@ -161,13 +162,13 @@ def test_poisson_weights_are_poisson():
     assert abs(np.corrcoef(weights[:, :2].transpose(1, 0, 2).reshape(2, -1))[0, 1]) < 0.04
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_wishart_samples_have_the_mean_and_variance_of_theory():
     n = 12
     covariance = np.array([[2.0, 1.0, 0.5], [1.0, 3.0, -1.0], [0.5, -1.0, 1.5]])
     base = ordag.Moments.from_covariance(covariance, n)
     root = np.random.SeedSequence(1)
-    samples = [WishartResampler(base).moments(b, child(root, b)) for b in range(6_000)]
+    samples = [WishartResampler(base).moments(b, child(root, b)) for b in range(3_000)]
     S = np.stack([sample.covariance() for sample in samples])
     np.testing.assert_allclose(S.mean(axis=0), covariance, atol=0.05)
     theory = (covariance**2 + np.outer(covariance.diagonal(), covariance.diagonal())) / (n - 1)
@@ -177,7 +178,7 @@ def test_wishart_samples_have_the_mean_and_variance_of_theory():
     assert samples[0].squared
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_moments_alone_give_nearly_what_gaussian_rows_give():
     X = rows(5, 400, seed=4)
     from_rows = bootstrap(X, 300, seed=1, method="cvs", workers=1)
@@ -187,7 +188,7 @@ def test_moments_alone_give_nearly_what_gaussian_rows_give():
     np.testing.assert_allclose(from_rows.weight_intervals.median, from_moments.weight_intervals.median, atol=0.15)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_percentile_intervals_hold_the_truth_about_as_often_as_they_should():
     sem = ordag.LinearSEM.from_edges(["X1", "X2", "X3"], {("X1", "X2"): 1.0, ("X2", "X3"): 0.9})
     path = sem.total_effects() != 0
@@ -261,7 +262,7 @@ def test_seeds_of_every_kind_leave_their_owner_usable():
 @pytest.mark.slow
 def test_refused_samples_are_counted_with_their_reason():
     X = np.random.default_rng(0).standard_normal((12, 7))
-    found = bootstrap(X, 60, seed=1, workers=1)
+    found = bootstrap(X, 60, seed=1, workers=1, method="cvs")
     assert 0 < found.completed < 60
     assert any("different rows" in reason for reason in found.failed)
     assert sum(entry["replicates"] for entry in found.to_dict()["failed"]) == 60 - found.completed
@@ -358,3 +359,29 @@ def test_replicates_that_are_done_ask_no_worker(monkeypatch):
 
     monkeypatch.setattr(replicates_module, "in_parallel", refuse)
     assert ordag.bootstrap("marks", 3, method="cvs", seed=0).replicates == 3
+
+
+def test_passes_are_as_few_as_memory_allows():
+    assert streaming.passes(1000, 5) == [range(1000)]
+    assert streaming.passes(70, 3000) == [
+        range(32),
+        range(32, 64),
+        range(64, 70),
+    ]  # 32 matrices of 3,001 columns take 1.1 GB
+
+
+def test_sums_are_those_of_one_row_after_the_other(monkeypatch):
+    """To the last digit, where there is room for the products of one row at a time."""
+    X = rows(4, 50)
+    source = open_source(X)
+    base = read_moments(source)
+    root = np.random.SeedSequence(9)
+    monkeypatch.setattr(streaming, "AT_ONCE", 1)
+    found = streaming.poisson_sums(source, base, range(3), root, missing="error").sums
+    Y = np.concatenate([np.ones((50, 1)), whiten(X, base.mean, base.R)], axis=1)
+    i, j = np.triu_indices(5)
+    weights = streaming.poisson_weights(root, 0, 0)[:3]
+    expected = np.zeros((3, len(i)))
+    for row, y in enumerate(Y):
+        expected += np.outer(weights[:, row], y[i] * y[j])
+    np.testing.assert_array_equal(found, expected)

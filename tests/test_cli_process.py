@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from budgets import thorough
 
 pytestmark = pytest.mark.system
 
@@ -79,7 +80,8 @@ print("to its end")
 """
 
 
-@pytest.mark.parametrize("stage", ["read", "ordered", "regressed"])
+@pytest.mark.thorough
+@pytest.mark.parametrize("stage", [thorough("read"), thorough("ordered"), "regressed"])
 def test_a_large_table_can_be_interrupted_at_every_stage(tmp_path, stage):
     """While the file is read, while variables are ordered, and while their regressions are made: nothing follows the signal."""
     result = subprocess.run(
@@ -114,8 +116,9 @@ main()
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell that sends signals")
-@pytest.mark.parametrize(("which", "status"), [("INT", 130), ("TERM", 143)])
+@pytest.mark.parametrize(("which", "status"), [thorough("INT", 130), ("TERM", 143)])
 def test_a_signal_ends_even_a_library_that_does_not_come_back(tmp_path, which, status):
     """Here it is the disk that takes for ever, when the whole file has been written beside its place."""
     words = ["learn", "-", "--method", "cvs", "--out", "edges.csv"]
@@ -144,7 +147,7 @@ def running(pid):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
-@pytest.mark.parametrize(("which", "status"), [("term", 143), ("int", 130)])
+@pytest.mark.parametrize(("which", "status"), [thorough("term", 143), ("int", 130)])
 def test_a_signal_leaves_no_worker_and_no_memory_behind(tmp_path, which, status):
     code = SIGNALLED.replace('"int" in sys.argv', repr(which == "int"))
     result = subprocess.run(
@@ -164,7 +167,14 @@ def test_a_signal_leaves_no_worker_and_no_memory_behind(tmp_path, which, status)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-@pytest.mark.parametrize("words", [["learn", "marks"], ["learn", "marks", "--json"], ["simulate", "-n", "5000"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["learn", "marks", "--method", "cvs"],
+        thorough(["learn", "marks", "--json"]),
+        thorough(["simulate", "-n", "5000"]),
+    ],
+)
 def test_a_full_disk_is_one_sentence(words):
     with open("/dev/full", "w") as full:
         result = subprocess.run(

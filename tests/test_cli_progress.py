@@ -12,7 +12,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from budgets import crossed
+from budgets import thorough
 
 import ordag
 from ordag.cli import progress as module
@@ -215,10 +215,14 @@ main()
 @pytest.mark.system
 @pytest.mark.parametrize(
     ("words", "columns"),
-    crossed(
-        [["learn", "-"], ["simulate", "-n", "20000"], ["check", "marks"], ["learn", "marks", "--bootstrap", "20"]],
-        [40, 60, 200],
-    ),
+    [
+        (["learn", "-"], 40),
+        thorough(["learn", "-"], 200),
+        thorough(["simulate", "-n", "20000"], 60),
+        thorough(["check", "marks"], 60),
+        (["learn", "marks", "--method", "cvs", "--bootstrap", "20"], 200),
+        thorough(["learn", "marks", "--bootstrap", "20"], 40),
+    ],
 )
 def test_in_a_real_terminal_the_line_fits_and_leaves_nothing(tmp_path, columns, words):
     """Standard output goes elsewhere, and holds what it would without a terminal: the width is that of standard error."""

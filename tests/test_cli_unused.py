@@ -49,7 +49,7 @@ def test_settings_for_text_are_for_text(run, tmp_path):
         ordag.learn(ordag.Moments.scan("marks"), separator=";")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_advice_for_effects_can_be_followed(run):
     with pytest.raises(ordag.OrdagError, match="orient_by_order='class'"):
         ordag.total_effect(ordag.learn("marks", "pc"), "algebra", "vectors")

@@ -13,6 +13,7 @@ import threading
 from pathlib import Path
 from socket import SHUT_RDWR
 from socket import socket as Socket
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -144,10 +145,12 @@ def test_replicates_are_learned_on_the_cluster(client, monkeypatch):
         assert set(in_parallel(pid_of, range(6), 1, ordered=True)) <= workers
 
 
+@pytest.mark.thorough
 def test_the_paper_on_a_cluster(client, run, tmp_path):
-    reproduce(["figure4"], quick=True, folder=tmp_path / "here", workers=1)
+    reproduce(["figure4"], quick=True, replicates=1, folder=tmp_path / "here", workers=1)
     address = client.scheduler_info()["address"]
-    status, _, _ = run("reproduce", "figure4", "--quick", "--out", tmp_path / "there", "--scheduler", address)
+    words = ["reproduce", "figure4", "--quick", "--replicates", 1, "--out", tmp_path / "there"]
+    status, _, _ = run(*words, "--scheduler", address)
     assert status == 0
     here, there = (pd.read_csv(tmp_path / place / "figure4.csv") for place in ("here", "there"))
     columns = [name for name in here if "seconds" not in name]
@@ -159,6 +162,7 @@ def test_the_paper_on_a_cluster(client, run, tmp_path):
     assert sorted(clients) == [client.id, "fire-and-forget"]
 
 
+@pytest.mark.thorough
 def test_a_worker_needs_memory_for_partitions_not_for_the_table(client):
     """16 partitions of 23 MB: of a worker's memory at most a few of them are taken, and nothing grows with their number."""
     client.restart()
@@ -174,14 +178,19 @@ def test_a_worker_needs_memory_for_partitions_not_for_the_table(client):
 
 def test_a_worker_lost_in_the_middle_changes_nothing(client, tmp_path):
     frame = table()
-    with connected(client) as cluster:
+    with connected(client):
         found = ordag.Moments.scan(killing(frame, tmp_path / "scan"))
-        np.testing.assert_allclose(np.abs(found.R), np.abs(ordag.Moments.scan(frame).R), rtol=1e-11, atol=1e-10)
-        with on_cluster(cluster):
-            assert list(in_parallel(Deadly(tmp_path / "batch"), range(6), 2, ordered=True)) == list(range(6))
-            with pytest.raises(ClusterError, match="several workers were lost over one task"):
-                list(in_parallel(Deadly(tmp_path / "always", always=True), range(2), 2, ordered=True))
+    np.testing.assert_allclose(np.abs(found.R), np.abs(ordag.Moments.scan(frame).R), rtol=1e-11, atol=1e-10)
     assert (tmp_path / "scan").exists()
+    client.wait_for_workers(2)
+
+
+@pytest.mark.thorough
+def test_a_worker_lost_over_a_batch_is_replaced_and_several_are_an_error(client, tmp_path):
+    with connected(client) as cluster, on_cluster(cluster):
+        assert list(in_parallel(Deadly(tmp_path / "batch"), range(6), 2, ordered=True)) == list(range(6))
+        with pytest.raises(ClusterError, match="several workers were lost over one task"):
+            list(in_parallel(Deadly(tmp_path / "always", always=True), range(2), 2, ordered=True))
     assert (tmp_path / "batch").exists()
     client.wait_for_workers(2)
 
@@ -257,10 +266,19 @@ def test_a_worker_is_no_scheduler(client):
         ordag.bootstrap("marks", 10, client=worker)
 
 
-def test_a_scheduler_that_goes_away_is_an_error(machines, run, tmp_path, monkeypatch):
+def test_a_scheduler_that_stands_still_or_goes_away_is_an_error(machines, run, tmp_path, monkeypatch):
     scheduler, address = machines
     frame = table()
-    monkeypatch.setattr("ordag.cluster.CONNECT", 2.0)  # which a loaded machine takes as well
+    with connected(address):
+        os.kill(scheduler.pid, signal.SIGSTOP)
+        with monkeypatch.context() as hasty:
+            hasty.setattr("ordag.cluster.SILENCE", 0.5)
+            hasty.setattr("ordag.cluster.LOOK", 0.1)
+            with pytest.raises(ClusterError, match="The scheduler does not answer any more"):
+                ordag.Moments.scan(frames.from_pandas(frame, npartitions=2))
+        os.kill(scheduler.pid, signal.SIGCONT)
+    monkeypatch.setattr("ordag.cluster.CONNECT", 50.0)  # a scheduler that stood still, on a loaded machine, takes its time
+    monkeypatch.setattr("ordag.cluster.CLOSE", 0.5)
     with pytest.raises(ClusterError, match="the Dask data frame: the cluster was lost"):
         ordag.learn(killing(frame, tmp_path / "scan", scheduler.pid), client=address)
     monkeypatch.setattr("ordag.cluster.CONNECT", 0.5)
@@ -272,6 +290,7 @@ def test_a_scheduler_that_goes_away_is_an_error(machines, run, tmp_path, monkeyp
         ordag.bootstrap(frame, 10, client=address)
 
 
+@pytest.mark.thorough
 def test_a_scheduler_that_goes_away_ends_the_replicates(machines, tmp_path):
     scheduler, address = machines
     with (
@@ -292,22 +311,36 @@ def test_a_broken_connection_is_noticed_at_the_next_look(client):
         watch.look()
 
 
+def test_several_workers_that_were_lost_over_one_task_are_said():
+    with (
+        pytest.raises(ClusterError, match="The work: several workers were lost over one task"),
+        faults_said("The work"),
+    ):
+        raise distributed.scheduler.KilledWorker("task", SimpleNamespace(address="tcp://worker:1"), 1)
+
+
 def test_a_client_that_has_closed_is_a_lost_cluster():
     with pytest.raises(ClusterError, match="the cluster was lost"), faults_said("The work on the cluster"):
         raise type("ClosedClientError", (RuntimeError,), {})("Client is closed")  # as newer versions of Dask call it
 
 
-def test_a_scheduler_that_does_not_answer_is_given_up(machines, tmp_path, monkeypatch):
-    scheduler, address = machines
-    monkeypatch.setattr("ordag.cluster.SILENCE", 0.5)
+@pytest.mark.thorough
+def test_a_cluster_without_workers_is_given_up(monkeypatch):
+    monkeypatch.setattr("ordag.cluster.NO_WORKERS", 0.5)
     monkeypatch.setattr("ordag.cluster.LOOK", 0.1)
-    with connected(address):
-        os.kill(scheduler.pid, signal.SIGSTOP)
-        with pytest.raises(ClusterError, match="The scheduler does not answer any more"):
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as nobody,
+        distributed.Client(nobody, set_as_default=False) as client,
+        connected(client) as cluster,
+    ):
+        with pytest.raises(ClusterError, match="has had no worker for 0 seconds: start some"):
             ordag.Moments.scan(frames.from_pandas(table(), npartitions=2))
+        with on_cluster(cluster), pytest.raises(ClusterError, match="no worker came within 0 seconds"):
+            worker_count(None)
 
 
-def test_a_cluster_without_workers_is_given_up(machines, tmp_path, monkeypatch):
+@pytest.mark.thorough
+def test_a_cluster_that_loses_its_only_worker_is_given_up(machines, tmp_path, monkeypatch):
     """The only worker is lost over the first batch, and nobody starts another."""
     monkeypatch.setattr("ordag.cluster.NO_WORKERS", 0.5)
     monkeypatch.setattr("ordag.cluster.LOOK", 0.1)

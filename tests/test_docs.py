@@ -13,6 +13,7 @@ from textwrap import dedent
 
 import click
 import pytest
+from budgets import thorough
 
 import ordag
 from ordag.cli import cli
@@ -34,17 +35,14 @@ MODULES = [
 ]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
+LONG = ("missing_values.md", "many_variables.md", "first_graph.md", "effects.md", "ordag.paper.reproduction")
+"""Pages and modules whose blocks take seconds: they run with `make thorough`."""
+
 
 def blocks(page, *languages):
     """The fenced blocks in these languages, with their numbers on the page and their languages."""
     found = FENCED.findall(page.read_text(encoding="utf-8"))
     return [(k, language, dedent(text)) for k, (_, language, text) in enumerate(found) if language in languages]
-
-
-def pages_with(*languages):
-    return pytest.mark.parametrize(
-        "page", [page for page in PAGES if blocks(page, *languages)], ids=lambda page: page.name
-    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -55,7 +53,11 @@ def test_every_block_says_its_language(page):
     assert len(re.findall(r"^ *```", text, re.MULTILINE)) == 2 * len(found)
 
 
-@pages_with("python", "console")
+@pytest.mark.parametrize(
+    "page",
+    [thorough(page) if page.name in LONG else page for page in PAGES if blocks(page, "python", "console")],
+    ids=lambda page: page.name,
+)
 def test_blocks_do_what_they_show(page, run, monkeypatch):
     """All blocks of a page run in their sequence and in one folder: later ones know the names and files of earlier ones."""
     monkeypatch.setenv("COLUMNS", "80")
@@ -93,7 +95,7 @@ def run_session(block, names, name, page):
     return test.globs
 
 
-@pages_with("sh")
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=lambda page: page.name)
 def test_commands_to_copy_are_understood(page, monkeypatch):
     """They name data that the reader has, so their options are read and no more."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
@@ -109,7 +111,7 @@ def test_commands_to_copy_are_understood(page, monkeypatch):
                 assert program.rpartition("/")[2] in ("", "make", "pip", "python"), f"{page.name}: {line}"
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", [thorough(module) if module in LONG else module for module in MODULES])
 def test_docstrings_print_what_they_show(module):
     result = doctest.testmod(importlib.import_module(module), optionflags=FLAGS)
     assert result.attempted > 0

@@ -93,12 +93,12 @@ def test_a_bare_model_has_estimates_only():
     assert effect.to_dict()["std_error"] is None
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_intervals_of_a_learned_graph_are_those_of_its_resamples(fit):
-    effects = total_effects(fit, replicates=30)
-    again = ordag.bootstrap(fit.moments, 30, method="pooled", kicks=0, seed=0)
+    effects = total_effects(fit, replicates=8)
+    again = ordag.bootstrap(fit.moments, 8, method="pooled", kicks=0, seed=0)
     assert effects.interval == "bootstrap"
-    assert effects.replicates == 30
+    assert effects.replicates == 8
     np.testing.assert_array_equal(effects.low, again.effect_intervals.low)
     np.testing.assert_array_equal(effects.high, again.effect_intervals.high)
     np.testing.assert_array_equal(effects.path_found, effects.estimate != 0)
@@ -115,7 +115,7 @@ def test_spread_and_share_over_resamples_are_those_of_the_values_zeros_included(
     np.testing.assert_allclose(result.effect_intervals.share, np.mean(np.array(values) != 0, axis=0))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_intervals_of_weak_effects_hold_the_truth_though_the_graph_was_learned():
     sem = ordag.LinearSEM.from_edges(
         list("abcde"), {("a", "b"): 0.3, ("b", "c"): 0.3, ("a", "c"): 0.2, ("c", "d"): 0.25, ("b", "e"): 0.2}

@@ -100,18 +100,18 @@ def peak(call):
 )
 def test_learning_takes_two_matrices_and_the_edge_prior_three(settings, matrices):
     """The scatter, the factor with its inverse, and for the edge prior the scatter in order; beside them a few slabs."""
-    p = 2000
-    X = np.random.default_rng(0).standard_normal((2500, p))
+    p = 1500
+    X = np.random.default_rng(0).standard_normal((1800, p))
     ordag.learn(X[:, :120], "cvs", **settings)  # whatever is imported
     taken, fit = peak(lambda: ordag.learn(X, "cvs", **settings))
     assert len(fit.ordering.factor.triangles) == p
     assert taken < matrices * 8 * p * p
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_what_follows_from_a_fit_makes_no_matrix():
-    p = 2000
-    fit = ordag.learn(ordag.simulate("er2", p, 2500, seed=1).X, "cvs", correction="bh")
+    p = 1600
+    fit = ordag.learn(ordag.simulate("er2", p, 1800, seed=1).X, "cvs", correction="bh")
 
     def everything(fit):
         return fit.edges, fit.sem, fit.steps, fit.verdict, fit.to_json(), str(fit)

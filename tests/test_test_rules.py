@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from budgets import thorough
 
 pytestmark = pytest.mark.system
 HERE = Path(__file__).parent
@@ -30,43 +32,55 @@ def outcome(folder, text, *options, **environment):
     ).stdout
 
 
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ("import os; os.environ['LEFT'] = '1'", "environment: LEFT"),
-        ("import os; os.chdir('/')", "working folder: /"),
-        ("import tempfile; tempfile.mkdtemp(prefix='left')", "file: left"),
-        ("import subprocess; subprocess.run(['true'])", "mark this test as system"),
-    ],
-)
-def test_what_a_test_leaves_behind_is_an_error(tmp_path, body, said):
-    assert said in outcome(tmp_path, f"def test_it():\n    {body}\n")
+BROKEN = """
+import os, subprocess, tempfile, time
+import pytest
+
+@pytest.fixture(scope="session", autouse=True)
+def ended():
+    yield
+    started.kill()
+    started.wait()
+
+def test_environment():
+    os.environ["LEFT"] = "1"
+
+def test_folder():
+    os.chdir("/")
+
+def test_file():
+    tempfile.mkdtemp(prefix="left")
+
+def test_unit():
+    subprocess.run(["true"])
+
+@pytest.mark.system
+def test_process():
+    global started
+    started = subprocess.Popen(["sleep", "60"])
+
+@pytest.mark.timeout(0.2, func_only=True)
+def test_hangs():
+    time.sleep(50)
+"""
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes in /proc")
-def test_a_process_that_is_left_behind_is_an_error(tmp_path):
-    text = (
-        "import subprocess, pytest\n"
-        "@pytest.fixture(scope='session', autouse=True)\n"
-        "def ended():\n    yield\n    started.kill()\n    started.wait()\n"
-        "@pytest.mark.system\n"
-        "def test_it():\n    global started\n    started = subprocess.Popen(['sleep', '60'])\n"
-    )
-    assert "process: " in outcome(tmp_path, text, "-o", "markers=system")
-
-
-def test_a_test_that_hangs_ends_with_its_name_and_stack(tmp_path):
-    said = outcome(
-        tmp_path, "import time\ndef test_it():\n    time.sleep(50)\n", "--timeout=0.2", "-o", "timeout_func_only=true"
-    )
-    assert "test_it.py" in said
-    assert "time.sleep(50)" in said
+def test_what_a_test_leaves_behind_is_an_error_and_one_that_hangs_ends(tmp_path):
+    said = outcome(tmp_path, BROKEN, "-o", "markers=system")
+    assert "1 failed, 5 passed, 5 errors" in said
+    for words in ("environment: LEFT", "working folder: /", "file: left", "mark this test as system"):
+        assert words in said
+    assert re.search(r"process: \d+ sleep 60", said)
+    assert "time.sleep(50)" in said  # where it was, and why it ended
     assert "Timeout" in said
+    assert "FAILED test_it.py::test_hangs" in said
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("environment", "said"),
-    [({}, "1 skipped"), ({"ORDAG_BROWSER": "required"}, "1 error"), ({"CI": "true"}, "1 error")],
+    [({}, "1 skipped"), thorough({"ORDAG_BROWSER": "required"}, "1 error"), ({"CI": "true"}, "1 error")],
 )
 def test_without_a_browser_pages_are_skipped_and_in_ci_fail(tmp_path, environment, said):
     text = "from chromium import browser\ndef test_it(browser):\n    pass\n"

@@ -109,6 +109,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.system
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for processes that are not its own")
 def test_workers_of_a_killed_process_end_and_leave_no_memory_behind(tmp_path):

@@ -1,4 +1,4 @@
-"""The two array types that the code speaks of."""
+"""The array types that the code speaks of."""
 
 from __future__ import annotations
 
@@ -8,4 +8,5 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]

@@ -20,6 +20,9 @@ from ordag.words import cut, harmless
 CONNECT = 10.0
 """Seconds in which a scheduler must answer at first."""
 
+CLOSE = 2.0
+"""Seconds that a scheduler has to answer when a client takes its leave."""
+
 LOOK = 2.0
 """Seconds between two looks at the cluster while work is under way."""
 
@@ -86,7 +89,7 @@ def _opened(distributed: Any, address: str) -> Iterator[Any]:
             yield client
         finally:
             with suppress(TimeoutError, OSError):
-                client.close(timeout=CONNECT)
+                client.close(timeout=CLOSE)
     finally:
         log.setLevel(level)
 

@@ -21,7 +21,7 @@ def test_variances_tell_parents_apart_from_nobody(kind, graph):
         assert np.linalg.matrix_power(truth.astype(int) + np.eye(8, dtype=int), 7).astype(bool).sum() == 36
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_straight_line_sees_little_where_splines_see_all():
     scores = curved_scores(Curved("sine", "chain", 4, 400), 1)
     assert scores[0] == 1.0

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from budgets import thorough
 from pages import FITS, HOSTILE, INHERITED, KNOWN, fit_of, table
 
 import ordag
@@ -31,7 +32,7 @@ def set_level(page, level):
     page.keyboard.press("Tab")
 
 
-@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("name", [name if name in ("marks", "pooled", "hostile") else thorough(name) for name in FITS])
 def test_every_report_opens_without_a_word(opened, name):
     page, fit = opened(name), fit_of(name)
     assert page.locator("#sentences p").count() >= 2
@@ -61,6 +62,7 @@ def test_the_level_gives_what_learn_gives(opened):
         assert expected == pytest.approx(again.expected_false_edges, rel=0.06)
 
 
+@pytest.mark.thorough
 def test_knowledge_holds_at_every_level(opened):
     page = opened("knowledge")
     for correction, alpha in (("none", 0.4), ("bh", 0.1), ("bonferroni", 0.001)):
@@ -130,6 +132,7 @@ def test_probabilities_and_support_decide_where_there_are_some(opened):
     assert "95 % of the resamples, of which those without the arrow count as 0" in page.locator("#card").inner_text()
 
 
+@pytest.mark.thorough
 def test_what_was_only_searched_can_lose_edges_but_not_gain_any(opened):
     page, fit = opened("class"), fit_of("class")
     set_level(page, 0.002)
@@ -192,6 +195,7 @@ def test_variables_are_dragged_and_stay_and_zooming_keeps_names_legible(opened):
         assert box["x"] <= one["x"] <= box["x"] + box["width"]
 
 
+@pytest.mark.thorough
 def test_search_takes_the_very_name_before_longer_ones(opened):
     page = opened("numbered")
     for name in ("X1", "x2", "X3"):
@@ -200,6 +204,7 @@ def test_search_takes_the_very_name_before_longer_ones(opened):
         assert page.locator("#card h3").inner_text() == name.upper()
 
 
+@pytest.mark.thorough
 def test_long_names_that_differ_in_the_middle_stay_apart(opened):
     page = opened("long")
     labels = page.locator("svg.graph .node text").all_text_contents()
@@ -243,6 +248,7 @@ def test_arrow_keys_walk_along_edges_and_others_switch_views(opened):
     assert not page.get_by_role("dialog").is_visible()
 
 
+@pytest.mark.thorough
 def test_tabbing_follows_the_reading_order(opened):
     page = opened("marks")
     seen = []
@@ -367,7 +373,7 @@ def test_text_stands_out_in_light_and_dark(opened, scheme):
     assert contrast(page, "#sentences p") >= 4.5
 
 
-@pytest.mark.parametrize("name", ["marks", "hostile", "large"])
+@pytest.mark.parametrize("name", ["marks", thorough("hostile"), thorough("large")])
 def test_a_phone_has_one_column_and_nothing_sticks_out(opened, name):
     page = opened(name, viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360

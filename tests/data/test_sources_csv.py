@@ -187,7 +187,7 @@ def test_as_pandas_reads_it(tmp_path: Path) -> None:
     assert np.array_equal(np.concatenate(list(source.batches(999))), expected, equal_nan=True)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_wide_rows(tmp_path: Path) -> None:
     X = np.random.default_rng(3).standard_normal((5, 5_000))
     lines = [",".join(f"v{j}" for j in range(X.shape[1])), *(",".join(map(repr, row.tolist())) for row in X)]

@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from budgets import crossed
 from pyarrow import dataset, feather, ipc
 
 import ordag
@@ -80,8 +81,7 @@ def test_the_share_of_a_file_that_is_read_is_that_of_its_batches(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", SOURCES)
-@pytest.mark.parametrize("method", ["cvs", "pooled"])
+@pytest.mark.parametrize(("kind", "method"), crossed(SOURCES, ["cvs", "pooled"]))
 def test_what_is_learned_is_what_the_table_gives(kind, method, tmp_path):
     fit = ordag.learn(SOURCES[kind](tmp_path), method)
     known = ordag.learn(TABLE, method)

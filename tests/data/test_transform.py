@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from budgets import crossed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -72,8 +73,7 @@ def written(frame: pd.DataFrame, kind: str, folder) -> object:
 KINDS = ("array", "dict", "frame", "csv", "csv.gz", "parquet", "feather")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("method", ["pooled", "cvs"])
+@pytest.mark.parametrize(("kind", "method"), crossed(KINDS, ["pooled", "cvs"]))
 def test_learns_what_the_changed_table_gives(kind, method, frame, tmp_path):
     names = (
         {name: f"X{j + 1}" for j, name in enumerate(NAMES)} if kind == "array" else dict(zip(NAMES, NAMES, strict=True))

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+from budgets import THOROUGH
 from numpy.testing import assert_allclose
 
 import ordag
@@ -231,7 +232,7 @@ def test_a_line_may_be_as_long_as_its_columns_make_it():
 @pytest.mark.parametrize("name", ["t.feather", "t.arrows"])
 def test_a_batch_whose_sizes_are_damaged_is_a_sentence(name):
     data = bomb(name)
-    for place in range(16, 600, 7):
+    for place in range(16, 600, 7 if THOROUGH else 31):
         damaged = data[:place] + bytes([data[place] ^ 0xFF]) + data[place + 1 :]
         try:
             Table(Upload(name, damaged, 2**23)).moments  # noqa: B018

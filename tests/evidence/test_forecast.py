@@ -56,7 +56,7 @@ def test_a_forecast_is_what_rows_drawn_from_the_fitted_model_give(method):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("p", "degree", "weights", "n"),
-    [(10, 2, (0.3, 1.0), 88), (20, 3, (0.1, 0.5), 200), (30, 3, (0.3, 1.0), 100)],
+    [(10, 2, (0.3, 1.0), 88), thorough(20, 3, (0.1, 0.5), 200), thorough(30, 3, (0.3, 1.0), 100)],
 )
 def test_what_was_forecast_comes_true_where_the_model_holds(p, degree, weights, n):
     said, was = [], []

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import anyio
+
+from ordag.explore.serve import listen, server
 
 TOKEN = "a-token"
 
@@ -32,6 +36,20 @@ def arrows(document):
     pairs, raw = document["pairs"], document["raw"]
     ends = zip(pairs["source"], pairs["target"], pairs["kind"], strict=True)
     return [(raw[i], raw[j]) for i, j, kind in ends if kind == "arrow"]
+
+
+@contextmanager
+def answering(desk):
+    """A server in a thread of this process; gives where it answers."""
+    with listen("127.0.0.1", 0) as listening:
+        one = server(desk, TOKEN, listening)
+        thread = threading.Thread(target=one.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            one.should_exit = True
+            thread.join()
 
 
 def finished(work, *given):

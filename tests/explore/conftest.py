@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import threading
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from functools import cache
 
 import httpx
 import pytest
-from asking import TOKEN
+from asking import TOKEN, answering
 
 from ordag.explore.desk import Desk
-from ordag.explore.serve import listen, server
 from ordag.explore.tables import Tables
 
 PATIENCE = 180_000
 """Milliseconds to wait for what must come: a busy machine is slow, and nothing here is about time."""
-
-
-@contextmanager
-def answering(desk):
-    """A server in a thread of this process; gives where it answers."""
-    with listen("127.0.0.1", 0) as listening:
-        one = server(desk, TOKEN, listening)
-        thread = threading.Thread(target=one.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            one.should_exit = True
-            thread.join()
 
 
 @pytest.fixture(scope="session")

@@ -25,11 +25,11 @@ pytestmark = pytest.mark.system
 
 
 def test_a_bootstrap_is_that_of_the_library(client):
-    asked = {"state": state(settings={"alpha": 0.05}), "replicates": 2000}
+    asked = {"state": state(settings={"alpha": 0.05}), "replicates": 300}
     news, last = lines(client.post("api/jobs/bootstrap", json=asked))
     told = last["result"]
-    expected = ordag.bootstrap("marks", 2000, method="cvs", alpha=0.05, seed=0, workers=1)
-    assert (told["seed"], told["replicates"]) == (0, 2000)
+    expected = ordag.bootstrap("marks", 300, method="cvs", alpha=0.05, seed=0, workers=1)
+    assert (told["seed"], told["replicates"]) == (0, 300)
     columns = expected.arrow_columns(*(told["document"]["pairs"][end] for end in ("source", "target")))
     assert told["document"]["pairs"]["support"] == [float(f"{one:.4g}") for one in columns["support"]]
     assert any("replicates" in one["words"] and 0 < one["share"] <= 1 for one in news)
@@ -50,6 +50,7 @@ def test_resamples_have_the_seed_of_the_method_and_leave_its_graph_alone(client,
     assert told["again"]["command"].count("--seed") == 1
 
 
+@pytest.mark.thorough
 def test_files_have_the_support_that_the_page_shows(client):
     chosen = state("marks", method="pooled", settings={"seed": 3})
     _, last = lines(client.post("api/jobs/bootstrap", json={"state": chosen, "replicates": 20}))

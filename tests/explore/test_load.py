@@ -8,16 +8,18 @@ from __future__ import annotations
 import math
 
 import pytest
+from budgets import tries
 
 from benchmarks.workbench import loaded
 
 pytestmark = pytest.mark.system
 
-CHANGES = 100
+CHANGES = len(tries(20, 100))
 FILLED = 96 * 2**20
 """Bytes at most by which the tables of other columns and units that are kept become more meanwhile."""
 
 
+@pytest.mark.thorough
 def test_many_changes_at_once():
     found = loaded(CHANGES, math.inf)
     assert found.errors == []

@@ -20,6 +20,7 @@ def learned(frame, **settings):
     return set(ordag.learn(frame, **settings).graph.directed)
 
 
+@pytest.mark.thorough
 def test_units_give_what_the_table_in_these_units_gives(bench):
     page, frame = bench("marks"), pd.read_csv(load("marks").path)
     own = arrows(page)
@@ -49,6 +50,7 @@ def test_units_give_what_the_table_in_these_units_gives(bench):
     assert box.inner_text() == ""
 
 
+@pytest.mark.thorough
 def test_why_an_arrow_has_turned_is_in_sight(bench):
     page = bench("marks", viewport={"width": 1280, "height": 900})
     rescale(page, "algebra", "×100")
@@ -58,6 +60,7 @@ def test_why_an_arrow_has_turned_is_in_sight(bench):
     assert column(page, "algebra").locator(".unit").inner_text().startswith("× −1")
 
 
+@pytest.mark.thorough
 def test_a_column_with_values_below_zero_has_no_logarithm(bench):
     page = bench("marks")
     line = column(page, "mechanics")
@@ -72,6 +75,7 @@ def test_a_column_with_values_below_zero_has_no_logarithm(bench):
     assert field.input_value() == "1"
 
 
+@pytest.mark.thorough
 def test_many_columns_are_searched_and_left_out(bench, tmp_path_factory):
     path = tmp_path_factory.mktemp("tables") / "thirty.parquet"
     frame = table(30, 400)
@@ -113,6 +117,7 @@ def test_the_hint_leads_to_a_unit_and_does_not_come_back(bench):
     expect(hint).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_there_is_no_hint_where_nothing_could_turn(bench, tmp_path):
     path = tmp_path / "alone.csv"
     rows = np.random.default_rng(1).standard_normal((300, 3))

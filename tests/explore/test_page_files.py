@@ -56,6 +56,7 @@ def test_a_saved_state_opens_again_in_another_tab(bench, tmp_path):
     assert saved(other).path().read_text() == path.read_text()
 
 
+@pytest.mark.thorough
 def test_the_table_of_a_saved_state_is_asked_for(bench, tmp_path):
     marks = tmp_path / "grades.csv"
     marks.write_bytes(DATASETS["marks"].path.read_bytes())
@@ -75,6 +76,7 @@ def test_the_table_of_a_saved_state_is_asked_for(bench, tmp_path):
     assert other.locator("#files-told").is_hidden()
 
 
+@pytest.mark.thorough
 def test_without_a_table_a_state_asks_for_its_own_even_if_it_says_little_about_it(bench, tmp_path):
     path = tmp_path / "little.ordag.json"
     path.write_text('{"format": "ordag-workbench", "version": 1, "data": {"names": ["a", "b"]}}')
@@ -83,6 +85,7 @@ def test_without_a_table_a_state_asks_for_its_own_even_if_it_says_little_about_i
     assert "about the table without a name" in page.locator("#files-told").inner_text()
 
 
+@pytest.mark.thorough
 def test_another_table_can_take_a_state_with_its_columns(bench, tmp_path):
     first, second, third = (tmp_path / name for name in ("first.csv", "second.csv", "third.csv"))
     data = DATASETS["marks"].path.read_text().splitlines(keepends=True)
@@ -105,38 +108,39 @@ def test_another_table_can_take_a_state_with_its_columns(bench, tmp_path):
     assert ("vectors", "algebra") in arrows(other)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("no json", "not JSON"),
-        ('{"a": 1}', "no saved workbench"),
-        ("[" * 5000 + "]" * 5000, "no saved workbench"),
-        ('{"format": "ordag-workbench", "version": 9, "data": {"names": []}}', "later version"),
-        (
-            '{"format": "ordag-workbench", "version": 1, "data": {"names": ["<img src=x onerror=alert(1)>"], "name": "<b>x", "rows": 3}}',
-            "<img src=x…",
-        ),
-        (
-            '{"format": "ordag-workbench", "version": 1, "data": {"names": ["a"], "builtin": "../etc/passwd"}}',
-            "passwd",
-        ),
-        (
-            '{"format": "ordag-workbench", "version": 1, "data": {"names": ["a"], "builtin": "marks"}, "method": "magic"}',
-            "magic",
-        ),
-    ],
-)
-def test_a_file_that_is_no_state_is_refused_in_words(bench, tmp_path, text, said):
+NO_STATES = [
+    ("no json", "not JSON"),
+    ('{"a": 1}', "no saved workbench"),
+    ("[" * 5000 + "]" * 5000, "no saved workbench"),
+    ('{"format": "ordag-workbench", "version": 9, "data": {"names": []}}', "later version"),
+    (
+        '{"format": "ordag-workbench", "version": 1, "data": {"names": ["<img src=x onerror=alert(1)>"], "name": "<b>x", "rows": 3}}',
+        "<img src=x…",
+    ),
+    (
+        '{"format": "ordag-workbench", "version": 1, "data": {"names": ["a"], "builtin": "../etc/passwd"}}',
+        "passwd",
+    ),
+    (
+        '{"format": "ordag-workbench", "version": 1, "data": {"names": ["a"], "builtin": "marks"}, "method": "magic"}',
+        "magic",
+    ),
+]
+"""Files that are none of the workbench's, and what is said of each."""
+
+
+def test_a_file_that_is_no_state_is_refused_in_words(bench, tmp_path):
     page = bench("marks")
     before = arrows(page)
     path = tmp_path / "strange.json"
-    path.write_text(text)
-    load(page, path, "#files-told:not([hidden])")
-    assert said in page.locator("#files-told").inner_text()
-    assert page.locator("#files-told img, #files-told b").count() == 0
-    assert arrows(page) == before
-    page.locator("#files-told").get_by_role("button", name="Close").click()
-    assert page.locator("#files-told").is_hidden()
+    for text, said in NO_STATES:
+        path.write_text(text)
+        load(page, path, "#files-told:not([hidden])")
+        assert said in page.locator("#files-told").inner_text()
+        assert page.locator("#files-told img, #files-told b").count() == 0
+        assert arrows(page) == before
+        page.locator("#files-told").get_by_role("button", name="Close").click()
+        assert page.locator("#files-told").is_hidden()
 
 
 def exported(page, form):
@@ -162,6 +166,7 @@ def test_exports_have_the_graph_that_is_shown(bench):
     assert "<!DOCTYPE html>" in got.path().read_text()
 
 
+@pytest.mark.thorough
 def test_every_form_comes_out(bench):
     page = bench("marks")
     page.locator("#files summary").click()
@@ -198,6 +203,7 @@ def test_the_command_line_gives_exactly_this_answer(bench, run, tmp_path):
     assert {(edge["source"], edge["target"]) for edge in json.loads(out)["edges"]} == found
 
 
+@pytest.mark.thorough
 def test_names_that_are_hard_to_write_survive_saving(bench, tmp_path):
     path = tmp_path / "hard.csv"
     pd.DataFrame(sparse(8, 500, 4.0, 5), columns=[*HOSTILE[1:], HOSTILE[0]]).to_csv(path, index=False)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from contextlib import closing
 
 import pandas as pd
 import pytest
 from acts import camera, column, drawn, method, places, rescale, setting, stopped
+from asking import TOKEN, answering
 from browser.pages import HOSTILE, sparse, table
+from budgets import thorough
 from hands import answered, arrows
 from playwright.sync_api import expect
 
 import ordag
 from ordag.data.datasets import load
+from ordag.explore.desk import Desk
+from ordag.explore.tables import Tables
 from ordag.words import shown
 
 pytestmark = pytest.mark.system
@@ -72,7 +75,7 @@ def test_three_columns_and_the_verdict_are_in_sight_and_keys_are_listed(bench):
     assert not page.get_by_role("dialog").is_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", thorough("dark")])
 def test_they_are_stacked_on_a_narrow_screen(bench, scheme):
     page = bench("marks", viewport={"width": 700, "height": 900}, color_scheme=scheme)
     boxes = [page.locator(one).bounding_box() for one in ("#picture", "#card", ".side.left", "#whatif")]
@@ -102,6 +105,7 @@ def test_another_unit_turns_arrows_and_nothing_jumps(with_clock):
     assert page.locator("#card h3").inner_text() == "analysis → algebra"
 
 
+@pytest.mark.thorough
 def test_arrows_that_go_and_come_are_pointed_at_for_a_while(with_clock):
     page = with_clock("marks")
     method(page, "cvs")
@@ -149,6 +153,7 @@ def test_undo_and_redo_by_keys_and_buttons(bench):
     assert places(page) == at
 
 
+@pytest.mark.thorough
 def test_variables_that_leave_and_come_back_have_their_place(bench):
     page = bench("marks")
     at = places(page)
@@ -179,6 +184,7 @@ CROSSING = """() => {
 """For every edge whether it runs through a box that is neither of its ends."""
 
 
+@pytest.mark.thorough
 def test_dragged_variables_stay_and_edges_pass_by_boxes(bench, tables):
     page = bench(tables("fifty.csv"))
     method(page, "cvs")
@@ -198,6 +204,7 @@ def test_dragged_variables_stay_and_edges_pass_by_boxes(bench, tables):
     assert places(page)[name] != at[name]
 
 
+@pytest.mark.thorough
 def test_tidying_up_lets_arrows_point_down_again(bench):
     page = bench("marks")
     rescale(page, "algebra", "×100")
@@ -211,6 +218,7 @@ def test_tidying_up_lets_arrows_point_down_again(bench):
     assert all(height[a] < height[b] for a, b in arrows(page))
 
 
+@pytest.mark.thorough
 def test_the_look_stays_and_the_matrix_follows(bench):
     page = bench("marks")
     page.keyboard.press("m")
@@ -226,6 +234,7 @@ def test_the_look_stays_and_the_matrix_follows(bench):
     assert page.locator("#drawing").get_attribute("data-look") == "neighbourhood"
 
 
+@pytest.mark.thorough
 def test_the_filter_of_the_list_stays(bench):
     page = bench("marks")
     page.fill("#arrow-filter", "mech")
@@ -288,6 +297,7 @@ def come_back(page):
     page.evaluate("window.dispatchEvent(new Event('focus'))")
 
 
+@pytest.mark.thorough
 def test_a_server_that_answers_again_is_no_trouble_any_more(watched, serving):
     one = watched()
     page = one.open(serving("marks"))
@@ -305,20 +315,19 @@ def test_a_server_that_answers_again_is_no_trouble_any_more(watched, serving):
 
 
 def test_a_server_that_has_ended_is_told_of(watched):
-    words = [sys.executable, "-m", "ordag", "explore", "marks", "--no-browser"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
-        one = watched()
-        page = one.open(server.stdout.readline().strip())
+    one, tables = watched(), Tables(2**20)
+    tables.start_with("marks", "marks", {})
+    with closing(Desk(tables)) as desk, answering(desk) as address:
+        page = one.open(f"{address}/{TOKEN}/")
         expect(page.locator("#forecast")).to_have_text("")
-        server.terminate()
-        server.wait(timeout=30)
-        come_back(page)
-        expect(page.locator("#trouble")).to_contain_text("ordag explore")
-        page.get_by_role("radio", name="cvs").click()
-        expect(page.locator("#trouble")).to_contain_text("leave it")
-        one.troubles = [trouble for trouble in one.troubles if "ERR_CONNECTION_REFUSED" not in trouble]
+    come_back(page)
+    expect(page.locator("#trouble")).to_contain_text("ordag explore")
+    page.get_by_role("radio", name="cvs").click()
+    expect(page.locator("#trouble")).to_contain_text("leave it")
+    one.troubles = [trouble for trouble in one.troubles if "ERR_CONNECTION_REFUSED" not in trouble]
 
 
+@pytest.mark.thorough
 def test_a_fault_in_one_part_is_reported_and_the_others_go_on(watched, serving):
     one = watched()
     one.context.route("**/browser/told.js", broken)

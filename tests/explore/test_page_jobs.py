@@ -135,6 +135,7 @@ def test_work_says_how_far_it_is_and_can_be_stopped(bench, large):
     ).first.wait_for()
 
 
+@pytest.mark.thorough
 def test_two_tabs_do_not_disturb_each_other(bench):
     one, other = bench("marks"), bench("marks")
     choose_arrow(one, "algebra", "vectors")
@@ -146,6 +147,7 @@ def test_two_tabs_do_not_disturb_each_other(bench):
     assert one.locator("#checks-body .finding").count() == 0
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_done_is_said(bench, tmp_path):
     path = tmp_path / "few.csv"
     rows = np.random.default_rng(0).standard_normal((12, 3))

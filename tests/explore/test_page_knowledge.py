@@ -83,6 +83,7 @@ def choose_by_cell(page, a, b):
     raise AssertionError(f"no cell for {a} and {b}")
 
 
+@pytest.mark.thorough
 def test_a_variable_is_made_a_root_and_left_out(bench):
     page = bench("marks")
     choose_variable(page, "statistics")
@@ -115,6 +116,7 @@ def test_a_contradiction_is_said_and_not_applied(bench):
     assert page.locator("#knowledge-body [role=alert]").count() == 0 or not said.is_visible()
 
 
+@pytest.mark.thorough
 def test_the_form_adds_with_the_keyboard_alone(bench):
     page = bench("marks")
     page.locator("#knowledge-body select").focus()
@@ -131,6 +133,7 @@ def test_the_form_adds_with_the_keyboard_alone(bench):
     assert arrows(page) == learned()
 
 
+@pytest.mark.thorough
 def test_enter_in_a_field_chooses_and_adds_nothing(bench):
     page = bench("marks")
     form = page.locator("#knowledge-body form")
@@ -156,6 +159,7 @@ def test_enter_in_a_field_chooses_and_adds_nothing(bench):
     assert arrows(page) == learned(required=[("mechanics", "algebra")])
 
 
+@pytest.mark.thorough
 def test_the_focus_stays_where_something_was_pressed(bench):
     page = bench("marks")
     choose_variable(page, "statistics")
@@ -199,6 +203,7 @@ def middle(locator):
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
+@pytest.mark.thorough
 def test_a_variable_is_dragged_from_the_graph_into_a_tier(bench):
     page = bench("marks")
     page.get_by_role("tab", name="graph").click()
@@ -270,6 +275,7 @@ def hostile(tmp_path_factory):
     return path
 
 
+@pytest.mark.thorough
 def test_names_with_markup_are_names(bench, hostile):
     page = bench(hostile)
     name = HOSTILE[0]

@@ -61,6 +61,7 @@ def test_the_verdict_names_the_controls_of_the_page(bench):
     assert "--" not in verdict.inner_text() + said.inner_text() + page.locator("#sentences").inner_text()
 
 
+@pytest.mark.thorough
 def test_help_is_behind_a_question_mark_and_methods_are_walked_by_keys(bench):
     page = bench("marks")
     page.get_by_role("button", name="What is least effect?").focus()
@@ -79,6 +80,7 @@ def fifty(tmp_path_factory):
     return path
 
 
+@pytest.mark.thorough
 def test_the_graph_follows_a_slider_at_fifty_variables(bench, fifty):
     """A drag is one step of the history. How long each change took is there for a benchmark, of the last one only."""
     page = bench(fifty)

@@ -61,6 +61,7 @@ def test_the_first_graph_need_not_be_waited_for(watched, serving):
     assert opened(page) == set(ordag.learn("marks").graph.directed)
 
 
+@pytest.mark.thorough
 def test_a_table_that_comes_with_the_frame_of_the_one_before_has_its_own_list(watched, serving):
     one = watched()
     one.page.clock.install()
@@ -101,6 +102,7 @@ def test_a_reload_brings_back_what_was_chosen(bench):
     expect(other.locator("#told")).to_have_text("")
 
 
+@pytest.mark.thorough
 def test_a_reload_brings_back_a_table_that_was_dropped(bench):
     page = bench()
     page.evaluate(DROP, ["new.csv", rows().to_csv(index=False)])
@@ -110,6 +112,7 @@ def test_a_reload_brings_back_a_table_that_was_dropped(bench):
     expect(page.locator("#table")).to_have_text("new.csv")
 
 
+@pytest.mark.thorough
 def test_without_storage_a_reload_begins_anew(watched, serving):
     one = watched()
     one.page.add_init_script(
@@ -133,6 +136,7 @@ def test_files_are_chosen_and_what_cannot_be_read_is_said_in_place(bench, tmp_pa
     assert opened(page) == set(ordag.learn(rows(7)).graph.directed)
 
 
+@pytest.mark.thorough
 def test_files_beyond_the_limit_are_not_sent(watched, serving, tmp_path):
     one = watched()
     one.page.route("**/api/start", of_a_megabyte)
@@ -160,6 +164,7 @@ def test_a_table_that_was_refused_is_read_as_the_page_offers(bench):
     assert "missing='drop'" in page.locator("#again-body").text_content()
 
 
+@pytest.mark.thorough
 def test_so_is_the_table_of_the_command_line(bench, watched, serving, tmp_path):
     path = tmp_path / "untidy.csv"
     untidy(rows()).to_csv(path, index=False)
@@ -171,6 +176,7 @@ def test_so_is_the_table_of_the_command_line(bench, watched, serving, tmp_path):
     assert opened(page) == found
 
 
+@pytest.mark.thorough
 def test_a_file_that_takes_long_does_not_replace_a_later_one(bench):
     page = bench()
     held = []

@@ -79,6 +79,7 @@ def test_a_change_during_an_undo_follows_it(bench):
     assert page.locator("#undo").is_disabled()
 
 
+@pytest.mark.thorough
 def test_as_many_steps_are_undone_as_were_asked_for(bench):
     page = bench("marks")
     start = arrows(page)
@@ -143,6 +144,7 @@ def open_saved(page, path):
     page.get_by_label("A saved workbench").set_input_files(path)
 
 
+@pytest.mark.thorough
 def test_a_change_during_an_opening_follows_it(bench, saved):
     page = bench("marks")
     method(page, "cvs")
@@ -158,6 +160,7 @@ def test_a_change_during_an_opening_follows_it(bench, saved):
     assert page.locator("#undo").is_disabled()
 
 
+@pytest.mark.thorough
 def test_an_opening_that_is_given_up_is_not_said_to_be_there(bench, saved):
     page = bench("marks")
     method(page, "cvs")
@@ -172,6 +175,7 @@ def test_an_opening_that_is_given_up_is_not_said_to_be_there(bench, saved):
     assert chosen(page) == "auto"
 
 
+@pytest.mark.thorough
 def test_presses_of_a_unit_in_a_row_add_up(bench):
     page = bench("marks")
     tenfold = column(page, "mechanics").get_by_role("button", name="×10", exact=True)

@@ -66,6 +66,7 @@ def test_a_change_runs_through_the_graph_of_now(bench, fit):
     assert numbers(page) == {}
 
 
+@pytest.mark.thorough
 def test_the_change_arrives_layer_by_layer(bench):
     page = bench("marks", reduced_motion="no-preference")
     page.get_by_role("tab", name="graph").click()
@@ -125,6 +126,7 @@ def test_a_total_effect_has_its_interval_and_its_paths(bench, fit):
     page.locator("#whatif-body .paths button").filter(has_text="vectors").wait_for(state="detached")
 
 
+@pytest.mark.thorough
 def test_what_is_missing_is_asked_for_and_what_is_not_there_is_said(bench):
     page = bench("marks")
     show = page.locator("#whatif-body").get_by_role("button", name="show")
@@ -145,6 +147,7 @@ def test_what_is_missing_is_asked_for_and_what_is_not_there_is_said(bench):
     assert "leaves directions open" in page.locator("#whatif-body [role=alert]").inner_text()  # of a class
 
 
+@pytest.mark.thorough
 def test_the_card_of_a_variable_has_intervals(bench, fit):
     page = bench("marks")
     choose_variable(page, "algebra")

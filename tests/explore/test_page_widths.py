@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from budgets import thorough
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.system
@@ -12,7 +13,7 @@ def box(page, selector):
     return page.locator(selector).first.bounding_box()
 
 
-@pytest.mark.parametrize("width", [1440, 1280, 1200, 1024, 960, 700, 400])
+@pytest.mark.parametrize("width", [1440, thorough(1280), thorough(1200), thorough(1024), 960, thorough(700), 400])
 def test_the_graph_has_room_at_every_width_and_a_tap_brings_the_card(bench, width):
     page = bench("marks", viewport={"width": width, "height": 800})
     if width == 400:  # on a telephone, the whole of a small graph

@@ -9,12 +9,14 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import ExitStack, closing
 
 import httpx
 import psutil
 import pytest
-from asking import TOKEN, state
+from asking import TOKEN, answering, state
 
+from ordag.explore.desk import Desk
 from ordag.explore.serve import serve, server
 from ordag.explore.tables import Tables
 
@@ -64,10 +66,33 @@ def wait_until(done):
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize(("stop", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize("busy", [False, True], ids=["idle", "busy"])
+@pytest.fixture
+def explored(run, monkeypatch):
+    """What `ordag explore` would serve, answered by this process: what the command says, and somebody who asks."""
+    with ExitStack() as open_yet:
+
+        def begin(*words):
+            served = []
+            monkeypatch.setattr("ordag.explore.serve.serve", lambda tables, **_: served.append(tables))
+            said = run("explore", "--no-browser", *words)[2]
+            address = open_yet.enter_context(answering(open_yet.enter_context(closing(Desk(*served)))))
+            return said, open_yet.enter_context(httpx.Client(base_url=f"{address}/{TOKEN}/", timeout=120))
+
+        yield begin
+
+
+@pytest.mark.parametrize(
+    ("stop", "status", "busy"),
+    [
+        pytest.param(signal.SIGINT, 130, True, id="busy-int"),
+        pytest.param(signal.SIGTERM, 143, False, id="idle-term"),
+        pytest.param(signal.SIGTERM, 143, True, id="busy-term", marks=pytest.mark.thorough),
+        pytest.param(signal.SIGINT, 130, False, id="idle-int", marks=pytest.mark.thorough),
+    ],
+)
 def test_it_answers_and_ends_when_told_to(start, stop, status, busy):
-    process, address = start("marks", "--no-browser")
+    """Whether or not a browser can be opened."""
+    process, address = start("marks", BROWSER="/nonexistent/browser", DISPLAY="", WAYLAND_DISPLAY="")
     assert address.startswith("http://127.0.0.1:")
     with httpx.Client(base_url=address, timeout=120) as client:
         assert client.get("").status_code == 200
@@ -89,7 +114,8 @@ def test_it_answers_and_ends_when_told_to(start, stop, status, busy):
     wait_until(lambda: not any(map(alive, children)))
 
 
-def test_a_tab_that_is_closed_stops_its_work_and_no_other(start):
+def test_work_ends_with_its_tab_with_its_worker_and_with_the_server(start):
+    """A tab that is closed stops no work but its own, a worker that is killed is said, and a server leaves no process."""
     process, address = start("marks", "--no-browser")
     with httpx.Client(base_url=address, timeout=120) as client:
         with client.stream("POST", "api/jobs/bootstrap", json=SLOW) as stream:
@@ -97,13 +123,9 @@ def test_a_tab_that_is_closed_stops_its_work_and_no_other(start):
             working = workers(process)
             assert working
             assert client.post("api/answer", json={"state": state()}).status_code == 200  # while the work goes on
-        wait_until(lambda: not any(map(alive, working)))
+        wait_until(lambda: not all(map(alive, working)))  # that of quick answers may be among them, and stays
         assert client.post("api/answer", json={"state": state(settings={"alpha": 0.3})}).status_code == 200
 
-
-def test_a_worker_that_is_killed_is_said(start):
-    process, address = start("marks", "--no-browser")
-    with httpx.Client(base_url=address, timeout=120) as client:
         with client.stream("POST", "api/jobs/bootstrap", json=SLOW) as stream:
             said = stream.iter_lines()
             assert "replicates" in next(line for line in said if "replicates" in line)
@@ -113,27 +135,21 @@ def test_a_worker_that_is_killed_is_said(start):
         assert "ended before it was done" in last
         assert client.post("api/answer", json={"state": state()}).status_code == 200
 
-
-def test_a_server_that_is_killed_leaves_no_process(start):
-    process, address = start("marks", "--no-browser")
-    with (
-        httpx.Client(base_url=address, timeout=120) as client,
-        client.stream("POST", "api/jobs/bootstrap", json=SLOW) as stream,
-    ):
-        assert "progress" in next(stream.iter_lines())
-        children = psutil.Process(process.pid).children(recursive=True)
-        process.kill()
-        process.wait()
+        with client.stream("POST", "api/jobs/bootstrap", json=SLOW) as stream:
+            assert "progress" in next(stream.iter_lines())
+            children = psutil.Process(process.pid).children(recursive=True)
+            assert children
+            process.kill()
+            process.wait()
     wait_until(lambda: not any(map(alive, children)))
 
 
-def test_a_port_in_use_is_said(start):
+def test_a_port_in_use_is_said(run):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        process, address = start("--no-browser", "--port", str(taken.getsockname()[1]))
-        _, err = process.communicate(timeout=120)
-    assert (process.returncode, address) == (2, "")
+        status, out, err = run("explore", "--no-browser", "--port", taken.getsockname()[1])
+    assert (status, out) == (2, "")
     assert err.startswith("Error: The workbench cannot listen on port")
     assert "--port" in err
 
@@ -165,40 +181,31 @@ def test_a_stop_before_it_has_begun_to_answer_leaves_nothing_behind(monkeypatch)
     gc.collect()
 
 
-def test_a_browser_that_does_not_open_is_no_fault(start):
-    process, address = start("marks", BROWSER="/nonexistent/browser", DISPLAY="", WAYLAND_DISPLAY="")
-    assert httpx.get(address, timeout=120).status_code == 200
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=60) == 143
-
-
-def test_units_and_reading_are_taken_from_the_command_line(start, tmp_path):
+def test_units_and_reading_are_taken_from_the_command_line(explored, tmp_path):
     path = tmp_path / "marks.csv"
     path.write_text("a;b;c\n" + "\n".join(f"{k % 7},5;{(k * k) % 11};{(3 * k) % 13}" for k in range(60)))
-    words = [str(path), "--no-browser", "--separator", ";", "--decimal", ",", "--columns", "a,c", "--transform", "a=10"]
-    _, address = start(*words)
-    told = httpx.get(f"{address}api/start", timeout=120).json()["data"]
+    said, client = explored(path, "--separator", ";", "--decimal", ",", "--columns", "a,c", "--transform", "a=10")
+    assert said == ""
+    told = client.get("api/start").json()["data"]
     assert (told["names"], told["rows"], told["transform"]) == (["a", "c"], 60, {"a": 10.0})
     asked = {"state": state(told, transform=told["transform"])}
-    document = httpx.post(f"{address}api/answer", json=asked, timeout=120).json()["document"]
+    document = client.post("api/answer", json=asked).json()["document"]
     assert "separator=';'" in document["again"]["python"]
 
 
-def test_a_table_that_can_be_read_otherwise_is_said_and_the_page_offers_it(start, tmp_path):
+def test_a_table_that_can_be_read_otherwise_is_said_and_the_page_offers_it(explored, tmp_path):
     path = tmp_path / "const.csv"
     path.write_text("a,b,c\n" + "\n".join(f"{k % 7},1,{(3 * k) % 13}" for k in range(60)))
-    process, address = start(str(path), "--no-browser", "--transform", "a=10")
-    told = httpx.get(f"{address}api/start", timeout=120).json()
-    assert (told["data"], told["unread"]["remedies"]) == (None, ["go on without b"])
-    chosen = {"unread": told["unread"]["unread"], "choice": 0}
-    found = httpx.post(f"{address}api/data", json=chosen, timeout=120).json()
-    assert (found["names"], found["transform"]) == (["a", "c"], {"a": 10.0})
-    told = httpx.get(f"{address}api/start", timeout=120).json()
-    assert (told["data"], told["unread"]) == (found, None)
-    process.terminate()
-    said = process.communicate(timeout=60)[1]
+    said, client = explored(path, "--transform", "a=10")
     assert "never changes" in said
+    assert said.endswith("The page offers what can be done.\n")
     assert "columns=" not in said  # it is said to somebody who types
+    told = client.get("api/start").json()
+    assert (told["data"], told["unread"]["remedies"]) == (None, ["go on without b"])
+    found = client.post("api/data", json={"unread": told["unread"]["unread"], "choice": 0}).json()
+    assert (found["names"], found["transform"]) == (["a", "c"], {"a": 10.0})
+    told = client.get("api/start").json()
+    assert (told["data"], told["unread"]) == (found, None)
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,12 @@ import pytest
 from asking import finished, state
 
 import ordag
+from ordag.data.datasets import DATASETS
 from ordag.errors import DataError
 from ordag.explore.cache import Cache
-from ordag.explore.desk import NUMBERS, Desk
+from ordag.explore.desk import NUMBERS, OTHERWISE, Desk, _weight
 from ordag.explore.state import read_state
-from ordag.explore.tables import Tables
+from ordag.explore.tables import Tables, numbers_of
 from ordag.show.again import OF_BYTES, again, fingerprint
 
 
@@ -54,7 +55,7 @@ def test_what_is_unwanted_no_longer_counts():
     assert ["a" in cache, cache.get("b"), cache.get("c")] == [False, "B", "C"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_fits_are_weighed_with_their_samples_of_rows():
     """More columns in other units than there is room for: those not used for longest are gone."""
     desk = Desk(Tables(2**24))
@@ -95,3 +96,17 @@ def test_the_fingerprint_says_what_it_is_of(tmp_path):
         desk.close()
         assert (said["digest"], said["digest_of"]) == fingerprint(ordag.learn(path, "cvs"), path)
         assert (said["digest_of"] == OF_BYTES) == (path == file)
+
+
+def test_a_fit_weighs_its_matrices_its_sample_and_its_resamples():
+    fit = ordag.learn("marks", "cvs")
+    alone = 8 * 5**2 + numbers_of(fit.profile) + OTHERWISE
+    assert _weight(fit) == alone
+    resampled = ordag.learn("marks", "cvs", bootstrap=3, seed=1, workers=1)
+    assert _weight(resampled) == alone + 12 * 5**2 + resampled.bootstrap.places.size
+
+
+def test_a_built_in_table_is_not_a_file_with_its_name_and_bytes():
+    tables = Tables(2**20)
+    uploaded = tables.upload("marks", DATASETS["marks"].path.read_bytes())
+    assert (uploaded.given.builtin, tables.builtin("marks").given.builtin) == (None, "marks")

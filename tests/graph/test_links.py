@@ -19,7 +19,7 @@ from ordag.graph.formats import FORMATS
 from ordag.graph.formats.tables import MOST_ROWS
 from ordag.graph.links import NO_LINKS, Links
 
-P = 3000
+P = 1500
 
 
 def by_edges(graph):
@@ -199,7 +199,7 @@ def test_a_wide_graph_goes_through_every_format(wide, format):
     text = write_text(dag, format, edges)
     read = FORMATS[format].read(text)
     assert set(read.nodes) == set(names)
-    assert dict(read.weights) == pytest.approx(edges)
+    assert dict(read.weights) == edges
     assert set(Dag.parse(text, format).directed) == set(edges)
     assert "adjacency" not in vars(dag)
 

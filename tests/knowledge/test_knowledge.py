@@ -148,10 +148,10 @@ def test_many_columns_are_no_trouble():
 @pytest.mark.slow
 @pytest.mark.parametrize("step", [1, -1])
 def test_long_chains_of_required_arrows_are_no_trouble(step):
-    names = [f"x{j}" for j in range(3001)]
+    names = [f"x{j}" for j in range(1501)]
     chain = list(pairwise(names[::step]))
     known = Knowledge(required=chain).over(names)
-    assert known.before.sum() == 3001 * 3000 // 2
+    assert known.before.sum() == 1501 * 1500 // 2
     with pytest.raises(SettingError, match=r"form a cycle"):
         Knowledge(required=[*chain, (chain[-1][1], chain[0][0])])
     with pytest.raises(SettingError, match=r"from the later tier to the earlier"):

@@ -19,7 +19,7 @@ def dense():
     return simulation, model
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_search_ends_with_a_finite_score_that_a_qr_of_the_rows_confirms(dense):
     simulation, model = dense
     result = ges_search(model)

@@ -52,7 +52,7 @@ def test_a_search_that_is_not_unfinished_has_found_what_it_would_have(method, se
         assert first.result is None or first.result.details() == last.result.details()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_which_searches_are_at_their_end():
     """Those whose first graph stands alone, and those that took few steps."""
     alike, apart, dense = table(12, 400, 0), table(12, 400, 1, spread=4.0), table(12, 400, 0, degree=9.0)

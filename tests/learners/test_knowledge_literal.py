@@ -202,7 +202,7 @@ def least_correlation(S, A):
     return least
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @given(data=st.data(), seed=seeds)
 def test_pc_finds_what_class_and_knowledge_leave_open(data, seed):
     """From the population's tests and true knowledge: an edge has a direction exactly if all DAGs left agree on it."""

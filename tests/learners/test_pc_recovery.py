@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from budgets import tries
 from oracles import pc as oracles
 
 from ordag import Moments, simulate
@@ -24,7 +25,7 @@ def population(sem):
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("p", [2, 4, 6, 8, 10])
 def test_recovers_the_class_of_the_truth(rule, p):
-    for seed in range(8):
+    for seed in tries(3, 8):
         sem = simulate("erdos-renyi", p=p, n=1, seed=seed, degree=min(2.5, p - 1), variances=(0.5, 2.0)).sem
         result = pc_search(population(sem), alpha=1e-6, colliders=rule)
         assert result.graph == to_cpdag(sem.dag)

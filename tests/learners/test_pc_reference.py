@@ -86,7 +86,7 @@ def test_the_marks(name):
         assert np.allclose(result.p_values, document["pMax"], rtol=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_arrows_between_the_marks_owe_to_the_order_of_the_columns():
     """At 5%, which set first separates mechanics from analysis depends on which is tried first: four answers."""
     moments = Moments.scan(load("marks").path)

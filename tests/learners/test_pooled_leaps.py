@@ -92,7 +92,7 @@ def test_leaps_never_lead_up(seed):
     assert after.score == pytest.approx(search.scored(after.order, after.parents).score)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_leaps_mend_orders_that_single_moves_do_not():
     gaps = []
     for seed in tries(4, 12):

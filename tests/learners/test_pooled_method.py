@@ -219,7 +219,7 @@ def test_all_variables_on_all_before_them():
     assert fit.order == fit.names
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("more", [{}, {"groups": [["x0", "x1"]]}, {"units": "commensurable", "kicks": 2}], ids=str)
 @whole_methods
 @given(rows=tables(), seed=seeds)
@@ -238,7 +238,7 @@ def test_knowledge_is_kept_to_the_letter(more, rows, seed):
     np.testing.assert_allclose(fit.probabilities.arrows[known.required], 1.0)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_under_knowledge_the_best_of_the_graphs_that_keep_to_it_is_found():
     found = 0
     for seed in range(12):

@@ -131,7 +131,7 @@ def test_what_is_kept_is_bounded(monkeypatch):
     assert len(small._factors) <= 64 < len(large._factors)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_large_sets_of_ill_conditioned_columns():
     moments = Moments.from_rows(simulate("homogeneous", 50, 200, 0).X)
     X = moments.R / np.sqrt(200)  # as good as the rows, and fewer

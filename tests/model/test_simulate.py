@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from budgets import whole_methods
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import model as oracles
@@ -27,6 +28,7 @@ def test_every_design_gives_a_model_and_its_rows(design):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("design", NAMES)
+@whole_methods
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_seed_gives_one_model_whatever_n(design, seed):
     first, again, longer = (simulate(design, n=n, seed=seed) for n in (5, 5, 9))

@@ -104,10 +104,10 @@ def test_the_kernel_in_place_equals_one_column_at_a_time(p, kind):
 @pytest.mark.parametrize("own", [False, True])
 def test_the_factor_comes_to_lie_in_the_place_given(own, monkeypatch):
     monkeypatch.setattr("ordag.order.cholesky.LARGE", 0)
-    X = np.random.default_rng(0).standard_normal((900, 400))
+    X = np.random.default_rng(0).standard_normal((500, 200))
     gram = np.asfortranarray(X.T @ X)
-    around = np.full((403, 402), 7.0, order="F")
-    place = gram if own else around[2:402, 1:401]
+    around = np.full((203, 202), 7.0, order="F")
+    place = gram if own else around[2:202, 1:201]
     before = gram.copy()
     order, expected, _ = oracles.pivots(gram)
     told = []
@@ -116,10 +116,10 @@ def test_the_factor_comes_to_lie_in_the_place_given(own, monkeypatch):
     into_order(part)
     assert part.order.tolist() == order
     np.testing.assert_allclose(np.tril(place), expected, rtol=1e-9, atol=1e-9)
-    around[2:402, 1:401] = 7.0
+    around[2:202, 1:201] = 7.0
     assert (around == 7.0).all()
     assert own or (gram == before).all()
-    assert told == [96, 192, 288, 384, 400]
+    assert told == [96, 192, 200]
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -142,10 +142,10 @@ def test_backward_order_equals_the_bottom_up_order_of_r(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("design", ["homogeneous", "heterogeneous"])
-@pytest.mark.parametrize("p", [20, 50, 80, 90])
+@pytest.mark.parametrize("p", [20, 50, thorough(80), 90])
 def test_dense_designs_are_ordered_as_by_regressions_on_the_rows(design, p):
     """20 seeds at n = 200 and n = 1000 each: the same order, every time."""
-    for seed in tries(3, 20):
+    for seed in tries(1, 20):
         for n in (200, 1000):
             X = simulate(design, p, n, seed).X
             assert _quiet_order(X).order.tolist() == oracles.stepwise_order(X), (n, seed)
@@ -161,7 +161,7 @@ def _quiet_order(X):
 @pytest.mark.slow
 @pytest.mark.parametrize("p", [30, thorough(50), thorough(80)])
 def test_order_is_that_of_exact_arithmetic(p):
-    for seed in (0, 1):
+    for seed in tries(1, 2):
         X = simulate("homogeneous", p, 200, seed).X
         order, L = oracles.exact_factor(X)
         ordering = forward(Moments.from_rows(X))
@@ -172,7 +172,7 @@ def test_order_is_that_of_exact_arithmetic(p):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("p", "seeds"), [(100, range(12)), (120, range(6))])
+@pytest.mark.parametrize(("p", "seeds"), [(100, tries(4, 12)), (120, tries(3, 6))])
 def test_past_float64_there_is_a_warning_or_an_error_and_never_a_silent_guess(p, seeds):
     spoken = 0
     for seed in seeds:
@@ -194,10 +194,10 @@ def test_past_float64_there_is_a_warning_or_an_error_and_never_a_silent_guess(p,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [200, 1000])
-@pytest.mark.parametrize("p", [20, 50, 80, 90])
+@pytest.mark.parametrize("p", [20, 50, thorough(80), 90])
 def test_streamed_and_merged_moments_give_the_same_order(p, n):
     rng = np.random.default_rng(p + n)
-    for seed in range(4):
+    for seed in tries(1, 4):
         X = simulate("homogeneous", p, n, seed).X
         cuts = np.sort(rng.choice(np.arange(1, n), size=6, replace=False))
         parts = [Moments.from_rows(block) for block in np.split(X, cuts)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from budgets import thorough
 from oracles import estimators as oracles
 from scipy.stats import norm
 from sklearn.ensemble import GradientBoostingRegressor
@@ -12,7 +13,7 @@ from sklearn.model_selection import KFold
 
 from ordag import Moments
 from ordag.order.least_squares import forward
-from ordag.order.regression import regression_forward
+from ordag.order.regression import regression_forward, regression_rule
 
 
 def waves(n, seed, p=6):
@@ -54,8 +55,8 @@ def whole_numbers(n, seed, p):
     return X, truth
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("n", "p", "draw"), [(150, 4, waves), (40, 7, waves), (120, 5, whole_numbers)])
+@pytest.mark.thorough
+@pytest.mark.parametrize(("n", "p", "draw"), [(150, 4, waves), thorough(40, 7, waves), (60, 4, whole_numbers)])
 def test_the_quick_way_for_splines_is_the_same_as_one_fit_after_the_other(n, p, draw):
     X, _ = draw(n, 1, p)
     quick, slow = regression_forward(X), regression_forward(X, oracles.spline_ridge())
@@ -112,7 +113,7 @@ def test_finds_waves_where_straight_lines_fail():
     assert linear < 3
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_any_regressor_will_do():
     X, truth = waves(500, 5, 3)
     boosted = regression_forward(X, GradientBoostingRegressor(n_estimators=40, max_depth=2, random_state=0), folds=3)
@@ -125,3 +126,8 @@ def test_keeps_to_a_partial_order():
     before[truth[2], truth[0]] = True
     place = np.argsort(regression_forward(X, LinearRegression(), before).order)
     assert place[truth[2]] < place[truth[0]]
+
+
+def test_a_rule_has_the_name_of_its_regressor():
+    assert regression_rule().name == "regression"
+    assert regression_rule(LinearRegression()).name == "LinearRegression"

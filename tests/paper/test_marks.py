@@ -11,6 +11,7 @@ import pytest
 import ordag
 from ordag.data.datasets import load
 from ordag.graph import Dag, to_cpdag, v_structures
+from ordag.paper import marks as experiment
 from ordag.paper.marks import MARKS, RESAMPLES, graph_of, marks, run, tasks
 from ordag.paper.marks_report import claims, differences
 from ordag.paper.printed_graphs import PANELS, PLACES, SUBJECTS
@@ -19,9 +20,22 @@ from ordag.parents.tests import fisher_z
 UNDIRECTED, OUR, PC, GES, GDS = PANELS.values()
 
 
-@pytest.fixture(scope="module")
-def rows():
-    return pd.DataFrame([{**task.address, **row} for task in tasks(True) for row in run(task)])
+def fewer_tables(patch):
+    patch.setattr(experiment, "RESAMPLES", 60)
+    patch.setattr(experiment, "GAUSSIAN_TABLES", 400)
+
+
+@pytest.fixture(scope="session")
+def answers():
+    """What every task of a quick run gives, from fewer tables."""
+    with pytest.MonkeyPatch.context() as patch:
+        fewer_tables(patch)
+        return {task: run(task) for task in tasks(True)}
+
+
+@pytest.fixture(scope="session")
+def rows(answers):
+    return pd.DataFrame([{**task.address, **row} for task, found in answers.items() for row in found])
 
 
 def of(rows, quantity, **values):
@@ -43,10 +57,10 @@ def test_a_quick_run_is_a_part_of_the_full_one():
     assert sum(task.method == "bootstrap" for task in full) * RESAMPLES == 2000
 
 
-@pytest.mark.slow
-def test_rows_hold_plain_values_and_depend_on_the_address_alone():
-    for task in tasks(True):
-        first = run(task)
+@pytest.mark.thorough
+def test_rows_hold_plain_values_and_depend_on_the_address_alone(answers, monkeypatch):
+    fewer_tables(monkeypatch)
+    for task, first in answers.items():
         assert first == run(task)
         assert {type(value) for row in first for value in row.values()} <= {str, int, float}
     blocks = [task for task in tasks(False) if task.method == "bootstrap"]
@@ -78,6 +92,7 @@ def test_normality(rows):
     assert 0.55 < of(rows, "kurtosis test, simulated")["p_value"].item() < 0.65
 
 
+@pytest.mark.thorough
 def test_the_undirected_graph_is_the_papers(rows):
     assert of(rows, "edge", method="undirected")["agrees"].tolist() == [1] * 6
     fit = of(rows, "deviance").iloc[0]
@@ -115,7 +130,7 @@ def test_vectors_precedes_mechanics_in_bootstrap_samples(rows):
     pair = of(rows, "bootstrap", first="vectors", second="mechanics").iloc[0]
     assert pair["value"] >= 0.98 * pair["of"]
     both = of(rows, "bootstrap").set_index(["first", "second"])["value"]
-    assert all(both[a, b] + both[b, a] == RESAMPLES for a, b in combinations(SUBJECTS, 2))
+    assert all(both[a, b] + both[b, a] == pair["of"] for a, b in combinations(SUBJECTS, 2))
 
 
 def test_pc_has_the_papers_arrows_and_one_edge_more(rows):
@@ -173,7 +188,7 @@ def test_claims_hold_both_sides_and_survive_a_csv_file(rows, tmp_path):
     assert claims(pd.read_csv(tmp_path / "rows.csv")) == sentences
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_figures(rows, tmp_path):
     files = MARKS.present(rows, tmp_path)
     assert sorted(file.name for file in files) == [

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import tiny_experiment as tiny
+from budgets import thorough
 from joblib.parallel import ThreadingBackend
 from tiny_experiment import squares
 
@@ -110,11 +111,12 @@ def test_a_task_that_fails(tmp_path, workers):
     assert len(result.rows) == 30
 
 
+@pytest.mark.thorough
 def test_a_worker_that_dies(tmp_path):
     with pytest.raises(ReproductionError, match=r"A worker was killed during squares.*--workers 1"):
         reproduce([squares(tiny.deadly)], folder=tmp_path, workers=2)
     assert sorted(path.name for path in tmp_path.iterdir()) in (["squares.journal"], ["squares.csv", "squares.journal"])
-    assert len(reproduce([squares()], folder=tmp_path, workers=2)[0].rows) == 30
+    assert len(reproduce([squares()], folder=tmp_path, workers=1)[0].rows) == 30
 
 
 def test_an_interruption(tmp_path):
@@ -124,7 +126,8 @@ def test_an_interruption(tmp_path):
     assert len(reproduce([squares()], folder=tmp_path, workers=1)[0].rows) == 30
 
 
-def test_a_full_disk(tmp_path, monkeypatch):
+@pytest.mark.parametrize("workers", [1, thorough(2)])
+def test_a_full_disk(tmp_path, monkeypatch, workers):
     def full(file, content):
         if os.fstat(file).st_size > 1000:
             raise OSError(errno.ENOSPC, "No space left on device")
@@ -133,7 +136,7 @@ def test_a_full_disk(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(journal_module, "write", full)
         with pytest.raises(OutputError, match="No space left on device"):
-            reproduce([squares()], folder=tmp_path, workers=2)
+            reproduce([squares()], folder=tmp_path, workers=workers)
     assert [path.name for path in tmp_path.iterdir()] == ["squares.journal"]
     assert (tmp_path / "squares.journal").read_bytes().endswith(b"}\n")
     assert len(reproduce([squares()], folder=tmp_path, workers=1)[0].rows) == 30
@@ -195,8 +198,10 @@ def test_settings_that_cannot_be(tmp_path):
         reproduce([squares()], folder=tmp_path / "file")
 
 
+@pytest.mark.thorough
 def test_figures_are_png_and_svg(tmp_path):
-    result = reproduce([squares()], True, tmp_path, workers=1)[0]
+    drawing = squares(present=tiny.drawn)
+    result = reproduce([drawing], True, tmp_path, workers=1)[0]
     assert sorted(path.name for path in result.files) == ["squares.csv", "squares.md", "squares.png", "squares.svg"]
     png, svg = (tmp_path / "squares.png").read_bytes(), (tmp_path / "squares.svg").read_text()
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
@@ -207,7 +212,7 @@ def test_figures_are_png_and_svg(tmp_path):
     assert "![Squares and cubes](squares.png)" in page
     assert "| method | value |" in page
     assert "- The paper says that squares are positive; here all 12 are." in page
-    again = reproduce([squares()], True, tmp_path / "again", workers=1)[0]
+    again = reproduce([drawing], True, tmp_path / "again", workers=1)[0]
     assert [path.read_bytes() for path in again.files] == [path.read_bytes() for path in result.files]
     assert np.isfinite(result.rows["value"]).all()
 

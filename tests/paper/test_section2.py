@@ -9,16 +9,20 @@ from budgets import THOROUGH
 from scipy.stats import binomtest
 
 from ordag.model import LinearSEM, identifiability
+from ordag.paper import section2
 from ordag.paper.engine.experiment import Task
 from ordag.paper.section2 import BLOCKS, MODELS, SECTION2, run, tasks
-from ordag.paper.section2_report import claims, interval, shares
+from ordag.paper.section2_report import QUESTIONS, SECTIONS, claims, interval, share_figure, shares
 
 SMALL = [task for task in tasks(True) if task.p <= 20 or task.replicate == 0]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def rows():
-    return pd.DataFrame([{**task.address, **row} for task in SMALL for row in run(task)])
+    """With a quarter of the models on which the algorithm is tried."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(section2, "WEIGHTS", section2.WEIGHTS[::4])
+        return pd.DataFrame([{**task.address, **row} for task in SMALL for row in run(task)])
 
 
 def part(rows, name):
@@ -36,7 +40,8 @@ def test_a_quick_run_is_a_part_of_the_full_one():
 
 
 @pytest.mark.slow
-def test_rows_hold_plain_values_and_depend_on_the_address_alone():
+def test_rows_hold_plain_values_and_depend_on_the_address_alone(monkeypatch):
+    monkeypatch.setattr(section2, "WEIGHTS", section2.WEIGHTS[::10])
     for task in SMALL if THOROUGH else SMALL[:3]:
         if task.design != "regions":
             assert run(task) == run(task)
@@ -67,6 +72,7 @@ def test_the_corrected_bound_is_exact_and_the_printed_one_is_not(rows):
         assert printed == pytest.approx(lemma, abs=1e-7)
 
 
+@pytest.mark.thorough
 def test_counterexample(rows):
     orders = part(rows, "counterexample")
     assert orders["condition"].tolist() == [1, 0, 1]
@@ -117,9 +123,24 @@ def test_claims_survive_a_csv_file(rows, tmp_path):
     assert claims(pd.read_csv(tmp_path / "rows.csv")) == sentences
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_figures(rows, tmp_path):
     files = SECTION2.present(rows, tmp_path)
     names = ["section2_models", "section2_regions", "section2_shares"]
     assert sorted(file.name for file in files) == sorted(f"{name}.{end}" for name in names for end in ("png", "svg"))
     assert "As printed" in (tmp_path / "section2_regions.svg").read_text(encoding="utf-8")
+
+
+def test_shares_are_drawn_in_percent():
+    """One of four models fails at p = 20, and three at p = 50."""
+    models = pd.DataFrame(
+        [
+            {"part": "random models", "design": design, "p": p, **dict.fromkeys(QUESTIONS, float(model >= failing))}
+            for design in SECTIONS
+            for p, failing in ((20, 1), (50, 3))
+            for model in range(4)
+        ]
+    )
+    for axes in share_figure(models).axes:
+        points = [line.get_ydata().tolist() for line in axes.lines if len(line.get_ydata()) == 1]
+        assert points == [[25.0], [75.0]] * len(QUESTIONS)

@@ -190,7 +190,7 @@ def test_the_price_follows_the_share():
     assert prices == sorted(prices, reverse=True)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_false_edges_are_as_many_as_announced():
     """Along the true order, over 30 sparse tables."""
     announced = false = 0.0
@@ -235,7 +235,7 @@ def test_settings_details_and_sentences():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("parents", ["adaptive", "bic"])
-@pytest.mark.parametrize("factor", [1e-110, 1e-80, 1e78, 1e120])
+@pytest.mark.parametrize("factor", [1e-110, thorough(1e-80), thorough(1e78), 1e120])
 def test_parents_do_not_depend_on_the_unit(parents, factor):
     X = simulate("er4", p=130 if parents == "adaptive" else 30, n=300, seed=3).X
     known = learn(X, "cvs", parents=parents)

@@ -247,8 +247,10 @@ def test_level_of_the_tests_under_the_true_order():
     assert 0.045 < shares["mutual-information"] / pairs < 0.075
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("p", "n", "degree", "tables"), [(20, 30, 0, 12), (25, 60, 2, 6), (20, 200, 3, 20)])
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("p", "n", "degree", "tables"), [(20, 30, 0, 12), thorough(25, 60, 2, 6), thorough(20, 200, 3, 20)]
+)
 def test_bic_announces_about_as_many_false_edges_as_it_finds(p, n, degree, tables):
     announced = found = 0
     for seed in range(tables):

@@ -65,7 +65,7 @@ def table(seed, n, effect):
     return x, np.cos(2.0 * Z).sum(axis=1) + effect * e**2 + random.standard_normal(n), Z
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_level_holds_and_a_parabola_is_seen():
     level = np.mean([distance_correlation(*table(seed, 120, 0.0)) <= 0.05 for seed in range(200)])
     power = np.mean([distance_correlation(*table(seed, 120, 0.7)) <= 0.05 for seed in range(40)])

@@ -130,7 +130,7 @@ def test_few_boxes_stand_in_one_row(p):
     check(np.zeros((p, p), dtype=bool), layout)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_dense_graph_can_be_drawn():
     arrows = np.triu(np.random.default_rng(0).random((20, 20)) < 0.8, 1)
     check(arrows, layered(arrows))

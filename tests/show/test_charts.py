@@ -138,11 +138,12 @@ def test_without_rows_there_are_the_charts_of_moments():
     assert histograms(fit) == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["pooled", "gds"])
 def test_methods_without_a_step_by_step_order_have_charts_too(method):
-    chart = found(method)["equal_variances"]
-    fit = checked(method).fit
+    checked = ordag.diagnose("marks", method=method, draws=1)
+    fit = checked.fit
+    chart = charts(fit, checked)["equal_variances"]
     assert sorted(chart.y) == pytest.approx(sorted(fit.sem.omega))
     assert dict(zip(chart.labels, chart.y, strict=True)) == pytest.approx(
         dict(zip(fit.names, fit.sem.omega, strict=True))

@@ -93,6 +93,7 @@ def test_names_are_escaped_cut_and_whole_under_the_pointer():
     assert sentence("") == table(["a"], []) == ""
 
 
+@pytest.mark.thorough
 @pytest.mark.system
 def test_a_notebook_shows_every_picture():
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")

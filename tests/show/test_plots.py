@@ -12,18 +12,21 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from budgets import crossed
+from budgets import THOROUGH, crossed, thorough
 from looks import ACTING, KINDS, NAMES, fit_of, wide_fit
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import AxLine
 from matplotlib.text import Text
 from scipy.stats import chi2
 
 import ordag
 from ordag.errors import ColumnError, OutputError, SettingError
 from ordag.picture.scene import BLUE, GREY, PAPER, SMALL, VERMILION, labels
+from ordag.show.charts import Chart
 from ordag.show.plots import CHARTS, ENDINGS, SCENES, graph, matrix, neighbourhood, picture, plot
 from ordag.show.plots import KINDS as PLOTS
+from ordag.show.plots.diagnostics import draw
 from ordag.show.view import View
 from ordag.words import shown
 
@@ -76,7 +79,16 @@ def test_without_a_kind_the_options_or_the_size_choose():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("look", "ending"), crossed(PLOTS, ENDINGS))
+@pytest.mark.parametrize(
+    ("look", "ending"),
+    [
+        ("graph", ".svg"),
+        ("graph", ".png"),
+        ("matrix", ".pdf"),
+        ("order", ".svg"),
+        *(thorough(look, ending) for look in PLOTS[1:] for ending in ENDINGS),
+    ],
+)
 def test_the_same_fit_gives_the_same_file(look, ending):
     fit = fit_of("bootstrap")
     one, other = (picture(fit, f"a{ending}", look) for _ in range(2))
@@ -99,12 +111,12 @@ def test_names_in_svg_are_text(look):
     assert not ACTING.search(text)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_names_that_look_like_formulas_are_drawn_as_they_are():
     names = ["$x_1$", "$\\frac{", "a_b^c", "100 %", "\N{GRINNING FACE} smile", "עברית"]
     sem = ordag.LinearSEM(np.eye(6, k=1), names=names)
     fit = ordag.learn(pd.DataFrame(sem.sample(200, seed=1), columns=names), "cvs", bootstrap=3, seed=1)
-    for look in PLOTS:
+    for look in PLOTS if THOROUGH else ("graph", "matrix", "order"):
         assert picture(fit, "a.svg" if look in CHARTS else "a.pdf", look)
     assert picture(fit, "a.png", "graph")
     drawn = {one.get_text() for one in texts(fit.plot("order"))}
@@ -317,7 +329,7 @@ def test_support_has_a_bar_for_every_learned_arrow():
     assert len(few.child_axes[0].get_yticklabels()) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_bootstraps_and_diagnoses_draw_themselves():
     found = ordag.bootstrap("marks", 10, method="cvs", seed=1)
     assert [len(ax.child_axes) for ax in (found.plot(), found.plot("support", most=1))] == [2, 2]
@@ -327,6 +339,7 @@ def test_bootstraps_and_diagnoses_draw_themselves():
     assert len(ax.child_axes) >= 10
 
 
+@pytest.mark.thorough
 @pytest.mark.system
 def test_plotting_needs_no_screen_and_learning_no_matplotlib(tmp_path):
     code = (
@@ -353,3 +366,15 @@ def test_the_likeliest_pairs_that_are_not_joined(together, monkeypatch):
         found = View(fit, most).pairs
         absent = [(i, j) for i, j, kind in zip(found.source, found.target, found.kind, strict=True) if kind == "absent"]
         assert absent == [(order[j], order[m]) for m, j in ranked[:most]]
+
+
+def test_a_line_to_compare_points_with_has_its_slope_and_its_intercept():
+    ax = Figure().subplots()
+    draw(Chart("points", "", "x", "y", y=[1.0, 2.0, 4.0], x=[0.0, 1.0, 2.0], slope=1.5, intercept=0.75), ax)
+    line = next(one for one in ax.lines if isinstance(one, AxLine))
+    assert (line.get_xy1(), line.get_slope()) == ((0.0, 0.75), 1.5)
+
+
+def test_a_class_has_no_order_to_draw():
+    with pytest.raises(SettingError, match=r"pc finds a class of graphs, which has no order.*orient_by_order='class'"):
+        ordag.learn("marks", "pc").plot("order")

@@ -25,7 +25,7 @@ COMMANDS = [
     ["check", "marks"],
     ["compare", "marks"],
     ["compare", "--simulate", "homogeneous", "-p", "5", "-n", "100", "--seed", "1"],
-    ["effect", "marks", "--from", "algebra", "--to", "mechanics", "--replicates", "20"],
+    ["effect", "marks", "--from", "algebra", "--to", "mechanics", "--replicates", "5"],
 ]
 
 
@@ -177,7 +177,7 @@ def test_odd_names_do_nothing_to_a_terminal(run, tmp_path):
         ["learn", "t.csv", "--method", "pc"],
         ["check", "t.csv", "--method", "cvs"],
         ["compare", "t.csv"],
-        ["effect", "t.csv", "--from", odd[0], "--to", odd[1], "--replicates", "20"],
+        ["effect", "t.csv", "--from", odd[0], "--to", odd[1], "--replicates", "3"],
         ["effect", "t.csv", "--from", odd[0], "--to", "green"],
         ["learn", "t.csv", "--columns", odd[0]],
     ):

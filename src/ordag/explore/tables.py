@@ -269,4 +269,5 @@ def numbers_of(profile: Profile | None) -> int:
 def _id(given: Given, digest: str) -> str:
     """The same for the same file that is read in the same way, so that a state that was saved finds its table again."""
     reading = json.dumps(given.reading, sort_keys=True) if given.reading else ""
-    return "d" + hashlib.sha256(f"{given.name}\n{digest}{reading}".encode()).hexdigest()[:16]
+    own = "\nbuilt in" if given.builtin else ""  # not a file of the same name and bytes, which is read from elsewhere
+    return "d" + hashlib.sha256(f"{given.name}\n{digest}{reading}{own}".encode()).hexdigest()[:16]

@@ -79,6 +79,20 @@ class Local:
         return v - self.price / (s + math.sqrt(root))
 
 
+class FreeScore:
+    """Half the BIC of graphs over p variables of n rows, or with another price of an edge: error variances may be anything."""
+
+    def __init__(self, n: int, p: int, price: float) -> None:
+        self.n, self.p, self.price = n, p, price
+
+    def total(self, v: Array, edges: int) -> float:
+        return self.n / 2.0 * float(v.sum()) + self.price * edges
+
+    def local(self, v: Array, edges: int) -> Local:
+        nothing = [0.0] * self.p
+        return Local(self.n / 2.0, nothing, nothing, self.price)
+
+
 class PoolingTable:
     """M of a group at values of SS, between which it is a line in log SS."""
 

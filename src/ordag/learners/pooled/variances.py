@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,9 @@ class LogVariances(Protocol):
 
     def log_dropping(self, node: int, parents: int) -> tuple[NDArray[np.intp], Array]:
         """The parents, and log(RSS / n) of `node` without each of them."""
+
+    def correlations(self) -> dict[str, Any]:
+        """What `OrderSearch` takes of the table: C, scale, most, alone and, where C has too few digits, root."""
 
 
 def log_variances(moments: Moments, W: Array | None) -> LogVariances:
@@ -116,6 +119,9 @@ class GramRegressions(Factors["_Residuals"]):
         rank = left.argsort(kind="stable")
         return able[rank].tolist(), (np.log(left[rank]) + self._scale[node]).tolist()
 
+    def correlations(self) -> dict[str, Any]:
+        return {"C": self._C, "scale": np.array(self._scale), "most": self.most, "alone": self._alone}
+
     def log_dropping(self, node: int, parents: int) -> tuple[NDArray[np.intp], Array]:
         residuals = self._factor(parents)
         known = residuals.dropping.get(node)
@@ -169,6 +175,12 @@ class RootRegressions(Regressions):
     def __init__(self, moments: Moments) -> None:
         super().__init__(moments.R, moments.n)
         self.most = self.p
+        self._R = moments.R
+
+    def correlations(self) -> dict[str, Any]:
+        size = lengths(self._R)
+        root = np.ascontiguousarray((self._R / size).T)
+        return {"C": root @ root.T, "scale": np.log(size**2 / self.n), "root": root}
 
     def log_variance(self, node: int, parents: int) -> float:
         return math.log(self.rss(node, parents) / self.n)
