@@ -277,7 +277,7 @@ def test_a_scheduler_that_stands_still_or_goes_away_is_an_error(machines, run, t
             with pytest.raises(ClusterError, match="The scheduler does not answer any more"):
                 ordag.Moments.scan(frames.from_pandas(frame, npartitions=2))
         os.kill(scheduler.pid, signal.SIGCONT)
-    monkeypatch.setattr("ordag.cluster.CONNECT", 50.0)  # a scheduler that stood still, on a loaded machine, takes its time
+    monkeypatch.setattr("ordag.cluster.CONNECT", 50.0)  # a loaded machine takes its time
     monkeypatch.setattr("ordag.cluster.CLOSE", 0.5)
     with pytest.raises(ClusterError, match="the Dask data frame: the cluster was lost"):
         ordag.learn(killing(frame, tmp_path / "scan", scheduler.pid), client=address)
