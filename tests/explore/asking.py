@@ -8,10 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import anyio
+import httpx
 
 from ordag.explore.serve import listen, server
 
 TOKEN = "a-token"
+
+
+def caller(address):
+    """Somebody who asks this address, and gives an idle connection up before the server does: it might be asking just then."""
+    return httpx.Client(base_url=address, timeout=120, limits=httpx.Limits(keepalive_expiry=1.0))
 
 
 def state(data="marks", **chosen):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from contextlib import ExitStack, closing
 from functools import cache
 
-import httpx
 import pytest
-from asking import TOKEN, answering
+from asking import TOKEN, answering, caller
 
 from ordag.explore.desk import Desk
 from ordag.explore.tables import Tables
@@ -33,7 +32,7 @@ def address(desk):
 @pytest.fixture(scope="session")
 def client(address):
     """Somebody who comes by the printed address."""
-    with httpx.Client(base_url=f"{address}/{TOKEN}/", timeout=120) as one:
+    with caller(f"{address}/{TOKEN}/") as one:
         yield one
 
 

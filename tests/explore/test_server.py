@@ -11,10 +11,9 @@ import sys
 import time
 from contextlib import ExitStack, closing
 
-import httpx
 import psutil
 import pytest
-from asking import TOKEN, answering, state
+from asking import TOKEN, answering, caller, state
 
 from ordag.explore.desk import Desk
 from ordag.explore.serve import serve, server
@@ -76,7 +75,7 @@ def explored(run, monkeypatch):
             monkeypatch.setattr("ordag.explore.serve.serve", lambda tables, **_: served.append(tables))
             said = run("explore", "--no-browser", *words)[2]
             address = open_yet.enter_context(answering(open_yet.enter_context(closing(Desk(*served)))))
-            return said, open_yet.enter_context(httpx.Client(base_url=f"{address}/{TOKEN}/", timeout=120))
+            return said, open_yet.enter_context(caller(f"{address}/{TOKEN}/"))
 
         yield begin
 
@@ -94,7 +93,7 @@ def test_it_answers_and_ends_when_told_to(start, stop, status, busy):
     """Whether or not a browser can be opened."""
     process, address = start("marks", BROWSER="/nonexistent/browser", DISPLAY="", WAYLAND_DISPLAY="")
     assert address.startswith("http://127.0.0.1:")
-    with httpx.Client(base_url=address, timeout=120) as client:
+    with caller(address) as client:
         assert client.get("").status_code == 200
         assert client.get("api/start").json()["data"]["name"] == "marks"
         assert client.post("api/answer", json={"state": state()}).status_code == 200
@@ -117,7 +116,7 @@ def test_it_answers_and_ends_when_told_to(start, stop, status, busy):
 def test_work_ends_with_its_tab_with_its_worker_and_with_the_server(start):
     """A tab that is closed stops no work but its own, a worker that is killed is said, and a server leaves no process."""
     process, address = start("marks", "--no-browser")
-    with httpx.Client(base_url=address, timeout=120) as client:
+    with caller(address) as client:
         with client.stream("POST", "api/jobs/bootstrap", json=SLOW) as stream:
             assert any("replicates" in line for line in stream.iter_lines())  # its worker is there
             working = workers(process)
