@@ -26,6 +26,7 @@ SECTIONS = [
     "calibration",
     "parents",
     "pooled",
+    "search",
     "probabilities",
     "replicates",
     "effects",

@@ -425,7 +425,7 @@ def test_the_default_is_the_pooled_search(run):
     assert "algebra, vectors, analysis, statistics, mechanics" in out
     assert "taken to have comparable units, differ by a factor of about 1.51." in " ".join(out.split())
     assert "Probabilities are sums over all graphs." in " ".join(out.split())
-    assert "reached from the order by conditional variance" in out
+    assert "the best of all graphs" in out
     assert "p edge" not in out
     status, out, _ = run("learn", "marks", "--json")
     document = json.loads(out)

@@ -130,7 +130,8 @@ def test_the_price_is_that_of_one_edge_more():
         score = PooledScore(n, p)
         for k in range(score.pairs):
             price, edge = score.local(np.zeros(p), k).price, score.edge_prior(k + 1) - score.edge_prior(k)
-            assert edge - 1e-9 <= price <= edge + math.log((score.pairs - k + 0.5) / (score.pairs - k)) + 1e-9
+            half = math.log((score.pairs - k + 0.5) / (score.pairs - k)) + 0.5 / score.pairs  # half an edge ahead of it
+            assert edge - 1e-9 <= price <= edge + half + 1e-9
     assert np.isfinite(score.local(np.zeros(p), score.pairs).price)
 
 
@@ -167,6 +168,23 @@ def test_worthwhile_is_where_the_term_is_lower_by_the_price(local, v):
     else:  # anything is, as the price is a gain
         assert local.price < 0.0
         assert v <= vertex + 1e-9
+
+
+@pytest.mark.parametrize("extended", [False, True])
+def test_what_makes_up_for_the_search_is_worth_one_in_an_empty_graph_and_nothing_in_a_complete_one(extended):
+    n, p = 200, 12
+    pairs = p * (p - 1) // 2
+    score = PooledScore(n, p, extended=extended)
+    first = score.local(np.zeros(p), 0).price - math.log(n) / 2.0 - math.log(pairs + 0.5)
+    last = score.local(np.zeros(p), pairs).price - math.log(n) / 2.0
+    assert first == pytest.approx(1.0)
+    assert last == pytest.approx(math.log(p) if extended else math.log(0.5 / (pairs + 1.0)))
+
+
+def test_one_variable_has_no_edges_to_pay_for():
+    score = PooledScore(30, 1)
+    assert score.edge_prior(0) == 0.0
+    assert math.isfinite(score.local(np.zeros(1), 0).price)
 
 
 def test_single_variables_pool_with_nobody():
@@ -206,7 +224,8 @@ def test_the_ratio_tells_equal_variances_from_unequal_ones():
 def test_extended_prices_never_fall_below_those_of_the_extended_bic(p):
     n, pairs = 50, p * (p - 1) // 2
     usual, extended = PooledScore(n, p), PooledScore(n, p, extended=True)
-    steps = [math.log(n) / 2 + max(math.log((pairs - k) / (k + 1)), math.log(p)) for k in range(pairs)]
+    chance = [1.0 - (k + 0.5) / pairs for k in range(pairs)]
+    steps = [math.log(n) / 2 + max(math.log((pairs - k) / (k + 1)), math.log(p)) + chance[k] for k in range(pairs)]
     priors = [extended.edge_prior(k) for k in range(pairs + 1)]
     for k in range(pairs + 1):
         assert extended.edge_prior(k) == pytest.approx(sum(steps[:k]), abs=1e-8)

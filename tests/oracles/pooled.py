@@ -83,8 +83,10 @@ def poolings(n, size, squares, spread):
 
 
 def edge_prior(n, p, k):
-    """k (log n) / 2 + log C(N, k)."""
-    return k * math.log(n) / 2.0 + math.log(math.comb(p * (p - 1) // 2, k))
+    """k (log n) / 2 + log C(N, k) + k (1 − k / 2N), where the last term makes up for the search."""
+    pairs = p * (p - 1) // 2
+    chance = k * (1.0 - k / (2.0 * pairs)) if pairs > 0 else 0.0
+    return k * math.log(n) / 2.0 + math.log(math.comb(pairs, k)) + chance
 
 
 def score(n, v, k, groups=None, spread=2.0):
@@ -99,12 +101,12 @@ def score(n, v, k, groups=None, spread=2.0):
 
 
 def plug_in_score(n, v, k):
-    """The score with the spread put in place of its integral: ω² = max(var(v), 2/n)."""
+    """The score with the spread put in place of its integral, ω² = max(var(v), 2/n), and nothing to make up for a search."""
     v = np.asarray(v)
     p = len(v)
     omega2 = max(v.var(ddof=1), 2.0 / n)
     fit = n / 2.0 * v.sum() + p / 2.0 * math.log(omega2) + ((v - v.mean()) ** 2).sum() / (2.0 * omega2)
-    return fit + edge_prior(n, p, k)
+    return fit + k * math.log(n) / 2.0 + math.log(math.comb(p * (p - 1) // 2, k))
 
 
 def score_of(X, graph, groups=None, spread=2.0):
@@ -258,6 +260,34 @@ def best_over_sets(p, cost):
         if nodes:
             total[nodes] = min(total[nodes - {j}] + lowest[j, nodes - {j}] for j in nodes)
     return total[frozenset(range(p))]
+
+
+def best_by_edges(p, v):
+    """The lowest sum of v over all DAGs with k edges, for every k: set by set, where the last of a set has parents among the others."""
+    own = {}
+    for j in range(p):
+        for before in subsets(k for k in range(p) if k != j):
+            for size in range(len(before) + 1):
+                smaller = [own[j, before - {k}, size] for k in before if size < len(before)]
+                own[j, before, size] = min(smaller) if smaller else v(j, before)
+    total = {(frozenset(), 0): 0.0}
+    for nodes in subsets(range(p)):
+        for j in nodes:
+            for size, edges in product(range(len(nodes)), range(p * (p - 1) // 2 + 1)):
+                if (nodes - {j}, edges) in total:
+                    sum_ = total[nodes - {j}, edges] + own[j, nodes - {j}, size]
+                    total[nodes, edges + size] = min(sum_, total.get((nodes, edges + size), math.inf))
+    return [total[frozenset(range(p)), k] for k in range(p * (p - 1) // 2 + 1)]
+
+
+def one_arrow_away(graph):
+    """All DAGs that an arrow added, dropped or turned makes of a graph."""
+    for i, j in permutations(range(len(graph)), 2):
+        changes = [{j: graph[j] ^ {i}}, {j: graph[j] - {i}, i: graph[i] | {j}} if i in graph[j] else {}]
+        for change in changes:
+            other = tuple(change.get(k, parents) for k, parents in enumerate(graph))
+            if change and is_acyclic(other):
+                yield other
 
 
 def masks(sets):

@@ -45,7 +45,7 @@ from ordag.words import harmless, shown
     terms=(
         "Methods",
         {
-            "auto": "takes pooled up to 100 variables (200 with fewer than ten rows for each), and cvs with --parents adaptive "
+            "auto": "takes pooled up to 5,000 variables (200 with fewer rows than variables), and cvs with --parents adaptive "
             "beyond; a setting that only another method has, such as --alpha, takes that one.",
             **{name: f"{method.settings.about}." for name, method in METHODS.items()},
         },

@@ -88,13 +88,13 @@ class Baseline:
 
     def rescaled(self, factors: Array) -> Mask:
         """The arrows that the same settings find with every column multiplied by its factor."""
-        return self.again(self.scaled(factors), in_other_units=self.fit).graph.adjacency
+        return self.again(self.scaled(factors)).graph.adjacency
 
-    def again(self, table: Table, *, in_other_units: Found | None = None, **changed: Any) -> Found:
+    def again(self, table: Table, **changed: Any) -> Found:
         """What the same settings make of another table of the same columns."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrecisionWarning)
-            return learn_from(table, replace(self.fit.recipe, **changed), in_other_units=in_other_units)
+            return learn_from(table, replace(self.fit.recipe, **changed))
 
     def compare(self, other: Mask) -> Survival:
         """How many of the arrows another graph of the same columns keeps; all, if there are none."""

@@ -13,7 +13,7 @@ from ordag.data.table_checks import least_squares_rows
 from ordag.errors import SettingError
 from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.masks import verify
-from ordag.learners.cvs import MANY_ROWS, CvsSettings, cvs, with_false_edges_said
+from ordag.learners.cvs import CvsSettings, cvs, with_false_edges_said
 from ordag.learners.found import AnyFound, Found
 from ordag.learners.gds.method import gds
 from ordag.learners.gds.settings import GdsSettings
@@ -49,8 +49,8 @@ METHODS = {
 
 AUTO = ("auto", *METHODS)
 
-POOLED_UP_TO, POOLED_WITH_FEW_ROWS = 100, 200
-"""Variables up to which `auto` takes the pooled search, and with fewer than ten rows for each: seconds where the graph is sparse."""
+POOLED_UP_TO, POOLED_WITH_FEW_ROWS = 5000, 200
+"""Variables up to which `auto` takes the pooled search, which then takes minutes, and with too few rows for regressions on all of them."""
 
 
 @cache
@@ -95,7 +95,7 @@ def _settled(method: str, p: int, n: int, given: Mapping[str, Any]) -> tuple[str
             f"No method has all of {', '.join(given)}: name the method and leave out what it does not have.", given
         )
     if able[0] == "pooled" and "cvs" in able:
-        if n >= pooled_rows(p) and p <= (POOLED_WITH_FEW_ROWS if n < MANY_ROWS * p else POOLED_UP_TO):
+        if n >= pooled_rows(p) and p <= (POOLED_UP_TO if n >= least_squares_rows(p) else POOLED_WITH_FEW_ROWS):
             return "pooled", given
         enough = n >= least_squares_rows(p)
         return "cvs", {"parents": "adaptive", "variance": "auto", **given} if enough else given
@@ -106,22 +106,16 @@ def _settled(method: str, p: int, n: int, given: Mapping[str, Any]) -> tuple[str
     )
 
 
-def learn_from(
-    table: Table, recipe: MethodSettings, *, in_other_units: Found | None = None, hasty: bool = False
-) -> Found:
+def learn_from(table: Table, recipe: MethodSettings, *, hasty: bool = False) -> Found:
     """What a method finds in a table, without edges of small effect, and checked against what is known.
 
-    in_other_units: what it found in the same table, each column multiplied by a factor; saves what does not depend on units.
     hasty: be content with the first graph, where the last one takes long and the method `has_first`.
     """
     known = recipe.knowledge.over(table.names) if isinstance(recipe.knowledge, Knowledge) else None
     if not isinstance(recipe, CvsSettings):
         table.needing(pooled_rows if isinstance(recipe, PooledSettings) else least_squares_rows)
-    if isinstance(recipe, PooledSettings):
-        found = pooled(table, recipe, known, in_other_units=in_other_units, hasty=hasty)
-    else:
-        more = {"hasty": True} if hasty and recipe.has_first else {}
-        found = METHODS[recipe.name].search(table, recipe, known, **more)
+    more = {"hasty": True} if hasty and recipe.has_first else {}
+    found = METHODS[recipe.name].search(table, recipe, known, **more)
     found = replace(found, known=known, profile=table.profile, transform=table.transform, inputs=table.inputs)
     if recipe.min_effect:
         found = without_small_effects(found, recipe.min_effect)

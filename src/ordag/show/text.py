@@ -100,10 +100,12 @@ def scored(fit: Fit) -> str:
     starts = {
         "cvs": "the order by conditional variance",
         "sparse": "the order by conditional variance given few variables",
-        "ges": "a graph of the class that GES finds",
+        "free": "the best graph of any error variances",
     }
-    start = starts.get(fit.details.get("start", ""))
-    return f"score {fit.score:.6g}{f', reached from {start}' if start else ''}"
+    start = fit.details.get("start", "")
+    if start == "all graphs":
+        return f"score {fit.score:.6g}, the best of all graphs"
+    return f"score {fit.score:.6g}{f', reached from {starts[start]}' if start in starts else ''}"
 
 
 def false_edges(fit: Fit) -> str:

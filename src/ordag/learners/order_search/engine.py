@@ -1,10 +1,11 @@
-"""`OrderSearch`: correlations, knowledge and a score in; from the graph of a start to one that no move of a variable improves."""
+"""Find the best graph of a score that is a sum over variables, or lies below one, by moving variables in an order."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import Any, Protocol
@@ -12,34 +13,65 @@ from typing import Any, Protocol
 import numpy as np
 
 from ordag.arrays import Array, Integers, Mask
-from ordag.bits import members
+from ordag.bits import members, unpacked_columns
+from ordag.compiling import is_compiled, will_compile
 from ordag.knowledge.masks import Constraints
 from ordag.learners.order_search import layout
-from ordag.learners.pooled.descent import WORTHWHILE, Optimum
 from ordag.learners.pooled.score import Local
 from ordag.learners.pooled.variances import LogVariances
 
 ROUNDS = 100
 """Rounds of terms at most: a bound that no table has come near."""
 
+WORTHWHILE = 1e-6
+"""A score that is lower by less than this is no reason to go on."""
+
 TOGETHER = 2
 """Searches that go on from the same graph at the same time, whatever the number of cores, so that the answer does not depend on it."""
 
-BATCH = 50
-"""Kicks that each of them makes before the best of them is gone on from."""
+BATCH = 2**24
+"""Multiplications that each of them makes, roughly, before the best of them is gone on from."""
+
+FEWEST, MOST, VARIABLES_EACH = 2, 50, 50
+"""Kicks in a batch, and one more for so many variables."""
+
+WORK, WORK_FOR_PAIRS = 2**33, 2**12
+"""Multiplications, roughly, after which a graph stands as it is, and so many more for every pair of variables: a few seconds, and
+minutes for thousands of variables."""
+
+PERSISTENCE = 4
+"""Kicks take so many times the work at the most."""
+
+SLOWNESS = 300
+"""How many times slower the search is where it is not compiled: it does so much less."""
 
 HEARD = 0.1
 """Seconds after which Ctrl-C is heard."""
 
 
 class Score(Protocol):
-    """A score of graphs over p variables, and the sum over variables that lies above it and touches it at one graph."""
-
-    p: int
+    """A score of graphs, and the sum over variables that lies above it and touches it at one graph."""
 
     def total(self, v: Array, edges: int) -> float: ...
 
     def local(self, v: Array, edges: int) -> Local: ...
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """A graph, usually one that no move of a single variable improves: its score, order, parents as bitmasks, and log variances."""
+
+    score: float
+    order: tuple[int, ...]
+    parents: tuple[int, ...]
+    v: Array
+
+    @property
+    def edges(self) -> int:
+        return sum(mask.bit_count() for mask in self.parents)
+
+    def adjacency(self) -> Mask:
+        return unpacked_columns(self.parents, len(self.parents))
 
 
 class _State:
@@ -61,6 +93,10 @@ class _State:
             self.G[layout.COUNT, j] = len(own)
             self.P[j, : len(own)] = own
 
+    def copy(self, other: _State) -> None:
+        for to, given in zip(self.arrays, other.arrays, strict=True):
+            np.copyto(to, given)
+
     @property
     def v(self) -> Array:
         return np.asarray(self.M[-1])
@@ -78,12 +114,27 @@ class _State:
 
 
 class _Bench:
-    """What one search works with: a state, one to try on, and room."""
+    """What one search works with: a state, one to try on, terms, room and what it tells."""
 
     def __init__(self, p: int, most: int, root: Array) -> None:
         self.state, self.spare = _State(p, most), _State(p, most)
+        self.terms = np.zeros((layout.NUMBERS + 1, max(p, 3)))
         self.W = np.zeros((layout.ROOM + 3 * most, p))
-        self.root = root.copy()
+        self.root = root
+        self.told = np.zeros(layout.SETTLED + 1, dtype=np.int64)
+        self.holds: Optimum | None = None
+
+    def copy(self, other: _Bench) -> None:
+        """Have the graph, the terms and what is remembered of another bench."""
+        self.state.copy(other.state)
+        self.terms[:] = other.terms
+        self.told[layout.SETTLED] = other.told[layout.SETTLED]
+        self.holds = other.holds
+
+
+def _same(held: Optimum | None, best: Optimum) -> bool:
+    """Whether these are the same graph along the same order."""
+    return held is not None and held.parents == best.parents and held.order == best.order
 
 
 class OrderSearch:
@@ -96,7 +147,6 @@ class OrderSearch:
 
     def __init__(
         self,
-        score: Score,
         C: Array,
         scale: Array,
         *,
@@ -107,102 +157,149 @@ class OrderSearch:
     ) -> None:
         p = len(C)
         self.kernel = import_module("ordag.learners.order_search.kernel")  # brings the compiler
-        self.score, self.scale, self.alone = score, scale, alone
+        self.scale, self.alone = scale, alone
         self.C = np.ascontiguousarray(C)
         self.most = min(p - 1, p - 1 if most is None else most)
-        may = np.full((p, p), layout.ALLOWED, dtype=np.int64)
+        may = np.full((p, p), layout.ALLOWED, dtype=np.int8)
         if known is not None:
             allowed, required, before = known
-            may = layout.ALLOWED * allowed.T + layout.REQUIRED * required.T + layout.FIRST * before.T
+            may[:] = layout.ALLOWED * allowed.T + layout.REQUIRED * required.T + layout.FIRST * before.T
         np.fill_diagonal(may, 0)
-        self.may = np.ascontiguousarray(may, dtype=np.int8)
-        roots = np.zeros((0, p, p)) if root is None else np.stack([root, root])
-        self.benches = [_Bench(p, self.most, roots) for _ in range(TOGETHER)]
-        self.told = np.zeros(layout.STOP + 1, dtype=np.int64)
+        self.may = may
+        self._root = root
+        self._benches: list[_Bench] = []
+        self._usual_limit = (WORK + WORK_FOR_PAIRS * p * p) // (1 if is_compiled(self.kernel.search) else SLOWNESS)
+        self.limit = self._usual_limit
+        self.work = 0
+
+    @property
+    def notice(self) -> str | None:
+        """What to say before the search where it takes longer than usual, because it is compiled first, or is not."""
+        if not is_compiled(self.kernel.search):
+            return f"the search is not compiled, because numba is not there: it is about {SLOWNESS} times slower, and looks less far"
+        return "compiling the search: once, for about ten seconds" if will_compile(self.kernel.search) else None
 
     @classmethod
-    def of(cls, variances: LogVariances, score: Score, known: Constraints | None) -> OrderSearch:
+    def of(cls, variances: LogVariances, known: Constraints | None) -> OrderSearch:
         """The search of the table that these variances are of."""
         masks = None if known is None else (known.allowed, known.required, known.before)
-        return cls(score, known=masks, **variances.correlations())
+        return cls(known=masks, **variances.correlations())
 
-    def descend(self, start: Optimum) -> Optimum:
-        """The optimum that a start leads to. The first terms are those at its graph."""
-        bench = self.benches[0]
-        bench.state.begin(start.order, start.parents)
-        return self._descended(bench, self.terms(start.v, start.edges))
+    def descend(self, *starts: tuple[Sequence[Score], Optimum], effort: float = 1.0) -> list[list[Optimum]]:
+        """Return the optima that each start leads to, under one score after the other. The first terms are those at its graph.
 
-    def terms(self, v: Array, edges: int) -> Array:
-        """The terms at a graph, as the kernel has them."""
-        local = self.score.local(v, edges)
-        terms = np.zeros((layout.NUMBERS + 1, max(len(v), 3)))
-        terms[layout.MEAN, : len(v)], terms[layout.WEIGHT, : len(v)] = local.mean, local.weight
-        terms[layout.SCALE, : len(v)] = self.scale
-        terms[layout.NUMBERS, :3] = local.half, local.price, self.alone
-        return terms
+        Starts are searched from at the same time. effort: the share of the usual limit of work.
+        """
+        self.limit = int(effort * self._usual_limit)
+        found: list[list[Optimum]] = [[] for _ in starts]
 
-    def _descended(self, bench: _Bench, terms: Array) -> Optimum:
-        """From where a state is, under these terms first and then under those at what is found, until the score stays."""
-        state, best = bench.state, math.inf
-        for _ in range(ROUNDS):
-            self._work(partial(self._descent, bench, terms))
-            score = self.score.total(state.v, state.edges)
-            if score > best - WORTHWHILE:
-                break
-            best = score
-            terms = self.terms(state.v, state.edges)
-        return state.optimum(score)
+        def work(number: int, bench: _Bench) -> None:
+            scores, start = starts[number]
+            bench.state.begin(start.order, start.parents)
+            v, edges = start.v, start.edges
+            for score in scores:
+                found[number].append(self._descended(bench, score, v, edges))
+                v, edges = bench.state.v, bench.state.edges
 
-    def _descent(self, bench: _Bench, terms: Array) -> None:
-        given = (self.C, bench.root, self.may, terms, *bench.state.arrays, bench.W, self.told)
-        self.kernel.settle(*given)
-        self.kernel.descend(*given, True)
+        for first in range(0, len(starts), TOGETHER):
+            numbers = range(first, min(first + TOGETHER, len(starts)))
+            benches = self._benches_for(len(numbers))
+            self._work(*(partial(work, k, bench) for k, bench in zip(numbers, benches, strict=True)))
+        return found
 
     def kicked(
-        self, best: Optimum, fruitless: int, seed: Any, tell: Callable[[float], None] | None = None
+        self,
+        score: Score,
+        best: Optimum,
+        fruitless: int,
+        seed: Any,
+        *,
+        tell: Callable[[float], None] | None = None,
     ) -> tuple[Optimum, int]:
-        """Kick the best graph, search on from there, and keep what is better, until so many kicks in a row were fruitless: the best
-        graph, and how many there were. tell: told the lowest score so far, now and then."""
+        """Kick the best graph, search on from there, and keep what is better.
+
+        It ends when so many kicks in a row were fruitless, or the work is too much: the best graph, and the number of kicks.
+        tell: told the lowest score so far, now and then.
+        """
         tried = in_vain = 0
         random = np.random.default_rng(seed)
-        while in_vain < fruitless:
-            terms = self.terms(best.v, best.edges)
-            times = min(BATCH, fruitless - in_vain)
-            lots = random.random((TOGETHER, times, 3 * layout.MOST_IN_A_KICK + 1))
-            self._work(
-                *(self._kicks_of(bench, best, terms.copy(), own) for bench, own in zip(self.benches, lots, strict=True))
-            )
-            tried += times * TOGETHER
-            in_vain += times
-            found = [self.score.total(bench.state.v, bench.state.edges) for bench in self.benches]
+        benches = self._benches_for(TOGETHER)
+        holding = next((bench for bench in benches if _same(bench.holds, best)), None)
+        if holding is None:
+            holding = benches[0]
+            holding.state.begin(best.order, best.parents)
+            self._take_terms(holding, score, best.v, best.edges)
+            self._work(partial(self._search, holding, np.zeros((0, layout.LOTS))))
+        for bench in benches:
+            if bench is not holding:
+                bench.copy(holding)
+        fewest = FEWEST + len(self.C) // VARIABLES_EACH
+        times, until = fewest, self.work + PERSISTENCE * self.limit
+        while in_vain < fruitless and self.work < until:
+            lots = random.random((TOGETHER, min(times, math.ceil((fruitless - in_vain) / TOGETHER)), layout.LOTS))
+            done, before = len(lots[0]) * TOGETHER, self.work
+            self._work(*(partial(self._search, bench, own) for bench, own in zip(benches, lots, strict=True)))
+            times = max(fewest, min(MOST, int(BATCH * done / (self.work - before + 1)) + 1))
+            tried += done
+            in_vain += done
+            found = [score.total(bench.state.v, bench.state.edges) for bench in benches]
             at = int(np.argmin(found))
             if found[at] < best.score - WORTHWHILE:
-                state = self.benches[at].state
-                best = self._descended(self.benches[at], self.terms(state.v, state.edges))
-                in_vain = 0
+                in_vain, mine, state = 0, benches[at], benches[at].state
+                self._work(partial(self._descended, mine, score, state.v, state.edges))
+                best = state.optimum(score.total(state.v, state.edges))
+                for bench in benches:
+                    if bench is not mine:
+                        bench.copy(mine)
             if tell is not None:
                 tell(best.score)
         return best, tried
 
-    def _kicks_of(self, bench: _Bench, best: Optimum, terms: Array, lots: Array) -> Callable[[], None]:
-        def work() -> None:
-            bench.state.begin(best.order, best.parents)
-            given = (self.C, bench.root, self.may, terms, *bench.state.arrays, bench.W, self.told)
-            self.kernel.settle(*given)
-            self.kernel.search_on(*given, *bench.spare.arrays, lots)
+    def _descended(self, bench: _Bench, score: Score, v: Array, edges: int) -> Optimum:
+        """From where a state is, under the terms at this v and number of edges first and then under those at what is found."""
+        state, best, now = bench.state, math.inf, math.inf
+        for _ in range(ROUNDS):
+            self._take_terms(bench, score, v, edges)
+            self._search(bench, np.zeros((0, layout.LOTS)))
+            now = score.total(state.v, state.edges)
+            if now > best - WORTHWHILE or bench.told[layout.WORK] > self.limit:
+                break
+            best = now
+            v, edges = state.v, state.edges
+        bench.holds = state.optimum(now)
+        return bench.holds
 
-        return work
+    def _take_terms(self, bench: _Bench, score: Score, v: Array, edges: int) -> None:
+        local, p = score.local(v, edges), len(self.C)
+        bench.terms[layout.MEAN, :p], bench.terms[layout.WEIGHT, :p] = local.mean, local.weight
+        bench.terms[layout.SCALE, :p] = self.scale
+        bench.terms[layout.NUMBERS, :3] = local.half, local.price, self.alone
+        bench.told[layout.SETTLED] = 0
 
-    def _work(self, *calls: Callable[[], None]) -> None:
+    def _search(self, bench: _Bench, lots: Array) -> None:
+        given = (*bench.state.arrays, bench.W, bench.told, *bench.spare.arrays, lots)
+        self.kernel.search(self.C, bench.root, self.may, bench.terms, *given)
+
+    def _benches_for(self, number: int) -> list[_Bench]:
+        p = len(self.C)
+        while len(self._benches) < number:
+            root = np.zeros((0, p, p)) if self._root is None else np.stack([self._root, self._root])
+            self._benches.append(_Bench(p, self.most, root))
+        return self._benches[:number]
+
+    def _work(self, *calls: Callable[[], object]) -> None:
         """Do these in threads at the same time; Ctrl-C ends them."""
-        self.told[:] = 0
+        for bench in self._benches:
+            bench.told[[layout.WORK, layout.LIMIT, layout.STOP]] = 0, self.limit, 0
         with ThreadPoolExecutor(len(calls)) as threads:
-            waiting: set[Future[None]] = {threads.submit(call) for call in calls}
+            waiting: set[Future[object]] = {threads.submit(call) for call in calls}
             try:
                 while waiting:
                     done, waiting = wait(waiting, HEARD)
                     for one in done:
                         one.result()
             except BaseException:
-                self.told[layout.STOP] = 1
+                for bench in self._benches:
+                    bench.told[layout.STOP] = 1
                 raise
+        self.work += sum(int(bench.told[layout.WORK]) for bench in self._benches)

@@ -1,28 +1,31 @@
-"""Orders of the variables, moved to better places one variable at a time: the loops, compiled.
+"""Search over orders of the variables, one variable at a time: the compiled loops.
 
 A graph is an order with parents among the predecessors of each variable. Its cost is a sum over variables of
 
     half · v + weight · (v − mean)² + price · |parents|,    v = log(RSS / n),
 
 flat in v below the vertex of the square; a negative weight stands for half · exp(v − mean) instead (equal error variances).
-Every variable is tried at every place. Parents are grown from those that the variable has, then shrunk. What x would change in the
-cost of y, by coming before it or no longer, is remembered until y has other parents, and so is what x would cost at another place:
-after a move only those whom it concerns are fitted again.
+Every variable is tried at every place. Parents are grown from those that the variable has, then shrunk. M remembers what x would
+change in the cost of y by coming before it, or no longer, and what x itself would cost at another place. A move forgets only what
+depends on parents that changed, so few variables are fitted again.
 
-Residuals come from the correlation matrix, or where that has too few digits from the root of the scatter, whose columns are
-made orthogonal to the parents one by one.
+Residual variances come from the correlation matrix or, where that has too few digits, from the root of the scatter, whose columns
+are made orthogonal to the parents one by one.
 
-All functions share these arrays, few of them because every argument is one more thing to compile (`engine` makes them):
+All functions share these arrays (`engine` makes them):
 
     C     p × p   correlations
     root  2 × p × p, or 0 × … where C has the digits: the unit columns of the root as rows, and what is left of them
     may   p × p   [j, w]: ALLOWED if w may be a parent of j, REQUIRED if it is one, FIRST if it comes before j
     terms rows MEAN, WEIGHT, SCALE (log of the own variance), LEAST (cost with all others before), NUMBERS (HALF, PRICE, ALONE)
-    G     the graph: rows ORDER, PLACE, COUNT (of parents), DUE (to be looked at), ALTERED, and room: PASSED, QUEUE
-    P     p × most + 1: the first COUNT of row j are the parents of j
+    G     the graph: rows ORDER, PLACE, COUNT (of parents), DUE (to be tried again), ALTERED, and room: PASSED, QUEUE
+    P     p + 1 rows of most + 1: the first COUNT of row j are the parents of j; the last row is room
     M     what is remembered: row j is the change of j's cost by each other, row p + j its own change at the place of each, 2p: v
     W     room for one fit: rows COV, LEFT, BETA, OTHERS, BOUND, then `most` rows each of Z, an inverse and products
-    told  LOOKS, MOVES, KICKS so far; anything but 0 in STOP ends the search
+    told  MOVES, KICKS and WORK (multiplications) so far, and LIMIT, the work after which the graph stands as it is; SETTLED unless
+          the terms or the graph are new; STOP gives the search up
+
+Compiling takes the longer the more functions are compiled alone and call one another, so most are parts of others (`inlined`).
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ from __future__ import annotations
 import math
 
 from ordag.arrays import Array, Integers
-from ordag.compiling import compiled
+from ordag.compiling import compiled, inlined
 from ordag.learners.order_search.layout import (
     ALLOWED,
     ALONE,
@@ -45,7 +48,7 @@ from ordag.learners.order_search.layout import (
     KICKS,
     LEAST,
     LEFT,
-    LOOKS,
+    LIMIT,
     MEAN,
     MOST_IN_A_KICK,
     MOVES,
@@ -59,8 +62,10 @@ from ordag.learners.order_search.layout import (
     REQUIRED,
     ROOM,
     SCALE,
+    SETTLED,
     STOP,
     WEIGHT,
+    WORK,
 )
 
 CLEAR = 1e-9
@@ -70,92 +75,64 @@ BETTER = 1e-6
 """A move has to lower the sum by more than this."""
 
 NOTHING = 1e-14
-"""A residual variance below this share of the variable's own has no digits."""
+"""A residual variance below this share of the variable's own has no digits; from the root of the scatter, below its square."""
 
 TRIES = 3
-"""Places that a variable is looked at afresh for, one after the other, where what is remembered of them was too good."""
+"""Places that are fitted afresh for one variable, one after the other, where what was remembered of them was too good."""
+
+GROWTHS = 5
+"""Times that parents grow and shrink in turn: near-collinear ones would go on without end."""
 
 TO_A_PARENT = 0.7
 """The share of moves in a kick that take a variable before a parent of its own."""
 
 
-@compiled
+@inlined
 def term(terms: Array, j: int, v: float) -> float:
-    """The term of j without the price of its parents."""
+    """Return the term of j without the price of its parents."""
     half, weight = terms[NUMBERS, HALF], terms[WEIGHT, j]
     away = v - terms[MEAN, j]
-    if weight < 0.0:
-        return half * math.exp(away)
-    if weight > 0.0 and away < -half / (2.0 * weight):
-        away = -half / (2.0 * weight)
-    return half * (terms[MEAN, j] + away) + weight * away * away
+    value = half * math.exp(away)
+    if weight >= 0.0:
+        if weight > 0.0 and away < -half / (2.0 * weight):
+            away = -half / (2.0 * weight)
+        value = half * (terms[MEAN, j] + away) + weight * away * away
+    return value
 
 
-@compiled
+@inlined
 def cost(terms: Array, j: int, v: float, k: int) -> float:
     return term(terms, j, v) + terms[NUMBERS, PRICE] * k
 
 
-@compiled
+@inlined
 def worthwhile(terms: Array, j: int, v: float) -> float:
-    """The share of j's residual variance that one more parent has to explain to pay."""
+    """Return the share of j's residual variance that one more parent has to explain to pay."""
     price = terms[NUMBERS, PRICE] + CLEAR
     half, weight = terms[NUMBERS, HALF], terms[WEIGHT, j]
-    if weight < 0.0:
-        return price / half * math.exp(terms[MEAN, j] - v)
-    s = half / 2.0 + weight * (v - terms[MEAN, j])
-    root = s * s - weight * price
-    if s <= 0.0 or root < 0.0:
-        return 1.0 if price >= 0.0 else -1.0
-    return -math.expm1(-price / (s + math.sqrt(root)))
+    share = price / half * math.exp(terms[MEAN, j] - v)
+    if weight >= 0.0:
+        s = half / 2.0 + weight * (v - terms[MEAN, j])
+        root = s * s - weight * price
+        share = 1.0 if price >= 0.0 else -1.0
+        if s > 0.0 and root >= 0.0:
+            share = -math.expm1(-price / (s + math.sqrt(root)))
+    return share
 
 
-@compiled
-def extend(C: Array, root: Array, W: Array, j: int, w: int, k: int) -> None:
-    """What is left with one more parent w of j, the k-th."""
-    p = C.shape[0]
-    if root.shape[0] > 0:
-        E, row = root[1], W[ROOM + k]
-        scale = 1.0 / math.sqrt(W[LEFT, w])
-        for i in range(p):
-            W[BETA, i] = E[w, i] * scale
-        for u in range(p):
-            along, squares = 0.0, 0.0
-            for i in range(p):
-                along += W[BETA, i] * E[u, i]
-            for i in range(p):
-                E[u, i] -= along * W[BETA, i]
-                squares += E[u, i] * E[u, i]
-            row[u] = along
-            W[LEFT, u] = squares if squares > NOTHING else NOTHING
-        for u in range(p):
-            common = 0.0
-            for i in range(p):
-                common += E[j, i] * E[u, i]
-            W[COV, u] = common
-        return
-    row, given = W[ROOM + k], C[w]
-    for u in range(p):
-        row[u] = given[u]
+@inlined
+def found_at(parents: Integers, k: int, w: int) -> int:
+    """Return where w is among the first k parents, −1 if it is not."""
+    at = -1
     for i in range(k):
-        other = W[ROOM + i]
-        a = other[w]
-        for u in range(p):
-            row[u] -= a * other[u]
-    cov, left = W[COV], W[LEFT]
-    scale = 1.0 / math.sqrt(left[w])
-    b = row[j] * scale
-    for u in range(p):
-        z = row[u] * scale
-        row[u] = z
-        cov[u] -= b * z
-        rest = left[u] - z * z
-        left[u] = rest if rest > NOTHING else NOTHING
+        if parents[i] == w:
+            at = i
+    return at
 
 
-@compiled
-def condition(C: Array, root: Array, W: Array, j: int, parents: Integers, k: int) -> None:
-    """What is left given the first k of these parents of j: of all variances (LEFT), and of covariances with j (COV)."""
+@inlined
+def begin(C: Array, root: Array, W: Array, j: int) -> None:
+    """Set LEFT, what is left of all variances, and COV, of the covariances with j, to those without parents."""
     p = C.shape[0]
     for u in range(p):
         W[COV, u] = C[j, u]
@@ -164,14 +141,52 @@ def condition(C: Array, root: Array, W: Array, j: int, parents: Integers, k: int
         for u in range(p):
             for i in range(p):
                 root[1, u, i] = root[0, u, i]
-    for i in range(k):
-        extend(C, root, W, j, parents[i], i)
 
 
-@compiled
-def grow(
-    C: Array,
-    root: Array,
+@inlined
+def extend(C: Array, root: Array, W: Array, j: int, w: int, k: int) -> None:
+    """Bring LEFT and COV up to date for one more parent w of j, the k-th."""
+    p = C.shape[0]
+    if root.shape[0] > 0:
+        scale = 1.0 / math.sqrt(W[LEFT, w])
+        for i in range(p):
+            W[BETA, i] = root[1, w, i] * scale
+        for u in range(p):
+            along, squares = 0.0, 0.0
+            for i in range(p):
+                along += W[BETA, i] * root[1, u, i]
+            for i in range(p):
+                root[1, u, i] -= along * W[BETA, i]
+                squares += root[1, u, i] * root[1, u, i]
+            W[ROOM + k, u] = along
+            W[LEFT, u] = squares if squares > NOTHING * NOTHING else NOTHING * NOTHING
+        for u in range(p):
+            common = 0.0
+            for i in range(p):
+                common += root[1, j, i] * root[1, u, i]
+            W[COV, u] = common
+    else:
+        row = W[ROOM + k]
+        for u in range(p):
+            row[u] = C[w, u]
+        for i in range(k):
+            other = W[ROOM + i]
+            a = other[w]
+            for u in range(p):
+                row[u] -= a * other[u]
+        cov, left = W[COV], W[LEFT]
+        scale = 1.0 / math.sqrt(left[w])
+        b = row[j] * scale
+        for u in range(p):
+            z = row[u] * scale
+            row[u] = z
+            cov[u] -= b * z
+            rest = left[u] - z * z
+            left[u] = rest if rest > NOTHING else NOTHING
+
+
+@inlined
+def candidate(
     may: Integers,
     terms: Array,
     G: Integers,
@@ -180,31 +195,24 @@ def grow(
     parents: Integers,
     k: int,
     limit: int,
-    extra: int,
-    without: int,
+    x: int,
+    joins: bool,
 ) -> int:
-    """Add parents, the best first, as long as that pays; how many there are then. The conditions are at hand before and after."""
-    p = C.shape[0]
-    cov, left, place, able = W[COV], W[LEFT], G[PLACE], may[j]
+    """Return the variable that would explain most beside the first k parents, −1 where none pays."""
+    cov, left, place = W[COV], W[LEFT], G[PLACE]
     alone = terms[NUMBERS, ALONE]
-    while k < parents.shape[0] - 1:
-        most, best = worthwhile(terms, j, math.log(left[j]) + terms[SCALE, j]) * left[j], -1
-        for w in range(p):
-            if cov[w] * cov[w] > most * left[w] and (place[w] < limit or w == extra):
-                if w == without or not able[w] & ALLOWED or left[w] < alone or found_at(parents, k, w) >= 0:
-                    continue
-                most, best = cov[w] * cov[w] / left[w], w
-        if best < 0:
-            break
-        extend(C, root, W, j, best, k)
-        parents[k] = best
-        k += 1
-    return k
+    most, best = worthwhile(terms, j, math.log(left[j]) + terms[SCALE, j]) * left[j], -1
+    for w in range(cov.shape[0]):
+        if cov[w] * cov[w] <= most * left[w] or not (joins if w == x else place[w] < limit):
+            continue
+        if may[j, w] & ALLOWED and left[w] >= alone and found_at(parents, k, w) < 0:
+            most, best = cov[w] * cov[w] / left[w], w
+    return best
 
 
-@compiled
+@inlined
 def shrink(may: Integers, terms: Array, W: Array, j: int, parents: Integers, k: int) -> tuple[int, float]:
-    """Drop parents, the idlest first, as long as that pays: how many there are then, and v. The conditions are those before."""
+    """Drop parents, the idlest first, as long as that pays: how many there are then, and v. LEFT and COV are those before."""
     rss, scale, beta = W[LEFT, j], terms[SCALE, j], W[BETA]
     v = math.log(rss) + scale
     most = parents.shape[0] - 1
@@ -249,8 +257,9 @@ def shrink(may: Integers, terms: Array, W: Array, j: int, parents: Integers, k: 
                 factor = W[K + a, at] / W[K + at, at]
                 for b in range(k):
                     W[K + a, b] -= factor * W[K + at, b]
-        k = taken_out(parents, k, at)
+        k -= 1
         for a in range(at, k):
+            parents[a] = parents[a + 1]
             beta[a] = beta[a + 1]
             for b in range(k + 1):
                 W[K + a, b] = W[K + a + 1, b]
@@ -271,63 +280,51 @@ def fit(
     may: Integers,
     terms: Array,
     G: Integers,
-    W: Array,
-    j: int,
-    parents: Integers,
-    k: int,
-    limit: int,
-    extra: int,
-    without: int,
-) -> tuple[int, float]:
-    """Grow the first k parents among those before `limit` and `extra`, but for `without`, and shrink: how many there are then, and v."""
-    condition(C, root, W, j, parents, k)
-    k = grow(C, root, may, terms, G, W, j, parents, k, limit, extra, without)
-    return shrink(may, terms, W, j, parents, k)
-
-
-@compiled
-def found_at(parents: Integers, k: int, w: int) -> int:
-    """Where w is among the parents, −1 if it is not."""
-    for i in range(k):
-        if parents[i] == w:
-            return i
-    return -1
-
-
-@compiled
-def taken_out(parents: Integers, k: int, at: int) -> int:
-    """Take out the one at this place; how many are left."""
-    for a in range(at, k - 1):
-        parents[a] = parents[a + 1]
-    return k - 1
-
-
-@compiled
-def refitted(
-    C: Array,
-    root: Array,
-    may: Integers,
-    terms: Array,
-    G: Integers,
     P: Integers,
     W: Array,
+    told: Integers,
     j: int,
     limit: int,
     x: int,
 ) -> tuple[int, float]:
-    """Parents of j, in the last row of P, where it comes before `limit`, with x or, if that comes before, without: how many, and v."""
-    mine = P[P.shape[0] - 1]
-    joins = x >= 0 and G[PLACE, x] >= limit
+    """Fit j on parents among those before the place `limit`; return how many there are, and v. They are in the last row of P.
+
+    x counts as coming before if it does not, and as not coming before if it does; j stands for nobody. The parents that j has are
+    grown, then shrunk; at its own place and with nobody else, until neither pays, and LEFT and COV are those beside the last ones.
+    """
+    p = C.shape[0]
+    parents = P[p]
+    joins = x != j and G[PLACE, x] >= limit
     k = 0
     for i in range(G[COUNT, j]):
         parent = P[j, i]
         if parent != x and G[PLACE, parent] < limit:
-            mine[k] = parent
+            parents[k] = parent
             k += 1
     if joins:
-        mine[k] = x
+        parents[k] = x
         k += 1
-    return fit(C, root, may, terms, G, W, j, mine, k, limit, x if joins else -1, -1 if joins else x)
+    v, times = 0.0, 0
+    while True:
+        begin(C, root, W, j)
+        done = 0
+        times += 1
+        while True:
+            if done == k:
+                w = -1
+                if k < parents.shape[0] - 1 and times <= GROWTHS:
+                    w = candidate(may, terms, G, W, j, parents, k, limit, x, joins)
+                if w < 0:
+                    break
+                parents[k] = w
+                k += 1
+            extend(C, root, W, j, parents[done], done)
+            done += 1
+        k, v = shrink(may, terms, W, j, parents, k)
+        told[WORK] += (done + 4) * (done + 4) * p if root.shape[0] == 0 else 4 * (done + 1) * p * p
+        if k == done or x != j or limit != G[PLACE, j]:
+            break
+    return k, v
 
 
 @compiled
@@ -340,40 +337,51 @@ def change_of(
     P: Integers,
     M: Array,
     W: Array,
-    j: int,
+    told: Integers,
+    row: int,
     x: int,
-    own: bool,
 ) -> float:
-    """By how much the cost of j changes, where x comes before it or no longer does, or where it takes x's place itself (own)."""
+    """Return M[row, x], fitted where it is not known: the change of j's cost where x comes before it or no longer does (row j), or
+    where j takes the place of x (row p + j)."""
     p = C.shape[0]
-    row = p + j if own else j
     value = M[row, x]
     if math.isnan(value):
         place = G[PLACE]
-        limit = place[j]
-        if own:
-            limit = place[x] + 1 if place[x] > place[j] else place[x]
-        k, v = refitted(C, root, may, terms, G, P, W, j, limit, -1 if own else x)
+        j, limit, other = row, place[row % p], x
+        if row >= p:
+            j = other = row - p
+            limit = place[x] + (1 if place[x] > place[j] else 0)
+        k, v = fit(C, root, may, terms, G, P, W, told, j, limit, other)
         value = cost(terms, j, v, k) - cost(terms, j, M[2 * p, j], G[COUNT, j])
-        if not own and value > 0.0 and place[x] > place[j]:
+        if row < p and value > 0.0 and place[x] > place[j]:
             value = 0.0
         M[row, x] = value
     return value
 
 
-@compiled
+@inlined
 def best_place(
-    C: Array, root: Array, may: Integers, terms: Array, G: Integers, P: Integers, M: Array, W: Array, x: int
+    C: Array,
+    root: Array,
+    may: Integers,
+    terms: Array,
+    G: Integers,
+    P: Integers,
+    M: Array,
+    W: Array,
+    told: Integers,
+    x: int,
 ) -> int:
-    """The place where x brings the sum down most; where it is if none does.
+    """Return the place where x brings the sum down most; where it is if none does.
 
-    On each side, who is passed changes by known amounts, and x itself is fitted at the most promising place first: its cost is no lower
-    anywhere before that, which rules most places out. What is remembered may be out of date, so a place that looks good is looked at
-    again afresh.
+    On each side, the variables that x passes change by known amounts, and x itself is fitted at the most promising place first: its
+    cost is no lower anywhere before that, which rules most places out. What is remembered may be out of date, so a place that looks
+    good is fitted again.
     """
     p = C.shape[0]
     order, others, bound = G[ORDER], W[OTHERS], W[BOUND]
     at = G[PLACE, x]
+    chosen = at
     for _ in range(TRIES):
         best, to = -BETTER, at
         for side in (-1, 1):
@@ -384,7 +392,7 @@ def best_place(
                 if (may[x, y] if side < 0 else may[y, x]) & FIRST:
                     break
                 if M[y, x] != 0.0:
-                    passed += change_of(C, root, may, terms, G, P, M, W, y, x, False)
+                    passed += change_of(C, root, may, terms, G, P, M, W, told, y, x)
                 others[t] = passed
                 # worth a look: before one who gains x, or behind one whom x gains
                 gains = M[y, x] < 0.0 if side < 0 else M[x, y] != 0.0
@@ -398,139 +406,32 @@ def best_place(
                         lowest, t = others[i] + bound[i], i
                 if t < 0:
                     break
-                own = change_of(C, root, may, terms, G, P, M, W, x, order[t], True)
-                if others[t] + own < best:
-                    best, to = others[t] + own, t
+                change = change_of(C, root, may, terms, G, P, M, W, told, p + x, order[t])
+                if others[t] + change < best:
+                    best, to = others[t] + change, t
                 bound[t] = math.inf
                 for i in range(low, t):
-                    if bound[i] < own:
-                        bound[i] = own
+                    if bound[i] < change:
+                        bound[i] = change
         if to == at:
             break
-        M[p + x, order[to]] = math.nan
-        best = change_of(C, root, may, terms, G, P, M, W, x, order[to], True)
-        t = at
-        while t != to:
+        best, t = 0.0, at
+        while True:  # again, x itself first, then all that it passes
+            row, other = (p + x, order[to]) if t == at else (order[t], x)
+            if M[row, other] != 0.0:
+                M[row, other] = math.nan
+                best += change_of(C, root, may, terms, G, P, M, W, told, row, other)
+            if t == to:
+                break
             t += -1 if to < at else 1
-            if M[order[t], x] != 0.0:
-                M[order[t], x] = math.nan
-                best += change_of(C, root, may, terms, G, P, M, W, order[t], x, False)
         if best < -BETTER:
-            return to
-    return at
-
-
-@compiled
-def move(
-    C: Array, root: Array, may: Integers, terms: Array, G: Integers, P: Integers, M: Array, W: Array, x: int, to: int
-) -> None:
-    """Take x to a place. Who changes by that, and whom it matters to, is due to be looked at again."""
-    p = C.shape[0]
-    order, place, mine = G[ORDER], G[PLACE], P[p]
-    at = place[x]
-    side = -1 if to < at else 1
-    t = to
-    while True:  # x itself last, from the far end, so that all are fitted along the order as it was
-        y = order[t]
-        G[PASSED, y] = 0
-        changes = M[y, x] != 0.0 or t == at
-        if changes and side < 0 and t != at:
-            changes = change_of(C, root, may, terms, G, P, M, W, y, x, False) != 0.0
-        if changes:
-            limit = place[y]
-            if t == at:
-                limit = to if side < 0 else to + 1
-            k, _ = refitted(C, root, may, terms, G, P, W, y, limit, -1 if t == at else x)
-            remember(G, M, y)
-            G[COUNT, y] = k
-            for i in range(k):
-                P[y, i] = mine[i]
-            G[PASSED, y] = 1
-        if t == at:
+            chosen = to
             break
-        t -= side
-    while t != to:
-        order[t] = order[t + side]
-        place[order[t]] = t
-        t += side
-    order[to] = x
-    place[x] = to
-    for t in range(min(at, to), max(at, to) + 1):
-        if G[PASSED, order[t]]:
-            take_over(C, root, may, terms, G, P, M, W, order[t])
+    return chosen
 
 
 @compiled
-def take_over(
-    C: Array, root: Array, may: Integers, terms: Array, G: Integers, P: Integers, M: Array, W: Array, j: int
-) -> None:
-    """j has other parents: let them grow and shrink until neither pays, and forget what depended on those before."""
-    p = C.shape[0]
-    parents, k, v = P[j], G[COUNT, j], 0.0
-    while True:
-        condition(C, root, W, j, parents, k)
-        grown = grow(C, root, may, terms, G, W, j, parents, k, G[PLACE, j], -1, -1)
-        k, v = shrink(may, terms, W, j, parents, grown)
-        if k == grown:
-            break
-    G[COUNT, j] = k
-    G[ALTERED, j] = 1
-    M[2 * p, j] = v
-    cov, left, change = W[COV], W[LEFT], M[j]
-    enough = worthwhile(terms, j, v) * left[j]
-    for w in range(p):
-        pays = k < parents.shape[0] - 1 and cov[w] * cov[w] > enough * left[w]
-        pays = pays and may[j, w] & ALLOWED != 0 and left[w] >= terms[NUMBERS, ALONE]
-        change[w] = math.nan if pays else 0.0
-        M[p + j, w] = math.nan
-    for i in range(k):
-        change[parents[i]] = math.nan
-    remember(G, M, j)
-
-
-@compiled
-def remember(G: Integers, M: Array, j: int) -> None:
-    """j, its parents and whom it would gain are due."""
-    G[DUE, j] = 1
-    for w in range(M.shape[1]):
-        if M[j, w] != 0.0:
-            G[DUE, w] = 1
-
-
-@compiled
-def total(terms: Array, G: Integers, M: Array) -> float:
-    """The sum."""
-    p = M.shape[1]
-    whole = 0.0
-    for j in range(p):
-        whole += cost(terms, j, M[2 * p, j], G[COUNT, j])
-    return whole
-
-
-@compiled
-def settle(
-    C: Array, root: Array, may: Integers, terms: Array, G: Integers, P: Integers, M: Array, W: Array, told: Integers
-) -> None:
-    """Fit every variable along the order as it is, under new terms. Parents that do not come before are let go first."""
-    p = C.shape[0]
-    for t in range(p):
-        G[PLACE, G[ORDER, t]] = t
-    for j in range(p):
-        if told[STOP]:
-            return
-        k, v = refitted(C, root, may, terms, G, P, W, j, p, -1)
-        terms[LEAST, j] = cost(terms, j, v, k)
-        k = 0
-        for i in range(G[COUNT, j]):
-            if G[PLACE, P[j, i]] < G[PLACE, j]:
-                P[j, k] = P[j, i]
-                k += 1
-        G[COUNT, j] = k
-        take_over(C, root, may, terms, G, P, M, W, j)
-
-
-@compiled
-def descend(
+def refit(
     C: Array,
     root: Array,
     may: Integers,
@@ -540,38 +441,97 @@ def descend(
     M: Array,
     W: Array,
     told: Integers,
-    thorough: bool,
+    j: int,
 ) -> None:
-    """Move variables until no place is better for any of those that are due, or, if `thorough`, for any at all."""
+    """Give j parents that neither growing nor shrinking improves, and forget what depended on those before.
+
+    Those that are or were parents of j, or would be, are due to be tried again.
+    """
     p = C.shape[0]
-    while True:
-        moved, looked = False, 0
-        for t in range(p):
-            G[QUEUE, t] = G[ORDER, t]
-        for i in range(p):
-            x = G[QUEUE, i]
-            if told[STOP]:
-                return
-            if not G[DUE, x]:
-                continue
-            G[DUE, x] = 0
-            looked += 1
-            to = best_place(C, root, may, terms, G, P, M, W, x)
-            told[LOOKS] += 1
-            if to != G[PLACE, x]:
-                move(C, root, may, terms, G, P, M, W, x, to)
-                told[MOVES] += 1
-                moved = True
-        if not moved:
-            if not thorough or looked == p:
-                return
-            for j in range(p):
-                G[DUE, j] = 1
+    parents = P[j]
+    k, v = fit(C, root, may, terms, G, P, W, told, j, G[PLACE, j], j)
+    for i in range(k):
+        parents[i] = P[p, i]
+    G[COUNT, j] = k
+    G[ALTERED, j] = 1
+    G[DUE, j] = 1
+    M[2 * p, j] = v
+    cov, left, change = W[COV], W[LEFT], M[j]
+    enough = worthwhile(terms, j, v) * left[j]
+    for w in range(p):
+        pays = k < parents.shape[0] - 1 and cov[w] * cov[w] > enough * left[w]
+        pays = pays and may[j, w] & ALLOWED != 0 and left[w] >= terms[NUMBERS, ALONE]
+        if pays or change[w] != 0.0:
+            G[DUE, w] = 1
+        change[w] = math.nan if pays else 0.0
+        M[p + j, w] = math.nan
+    for i in range(k):
+        change[parents[i]] = math.nan
+        G[DUE, parents[i]] = 1
 
 
-@compiled
+@inlined
+def move(
+    C: Array,
+    root: Array,
+    may: Integers,
+    terms: Array,
+    G: Integers,
+    P: Integers,
+    M: Array,
+    W: Array,
+    told: Integers,
+    x: int,
+    to: int,
+) -> None:
+    """Take x to a place, and fit x and those of whom it becomes a parent, or no longer is one."""
+    order, place = G[ORDER], G[PLACE]
+    at = place[x]
+    side = -1 if to < at else 1
+    t = at
+    while t != to:
+        t += side
+        y = order[t]
+        G[PASSED, y] = M[y, x] != 0.0
+        if side < 0 and G[PASSED, y]:
+            if change_of(C, root, may, terms, G, P, M, W, told, y, x) < 0.0:
+                P[y, G[COUNT, y]] = x
+                G[COUNT, y] += 1
+            else:
+                G[PASSED, y] = 0
+    t = at
+    while t != to:
+        order[t] = order[t + side]
+        place[order[t]] = t
+        t += side
+    order[to] = x
+    place[x] = to
+    G[PASSED, x] = 1
+    for t in range(min(at, to), max(at, to) + 1):
+        if G[PASSED, order[t]]:
+            refit(C, root, may, terms, G, P, M, W, told, order[t])
+
+
+@inlined
+def kicked_to(may: Integers, G: Integers, P: Integers, x: int, where: float, what: float) -> int:
+    """Return a random place for x: that of a parent, or any, as far as knowledge lets x go. where, what: between 0 and 1."""
+    p = may.shape[0]
+    to = int(where * p)
+    if G[COUNT, x] > 0 and what < TO_A_PARENT:
+        to = G[PLACE, P[x, int(where * G[COUNT, x])]]
+    t = G[PLACE, x]
+    side = -1 if to < t else 1
+    while t != to:
+        y = G[ORDER, t + side]
+        if (may[x, y] if side < 0 else may[y, x]) & FIRST:
+            break
+        t += side
+    return t
+
+
+@inlined
 def put(G: Integers, P: Integers, M: Array, to_G: Integers, to_P: Integers, to_M: Array, altered: Integers) -> None:
-    """Copy a graph over another, from which it differs in these variables and in places."""
+    """Copy a graph over another, from which it differs in the order and in these variables."""
     p = M.shape[1]
     for j in range(p):
         for row in (ORDER, PLACE, DUE):
@@ -587,30 +547,18 @@ def put(G: Integers, P: Integers, M: Array, to_G: Integers, to_P: Integers, to_M
             to_M[2 * p, j] = M[2 * p, j]
 
 
-@compiled
-def kick(
-    C: Array, root: Array, may: Integers, terms: Array, G: Integers, P: Integers, M: Array, W: Array, lots: Array
-) -> None:
-    """Take some variables elsewhere: before a parent of theirs, or anywhere. lots: numbers between 0 and 1."""
-    p = C.shape[0]
-    for i in range(1 + int(lots[0] * MOST_IN_A_KICK)):
-        x = int(lots[3 * i + 1] * p)
-        to = int(lots[3 * i + 2] * p)
-        if G[COUNT, x] > 0 and lots[3 * i + 3] < TO_A_PARENT:
-            to = G[PLACE, P[x, int(lots[3 * i + 2] * G[COUNT, x])]]
-        t = G[PLACE, x]
-        side = -1 if to < t else 1
-        while t != to:
-            y = G[ORDER, t + side]
-            if (may[x, y] if side < 0 else may[y, x]) & FIRST:
-                break
-            t += side
-        if t != G[PLACE, x]:
-            move(C, root, may, terms, G, P, M, W, x, t)
+@inlined
+def total(terms: Array, G: Integers, M: Array) -> float:
+    """Return the sum over all variables."""
+    p = M.shape[1]
+    whole = 0.0
+    for j in range(p):
+        whole += cost(terms, j, M[2 * p, j], G[COUNT, j])
+    return whole
 
 
 @compiled
-def search_on(
+def search(
     C: Array,
     root: Array,
     may: Integers,
@@ -625,21 +573,80 @@ def search_on(
     spare_M: Array,
     lots: Array,
 ) -> None:
-    """Kick, search on from there, and keep what is better, once for every row of lots."""
-    lowest = total(terms, G, M)
-    altered = spare_G[ALTERED]
-    for j in range(altered.shape[0]):
-        altered[j] = 1
-    put(G, P, M, spare_G, spare_P, spare_M, altered)
-    for row in range(lots.shape[0]):
-        kick(C, root, may, terms, spare_G, spare_P, spare_M, W, lots[row])
-        descend(C, root, may, terms, spare_G, spare_P, spare_M, W, told, False)
+    """Move variables to better places until there is none; then, for every row of `lots`, kick the graph, go on from there, and keep
+    what is better.
+
+    The start is the order in G, with parents that are grown and shrunk along it. A kick takes one variable or a few to random
+    places: numbers between 0 and 1 in `lots` say which and where.
+    """
+    p = C.shape[0]
+    settled = told[SETTLED]
+    for t in range(p):
+        G[PLACE, G[ORDER, t]] = t
+    for j in range(p):
+        if settled:
+            break
         if told[STOP]:
             return
-        told[KICKS] += 1
-        now = total(terms, spare_G, spare_M)
-        if now < lowest - BETTER:
+        k, v = fit(C, root, may, terms, G, P, W, told, j, p, j)
+        terms[LEAST, j] = cost(terms, j, v, k)
+        refit(C, root, may, terms, G, P, M, W, told, j)
+    for j in range(p):
+        G[DUE, j] = 1 - settled
+    graph, parents, memory = G, P, M
+    lowest = 0.0
+    for row in range(-1, lots.shape[0]):
+        if row >= 0 and told[WORK] > told[LIMIT]:
+            break
+        kicks = 0 if row < 0 else 1 + int(lots[row, 0] * lots[row, 0] * MOST_IN_A_KICK)
+        moved, tried, i = True, 0, p
+        before = math.inf
+        while True:
+            if told[STOP]:
+                return
+            if told[WORK] > told[LIMIT]:
+                break
+            if kicks > 0:
+                kicks -= 1
+                x = int(lots[row, 3 * kicks + 1] * p)
+                to = kicked_to(may, graph, parents, x, lots[row, 3 * kicks + 2], lots[row, 3 * kicks + 3])
+            else:
+                while i < p and not graph[DUE, graph[QUEUE, i]]:
+                    i += 1
+                if i == p:
+                    now = total(terms, graph, memory)
+                    if now > before - BETTER and moved:  # round about on rounding errors
+                        break
+                    before = now
+                    if not moved:
+                        if row >= 0 or tried == p or settled:
+                            break
+                        for j in range(p):
+                            graph[DUE, j] = 1
+                    moved, tried, i = False, 0, 0
+                    for t in range(p):
+                        graph[QUEUE, t] = graph[ORDER, t]
+                    continue
+                x = graph[QUEUE, i]
+                i += 1
+                graph[DUE, x] = 0
+                tried += 1
+                to = best_place(C, root, may, terms, graph, parents, memory, W, told, x)
+            if to != graph[PLACE, x]:
+                move(C, root, may, terms, graph, parents, memory, W, told, x, to)
+                told[MOVES] += 1
+                moved = True
+        now = total(terms, graph, memory)
+        back = row < 0 or now >= lowest - BETTER
+        if row < 0:
+            for j in range(p):
+                spare_G[ALTERED, j] = 1
+        if not back or row < 0:
             lowest = now
-            put(spare_G, spare_P, spare_M, G, P, M, altered)
-        else:
-            put(G, P, M, spare_G, spare_P, spare_M, altered)
+        graph, parents, memory = (G, P, M) if back else (spare_G, spare_P, spare_M)
+        onto_G, onto_P, onto_M = (spare_G, spare_P, spare_M) if back else (G, P, M)
+        put(graph, parents, memory, onto_G, onto_P, onto_M, spare_G[ALTERED])
+        graph, parents, memory = spare_G, spare_P, spare_M
+        told[SETTLED] = 1
+        if row >= 0:
+            told[KICKS] += 1

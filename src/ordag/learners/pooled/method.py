@@ -18,7 +18,7 @@ from ordag.knowledge.masks import Constraints
 from ordag.learners.found import Found
 from ordag.learners.pooled.posterior import Posterior
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
-from ordag.learners.pooled.search import PooledResult, pooled_search
+from ordag.learners.pooled.search import pooled_search
 from ordag.learners.pooled.variances import ROWS_EACH
 from ordag.learners.settings import MethodSettings, kicks
 from ordag.order import find_order
@@ -56,7 +56,7 @@ class PooledSettings(MethodSettings):
         "searches orders of the variables for the graph of the best score, in which the error variances are as alike as these "
         "data say"
     )
-    seconds: ClassVar = 5e-5
+    seconds: ClassVar = 2e-5
 
     _: KW_ONLY
     units: str | None = choice(None, ("commensurable",), "all columns have units that can be compared")
@@ -81,10 +81,6 @@ class PooledSettings(MethodSettings):
                 "units='commensurable' says that all columns share a unit: leave groups out.", ["groups"]
             )
 
-    @property
-    def has_first(self) -> bool:
-        return True
-
     def hurried(self) -> Self:
         return replace(self, kicks=0)
 
@@ -93,16 +89,8 @@ def pooled(
     table: Table,
     settings: PooledSettings,
     known: Constraints | None = None,
-    *,
-    in_other_units: Found | None = None,
-    hasty: bool = False,
 ) -> Found:
-    """The Dag of the lowest pooled score that the search comes to.
-
-    in_other_units: what was found in the same table, each column multiplied by a factor, with the same settings: the class that GES
-    finds is taken from there. hasty: from the first start alone.
-    """
-    before_scaling = None if in_other_units is None else in_other_units.result
+    """Return the Dag of the lowest pooled score that the search comes to."""
     moments = table.moments
     grouped = None if settings.groups is None else placed_groups(settings.groups, moments.names)
     few = moments.n < least_squares_rows(moments.p)
@@ -119,9 +107,7 @@ def pooled(
         kicks=settings.kicks,
         seed=search_seed,
         known=known,
-        progress=lambda start, score: table.tell(f"pooled: from {start}, score {score:.6g}"),
-        free=before_scaling.free if isinstance(before_scaling, PooledResult) else None,
-        hasty=hasty,
+        tell=table.tell,
     )
     best, order = result.best, ordering.order
     adjacency = np.zeros((moments.p, moments.p), dtype=bool)
@@ -135,7 +121,6 @@ def pooled(
         posterior=Posterior(result, order, settings.draws, draw_seed),
         warnings=(*ordering.warnings, *([_few_rows_said(moments)] if few else [])),
         result=result,
-        unfinished=result.unfinished,
     )
 
 

@@ -97,9 +97,8 @@ class Posterior:
 
     @cached_property
     def compelled(self) -> Mask:
-        """The arrows of the equivalence class that GES finds, without a word from the error variances."""
-        free = self._found.free.adjacency
-        return self._by_column(np.zeros((len(self._order),) * 2, dtype=bool) if free is None else free & ~free.T)
+        """The arrows of the best equivalence class, to which error variances say nothing."""
+        return self._by_column(self._found.compelled)
 
     def _by_column(self, by_position: Arrows) -> Arrows:
         """Arrows between positions of the order as arrows between columns."""

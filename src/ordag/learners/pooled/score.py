@@ -2,10 +2,12 @@ r"""The pooled score of a graph, and the sum over variables that bounds it from 
 
 With $v_j = \log(\mathrm{RSS}_j / n)$ on j's parents, k edges among N pairs, lower is better:
 
-    $\text{score}(G) = \tfrac n2 \sum_j v_j + \sum_g M\bigl(\mathrm{SS}_g\bigr) + k \tfrac{\log n}2 + \log \tbinom Nk$,
+    $\text{score}(G) = \tfrac n2 \sum_j v_j + \sum_g M\bigl(\mathrm{SS}_g\bigr) + k \tfrac{\log n}2 + \log \tbinom Nk
+    + c\, k\,(1 - \tfrac k{2N})$,
     $\mathrm{SS}_g = \sum_{j \in g} (v_j - \bar v_g)^2$.
 
-With `extended` the last term goes on as a line of slope log p from where it would be flatter: no edge is cheaper than under the
+The last term, with c = `CHANCE`, makes up for the search: the best of many graphs has the edges that chance favours. With `extended`
+the term before it goes on as a line of slope log p from where it would be flatter: no edge is cheaper than under the
 extended BIC (Foygel & Drton 2010).
 
 M is minus the logarithm of the density of the $v_j$ of a group of q variables that share a unit, with
@@ -36,6 +38,9 @@ UNITS_UNKNOWN = 2.0
 
 COMMENSURABLE = 0.5
 """The same where the user says that units are shared: most error variances within a factor of 2 or 3 of each other."""
+
+CHANCE = 1.0
+"""What one edge more costs beside its prior in an empty graph, to make up for a search among many graphs; nothing in a complete one."""
 
 STEP = 0.05
 """Steps of log τ in the sum that stands for the integral over τ."""
@@ -77,20 +82,6 @@ class Local:
         if s <= 0.0 or root < 0.0:
             return -math.inf if self.price >= 0.0 else math.inf
         return v - self.price / (s + math.sqrt(root))
-
-
-class FreeScore:
-    """Half the BIC of graphs over p variables of n rows, or with another price of an edge: error variances may be anything."""
-
-    def __init__(self, n: int, p: int, price: float) -> None:
-        self.n, self.p, self.price = n, p, price
-
-    def total(self, v: Array, edges: int) -> float:
-        return self.n / 2.0 * float(v.sum()) + self.price * edges
-
-    def local(self, v: Array, edges: int) -> Local:
-        nothing = [0.0] * self.p
-        return Local(self.n / 2.0, nothing, nothing, self.price)
 
 
 class PoolingTable:
@@ -162,7 +153,8 @@ class PooledScore:
         pairs, dear = self.pairs, min(edges, self._dear_edges)
         beyond = (edges - dear) * self._least_price if edges > dear else 0.0
         prior = float(gammaln(pairs + 1) - gammaln(dear + 1) - gammaln(pairs - dear + 1))
-        return dear * math.log(self.n) / 2.0 + prior + beyond
+        chance = CHANCE * edges * (1.0 - edges / (2.0 * pairs)) if pairs else 0.0
+        return dear * math.log(self.n) / 2.0 + prior + beyond + chance
 
     def pooling(self, size: int, squares: float) -> float:
         """M(SS) for a group of this size."""
@@ -185,6 +177,7 @@ class PooledScore:
             mean[g] = v[g].mean()
             weight[g] = self._mean(v[g], self._precision) / 2.0
         price = max(edge_price(self.n, self.pairs - edges + 0.5, edges + 1.0), self._least_price)
+        price += CHANCE * (1.0 - edges / max(self.pairs, 1))
         return Local(self.n / 2.0, mean.tolist(), weight.tolist(), price)
 
     def spread(self, v: Array) -> float:

@@ -1,9 +1,7 @@
-"""Moments in, the graph of lowest pooled score that moves of single variables in an order come to out."""
+"""Find the graph of the lowest pooled score: the starts, the search over orders, and which optimum stands."""
 
 from __future__ import annotations
 
-import math
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,43 +9,47 @@ from typing import Any
 
 import numpy as np
 
-from ordag.arrays import Mask
+from ordag.arrays import Array, Mask
 from ordag.bits import packed_columns
 from ordag.data.moments import Moments
-from ordag.errors import OrdagError, OrdagWarning, SettingError
-from ordag.graph.acyclic import topological_order
-from ordag.graph.partly_directed import extension
+from ordag.graph.dag import Dag
+from ordag.graph.equivalence import to_cpdag
+from ordag.graph.partly_directed import meek
 from ordag.knowledge.masks import Constraints
-from ordag.learners.ges import ges_search
-from ordag.learners.ges.settings import GesSettings
-from ordag.learners.pooled.all_graphs import MOST_VARIABLES
-from ordag.learners.pooled.descent import WORTHWHILE, Descent, Optimum
-from ordag.learners.pooled.leaps import leapt
-from ordag.learners.pooled.score import PooledScore
+from ordag.learners.order_search.engine import Optimum, OrderSearch, Score
+from ordag.learners.order_search.single_changes import best_single_change, order_of
+from ordag.learners.pooled.all_graphs import MOST_VARIABLES, graphs_by_score
+from ordag.learners.pooled.score import Local, PooledScore
 from ordag.learners.pooled.variances import LogVariances, log_variances
-from ordag.linalg import triangle
+from ordag.linalg import lengths, triangle
+from ordag.order.cholesky import factorise
 from ordag.order.ordering import Ordering
 from ordag.order.sparse import sparse_forward
 from ordag.parents import select
 
-Progress = Callable[[str, float], None]
+KICKS = 100
+"""Kicks in a row without success that end the search."""
 
-KICKS, KICKED_VARIABLES = 3, 160
-"""Fruitless kicks that end the search, where the starts did not come to the same graph anyway: more with few variables, so that
-kicks times variables are as many."""
+ALIKE, UNLIKE, APART = 0.3, 10.0, 1.5
+"""Log error variances of many variables with a standard deviation below the first along the order by conditional variance are no
+coincidence if that of the variables' own variances is more than the second times as large. They decide against a graph in which it is
+more than the third times as large, whatever the scores."""
 
-EQUAL, ALIKE, APART = 0.1, 0.3, 10.0
-"""Log error variances of many variables with a standard deviation below the first along an order are no coincidence: it stands
-alone. Below the second they decide against a graph in which it is more than the third times as large, whatever the scores."""
+POLISHED = 5
+"""Searches from graphs with single arrows changed."""
 
-DENSE = 1 / 3
-"""A graph with more than this share of all pairs joined is not kicked and makes no leaps, for the same reason."""
+OTHER_PRICES, FEW = (0.1, 0.4, 0.6, 0.8, 1.25, 1.6, 2.5), 20
+"""Factors on the price of an edge under which the best graph is searched on from, and variables up to which: a graph with many more
+edges, or fewer, may have a lower score though no step by step leads to it."""
 
-MANY_ROWS = 10
-"""Rows per variable below which the sparse order is a start as well, and leaps are tried."""
+FEW_ROWS, SLOW = 2, 200
+"""Rows per variable below which the sparse order is a start as well, and variables up to which: beyond it takes longer than the search."""
+
+ELIMINATED = 100
+"""Variables up to which the first start has parents by backward elimination; beyond, by tests, which take no time."""
 
 MANY = 10
-"""Variables from which that holds."""
+"""Variables from which equal error variances are no coincidence."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class PooledResult:
     """The best graph and how it was reached. Variables are numbered as in `moments`, which has them in the start order.
 
     starts: the score that each start came to. start: the one that the best graph goes back to. kicks: how many were tried.
-    optima: the graphs that the starts came to, the best of all first. free: the class that takes no notice of error variances.
+    optima: the graphs that the starts came to, the best of all first. free: the best graph where error variances say nothing.
     """
 
     moments: Moments
@@ -66,8 +68,7 @@ class PooledResult:
     start: str
     kicks: int
     optima: tuple[Optimum, ...]
-    free: FreeClass
-    unfinished: bool = False
+    free: Optimum
 
     @property
     def best(self) -> Optimum:
@@ -77,6 +78,16 @@ class PooledResult:
     def spread(self) -> float:
         """By what factor the error variances differ."""
         return self.score.ratio(self.best.v)
+
+    @cached_property
+    def compelled(self) -> Mask:
+        """The arrows that all graphs share which are equivalent to `free` and keep to knowledge."""
+        adjacency = to_cpdag(Dag.known_acyclic(self.moments.names, self.free.adjacency())).adjacency
+        if self.known is not None:
+            lines = adjacency & adjacency.T
+            barred = lines & (~self.known.allowed | self.known.required.T | self.known.before.T)
+            adjacency = meek(adjacency & ~barred)
+        return adjacency & ~adjacency.T
 
     def details(self) -> dict[str, Any]:
         """What there is to tell beside the graph and its score, in plain values."""
@@ -97,124 +108,136 @@ def pooled_search(
     kicks: int | None = None,
     seed: Any = 0,
     known: Constraints | None = None,
-    progress: Progress | None = None,
-    free: FreeClass | None = None,
-    hasty: bool = False,
+    tell: Callable[[str], None] | None = None,
 ) -> PooledResult:
     """Look for the graph of lowest pooled score (`PooledScore`) over orders of the variables.
 
-    From the order by conditional variance, with parents by the same edge prior, from a member of the class that GES finds
-    and, with fewer than ten rows per variable, from the sparse order, variables are moved to better places until the score
-    stays. Where these come to different graphs, the best is kicked: some variables are moved to random places, and the
-    search goes on from there. With fewer than ten rows per variable leaps follow (`leapt`). Where many variables that share
-    a unit have equal error variances along the first order, it stands alone; where these are alike, it is preferred to a
-    graph in which they are not. A dense graph that stands alone is that of the start as it is. With up to five variables
-    all graphs are looked at (docs/pooled.md has the reasons). All of it works in the order by conditional variance, so that
-    it does not depend on how the columns stand.
+    Variables are moved to better places until the score stays, from the order by conditional variance with parents by the same edge
+    prior, from the order by conditional variance of the standardised columns, first under a score to which error variances say nothing,
+    and, with fewer than two rows per variable, from the sparse order. The best graph is kicked: some variables are moved to random
+    places, and the search goes on from there. Then single arrows are added, dropped and turned as long as that lowers the score. Where
+    the error variances of many variables are alike along the first order, its graph is preferred to one in which they are not. With up
+    to five variables all graphs are looked at. All of it works in the order by conditional variance, so that it does not depend on how
+    the columns stand (docs/pooled.md).
 
     ordering: the variables by conditional variance; its moments are what is searched. Without a factor, that is with too few rows
         for regressions on all variables, it is a start itself, parents are few, and edges have the price of the extended BIC
         at the least.
     groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
         variances within a group.
-    kicks: fruitless ones that end the search; if not given 3 (8 with 20 variables), without a factor so many in all, or 0 where
-        both starts come to the same graph, the first stands alone, or more than a third of the pairs of ten variables or more
-        are joined.
+    kicks: those in a row without success that end the search, 100 if not given.
     seed: of the kicks.
     known: arrows that must and that may not be, and who comes before whom.
-    progress: called with the name of what is searched from and the lowest score so far.
-    free: the class that GES finds in the same columns in other units, which is the same; it is looked for if not given.
-    hasty: end with what is found from the first start.
+    tell: called with a few words on how far things are.
     """
     moments, known, groups = _by_position(ordering, known, groups)
     scarce = ordering.factor is None
     score = PooledScore(moments.n, moments.p, groups, spread, extended=scarce)
-    W = None if scarce else ordering.W
-    variances = log_variances(moments, W)
-    search = Descent(variances, score, known)
-    found: dict[str, Optimum] = {}
-    sure = False
-    free = FreeClass(moments, known, extended=scarce, same_as=free)
-    for name, adjacency in _starts(ordering, moments, known, free):
-        order, parents = topological_order(adjacency), packed_columns(adjacency)
-        found[name] = search.descend(order, parents)
-        if progress is not None:
-            progress(name, min(one.score for one in found.values()))
-        sure = _equality_would_tell(score) and score.spread(found[name].v) < EQUAL
-        if sure and adjacency.sum() > DENSE * score.pairs:
-            found[name] = search.scored(order, parents)
-        if sure or hasty:
-            break
-    few = moments.p <= MOST_VARIABLES
-    better = search.best_of_all_graphs(min(one.score for one in found.values())) if few else None
-    if better is not None:
-        found["all graphs"] = better
-    start = _preferred(found, score) or min(found, key=lambda name: found[name].score)
-    best = found[start]
-    random = np.random.default_rng(seed)
-    agreed = few or (len(found) > 1 and len({one.parents for one in found.values()}) == 1)
-    dense = moments.p >= MANY and best.edges > DENSE * score.pairs
-    limit = kicks if kicks is not None else 0 if agreed or sure or dense else max(KICKS, KICKED_VARIABLES // moments.p)
-    leaps = moments.n < MANY_ROWS * moments.p and not (few or dense)
-    unfinished = hasty and (leaps or limit > 0 or not sure)
-    if unfinished:
-        limit, leaps = 0, False
-    tried = fruitless = 0
-    while fruitless < limit and moments.p > 2 and (tried < limit or kicks is not None or not scarce):
-        again = search.descend(search.kicked(best.order, random), best.parents)
-        tried += 1
-        fruitless += 1
-        if again.score < best.score - WORTHWHILE:
-            best, fruitless = again, 0
-        if progress is not None:
-            progress("kicks", best.score)
-    if leaps:
-        best = leapt(search, best)
-        best = replace(best, order=_least_variance_first(search, best.parents))
-    others = tuple(one for one in found.values() if one.parents != best.parents)
-    if unfinished:  # nobody goes on from here: without the sets that were kept for that
-        variances = log_variances(moments, W)
-    return PooledResult(
-        moments,
-        score,
-        variances,
-        known,
-        {name: one.score for name, one in found.items()},
-        start,
-        tried,
-        (best, *others),
-        free,
-        unfinished=unfinished,
+    free_score = PooledScore(moments.n, moments.p, [], spread, extended=scarce)
+    variances = log_variances(moments, None if scarce else ordering.W)
+    given = (moments, score, variances, known)
+    if moments.p <= MOST_VARIABLES:
+        best, free = (_best_of_all(one, variances, known) for one in (score, free_score))
+        return PooledResult(*given, {"all graphs": best.score}, "all graphs", 0, (best,), free)
+    search = OrderSearch.of(variances, known)
+    if tell is not None and search.notice is not None:
+        tell(search.notice)
+    starts = dict(_starts(ordering, moments, variances, score, known))
+    first = next(iter(starts))
+    along = starts[first] if scarce else _correlation_start(moments, variances, known, free_score)
+    striking = _striking(score, variances, starts[first])
+    *each, (free, from_free) = search.descend(
+        *(((score,), start) for start in starts.values()),
+        ((free_score, score), along),
+        effort=0.25 if striking else 1.0,
     )
+    found = {name: one for name, [one] in zip(starts, each, strict=True)} | {"free": from_free}
+    found = {name: _scored(score, variances, one.order, one.parents) for name, one in found.items()}
+    start = min(found, key=lambda name: found[name].score)
+    best, tried = found[start], 0
+    if tell is not None:
+        tell(f"pooled: from {start}, score {best.score:.6g}")
+
+    def overruled() -> bool:
+        return striking and score.spread(best.v) > APART * score.spread(starts[first].v)
+
+    if not overruled():
+        if kicks != 0:
+            said = None if tell is None else lambda lowest: tell(f"pooled: restarts, score {lowest:.6g}")
+            best, tried = search.kicked(score, best, KICKS if kicks is None else kicks, seed, tell=said)
+            best = _scored(score, variances, best.order, best.parents)
+        best = _polished(best, search, *given[1:])
+    if overruled():
+        start, best = first, starts[first]
+    best = replace(best, order=_in_order(best.parents, known))
+    others = tuple(one for one in found.values() if one.parents != best.parents)
+    return PooledResult(*given, {name: one.score for name, one in found.items()}, start, tried, (best, *others), free)
 
 
-def _least_variance_first(search: Descent, parents: Sequence[int]) -> tuple[int, ...]:
-    """An order of the graph that takes the variable of the least variance of its own where the arrows leave a choice."""
-    needed = [own | first for own, first in zip(parents, search.first, strict=True)]
-    own = [search.variances.log_variance(j, 0) for j in range(len(parents))]
-    order: list[int] = []
-    seen = 0
-    waiting = sorted(range(len(parents)), key=lambda j: own[j])
-    while waiting:
-        j = next(j for j in waiting if not needed[j] & ~seen)
-        waiting.remove(j)
-        order.append(j)
-        seen |= 1 << j
-    return tuple(order)
+def _polished(
+    best: Optimum, search: OrderSearch, score: PooledScore, variances: LogVariances, known: Constraints | None
+) -> Optimum:
+    """Search on where edges have other prices, then change single arrows and search on from there, as long as that lowers the score."""
+    if score.p <= FEW:
+        scores: list[Sequence[Score]] = [(AtOtherPrice(score, factor), score) for factor in OTHER_PRICES]
+        others = search.descend(*((one, best) for one in scores))
+        best = min(best, *(one[-1] for one in others), key=lambda one: one.score)
+        best = _scored(score, variances, best.order, best.parents)
+    for _ in range(POLISHED):
+        changed = best
+        while (better := best_single_change(changed, score, variances, known)) is not None:
+            changed = better
+        if changed is best:
+            break
+        [[found]] = search.descend(((score,), changed))
+        found = _scored(score, variances, found.order, found.parents)
+        best = found if found.score < changed.score else changed
+    return best
 
 
-def _equality_would_tell(score: PooledScore) -> bool:
-    """Whether equal error variances would be no coincidence: there are many, and all of them are compared."""
-    return score.p >= MANY and any(len(group) == score.p for group in score.groups)
+@dataclass(frozen=True)
+class AtOtherPrice:
+    """A score whose edges cost more or less while it is searched."""
+
+    score: PooledScore
+    factor: float
+
+    def total(self, v: Array, edges: int) -> float:
+        return self.score.total(v, edges)
+
+    def local(self, v: Array, edges: int) -> Local:
+        local = self.score.local(v, edges)
+        return replace(local, price=self.factor * local.price)
 
 
-def _preferred(found: dict[str, Optimum], score: PooledScore) -> str | None:
-    """The first start, where its error variances are alike and those of the others are of another order of magnitude."""
-    first, *others = found
-    spread = score.spread(found[first].v)
-    if not _equality_would_tell(score) or spread >= ALIKE:
-        return None
-    return first if all(score.spread(found[name].v) > APART * spread for name in others) else None
+def _in_order(parents: tuple[int, ...], known: Constraints | None) -> tuple[int, ...]:
+    return order_of(parents, [0] * len(parents) if known is None else packed_columns(known.before))
+
+
+def _best_of_all(score: PooledScore, variances: LogVariances, known: Constraints | None) -> Optimum:
+    """The best of all graphs over few variables."""
+    masks = (None, None) if known is None else (known.allowed, known.required)
+    p = score.p
+    for parents in graphs_by_score(score, variances, *masks):
+        order = _in_order(parents, known)
+        if len(order) == p:  # arrows and knowledge of who comes first make no cycle
+            return _scored(score, variances, order, parents)
+    raise AssertionError("knowledge was checked to allow a graph")
+
+
+def _scored(score: PooledScore, variances: LogVariances, order: Sequence[int], parents: Sequence[int]) -> Optimum:
+    """A graph as it is."""
+    v = np.array([variances.log_variance(j, mask) for j, mask in enumerate(parents)])
+    return Optimum(score.total(v, sum(mask.bit_count() for mask in parents)), tuple(order), tuple(parents), v)
+
+
+def _striking(score: PooledScore, variances: LogVariances, first: Optimum) -> bool:
+    """Whether the error variances of many variables are alike in a graph although the variables' own variances are not."""
+    if score.p < MANY or not any(len(group) == score.p for group in score.groups):
+        return False
+    spread = score.spread(first.v)
+    own = np.array([variances.log_variance(j, 0) for j in range(score.p)])
+    return spread < ALIKE and score.spread(own) > UNLIKE * spread
 
 
 def _by_position(
@@ -234,62 +257,42 @@ def _by_position(
     return moments, known, groups
 
 
-class FreeClass:
-    """The equivalence class that GES finds in these moments, worked out when first asked for.
-
-    same_as: that of the same columns in other units, in whatever sequence: its score does not depend on units.
-    """
-
-    def __init__(
-        self,
-        moments: Moments,
-        known: Constraints | None,
-        *,
-        extended: bool = False,
-        same_as: FreeClass | None = None,
-    ) -> None:
-        self._moments, self._known, self._same_as = moments, known, same_as
-        price = 1.0 + 2.0 * math.log(moments.p) / math.log(moments.n) if extended else 1.0
-        self._settings = GesSettings(penalty=price)
-
-    @cached_property
-    def adjacency(self) -> Mask | None:
-        """That of the CPDAG; None where there are too few digits or rows for GES."""
-        if self._same_as is not None:
-            found = self._same_as.adjacency
-            place = {name: j for j, name in enumerate(self._same_as._moments.names)}
-            at = [place[name] for name in self._moments.names]
-            return None if found is None else found[np.ix_(at, at)]
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", OrdagWarning)
-                return ges_search(self._moments, self._settings, known=self._known).graph.adjacency
-        except SettingError:
-            raise
-        except OrdagError:
-            return None
-
-
 def _starts(
-    ordering: Ordering, moments: Moments, known: Constraints | None, free: FreeClass
-) -> Iterator[tuple[str, Mask]]:
+    ordering: Ordering, moments: Moments, variances: LogVariances, score: PooledScore, known: Constraints | None
+) -> Iterator[tuple[str, Optimum]]:
     """The graphs to begin with, by name, over the positions of the order."""
+    p = moments.p
+    allowed, required = (None, None) if known is None else (known.allowed, known.required)
     if ordering.support is None:
-        along = replace(ordering, order=np.arange(moments.p), moments=moments)
-        allowed, required = (None, None) if known is None else (known.allowed, known.required)
-        yield "cvs", select(along, rule="adaptive", allowed=allowed, required=required).parents.T
-    if moments.n < MANY_ROWS * moments.p:
-        adjacency = np.zeros((moments.p, moments.p), dtype=bool)
+        along = replace(ordering, order=np.arange(p), moments=moments)
+        rule, correction = ("adaptive", "none") if p <= ELIMINATED else ("test", "bh")
+        chosen = select(along, rule=rule, correction=correction, allowed=allowed, required=required)
+        yield "cvs", _scored(score, variances, range(p), packed_columns(chosen.parents.T))
+    if ordering.support is not None or (moments.n < FEW_ROWS * p and p <= SLOW):
+        adjacency = np.zeros((p, p), dtype=bool)
         if ordering.support is None:
             found = sparse_forward(moments.covariance(), moments.n, None if known is None else known.before)
-            for j, support in zip(found.order, found.support, strict=True):
+            order = np.asarray(found.order)
+            for j, support in zip(order, found.support, strict=True):
                 adjacency[support, j] = True
         else:
-            place = np.argsort(ordering.order)
+            order, place = np.arange(p), np.argsort(ordering.order)
             for j, support in enumerate(ordering.support):
                 adjacency[place[support], j] = True
-        yield "sparse", adjacency if known is None else adjacency & known.allowed | known.required
-    if free.adjacency is not None:
-        dag, left = extension(free.adjacency)
-        if not left.any():
-            yield "ges", dag
+        if allowed is not None and required is not None:
+            adjacency = adjacency & allowed | required
+        yield "sparse", _scored(score, variances, order.tolist(), packed_columns(adjacency))
+
+
+def _correlation_start(
+    moments: Moments, variances: LogVariances, known: Constraints | None, score: PooledScore
+) -> Optimum:
+    """Least remaining variance first among the standardised columns, from one of the two that are most correlated on."""
+    p = moments.p
+    columns = moments.R / lengths(moments.R)
+    C = np.abs(columns.T @ columns)
+    np.fill_diagonal(C, 0.0)
+    columns[:, int(C.max(axis=0).argmax())] /= 2.0
+    order = factorise(columns, None if known is None else known.before).order
+    parents = [0] * p if known is None else packed_columns(known.required)
+    return _scored(score, variances, order.tolist(), parents)

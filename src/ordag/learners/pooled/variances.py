@@ -18,11 +18,20 @@ from ordag.linalg import lengths
 WELL_CONDITIONED = 1e-6
 """The least eigenvalue of a correlation matrix from which every residual variance keeps eight digits and more."""
 
+SEARCHABLE = 1e-10
+"""The same from which a search may do with the four digits that are left: what it finds is scored again."""
+
+LARGE = 500
+"""Variables beyond which that has to do for the scores too: orthogonal transformations would take hours."""
+
 ROWS_EACH = 4
 """Rows that each parent takes at least, where there are too few for regressions on all variables."""
 
 LEAST = 1e-14
 """A residual variance below this share of the variable's own has no digits."""
+
+POWERS = 20
+"""Powers of a matrix that give its largest eigenvalue nearly enough."""
 
 MEMORY = 2**26
 """Bytes of factors that are kept, the least recently used given up first."""
@@ -53,8 +62,9 @@ def log_variances(moments: Moments, W: Array | None) -> LogVariances:
     Rᵀ, which is a lower triangle here. None says that there are too few rows for it: sets of parents are small then, and made
     of variables that stand alone."""
     scale = lengths(moments.R)
-    if W is not None and least_eigenvalue(W, scale) < WELL_CONDITIONED:
-        return RootRegressions(moments)
+    least = 1.0 if W is None else least_eigenvalue(W, scale)
+    if least < (WELL_CONDITIONED if moments.p <= LARGE else SEARCHABLE):
+        return RootRegressions(moments, searchable=least >= SEARCHABLE)
     columns = moments.R / scale
     C = np.ascontiguousarray(columns.T @ columns)
     np.fill_diagonal(C, 1.0)
@@ -62,12 +72,21 @@ def log_variances(moments: Moments, W: Array | None) -> LogVariances:
 
 
 def least_eigenvalue(W: Array, scale: Array) -> float:
-    r"""A lower bound on the least eigenvalue of the correlation matrix C: $1/\operatorname{tr} C^{-1}$.
+    r"""A lower bound on the least eigenvalue of the correlation matrix C, $1/\operatorname{tr} C^{-1}$; of many variables an estimate.
 
     The variance of any variable given any others is at least that share of its own. W is the inverse factor of the scatter
-    and `scale` the lengths of the columns, so that $C^{-1} = D W^\top W D$ with D = diag(scale).
+    and `scale` the lengths of the columns, so that $C^{-1} = D W^\top W D$ with D = diag(scale). The trace of many variables is far
+    above the largest eigenvalue of $C^{-1}$, which is found by powers of the matrix instead.
     """
-    return 1.0 / float(((lengths(W) * scale) ** 2).sum())
+    own = (lengths(W) * scale) ** 2
+    if len(W) <= LARGE:
+        return 1.0 / float(own.sum())
+    x, largest = own / np.linalg.norm(own), 0.0
+    for _ in range(POWERS):
+        y = scale * (W.T @ (W @ (scale * x)))
+        largest = float(np.linalg.norm(y))
+        x = y / largest
+    return 1.0 / (2.0 * largest)
 
 
 class GramRegressions(Factors["_Residuals"]):
@@ -170,17 +189,18 @@ class _Residuals:
 
 
 class RootRegressions(Regressions):
-    """The same as `GramRegressions` from R, by orthogonal transformations."""
+    """The same as `GramRegressions` from R, by orthogonal transformations. searchable: the correlations will do for a search."""
 
-    def __init__(self, moments: Moments) -> None:
+    def __init__(self, moments: Moments, *, searchable: bool = False) -> None:
         super().__init__(moments.R, moments.n)
+        self._searchable = searchable
         self.most = self.p
         self._R = moments.R
 
     def correlations(self) -> dict[str, Any]:
         size = lengths(self._R)
         root = np.ascontiguousarray((self._R / size).T)
-        return {"C": root @ root.T, "scale": np.log(size**2 / self.n), "root": root}
+        return {"C": root @ root.T, "scale": np.log(size**2 / self.n), "root": None if self._searchable else root}
 
     def log_variance(self, node: int, parents: int) -> float:
         return math.log(self.rss(node, parents) / self.n)
