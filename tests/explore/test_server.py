@@ -21,7 +21,7 @@ from ordag.explore.tables import Tables
 
 pytestmark = pytest.mark.system
 
-SLOW = {"state": state(settings={"alpha": 0.05}), "replicates": 100_000}
+SLOW = {"state": state(method="pooled"), "replicates": 100_000}
 
 
 @pytest.fixture

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import statistics
+import sys
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -14,13 +17,16 @@ from oracles import pooled as oracles
 from oracles.pooled import masks
 
 from ordag import learn
-from ordag.bits import members, packed_columns
+from ordag.bits import packed_columns
 from ordag.data.datasets import load
 from ordag.data.moments import Moments
 from ordag.errors import SettingError
+from ordag.learners.order_search import kernel
+from ordag.learners.order_search.engine import OrderSearch
+from ordag.learners.pooled import chain
 from ordag.learners.pooled.all_graphs import all_graphs, exact_probabilities
-from ordag.learners.pooled.posterior import effective_size, usual_draws
-from ordag.learners.pooled.sampler import Chain, Sampler, _State
+from ordag.learners.pooled.posterior import Probabilities, effective_size, usual_draws
+from ordag.learners.pooled.sampler import Chain, Sampler, Walk
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.variances import log_variances
 from ordag.linalg import inverse
@@ -37,8 +43,13 @@ def of_rows(X):
     return variances_of(Moments.from_rows(X))
 
 
-def free(p):
-    return [((1 << p) - 1) & ~(1 << j) for j in range(p)]
+def as_it_stands(module, patch):
+    """A module anew, where nothing is compiled; others that import it meanwhile have that one."""
+    spec = importlib.util.spec_from_file_location(module.__name__, module.__file__)
+    plain = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(plain)
+    patch.setitem(sys.modules, module.__name__, plain)
+    return plain
 
 
 @pytest.mark.parametrize("p", [1, 2, 3, 4])
@@ -154,13 +165,20 @@ def test_the_marks_have_the_graph_of_the_paper(five):
         assert row["edge_probability"] == pytest.approx(expected[i, j] + expected[j, i], abs=1e-3)
 
 
-def chain_of(score, variances, steps, seed, allowed=None, required=None, start=None):
+def sampler_of(score, variances, near, allowed=None, required=None):
     p = score.p
-    start = [0] * p if start is None else start
+    nothing = np.zeros((p, p), dtype=bool)
+    allowed = ~np.eye(p, dtype=bool) if allowed is None else allowed
+    known = (allowed, nothing if required is None else required, nothing)
+    return Sampler(OrderSearch(**variances.correlations(), known=known), score, near)
+
+
+def chain_of(score, variances, steps, seed, allowed=None, required=None):
+    p = score.p
+    start = [0] * p if required is None else packed_columns(required)
     v = np.array([variances.log_variance(j, mask) for j, mask in enumerate(start)])
     near = score.local(v, sum(mask.bit_count() for mask in start))
-    sampler = Sampler(score, variances, near, allowed or free(p), required or [0] * p)
-    return sampler.run(start, steps, np.random.default_rng(seed))
+    return sampler_of(score, variances, near, allowed, required).run([start], steps, [np.random.SeedSequence(seed)])[0]
 
 
 @pytest.mark.thorough
@@ -201,7 +219,7 @@ def test_chains_agree_with_the_count(p, n, size, groups, spread):
         X = oracles.random_rows(p, n, np.random.default_rng(seed), size=size)
         score, variances = PooledScore(n, p, groups, spread), of_rows(X)
         expected = exact_probabilities(score, variances)
-        found = np.mean([chain_of(score, variances, 25_000, chain).arrows for chain in range(3)], axis=0)
+        found = np.mean([chain_of(score, variances, 25_000, number).arrows for number in range(3)], axis=0)
         np.testing.assert_allclose(found, expected, atol=0.03)
 
 
@@ -217,11 +235,16 @@ def test_chains_under_knowledge_agree_with_the_count(seed):
     required[i, j], allowed[j, i] = True, False
     score, variances = PooledScore(n, p), of_rows(X)
     expected = exact_probabilities(score, variances, allowed, required)
-    start = packed_columns(required)
-    found = chain_of(score, variances, 40_000, seed, packed_columns(allowed), start, start).arrows
+    found = chain_of(score, variances, 40_000, seed, allowed, required).arrows
     np.testing.assert_allclose(found, expected, atol=0.03)
     assert found[i, j] == pytest.approx(1.0)
     assert not found[~allowed].any()
+
+
+def walk_of(X, groups=None, start=None):
+    n, p = X.shape
+    score = PooledScore(n, p, groups)
+    return Walk(sampler_of(score, of_rows(X), score.local(np.zeros(p), 0)), [0] * p if start is None else start)
 
 
 @pytest.mark.slow
@@ -232,45 +255,54 @@ def test_the_books_are_kept(seed):
     n = int(rng.integers(p + 3, 80))
     X = oracles.random_rows(p, n, rng, size=0.5, spread=1.0)
     groups = [None, [[0, 1]], [[j] for j in range(p)]][rng.integers(3)]
-    score, rows = PooledScore(n, p, groups), oracles.Rows(X)
-    sampler = Sampler(score, of_rows(X), score.local(np.zeros(p), 0), free(p), [0] * p)
-    state = _State(sampler, [0] * p)
+    walk, rows, stop = walk_of(X, groups), oracles.Rows(X), np.zeros(1, dtype=np.int64)
+    walk.start_counting()
     counted = np.zeros((p, p))
     for _ in range(300):
-        state.step(rng)
-        for i, j in state.edges:
-            counted[i, j] += 1
-    graph = [frozenset(members(mask)) for mask in state.parents]
+        counted += walk.F >= 0  # a step counts the graph that it leaves
+        walk.go(rng.random((1, 4)), stop)
+    count = walk.I[chain.COUNT]
+    graph = [frozenset(walk.P[j, : count[j]].tolist()) for j in range(p)]
     assert oracles.is_acyclic(graph)
-    assert sorted(state.edges) == sorted((i, j) for j, parents in enumerate(graph) for i in parents)
-    assert state.place == {edge: k for k, edge in enumerate(state.edges)}
-    assert state.children == masks([[j for j in range(p) if i in graph[j]] for i in range(p)])
+    edges = walk.E[: walk.I[chain.LAST, chain.EDGES]].tolist()
+    assert sorted(edges) == sorted([i, j] for j, parents in enumerate(graph) for i in parents)
+    assert all(walk.F[i, j] == k for k, (i, j) in enumerate(edges))
+    assert (walk.F >= 0).sum() == len(edges)
     v = rows.of(graph)
-    np.testing.assert_allclose(state.v, v, atol=1e-7)
-    for number, group in enumerate(score.groups):
-        away = v[group] - state.centre[number]
-        assert state.sums[number] == pytest.approx(away.sum(), abs=1e-6)
-        assert state.squares[number] == pytest.approx((away**2).sum(), abs=1e-6)
-    np.testing.assert_allclose(state.shares(), counted / 300)
+    np.testing.assert_allclose(walk.V[p], v, atol=1e-7)
+    for number, group in enumerate(walk.sampler.score.groups):
+        away = v[group] - walk.S[number, chain.CENTRE]
+        assert walk.S[number, chain.SUM] == pytest.approx(away.sum(), abs=1e-6)
+        assert walk.S[number, chain.SQUARES] == pytest.approx((away**2).sum(), abs=1e-6)
+    np.testing.assert_allclose(walk.shares(300), counted / 300)
+    for j, i in permutations(range(p), 2):  # what a variable would have with one parent more or less
+        assert walk.V[j, i] == pytest.approx(rows.v(j, graph[j] ^ {i}), abs=1e-7)
 
 
 @pytest.mark.slow
-def test_a_step_changes_the_score_by_what_it_says():
-    rng = np.random.default_rng(0)
-    X = oracles.random_rows(5, 50, rng)
-    score = PooledScore(50, 5, [[0, 1, 2], [3, 4]])
-    sampler = Sampler(score, of_rows(X), score.local(np.zeros(5), 0), free(5), [0] * 5)
-    state = _State(sampler, [0] * 5)
-    for _ in range(100):
-        state.step(rng)
-        v = np.array(state.v)
-        changed = {int(j): float(rng.normal()) for j in rng.permutation(5)[:2]}
-        after = v.copy()
-        after[list(changed)] = list(changed.values())
-        edges = len(state.edges)
-        more = 1 if edges < 10 else -1
-        expected = score.total(after, edges + more) - score.total(v, edges)
-        assert state._change(changed, more) == pytest.approx(expected, abs=2e-3)
+@pytest.mark.parametrize("seed", tries(2, 20))
+def test_the_walk_is_the_same_where_it_is_not_compiled(seed):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ORDAG_COMPILED", "0")
+        plain = [as_it_stands(module, patch) for module in (kernel, chain)][1]
+    X = oracles.random_rows(6, 50, np.random.default_rng(seed), size=0.5, spread=1.0)
+    walks = [walk_of(X, [[0, 1, 2], [3, 4]]) for _ in range(2)]
+    walks[1].sampler.kernel = plain
+    lots, stop = np.random.default_rng(seed).random((400, 4)), np.zeros(1, dtype=np.int64)
+    for walk in walks:
+        walk.go(lots, stop)
+    for name in ("I", "P", "E", "F", "counts"):
+        np.testing.assert_array_equal(getattr(walks[0], name), getattr(walks[1], name))
+    np.testing.assert_allclose(walks[0].S, walks[1].S, atol=1e-9)
+
+
+def test_chains_say_whether_they_have_settled():
+    near, apart = (Probabilities(np.zeros((2, 2)), "sampled", 100, 20.0, gap) for gap in (0.05, 0.06))
+    assert near.settled
+    assert "settled" not in near.sentence
+    assert not apart.settled
+    assert "they have not settled: ask for more draws" in apart.sentence
+    assert apart.to_dict()["settled"] is False
 
 
 @pytest.mark.slow
@@ -284,20 +316,9 @@ def test_chains_depend_on_the_seed_alone():
     assert 0.0 <= one.disagreement <= 1.0
     assert 0.0 < one.effective <= 40
     score, variances = PooledScore(60, 7), of_rows(X)
-    sampler = Sampler(score, variances, score.local(np.zeros(7), 0), free(7), [0] * 7)
-    first = sampler.run([0] * 7, 200, np.random.default_rng(1))
-    again = sampler.run([0] * 7, 200, np.random.default_rng(1))  # the tables are full by now
+    first, again = (chain_of(score, variances, 200, 1) for _ in range(2))
     np.testing.assert_array_equal(first.arrows, again.arrows)
     np.testing.assert_allclose(first.tenths.mean(axis=0), first.arrows)
-
-
-@pytest.mark.slow
-def test_what_the_sampler_keeps_is_bounded(monkeypatch):
-    X = oracles.random_rows(6, 40, np.random.default_rng(0))
-    score, variances = PooledScore(40, 6), of_rows(X)
-    plain = chain_of(score, variances, 300, 0)
-    monkeypatch.setattr("ordag.learners.pooled.sampler.MEMORY", 3 * (40 * 6 + 400))
-    np.testing.assert_allclose(chain_of(score, variances, 300, 0).arrows, plain.arrows)
 
 
 def pair(seed, n, weight):
@@ -342,7 +363,7 @@ def test_probabilities_asked_for_and_not():
     assert np.isfinite(arrows).all()
     assert not arrows.diagonal().any()
     assert (some.probabilities.joined <= 1.0 + 1e-12).all()
-    assert usual_draws(101) == 0 < usual_draws(100)
+    assert usual_draws(201) == 0 < usual_draws(200)
     for draws in (-1, 2.5, True, "many"):
         with pytest.raises(SettingError, match="graphs to sample"):
             learn(X, method="pooled", draws=draws)

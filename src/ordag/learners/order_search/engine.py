@@ -116,11 +116,10 @@ class _State:
 class _Bench:
     """What one search works with: a state, one to try on, terms, room and what it tells."""
 
-    def __init__(self, p: int, most: int, root: Array) -> None:
+    def __init__(self, p: int, most: int, room: Array, root: Array) -> None:
         self.state, self.spare = _State(p, most), _State(p, most)
         self.terms = np.zeros((layout.NUMBERS + 1, max(p, 3)))
-        self.W = np.zeros((layout.ROOM + 3 * most, p))
-        self.root = root
+        self.W, self.root = room, root
         self.told = np.zeros(layout.SETTLED + 1, dtype=np.int64)
         self.holds: Optimum | None = None
 
@@ -270,36 +269,58 @@ class OrderSearch:
         return bench.holds
 
     def _take_terms(self, bench: _Bench, score: Score, v: Array, edges: int) -> None:
-        local, p = score.local(v, edges), len(self.C)
-        bench.terms[layout.MEAN, :p], bench.terms[layout.WEIGHT, :p] = local.mean, local.weight
-        bench.terms[layout.SCALE, :p] = self.scale
-        bench.terms[layout.NUMBERS, :3] = local.half, local.price, self.alone
+        bench.terms[:] = self.terms_of(score.local(v, edges))
         bench.told[layout.SETTLED] = 0
+
+    def terms_of(self, local: Local) -> Array:
+        """The terms of single variables as the kernel has them."""
+        p = len(self.C)
+        terms = np.zeros((layout.NUMBERS + 1, max(p, 3)))
+        terms[layout.MEAN, :p], terms[layout.WEIGHT, :p], terms[layout.SCALE, :p] = local.mean, local.weight, self.scale
+        terms[layout.NUMBERS, :3] = local.half, local.price, self.alone
+        return terms
+
+    def room(self) -> Array:
+        """Room for one fit."""
+        return np.zeros((layout.ROOM + 3 * self.most, len(self.C)))
+
+    def root_twice(self) -> Array:
+        """The root, and room for what is left of it; nothing where C has the digits."""
+        p = len(self.C)
+        return np.zeros((0, p, p)) if self._root is None else np.stack([self._root, self._root])
 
     def _search(self, bench: _Bench, lots: Array) -> None:
         given = (*bench.state.arrays, bench.W, bench.told, *bench.spare.arrays, lots)
         self.kernel.search(self.C, bench.root, self.may, bench.terms, *given)
 
     def _benches_for(self, number: int) -> list[_Bench]:
-        p = len(self.C)
         while len(self._benches) < number:
-            root = np.zeros((0, p, p)) if self._root is None else np.stack([self._root, self._root])
-            self._benches.append(_Bench(p, self.most, root))
+            self._benches.append(_Bench(len(self.C), self.most, self.room(), self.root_twice()))
         return self._benches[:number]
 
     def _work(self, *calls: Callable[[], object]) -> None:
-        """Do these in threads at the same time; Ctrl-C ends them."""
+        """Do these at the same time, and count the work."""
         for bench in self._benches:
             bench.told[[layout.WORK, layout.LIMIT, layout.STOP]] = 0, self.limit, 0
-        with ThreadPoolExecutor(len(calls)) as threads:
-            waiting: set[Future[object]] = {threads.submit(call) for call in calls}
-            try:
-                while waiting:
-                    done, waiting = wait(waiting, HEARD)
-                    for one in done:
-                        one.result()
-            except BaseException:
-                for bench in self._benches:
-                    bench.told[layout.STOP] = 1
-                raise
+        together(calls, self._stop)
         self.work += sum(int(bench.told[layout.WORK]) for bench in self._benches)
+
+    def _stop(self) -> None:
+        for bench in self._benches:
+            bench.told[layout.STOP] = 1
+
+
+def together(calls: Sequence[Callable[[], object]], stop: Callable[[], None]) -> list[object]:
+    """Do these in threads at the same time and return what comes of them; Ctrl-C calls `stop`, which ends them."""
+    with ThreadPoolExecutor(len(calls)) as threads:
+        futures = [threads.submit(call) for call in calls]
+        waiting: set[Future[object]] = set(futures)
+        try:
+            while waiting:
+                done, waiting = wait(waiting, HEARD)
+                for one in done:
+                    one.result()
+        except BaseException:
+            stop()
+            raise
+        return [one.result() for one in futures]

@@ -10,18 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
-from ordag.bits import packed_columns
+from ordag.learners.order_search.engine import OrderSearch
 from ordag.learners.pooled.all_graphs import MOST_VARIABLES, exact_probabilities
 from ordag.learners.pooled.sampler import Chain, Sampler
 from ordag.learners.pooled.search import PooledResult
 
 Arrows = TypeVar("Arrows", Array, Mask)
 
-SAMPLED = 100
-"""Variables up to which graphs are sampled without being asked for."""
+SAMPLED, STEPS, DEARER = 200, 1_000_000, 50
+"""Variables up to which graphs are sampled without being asked for, steps of the chains, a second or two, and variables from which on they
+are fewer, because each takes longer."""
 
 CLOSE = 3.0
 """A second chain starts from another optimum whose score is not higher by more than this."""
+
+SETTLED = 0.05
+"""Two chains agree on an arrow if they differ by no more than this."""
 
 OPEN = 0.05
 """An arrow whose probability is nearer to 0 or 1 than this tells nothing of how well the chain moves."""
@@ -52,15 +56,22 @@ class Probabilities:
         """Where the probabilities come from."""
         if self.kind == "exact":
             return "Probabilities are sums over all graphs."
+        more = "" if self.settled else "; they have not settled: ask for more draws (draws=…, --draws)"
         return (
             f"Probabilities are shares of {self.draws:,} sampled graphs, worth about {self.effective:.0f} independent ones; two "
-            f"chains differ by up to {self.disagreement:.2f}."
+            f"chains differ by up to {self.disagreement:.2f}{more}."
         )
+
+    @property
+    def settled(self) -> bool:
+        """Whether two chains agree on every arrow."""
+        return self.disagreement is None or self.disagreement <= SETTLED
 
     def to_dict(self) -> dict[str, object]:
         found: dict[str, object] = {"kind": self.kind}
         if self.kind == "sampled":
             found |= {"draws": self.draws, "effective": self.effective, "disagreement": self.disagreement}
+            found["settled"] = self.settled
         return found
 
 
@@ -110,17 +121,11 @@ class Posterior:
         """Two chains; between two draws there is one step for every variable."""
         found = self._found
         best, p = found.best, found.score.p
-        everyone = (1 << p) - 1
-        known = found.known
-        allowed = [everyone & ~(1 << j) for j in range(p)] if known is None else packed_columns(known.allowed)
-        required = [0] * p if known is None else packed_columns(known.required)
-        sampler = Sampler(found.score, found.variances, found.score.local(best.v, best.edges), allowed, required)
+        search = OrderSearch.of(found.variances, found.known)
+        sampler = Sampler(search, found.score, found.score.local(best.v, best.edges))
         other = next((one for one in found.optima[1:] if one.score < best.score + CLOSE), best)
         steps = max(10, (draws + 1) // 2 * p)
-        chains = [
-            sampler.run(one.parents, steps, np.random.default_rng(seed))
-            for one, seed in zip((best, other), self._seed.spawn(2), strict=True)
-        ]
+        chains = sampler.run([best.parents, other.parents], steps, self._seed.spawn(2))
         mean = (chains[0].arrows + chains[1].arrows) / 2.0
         return Probabilities(
             self._by_column(mean),
@@ -133,7 +138,7 @@ class Posterior:
 
 def usual_draws(p: int) -> int:
     """So many that sampling takes a second or two."""
-    return max(200, min(2000, 20_000 // p)) if p <= SAMPLED else 0
+    return STEPS * min(p, DEARER) // p**2 if p <= SAMPLED else 0
 
 
 def effective_size(chains: list[Chain], draws: int) -> float:

@@ -88,25 +88,13 @@ class PoolingTable:
     """M of a group at values of SS, between which it is a line in log SS."""
 
     least = 1e-10
-    start, fineness = math.log(least), 64.0
+    start, fineness, points = math.log(least), 64.0, 2600
 
     def __init__(self, at: Array, values: Array) -> None:
-        self._at, self._values = at, values
-        self._listed: list[float] = values.tolist()
+        self._at, self.values = at, values
 
     def __call__(self, squares: Array) -> Array:
-        return np.asarray(np.interp(np.log(np.maximum(squares, self.least)), self._at, self._values))
-
-    def value(self, squares: float) -> float:
-        """M at one SS, many times faster than an array of one."""
-        if squares <= self.least:
-            return self._listed[0]
-        place = (math.log(squares) - self.start) * self.fineness
-        below = int(place)
-        if below >= len(self._listed) - 1:
-            return self._listed[-1]
-        value = self._listed[below]
-        return value + (place - below) * (self._listed[below + 1] - value)
+        return np.asarray(np.interp(np.log(np.maximum(squares, self.least)), self._at, self.values))
 
 
 class PooledScore:
@@ -162,7 +150,7 @@ class PooledScore:
 
     def pooling_table(self, size: int) -> PoolingTable:
         """M for many values of SS, read off a table."""
-        at = PoolingTable.start + np.arange(2600) / PoolingTable.fineness
+        at = PoolingTable.start + np.arange(PoolingTable.points) / PoolingTable.fineness
         return PoolingTable(at, -logsumexp(self._log_terms(size, np.exp(at)[:, None]), axis=1))
 
     def _log_terms(self, size: int, squares: float | Array) -> Array:

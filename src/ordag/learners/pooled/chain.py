@@ -1,0 +1,304 @@
+"""Walk over DAGs, one step after the other: the compiled loops of `sampler`.
+
+All functions share these arrays (`sampler` makes them), beside C, root, may, terms and W of `order_search.kernel`:
+
+    I     rows COUNT (of parents), GROUP (−1 for none), STACK and SEEN (room), and LAST: what EDGES and TIME are
+    P     p + 1 rows: the first COUNT of row j are the parents of j; the last row is room
+    V     [j, i]: log variance of j with i as one more parent, or one less; row p: as it is; row p + 1: room
+    Q     [j, i]: weight with which that is proposed; row p: room
+    E     the edges, one row [source, target] each; F[i, j]: which row i → j is, −1 if there is none
+    S     for every group: its size, a centre, and the sums of v − centre and of its squares
+    M     for every group the pooling of its variances, at even steps of the logarithm of the sum of squares
+    prior [k]: that of graphs with k edges
+    since [i, j]: the step at which i → j came; counts [i, j]: how many steps it was there
+"""
+
+from __future__ import annotations
+
+import math
+
+from ordag.arrays import Array, Integers
+from ordag.compiling import compiled, inlined
+from ordag.learners.order_search.kernel import begin, extend, found_at, term
+from ordag.learners.order_search.layout import ALLOWED, ALONE, COV, HALF, LEFT, NUMBERS, PRICE, REQUIRED, ROOM, SCALE
+
+COUNT, GROUP, STACK, SEEN, LAST = 0, 1, 2, 3, 4
+EDGES, TIME = 0, 1
+SIZE, CENTRE, SUM, SQUARES = 0, 1, 2, 3
+
+TOGGLE, TURN = 0.5, 0.85
+"""Shares of the steps that are toggles, and that are toggles or turns."""
+
+LEAST = 1e-14
+"""A residual variance below this share of the variable's own has no digits."""
+
+STEEP = 60.0
+"""Changes of the sum beyond this weigh as this."""
+
+
+@compiled
+def weigh(
+    C: Array,
+    root: Array,
+    may: Integers,
+    terms: Array,
+    W: Array,
+    V: Array,
+    Q: Array,
+    j: int,
+    parents: Integers,
+    k: int,
+    v_row: int,
+    q_row: int,
+) -> float:
+    """Work out rows of V and Q for j with its first k parents; return its log variance."""
+    p = C.shape[0]
+    begin(C, root, W, j)
+    for a in range(k):
+        extend(C, root, W, j, parents[a], a)
+    cov, left, scale = W[COV], W[LEFT], terms[SCALE, j]
+    own, most = left[j], parents.shape[0] - 1
+    v = math.log(own) + scale
+    here, price = term(terms, j, v), terms[NUMBERS, PRICE]
+    for i in range(p):
+        Q[q_row, i] = 0.0
+        if i == j or found_at(parents, k, i) >= 0:
+            continue
+        rest = own - cov[i] * cov[i] / left[i]
+        V[v_row, i] = math.log(max(rest, LEAST)) + scale
+        if may[j, i] & ALLOWED and k < most and left[i] >= terms[NUMBERS, ALONE]:
+            change = term(terms, j, V[v_row, i]) - here + price
+            Q[q_row, i] = math.exp(-min(max(change, -STEEP), STEEP) / 2.0)
+    T = ROOM + most
+    for a in range(k):
+        W[T + a, a] = 1.0 / W[ROOM + a, parents[a]]
+        for i in range(a + 1, k):
+            total = 0.0
+            for m in range(a, i):
+                total += W[ROOM + m, parents[i]] * W[T + a, m]
+            W[T + a, i] = -total / W[ROOM + i, parents[i]]
+        slope, squares = 0.0, 0.0
+        for i in range(a, k):
+            slope += W[ROOM + i, j] * W[T + a, i]
+            squares += W[T + a, i] * W[T + a, i]
+        i = parents[a]
+        V[v_row, i] = math.log(own + slope * slope / squares) + scale
+        if not may[j, i] & REQUIRED:
+            change = term(terms, j, V[v_row, i]) - here - price
+            Q[q_row, i] = math.exp(-min(max(change, -STEEP), STEEP) / 2.0)
+    return v
+
+
+@inlined
+def descend_from(I: Integers, F: Integers, j: int, without: int) -> None:
+    """Mark in SEEN all that j leads to, itself included, but for its own arrow to `without`."""
+    p = F.shape[0]
+    for i in range(p):
+        I[SEEN, i] = 0
+    I[SEEN, j] = 1
+    I[STACK, 0] = j
+    size = 1
+    while size > 0:
+        size -= 1
+        x = I[STACK, size]
+        for y in range(p):
+            if F[x, y] >= 0 and not I[SEEN, y] and not (x == j and y == without):
+                I[SEEN, y] = 1
+                I[STACK, size] = y
+                size += 1
+
+
+@inlined
+def pooled_at(M: Array, start: float, fineness: float, group: int, squares: float) -> float:
+    """Return the pooling of a group with this sum of squares, read off its table."""
+    place = (math.log(max(squares, math.exp(start))) - start) * fineness
+    below = min(int(place), M.shape[1] - 2)
+    return M[group, below] + min(place - below, 1.0) * (M[group, below + 1] - M[group, below])
+
+
+@inlined
+def pooling_change(S: Array, M: Array, axis: Array, group: int, first: float, second: float) -> float:
+    """Return the change of the pooling of a group whose sum and sum of squares change by these."""
+    change = 0.0
+    if group >= 0:
+        size = S[group, SIZE]
+        before = S[group, SQUARES] - S[group, SUM] * S[group, SUM] / size
+        total = S[group, SUM] + first
+        after = S[group, SQUARES] + second - total * total / size
+        change = pooled_at(M, axis[0], axis[1], group, after) - pooled_at(M, axis[0], axis[1], group, before)
+    return change
+
+
+@inlined
+def put_in(I: Integers, P: Integers, E: Integers, F: Integers, since: Integers, i: int, j: int) -> None:
+    """Add i → j."""
+    P[j, I[COUNT, j]] = i
+    I[COUNT, j] += 1
+    edges = I[LAST, EDGES]
+    E[edges, 0], E[edges, 1] = i, j
+    F[i, j] = edges
+    I[LAST, EDGES] = edges + 1
+    since[i, j] = I[LAST, TIME]
+
+
+@inlined
+def take_out(
+    I: Integers, P: Integers, E: Integers, F: Integers, since: Integers, counts: Array, i: int, j: int
+) -> None:
+    """Remove i → j."""
+    at, k = found_at(P[j], I[COUNT, j], i), I[COUNT, j] - 1
+    for a in range(at, k):
+        P[j, a] = P[j, a + 1]
+    I[COUNT, j] = k
+    last, row = I[LAST, EDGES] - 1, F[i, j]
+    E[row, 0], E[row, 1] = E[last, 0], E[last, 1]
+    F[E[row, 0], E[row, 1]] = row
+    F[i, j] = -1
+    I[LAST, EDGES] = last
+    counts[i, j] += I[LAST, TIME] - since[i, j]
+
+
+@compiled
+def walk(
+    C: Array,
+    root: Array,
+    may: Integers,
+    terms: Array,
+    W: Array,
+    I: Integers,
+    P: Integers,
+    V: Array,
+    Q: Array,
+    E: Integers,
+    F: Integers,
+    S: Array,
+    M: Array,
+    axis: Array,
+    prior: Array,
+    since: Integers,
+    counts: Array,
+    lots: Array,
+    stop: Integers,
+) -> None:
+    """Make one step for every row of `lots`, four numbers between 0 and 1 each: the kind of step, where, what, and whether it is accepted.
+
+    A step changes the parents of x by i (and, where an arrow is turned or a parent swapped, of y by another); the new log
+    variances are `v_x` and `v_y`.
+    """
+    p = C.shape[0]
+    half = terms[NUMBERS, HALF]
+    for step in range(lots.shape[0]):
+        if stop[0]:
+            return
+        I[LAST, TIME] += 1
+        kind, where, what = lots[step, 0], lots[step, 1], lots[step, 2]
+        edges = I[LAST, EDGES]
+        if kind >= TOGGLE and edges == 0:
+            continue  # nothing to turn or swap: a toggle instead would leave the empty graph more often than it is come to
+        x = int(where * p)
+        i = y = -1
+        if kind >= TOGGLE:
+            i, x = E[int(where * edges), 0], E[int(where * edges), 1]
+        v_x = v_y = ratio = 0.0
+        more = 0  # edges
+        new = -1  # the one that takes the place of i among the parents of x
+        if kind >= TOGGLE and kind < TURN:  # turn i → x: i has x as a parent then
+            y = i
+            if may[x, i] & REQUIRED or not may[i, x] & ALLOWED or I[COUNT, i] >= P.shape[1] - 1:
+                continue
+            descend_from(I, F, i, x)
+            if I[SEEN, x]:
+                continue
+            v_x, v_y = V[x, i], V[y, x]
+        else:
+            swaps = kind >= TURN
+            if swaps and may[x, i] & REQUIRED:
+                continue
+            descend_from(I, F, x, -1)
+            k = I[COUNT, x]
+            row = x
+            if swaps:  # weights beside the other parents
+                row, count = p, 0
+                for a in range(k):
+                    if P[x, a] != i:
+                        P[p, count] = P[x, a]
+                        count += 1
+                weigh(C, root, may, terms, W, V, Q, x, P[p], count, p + 1, p)
+            total = 0.0
+            for u in range(p):
+                if swaps and F[u, x] >= 0 and u != i:
+                    continue
+                if not I[SEEN, u] or F[u, x] >= 0:
+                    total += Q[row, u]
+            if total <= 0.0:
+                continue
+            drawn, far = -1, what * total
+            for u in range(p):
+                if swaps and F[u, x] >= 0 and u != i:
+                    continue
+                if (not I[SEEN, u] or F[u, x] >= 0) and Q[row, u] > 0.0:
+                    drawn = u
+                    far -= Q[row, u]
+                    if far < 0.0:
+                        break
+            if swaps:
+                if drawn == i or Q[p, i] <= 0.0:
+                    continue
+                new, v_x = drawn, V[p + 1, drawn]
+                ratio = math.log(Q[p, i] / Q[p, drawn])
+            else:
+                i = drawn
+                v_x = V[x, i]
+                more = -1 if F[i, x] >= 0 else 1
+                count = 0
+                for a in range(k):
+                    if P[x, a] != i:
+                        P[p, count] = P[x, a]
+                        count += 1
+                if more > 0:
+                    P[p, count] = i
+                    count += 1
+                weigh(C, root, may, terms, W, V, Q, x, P[p], count, p + 1, p)
+                there = 0.0
+                for u in range(p):
+                    if not I[SEEN, u] or F[u, x] >= 0:
+                        there += Q[p, u]
+                if Q[p, i] <= 0.0:
+                    continue
+                ratio = math.log(Q[p, i] / there) - math.log(Q[x, i] / total)
+        change = half * (v_x - V[p, x]) + prior[edges + more] - prior[edges]
+        group = I[GROUP, x]
+        centre = S[group, CENTRE] if group >= 0 else 0.0
+        first = v_x - V[p, x]
+        second = (v_x - centre) * (v_x - centre) - (V[p, x] - centre) * (V[p, x] - centre)
+        other, first_y, second_y = -1, 0.0, 0.0
+        if y >= 0:
+            change += half * (v_y - V[p, y])
+            other = I[GROUP, y]
+            centre = S[other, CENTRE] if other >= 0 else 0.0
+            first_y = v_y - V[p, y]
+            second_y = (v_y - centre) * (v_y - centre) - (V[p, y] - centre) * (V[p, y] - centre)
+            if other == group:
+                first, second = first + first_y, second + second_y
+                other = -1
+        change += pooling_change(S, M, axis, group, first, second) + pooling_change(
+            S, M, axis, other, first_y, second_y
+        )
+        if not math.log(lots[step, 3]) < ratio - change:
+            continue
+        if group >= 0:
+            S[group, SUM] += first
+            S[group, SQUARES] += second
+        if other >= 0:
+            S[other, SUM] += first_y
+            S[other, SQUARES] += second_y
+        if more > 0:
+            put_in(I, P, E, F, since, i, x)
+        else:
+            take_out(I, P, E, F, since, counts, i, x)
+            if new >= 0 or y >= 0:
+                put_in(I, P, E, F, since, new if new >= 0 else x, x if new >= 0 else y)
+        for again in range(2):
+            z = x if again == 0 else y
+            if z >= 0:
+                V[p, z] = weigh(C, root, may, terms, W, V, Q, z, P[z], I[COUNT, z], z, z)
