@@ -461,3 +461,11 @@ def test_compiled_and_plain_give_the_same(plain, p, n, root):
     )
     assert one.parents == two.parents
     np.testing.assert_allclose(one.v, two.v, atol=1e-9)
+
+
+def test_a_search_that_is_not_compiled_says_so(plain):
+    search = OrderSearch(np.eye(6), np.zeros(6))
+    assert search.warning is None
+    search.kernel = plain
+    assert "numba is not installed" in search.warning
+    assert not search.compiles

@@ -172,11 +172,19 @@ class OrderSearch:
         self.work = 0
 
     @property
-    def notice(self) -> str | None:
-        """What to say before the search where it takes longer than usual, because it is compiled first, or is not."""
-        if not is_compiled(self.kernel.search):
-            return f"the search is not compiled, because numba is not there: it is about {SLOWNESS} times slower, and looks less far"
-        return "compiling the search: once, for about ten seconds" if will_compile(self.kernel.search) else None
+    def compiles(self) -> bool:
+        """Whether the first search will be compiled first."""
+        return will_compile(self.kernel.search)
+
+    @property
+    def warning(self) -> str | None:
+        """What to warn of where the search is not compiled."""
+        if is_compiled(self.kernel.search):
+            return None
+        return (
+            f"The search is not compiled, because numba is not installed or does not know this Python: it is about {SLOWNESS} times "
+            "slower, and looks less far. Install numba (pip install numba)."
+        )
 
     @classmethod
     def of(cls, variances: LogVariances, known: Constraints | None) -> OrderSearch:

@@ -66,7 +66,7 @@ class PooledSettings(MethodSettings):
         'columns that share a unit: "a,b;c,d" says that a and b have one unit, and c and d another',
         typed=groups_from_text,
     )
-    kicks: int | None = kicks("fruitless kicks before it stops")
+    kicks: int | None = kicks("restarts in a row without success before the search stops, 100 unless given")
     draws: int | None = whole(
         0,
         "how many graphs to sample is a whole number, 0 for none",
@@ -119,7 +119,7 @@ def pooled(
         sequence=tuple(int(order[j]) for j in best.order),
         score=best.score,
         posterior=Posterior(result, order, settings.draws, draw_seed),
-        warnings=(*ordering.warnings, *([_few_rows_said(moments)] if few else [])),
+        warnings=(*ordering.warnings, *([_few_rows_said(moments)] if few else []), *filter(None, [result.warning])),
         result=result,
     )
 

@@ -58,6 +58,7 @@ class PooledResult:
 
     starts: the score that each start came to. start: the one that the best graph goes back to. kicks: how many were tried.
     optima: the graphs that the starts came to, the best of all first. free: the best graph where error variances say nothing.
+    warning: what to warn of.
     """
 
     moments: Moments
@@ -69,6 +70,7 @@ class PooledResult:
     kicks: int
     optima: tuple[Optimum, ...]
     free: Optimum
+    warning: str | None = None
 
     @property
     def best(self) -> Optimum:
@@ -140,8 +142,8 @@ def pooled_search(
         best, free = (_best_of_all(one, variances, known) for one in (score, free_score))
         return PooledResult(*given, {"all graphs": best.score}, "all graphs", 0, (best,), free)
     search = OrderSearch.of(variances, known)
-    if tell is not None and search.notice is not None:
-        tell(search.notice)
+    if tell is not None and search.compiles:
+        tell("compiling the search: once, for about ten seconds")
     starts = dict(_starts(ordering, moments, variances, score, known))
     first = next(iter(starts))
     along = starts[first] if scarce else _correlation_start(moments, variances, known, free_score)
@@ -171,7 +173,9 @@ def pooled_search(
         start, best = first, starts[first]
     best = replace(best, order=_in_order(best.parents, known))
     others = tuple(one for one in found.values() if one.parents != best.parents)
-    return PooledResult(*given, {name: one.score for name, one in found.items()}, start, tried, (best, *others), free)
+    return PooledResult(
+        *given, {name: one.score for name, one in found.items()}, start, tried, (best, *others), free, search.warning
+    )
 
 
 def _polished(
