@@ -211,25 +211,35 @@ def candidate(
 
 
 @inlined
+def slope_of(W: Array, j: int, parents: Integers, k: int, a: int) -> tuple[float, float]:
+    """Work out row a of T, the transposed inverse of the factor L of the first k parents; return β_a and (TᵀT)_aa.
+
+    With z the row of j, β = Tᵀz, and without parent a the RSS of j rises by β²_a / (TᵀT)_aa.
+    """
+    T = ROOM + parents.shape[0] - 1
+    W[T + a, a] = 1.0 / W[ROOM + a, parents[a]]
+    for i in range(a + 1, k):
+        along = 0.0
+        for m in range(a, i):
+            along += W[ROOM + m, parents[i]] * W[T + a, m]
+        W[T + a, i] = -along / W[ROOM + i, parents[i]]
+    slope, squares = 0.0, 0.0
+    for i in range(a, k):
+        slope += W[ROOM + i, j] * W[T + a, i]
+        squares += W[T + a, i] * W[T + a, i]
+    return slope, squares
+
+
+@inlined
 def shrink(may: Integers, terms: Array, W: Array, j: int, parents: Integers, k: int) -> tuple[int, float]:
     """Drop parents, the idlest first, as long as that pays: how many there are then, and v. LEFT and COV are those before."""
     rss, scale, beta = W[LEFT, j], terms[SCALE, j], W[BETA]
     v = math.log(rss) + scale
     most = parents.shape[0] - 1
-    # with L the factor of the parents and T = L⁻¹: β = Tᵀz, and without parent a the RSS rises by β²_a / (TᵀT)_aa
     T, K = ROOM + most, ROOM + 2 * most
     least, at = math.inf, -1
     for a in range(k):
-        W[T + a, a] = 1.0 / W[ROOM + a, parents[a]]
-        for i in range(a + 1, k):
-            total = 0.0
-            for m in range(a, i):
-                total += W[ROOM + m, parents[i]] * W[T + a, m]
-            W[T + a, i] = -total / W[ROOM + i, parents[i]]
-        slope, squares = 0.0, 0.0
-        for i in range(a, k):
-            slope += W[ROOM + i, j] * W[T + a, i]
-            squares += W[T + a, i] * W[T + a, i]
+        slope, squares = slope_of(W, j, parents, k, a)
         beta[a] = slope
         if not may[j, parents[a]] & REQUIRED and slope * slope < least * squares:
             least, at = slope * slope / squares, a

@@ -19,8 +19,8 @@ import math
 
 from ordag.arrays import Array, Integers
 from ordag.compiling import compiled, inlined
-from ordag.learners.order_search.kernel import begin, extend, found_at, term
-from ordag.learners.order_search.layout import ALLOWED, ALONE, COV, HALF, LEFT, NUMBERS, PRICE, REQUIRED, ROOM, SCALE
+from ordag.learners.order_search.kernel import begin, extend, found_at, slope_of, term
+from ordag.learners.order_search.layout import ALLOWED, ALONE, COV, HALF, LEFT, NUMBERS, PRICE, REQUIRED, SCALE
 
 COUNT, GROUP, STACK, SEEN, LAST = 0, 1, 2, 3, 4
 EDGES, TIME = 0, 1
@@ -69,18 +69,8 @@ def weigh(
         if may[j, i] & ALLOWED and k < most and left[i] >= terms[NUMBERS, ALONE]:
             change = term(terms, j, V[v_row, i]) - here + price
             Q[q_row, i] = math.exp(-min(max(change, -STEEP), STEEP) / 2.0)
-    T = ROOM + most
     for a in range(k):
-        W[T + a, a] = 1.0 / W[ROOM + a, parents[a]]
-        for i in range(a + 1, k):
-            total = 0.0
-            for m in range(a, i):
-                total += W[ROOM + m, parents[i]] * W[T + a, m]
-            W[T + a, i] = -total / W[ROOM + i, parents[i]]
-        slope, squares = 0.0, 0.0
-        for i in range(a, k):
-            slope += W[ROOM + i, j] * W[T + a, i]
-            squares += W[T + a, i] * W[T + a, i]
+        slope, squares = slope_of(W, j, parents, k, a)
         i = parents[a]
         V[v_row, i] = math.log(own + slope * slope / squares) + scale
         if not may[j, i] & REQUIRED:
