@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,13 @@ from ordag.errors import OrdagWarning
 from ordag.graph import Dag, to_cpdag
 
 SEED = 2026
+PATIENCE = 500
+"""Variables up to which FLOP is run: 20 restarts take ten minutes beyond."""
+
 RESTARTS = 20
+SIZES, DEGREES = [50, 100, 200, 400, 800, 1600], [2.0, 4.0, 8.0]
+STYLES = [("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^")]
+PICTURE = Path(__file__).parents[1] / "docs" / "figures" / "search_growth.svg"
 Graph = NDArray[np.bool_]
 
 
@@ -119,7 +126,7 @@ def adjusted(truth: Graph, found: Graph) -> float:
 
 def measure(design: Design, tables: int) -> list[str]:
     """One line: distances and seconds, and how much nearer to the true class Ordag is, with its standard error."""
-    peer = find_spec("flopsearch") is not None
+    peer = find_spec("flopsearch") is not None and design.p <= PATIENCE
     distances = find_spec("gadjid") is not None
     rows = []
     for number in range(tables):
@@ -150,6 +157,28 @@ def measure(design: Design, tables: int) -> list[str]:
     return [design.name, str(tables), *said, f"{mean[3]:.1f}", f"{mean[4]:.2f}", f"{farther.mean():+.1f} ± {error:.1f}"]
 
 
+def grown() -> dict[float, list[float]]:
+    """Seconds for every degree, one table of each size in SIZES with 2p rows and error variances × 20."""
+    return {
+        degree: [timed(by_ordag, drawn(Design(p, degree, 2 * p, STRONG, "raw", 20), 0)[0])[1] for p in SIZES]
+        for degree in DEGREES
+    }
+
+
+def draw(seconds: dict[float, list[float]]) -> None:
+    """How the time grows with the number of variables and the degree, as a picture."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    axes = figure.add_subplot()
+    for (degree, values), (colour, marker) in zip(seconds.items(), STYLES, strict=True):
+        axes.loglog(SIZES, values, color=colour, marker=marker, label=f"degree {degree:g}")
+    axes.set(xlabel="variables", ylabel="seconds", title="The search, n = 2p, error variances × 20")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.savefig(PICTURE, metadata={"Date": None})
+
+
 def run() -> str:
     lines = []
     with threadpool_limits(1), warnings.catch_warnings():
@@ -158,6 +187,8 @@ def run() -> str:
         for design, tables in DESIGNS:
             lines.append(measure(design, tables))
             print(" | ".join(lines[-1]), flush=True)
+        seconds = grown()
+    draw(seconds)
     head = ["tables", "number", "class", "DAG", "adjustment", "s", "FLOP: class", "s", "ours − FLOP's class"]
     return f"""## The search beside FLOP
 
@@ -167,4 +198,12 @@ valid adjustment set (gadjid). Ordag's search works in two threads, FLOP (flopse
 include reading the array and finding the first order. The last column is the mean difference with its standard error: below zero Ordag
 is nearer.
 
-{table(head, lines)}"""
+{table(head, lines)}
+
+![Seconds by the number of variables, for three degrees](figures/search_growth.svg)
+
+One table of each size, both threads: {"; ".join(f"degree {degree:g}: {_listed(values)}" for degree, values in seconds.items())}."""
+
+
+def _listed(values: list[float]) -> str:
+    return ", ".join(f"{p} variables {value:.2f} s" for p, value in zip(SIZES, values, strict=True))
