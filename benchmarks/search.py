@@ -1,7 +1,7 @@
 """The search over orders beside FLOP: how near to the true class and DAG, and how long, over densities, sizes and units?
 
-flopsearch and gadjid are no dependencies: `python -m pip install flopsearch gadjid` brings them. Without the first the table has
-Ordag's figures alone, without the second it has no adjustment distances.
+flopsearch and gadjid come with `make bench`. Without the first the table has Ordag's figures alone, without the second it has no
+adjustment distances.
 """
 
 from __future__ import annotations

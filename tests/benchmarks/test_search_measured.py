@@ -1,0 +1,38 @@
+"""The measurement of the search beside FLOP, on a small table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks import search
+
+SMALL = search.Design(6, 3, 200, (0.5, 1.0), "random units", 5.0)
+
+
+def test_tables_are_drawn_from_their_design():
+    X, truth = search.drawn(SMALL, 1)
+    again, _ = search.drawn(SMALL, 1)
+    np.testing.assert_array_equal(X, again)
+    assert X.shape == (200, 6)
+    assert truth.sum() == 9
+    assert not (truth & truth.T).any()
+    standardised, _ = search.drawn(SMALL._replace(units="standardised"), 1)
+    np.testing.assert_allclose(standardised.std(axis=0), 1.0)
+
+
+def test_pairs_are_counted_once():
+    one = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)
+    assert search.pairs_apart(one, one) == 0
+    assert search.pairs_apart(one, one.T) == 2
+    assert search.pairs_apart(search.class_of(one), search.class_of(one.T)) == 0
+
+
+@pytest.mark.slow
+def test_a_line_has_a_figure_for_every_column(monkeypatch):
+    monkeypatch.setattr(search, "find_spec", lambda _: None)
+    name, number, *figures = search.measure(SMALL, 2)
+    assert name == "p = 6, degree 3, n = 200, weights 0.5–1, random units × 5"
+    assert number == "2"
+    assert figures[2:3] + figures[4:] == ["–"] * 4
+    assert all(float(figures[k]) >= 0.0 for k in (0, 1, 3))
