@@ -42,6 +42,9 @@ minutes for thousands of variables."""
 PERSISTENCE = 4
 """Kicks take so many times the work at the most."""
 
+MOST_PARENTS = 500
+"""Parents that a variable has at the most: room for more would take more memory than all the rest."""
+
 SLOWNESS = 300
 """How many times slower the search is where it is not compiled: it does so much less."""
 
@@ -158,7 +161,7 @@ class OrderSearch:
         self.kernel = import_module("ordag.learners.order_search.kernel")  # brings the compiler
         self.scale, self.alone = scale, alone
         self.C = np.ascontiguousarray(C)
-        self.most = min(p - 1, p - 1 if most is None else most)
+        self.most = min(p - 1, MOST_PARENTS if most is None else most)
         may = np.full((p, p), layout.ALLOWED, dtype=np.int8)
         if known is not None:
             allowed, required, before = known
