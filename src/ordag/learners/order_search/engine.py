@@ -161,7 +161,7 @@ class OrderSearch:
         self.kernel = import_module("ordag.learners.order_search.kernel")  # brings the compiler
         self.scale, self.alone = scale, alone
         self.C = np.ascontiguousarray(C)
-        self.most = min(p - 1, MOST_PARENTS if most is None else most)
+        self.most = min(p - 1, MOST_PARENTS, p if most is None else most)
         may = np.full((p, p), layout.ALLOWED, dtype=np.int8)
         if known is not None:
             allowed, required, before = known
