@@ -42,7 +42,9 @@ def test_reading_knows_how_much_is_read(ending, tmp_path):
     assert len(shares) >= len(read) - 1
     assert shares == sorted(shares)
     assert 0.0 < shares[0] <= shares[-1] <= 1.0
-    assert shares[-1] > 0.8  # the rest of the file is in buffers, or holds the last row group
+    assert (
+        shares[-1] > 0.5
+    )  # that of the last rows may be unknown, and how far a reader is ahead of those before depends on its threads
 
 
 def test_replicates_know_their_share():
