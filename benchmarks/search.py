@@ -28,7 +28,7 @@ PATIENCE = 500
 """Variables up to which FLOP is run: 20 restarts take ten minutes beyond."""
 
 RESTARTS = 20
-SIZES, DEGREES = [50, 100, 200, 400, 800, 1600], [2.0, 4.0, 8.0]
+SIZES, DEGREES = [50, 100, 200, 400, 800], [2.0, 4.0, 8.0]
 STYLES = [("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^")]
 PICTURE = Path(__file__).parents[1] / "docs" / "figures" / "search_growth.svg"
 Graph = NDArray[np.bool_]
@@ -61,11 +61,11 @@ DESIGNS = [
     (Design(50, 6, 1000, WEAK, "random units"), 12),
     (Design(50, 8, 1000, STRONG, "raw"), 12),
     (Design(60, 10, 600, STRONG, "standardised"), 10),
-    (Design(80, 20, 1600, WEAK, "standardised"), 5),
+    (Design(80, 20, 1600, WEAK, "standardised"), 3),
     (Design(100, 4, 500, WEAK, "raw", 20), 8),
     (Design(150, 3, 3000, WEAK, "standardised"), 5),
-    (Design(200, 6, 1000, STRONG, "standardised"), 3),
-    (Design(400, 4, 800, STRONG, "random units", 20), 3),
+    (Design(200, 6, 1000, STRONG, "standardised"), 2),
+    (Design(400, 4, 800, STRONG, "random units", 20), 1),
     (Design(1000, 4, 2000, STRONG, "raw", 20), 1),
 ]
 """Designs and numbers of tables: none of them was used while the search took shape."""
@@ -141,7 +141,7 @@ def measure(design: Design, tables: int) -> list[str]:
             math.nan,
             math.nan,
         ]
-        if peer:
+        if peer and design.n > design.p:  # with fewer rows FLOP stops: "Cholesky decomposition failed"
             theirs, row[4] = timed(by_flop, X)
             row[3] = pairs_apart(theirs, true_class)
         if distances:
@@ -150,11 +150,11 @@ def measure(design: Design, tables: int) -> list[str]:
     values = np.array(rows)
     mean = values.mean(axis=0)
     farther = values[:, 0] - values[:, 3]
-    error = farther.std(ddof=1) / math.sqrt(tables) if tables > 1 else math.nan
+    error = f" ± {farther.std(ddof=1) / math.sqrt(tables):.1f}" if tables > 1 else ""
     said = [f"{mean[0]:.1f}", f"{mean[1]:.1f}", f"{mean[5]:.3f}" if distances else "–", f"{mean[2]:.2f}"]
-    if not peer:
+    if np.isnan(mean[3]):
         return [design.name, str(tables), *said, "–", "–", "–"]
-    return [design.name, str(tables), *said, f"{mean[3]:.1f}", f"{mean[4]:.2f}", f"{farther.mean():+.1f} ± {error:.1f}"]
+    return [design.name, str(tables), *said, f"{mean[3]:.1f}", f"{mean[4]:.2f}", f"{farther.mean():+.1f}{error}"]
 
 
 def grown() -> dict[float, list[float]]:
@@ -168,12 +168,15 @@ def grown() -> dict[float, list[float]]:
 def draw(seconds: dict[float, list[float]]) -> None:
     """How the time grows with the number of variables and the degree, as a picture."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import NullLocator
 
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.add_subplot()
     for (degree, values), (colour, marker) in zip(seconds.items(), STYLES, strict=True):
         axes.loglog(SIZES, values, color=colour, marker=marker, label=f"degree {degree:g}")
     axes.set(xlabel="variables", ylabel="seconds", title="The search, n = 2p, error variances × 20")
+    axes.set_xticks(SIZES, [str(p) for p in SIZES])
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.grid(alpha=0.3)
     axes.legend()
     figure.savefig(PICTURE, metadata={"Date": None})
