@@ -8,6 +8,7 @@ import gzip
 import io
 import os
 import pickle
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +43,7 @@ def content(name: str) -> bytes:
         return ordag.Moments.from_rows(FRAME).to_bytes()
     else:
         text = FRAME.to_csv(index=False, sep="\t" if ".tsv" in name or ".txt" in name else ",").encode()
-        packed = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": pa.Codec("zstd").compress}
+        packed = {".gz": partial(gzip.compress, mtime=0), ".bz2": bz2.compress, ".zst": pa.Codec("zstd").compress}
         pack = next((pack for ending, pack in packed.items() if name.lower().endswith(ending)), None)
         return text if pack is None else bytes(pack(text))
     return held.getvalue()
@@ -141,7 +142,7 @@ def bomb(name: str) -> bytes:
         with pa.ipc.new_stream(held, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as stream:
             stream.write_table(table, max_chunksize=5_000)
     else:
-        packed = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": pa.Codec("zstd").compress}
+        packed = {".gz": partial(gzip.compress, mtime=0), ".bz2": bz2.compress, ".zst": pa.Codec("zstd").compress}
         return bytes(packed[name[name.rindex(".") :]](b"a,b\n" + b"0,1.000000000000\n" * 200_000))
     return held.getvalue()
 

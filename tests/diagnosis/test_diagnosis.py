@@ -495,7 +495,7 @@ def test_the_class_to_which_error_variances_say_nothing_is_the_same_in_other_uni
         for seed in range(3):
             factors = 10.0 ** np.random.default_rng(seed).uniform(-1, 1, len(one.names))
             anew = baseline.again(baseline.scaled(factors))
-            np.testing.assert_array_equal(anew.posterior.compelled, one.posterior.compelled)
+            np.testing.assert_array_equal(anew.compelled.source, one.compelled.source)
             np.testing.assert_array_equal(baseline.rescaled(factors), anew.graph.adjacency)
 
 

@@ -315,7 +315,7 @@ def test_a_search_of_few_digits_does_not_go_on_until_the_work_is_too_much(monkey
         return searches[-1]
 
     monkeypatch.setattr(OrderSearch, "of", noted)
-    pooled_search(find_order(Table(near_twins(p, n, seed, noise))), spread=2.0)
+    pooled_search(find_order(Table(near_twins(p, n, seed, noise))), spread=1.0)
     assert searches[0]._root is None
     assert max(bench.told[layout.MOVES] for bench in searches[0]._benches) < 5000
 
@@ -421,7 +421,7 @@ def test_no_graph_over_six_or_seven_variables_has_a_lower_sum(p, seed):
     """The terms at the graph found bound the score: a lower sum over any graph would be a lower score."""
     X = rows(p, (30, 100, 400)[seed % 3], 10 * p + seed, density=0.6, spread=seed % 4 / 2.0)
     ordering = find_order(Table(X))
-    found = pooled_search(ordering, spread=2.0)
+    found = pooled_search(ordering, spread=1.0)
     exact, best = oracles.Rows(X[:, ordering.order]), found.best
     local = found.score.local(best.v, best.edges)
 
@@ -442,7 +442,7 @@ def test_hardly_any_graph_over_six_or_seven_variables_is_better_where_nobody_poo
         X = rows(p, (30, 100, 400)[seed % 3], 10 * p + seed, density=0.6, spread=seed % 4 / 2.0)
         lowest = oracles.best_by_edges(p, oracles.Rows(X).v)
         best = min(len(X) / 2.0 * total + oracles.edge_prior(len(X), p, k) for k, total in enumerate(lowest))
-        found = pooled_search(find_order(Table(X)), groups=[], spread=2.0)
+        found = pooled_search(find_order(Table(X)), groups=[], spread=1.0)
         assert found.free.score >= best - 1e-6
         gaps.append(found.best.score - best)
     assert min(gaps) > -1e-6

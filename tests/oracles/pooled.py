@@ -54,12 +54,10 @@ def pooling(n, size, squares, spread):
     def log_integrand(u):
         tau = math.exp(u)
         omega2 = tau**2 + 2.0 / n
-        density = 2.0 * tau / spread**2 * math.exp(-((tau / spread) ** 2))
-        if density == 0.0:
-            return -math.inf
+        density = 2.0 / (math.pi * spread * (1.0 + (tau / spread) ** 2))
         return -(size - 1) / 2.0 * math.log(omega2) - squares / (2.0 * omega2) + math.log(density) + u
 
-    low, high = math.log(spread * 1e-9), math.log(spread * 25.0)
+    low, high = math.log(spread * 1e-9), math.log(spread * 60.0)
     grid = np.linspace(low, high, 4001)
     values = np.array([log_integrand(u) for u in grid])
     peak = grid[values.argmax()]
@@ -71,12 +69,12 @@ def pooling(n, size, squares, spread):
 
 def poolings(n, size, squares, spread):
     """The same for many values of SS, by Gauss–Legendre over log τ."""
-    at, weight = np.polynomial.legendre.leggauss(300)
-    low, high = math.log(spread * 1e-7), math.log(spread * 8.0)
+    at, weight = np.polynomial.legendre.leggauss(900)
+    low, high = math.log(spread * 1e-9), math.log(spread * 60.0)
     u = (low + high) / 2.0 + (high - low) / 2.0 * at
     tau = np.exp(u)
     omega2 = tau**2 + 2.0 / n
-    log_weight = np.log(weight * (high - low) / 2.0) + np.log(2.0 / spread**2) + 2.0 * u - (tau / spread) ** 2
+    log_weight = np.log(weight * (high - low) / 2.0) + u - np.log(math.pi / 2.0 * spread * (1.0 + (tau / spread) ** 2))
     logs = log_weight - (size - 1) / 2.0 * np.log(omega2) - np.asarray(squares)[:, None] / (2.0 * omega2)
     top = logs.max(axis=1)
     return -(top + np.log(np.exp(logs - top[:, None]).sum(axis=1)))
@@ -89,7 +87,7 @@ def edge_prior(n, p, k):
     return k * math.log(n) / 2.0 + math.log(math.comb(pairs, k)) + chance
 
 
-def score(n, v, k, groups=None, spread=2.0):
+def score(n, v, k, groups=None, spread=1.0):
     """The integrated score from the log variances and the number of edges."""
     v = np.asarray(v)
     total = n / 2.0 * v.sum() + edge_prior(n, len(v), k)
@@ -109,11 +107,11 @@ def plug_in_score(n, v, k):
     return fit + k * math.log(n) / 2.0 + math.log(math.comb(p * (p - 1) // 2, k))
 
 
-def score_of(X, graph, groups=None, spread=2.0):
+def score_of(X, graph, groups=None, spread=1.0):
     return score(len(X), Rows(X).of(graph), sum(len(parents) for parents in graph), groups, spread)
 
 
-def scores_of(X, graphs, groups=None, spread=2.0):
+def scores_of(X, graphs, groups=None, spread=1.0):
     """The integrated score of many graphs."""
     rows = Rows(X)
     n, p = rows.n, rows.p
@@ -293,6 +291,15 @@ def one_arrow_away(graph):
 def masks(sets):
     """Sets of variables as Python ints."""
     return [sum(1 << k for k in members) for members in sets]
+
+
+def bagged(X, graphs, seeds, groups=None, spread=1.0):
+    """The probabilities in the mean over resamples: rows drawn with replacement, written down one by one."""
+    found = []
+    for seed in seeds:
+        drawn = X[np.random.default_rng(seed).integers(len(X), size=len(X))]
+        found.append(probabilities(scores_of(drawn, graphs, groups, spread), graphs))
+    return np.mean(found, axis=0)
 
 
 def random_rows(p, n, rng, density=0.5, spread=0.0, size=1.0):

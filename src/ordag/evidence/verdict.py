@@ -110,7 +110,7 @@ def quick_verdict(
     beware = cautions(found)
     wrong: Forecast = partial(expected, found, tables) if forecast else lambda: None
     if isinstance(found.result, PooledResult):
-        verdict = _pooled_verdict(found, found.result.spread, reasons, wrong)
+        verdict = _pooled_verdict(found, found.result, reasons, wrong)
     elif isinstance(found.graph, Cpdag) or found.oriented is not None:
         verdict = _class_verdict(found, reasons, same_units, beware, wrong)
     else:
@@ -272,9 +272,12 @@ def _counted(found: Found, reasons: Counter[str]) -> str:
     return f"Of {count} direction{'s' if count > 1 else ''}, {'; '.join(parts)}."
 
 
-def _pooled_verdict(found: Found, spread: float, reasons: Counter[str], wrong: Forecast) -> Verdict:
+def _pooled_verdict(found: Found, result: PooledResult, reasons: Counter[str], wrong: Forecast) -> Verdict:
     """What every arrow rests on, and how far apart the error variances are."""
-    sentence = f"{_counted(found, reasons)} {spread_sentence(spread, found.settings)}"
+    spread = result.spread
+    sentence = (
+        f"{_counted(found, reasons)} {spread_sentence(spread, found.settings, compared=bool(result.score.groups))}"
+    )
     if reasons["open"] and not found.settings["units"] and not found.settings["groups"]:
         sentence += (
             " If the units of the columns can be compared, say so with units='commensurable' (--units commensurable)."
@@ -285,11 +288,13 @@ def _pooled_verdict(found: Found, spread: float, reasons: Counter[str], wrong: F
     return Verdict(None, sentence, wrong(), numbers)
 
 
-def spread_sentence(spread: float, settings: Mapping[str, Any]) -> str:
+def spread_sentence(spread: float, settings: Mapping[str, Any], *, compared: bool) -> str:
     """How far apart the error variances are, in words."""
     groups = settings.get("groups")
-    if groups is not None and all(len(group) < 2 for group in groups):
+    if not compared and groups is not None:
         return "No two columns share a unit, so no error variances are compared."
+    if not compared:
+        return "Error variances are not compared: the columns are standardised, or two whose units are not declared."
     where = " within the groups" if groups else ""
     if spread < EQUAL:
         return f"The error variances{where} are equal as far as these rows can tell."

@@ -83,7 +83,7 @@ def _first_verdict(fit: Fit) -> Verdict:
     """What can be said of the directions at once."""
     if not isinstance(fit.result, PooledResult):
         return quick_verdict(fit, forecast=False)
-    spread = spread_sentence(fit.result.spread, fit.settings)
+    spread = spread_sentence(fit.result.spread, fit.settings, compared=bool(fit.result.score.groups))
     return Verdict(None, f"What each direction rests on is being worked out. {spread}", weighed=False)
 
 

@@ -114,7 +114,12 @@ class Found:
     @property
     def probabilities(self) -> Probabilities | None:
         """The probability of every arrow, for methods that have a posterior distribution; worked out when first asked for."""
-        return None if self.posterior is None else self.posterior.probabilities
+        return None if self.posterior is None else self.posterior.probabilities(self._rows)
+
+    @property
+    def _rows(self) -> Array | None:
+        """An even share of the rows, all of a short table."""
+        return None if self.profile is None else self.profile.rows
 
     @property
     def expected_false_edges(self) -> float | None:
@@ -152,10 +157,10 @@ class Found:
     def compelled(self) -> Links:
         """The arrows that an equivalence class has which was found without a look at variances.
 
-        Those of a Cpdag; of the class that an order has directed; for pooled error variances, of the class that GES finds.
+        Those of a Cpdag; of the class that an order has directed; for pooled error variances, of the classes of sampled graphs.
         """
         if self.posterior is not None:
-            return Links.of(self.posterior.compelled)
+            return Links.of(self.posterior.compelled(self._rows))
         graph = self.graph if self.oriented is None else self.oriented.before
         return NO_LINKS if isinstance(graph, Dag) else graph.arrows
 

@@ -217,6 +217,15 @@ class OrderSearch:
             self._work(*(partial(work, k, bench) for k, bench in zip(numbers, benches, strict=True)))
         return found
 
+    def descend_once(self, score: Score, start: Optimum) -> Optimum:
+        """Return the optimum that a start leads to under the terms at its graph alone, in the calling thread."""
+        [bench] = self._benches_for(1)
+        bench.state.begin(start.order, start.parents)
+        bench.told[[layout.WORK, layout.LIMIT, layout.STOP]] = 0, self.limit, 0
+        self._take_terms(bench, score, start.v, start.edges)
+        self._search(bench, np.zeros((0, layout.LOTS)))
+        return bench.state.optimum(score.total(bench.state.v, bench.state.edges))
+
     def kicked(
         self,
         score: Score,

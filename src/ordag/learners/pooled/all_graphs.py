@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from typing import NamedTuple
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,45 +31,57 @@ def all_graphs(p: int) -> NDArray[np.int64]:
     return graphs
 
 
-class _Scored(NamedTuple):
-    """All graphs that knowledge allows, and their scores."""
+class AllGraphs:
+    """The graphs over p variables that knowledge allows."""
 
-    graphs: NDArray[np.int64]
-    totals: Array
+    def __init__(self, p: int, allowed: Mask | None = None, required: Mask | None = None) -> None:
+        self.p, self.graphs = p, all_graphs(p)
+        if allowed is not None and required is not None:
+            bits = 1 << np.arange(p)
+            within, at_least = bits @ allowed, bits @ required
+            self.graphs = self.graphs[((self.graphs & ~within == 0) & (at_least & ~self.graphs == 0)).all(axis=1)]
+        self._sets = [np.unique(self.graphs[:, j]).tolist() for j in range(p)]
+        size = np.array([mask.bit_count() for mask in range(2**p)])
+        self._edges = size[self.graphs].sum(axis=1)
 
+    def totals(self, score: PooledScore, variances: LogVariances) -> Array:
+        """The score of every graph."""
+        v = np.empty(self.graphs.shape)
+        for j, sets in enumerate(self._sets):
+            lookup = np.full(2**self.p, np.nan)
+            lookup[sets] = [variances.log_variance(j, mask) for mask in sets]
+            v[:, j] = lookup[self.graphs[:, j]]
+        return score.totals(v, self._edges)
 
-def _scored(score: PooledScore, variances: LogVariances, allowed: Mask | None, required: Mask | None) -> _Scored:
-    p = score.p
-    graphs = all_graphs(p)
-    bits = 1 << np.arange(p)
-    if allowed is not None and required is not None:
-        within, at_least = bits @ allowed, bits @ required
-        graphs = graphs[((graphs & ~within == 0) & (at_least & ~graphs == 0)).all(axis=1)]
-    v = np.empty(graphs.shape)
-    for j in range(p):
-        lookup = np.full(2**p, np.nan)
-        for mask in np.unique(graphs[:, j]).tolist():
-            lookup[mask] = variances.log_variance(j, mask)
-        v[:, j] = lookup[graphs[:, j]]
-    size = np.array([mask.bit_count() for mask in range(2**p)])
-    return _Scored(graphs, score.totals(v, size[graphs].sum(axis=1)))
+    def weights(self, score: PooledScore, variances: LogVariances) -> Array:
+        """The posterior probability of every graph: exp(−score) over the sum over all."""
+        totals = self.totals(score, variances)
+        weight = np.exp(totals.min() - totals)
+        return np.asarray(weight / weight.sum())
+
+    def arrows(self, weights: Array) -> Array:
+        """The probability of i → j at [i, j]: the sum over the graphs that have it."""
+        return (weights @ self._arrows).reshape(self.p, self.p).T
+
+    @cached_property
+    def _arrows(self) -> Array:
+        """Whether each graph has i → j, at j · p + i."""
+        nodes = np.arange(self.p)
+        return (self.graphs[:, :, None] >> nodes & 1).reshape(len(self.graphs), -1).astype(np.float64)
 
 
 def graphs_by_score(
     score: PooledScore, variances: LogVariances, allowed: Mask | None = None, required: Mask | None = None
 ) -> Iterator[tuple[int, ...]]:
     """All graphs from the lowest score on: the parents of every variable as bitmasks."""
-    graphs, totals = _scored(score, variances, allowed, required)
-    for k in totals.argsort(kind="stable"):
-        yield tuple(graphs[k].tolist())
+    every = AllGraphs(score.p, allowed, required)
+    for k in every.totals(score, variances).argsort(kind="stable"):
+        yield tuple(every.graphs[k].tolist())
 
 
 def exact_probabilities(
     score: PooledScore, variances: LogVariances, allowed: Mask | None = None, required: Mask | None = None
 ) -> Array:
-    """The posterior probability of i → j at [i, j]: exp(−score) summed over the graphs that have it, over the sum over all."""
-    graphs, totals = _scored(score, variances, allowed, required)
-    weight = np.exp(totals.min() - totals)
-    weight /= weight.sum()
-    nodes = range(score.p)
-    return np.array([[float(weight[(graphs[:, j] >> i & 1) == 1].sum()) for j in nodes] for i in nodes])
+    """The posterior probability of i → j at [i, j]."""
+    every = AllGraphs(score.p, allowed, required)
+    return every.arrows(every.weights(score, variances))

@@ -21,12 +21,16 @@ from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
 from ordag.learners.pooled.search import pooled_search
 from ordag.learners.pooled.variances import ROWS_EACH
 from ordag.learners.settings import MethodSettings, kicks
+from ordag.linalg import lengths
 from ordag.order import find_order
 from ordag.settings import choice, seed, setting, whole
 from ordag.words import counted, listed
 
 UNITS = {None: UNITS_UNKNOWN, "commensurable": COMMENSURABLE}
 """Scale of the prior on the spread of the log error variances, by what the user says of the units."""
+
+CORRELATED = 3.0
+"""Standard errors from which on two columns are correlated."""
 
 LEAST_ROWS = 30
 """Rows that any table takes which has too few for regressions on all of its columns."""
@@ -69,8 +73,8 @@ class PooledSettings(MethodSettings):
     kicks: int | None = kicks("restarts in a row without success before the search stops, 100 unless given")
     draws: int | None = whole(
         0,
-        "how many graphs to sample is a whole number, 0 for none",
-        "graphs to sample for the probabilities of arrows, 0 for none",
+        "how many resamples is a whole number, 0 for none",
+        "resamples for the probabilities of arrows, 0 for none",
     )
     seed: Seed = seed("of the random numbers, 0 unless given")
 
@@ -93,6 +97,8 @@ def pooled(
     """Return the Dag of the lowest pooled score that the search comes to."""
     moments = table.moments
     grouped = None if settings.groups is None else placed_groups(settings.groups, moments.names)
+    if grouped is None and settings.units is None and (moments.p == 2 or is_standardised(moments)):
+        grouped = []
     few = moments.n < least_squares_rows(moments.p)
     before = None if known is None else known.before
     ordering = find_order(
@@ -122,6 +128,21 @@ def pooled(
         warnings=(*ordering.warnings, *([_few_rows_said(moments)] if few else []), *filter(None, [result.warning])),
         result=result,
     )
+
+
+def is_standardised(moments: Moments) -> bool:
+    r"""Whether the columns have been brought to one variance, so that error variances say nothing.
+
+    Their variances differ by no more than chance allows, though some of them are correlated: with l the logarithms of the variances,
+    $\tfrac n2 \sum_j (l_j - \bar l)^2$ lies below its mean plus two standard deviations, p − 1 + 2√(2(p − 1)).
+    """
+    n, p = moments.n, moments.p
+    size = lengths(moments.R)
+    logs = 2.0 * np.log(size)
+    if n / 2.0 * ((logs - logs.mean()) ** 2).sum() > p - 1.0 + 2.0 * np.sqrt(2.0 * (p - 1.0)):
+        return False
+    unit = moments.R / size
+    return bool(np.abs(np.triu(unit.T @ unit, 1)).max(initial=0.0) > CORRELATED / np.sqrt(n))
 
 
 def pooled_rows(p: int) -> int:

@@ -14,27 +14,14 @@ Arrows are counted over all steps. Orders are not sampled: each graph would coun
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 
 import numpy as np
 
 from ordag.arrays import Array, Integers
 from ordag.bits import members
-from ordag.learners.order_search.engine import OrderSearch, together
+from ordag.learners.order_search.engine import OrderSearch
 from ordag.learners.pooled.score import Local, PooledScore, PoolingTable
-
-CHUNK = 2**14
-"""Steps whose random numbers are made at a time."""
-
-
-@dataclass(frozen=True)
-class Chain:
-    """The share of steps with i → j at [i, j], and the same for every tenth of the chain."""
-
-    arrows: Array
-    tenths: Array
 
 
 class Sampler:
@@ -48,23 +35,10 @@ class Sampler:
             -1, PoolingTable.points
         )
         self.axis = np.array([PoolingTable.start, PoolingTable.fineness])
-        self.prior = np.array([score.edge_prior(k) for k in range(score.pairs + 1)])
+        self.prior = score.edge_priors
         self.group_of = np.full(score.p, -1)
         for number, group in enumerate(score.groups):
             self.group_of[group] = number
-
-    def run(self, starts: Sequence[Sequence[int]], steps: int, seeds: Sequence[np.random.SeedSequence]) -> list[Chain]:
-        """Chains of so many steps from graphs, at the same time; the first tenth is not counted."""
-        walks = [Walk(self, parents) for parents in starts]
-        stop = np.zeros(1, dtype=np.int64)
-        found = together(
-            [
-                partial(walk.run, steps, np.random.default_rng(seed), stop)
-                for walk, seed in zip(walks, seeds, strict=True)
-            ],
-            lambda: stop.fill(1),
-        )
-        return [one for one in found if isinstance(one, Chain)]
 
 
 class Walk:
@@ -97,19 +71,6 @@ class Walk:
             centre = self.V[p, group].mean()
             away = self.V[p, group] - centre
             self.S[number] = len(group), centre, away.sum(), (away**2).sum()
-
-    def run(self, steps: int, random: np.random.Generator, stop: Integers) -> Chain:
-        """Make so many steps; the first tenth is not counted."""
-        counted = steps - steps // 10
-        lengths = np.diff([counted * k // 10 for k in range(11)])
-        shares = []
-        for length in (steps // 10, *lengths.tolist()):
-            self.start_counting()
-            for first in range(0, length, CHUNK):
-                self.go(random.random((min(CHUNK, length - first), 4)), stop)
-            shares.append(self.shares(length))
-        tenths = np.array(shares[1:])
-        return Chain(np.tensordot(lengths / lengths.sum(), tenths, 1), tenths)
 
     def go(self, lots: Array, stop: Integers) -> None:
         """Make one step for every row of `lots`."""

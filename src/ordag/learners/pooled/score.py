@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +34,10 @@ from scipy.special import gammaln, logsumexp
 from ordag.arrays import Array
 from ordag.parents.adaptive import edge_price
 
-UNITS_UNKNOWN = 2.0
-"""Scale of the prior on τ where nothing is said of units: error variances a factor of 20 apart are nothing unusual."""
+UNITS_UNKNOWN = 1.0
+"""Scale of the half-Cauchy prior on τ where nothing is said of units: error variances thousands of times apart are nothing unusual."""
 
-COMMENSURABLE = 0.5
+COMMENSURABLE = 0.25
 """The same where the user says that units are shared: most error variances within a factor of 2 or 3 of each other."""
 
 CHANCE = 1.0
@@ -109,19 +110,22 @@ class PooledScore:
         *,
         extended: bool = False,
     ) -> None:
-        self.n, self.p = n, p
+        self.n, self.p, self.scale = n, p, spread
         self.pairs = p * (p - 1) // 2
         self._least_price = math.log(n) / 2.0 + math.log(p) if extended else -math.inf
         # (N − i)/(i + 1) ≥ p up to here
         self._dear_edges = max((self.pairs - p) // (p + 1) + 1, 0) if extended else self.pairs
         self.groups = [np.asarray(g, np.intp) for g in ([range(p)] if groups is None else groups) if len(g) > 1]
-        # from well below the errors of the v_j, where the integrand is level, to where the prior has nothing left
-        low, high = min(1e-4 * spread, 0.01 * math.sqrt(2.0 / (n * p))), 20.0 * spread
+        # from well below the errors of the v_j, where the integrand is level, to where the prior has hardly anything left
+        low, high = min(1e-6 * spread, 1e-4 * math.sqrt(2.0 / (n * p))), 60.0 * spread
         step = math.log(high / low) / math.ceil(math.log(high / low) / STEP)
         self._tau = low * np.exp(step * np.arange(round(math.log(high / low) / step) + 1))
-        # τ² is exponential with mean spread²; the density of log τ, as the grid is even in that
-        self._log_prior = np.log(2.0 * step) + 2.0 * np.log(self._tau / spread) - (self._tau / spread) ** 2
+        # τ is half-Cauchy; the density of log τ, as the grid is even in that
+        far = self._tau / spread
+        self._log_prior = np.log(2.0 * step / np.pi) + np.log(far) - np.log1p(far**2)
+        self._log_prior[[0, -1]] -= np.log(2.0)
         self._precision = 1.0 / (self._tau**2 + 2.0 / n)
+        self._tables: dict[int, PoolingTable] = {}
 
     def total(self, v: Array, edges: int) -> float:
         """score(G)."""
@@ -130,8 +134,7 @@ class PooledScore:
 
     def totals(self, v: Array, edges: NDArray[np.int64]) -> Array:
         """score(G) of many graphs, one row of v each."""
-        prior = np.array([self.edge_prior(k) for k in range(self.pairs + 1)])
-        totals = self.n / 2.0 * v.sum(axis=1) + prior[edges]
+        totals = self.n / 2.0 * v.sum(axis=1) + self.edge_priors[edges]
         for g in self.groups:
             squares = ((v[:, g] - v[:, g].mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
             totals += self.pooling_table(len(g))(squares)
@@ -144,14 +147,21 @@ class PooledScore:
         chance = CHANCE * edges * (1.0 - edges / (2.0 * pairs)) if pairs else 0.0
         return dear * math.log(self.n) / 2.0 + prior + beyond + chance
 
+    @cached_property
+    def edge_priors(self) -> Array:
+        """`edge_prior` of every number of edges."""
+        return np.array([self.edge_prior(k) for k in range(self.pairs + 1)])
+
     def pooling(self, size: int, squares: float) -> float:
         """M(SS) for a group of this size."""
         return -float(logsumexp(self._log_terms(size, squares)))
 
     def pooling_table(self, size: int) -> PoolingTable:
         """M for many values of SS, read off a table."""
-        at = PoolingTable.start + np.arange(PoolingTable.points) / PoolingTable.fineness
-        return PoolingTable(at, -logsumexp(self._log_terms(size, np.exp(at)[:, None]), axis=1))
+        if size not in self._tables:
+            at = PoolingTable.start + np.arange(PoolingTable.points) / PoolingTable.fineness
+            self._tables[size] = PoolingTable(at, -logsumexp(self._log_terms(size, np.exp(at)[:, None]), axis=1))
+        return self._tables[size]
 
     def _log_terms(self, size: int, squares: float | Array) -> Array:
         return np.asarray(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -81,10 +80,9 @@ class PooledResult:
         """By what factor the error variances differ."""
         return self.score.ratio(self.best.v)
 
-    @cached_property
-    def compelled(self) -> Mask:
-        """The arrows that all graphs share which are equivalent to `free` and keep to knowledge."""
-        adjacency = to_cpdag(Dag.known_acyclic(self.moments.names, self.free.adjacency())).adjacency
+    def compelled(self, dag: Mask) -> Mask:
+        """Return the arrows that all graphs share which are equivalent to this one and keep to knowledge."""
+        adjacency = to_cpdag(Dag.known_acyclic(self.moments.names, dag)).adjacency
         if self.known is not None:
             lines = adjacency & adjacency.T
             barred = lines & (~self.known.allowed | self.known.required.T | self.known.before.T)

@@ -1,0 +1,160 @@
+r"""The posterior averaged over resamples of the rows (a bagged posterior: Huggins & Miller 2019).
+
+Rows are drawn with replacement, the graph is searched for again from the graphs that were found in the table, and a chain over DAGs
+(`chain`) goes on from there. An arrow's probability is its share of all steps of all chains. With up to five variables the sum over
+all graphs takes the place of the chain.
+
+With $y = (x - \bar x) T^{-1}$ and $T = R/\sqrt n$ the rows have $\frac1n \sum y^\top y = I$. Drawn with counts w they have the scatter
+$A = \frac1m \sum w\, y^\top y - \bar y^\top \bar y$, and the resample has the covariance $T^\top (I + s (A - A_0)) T$. Where all
+n rows are at hand, $A_0 = I$ and s = 1. Of a long table k rows stand for all: $A_0$ is their own scatter, and $s = \sqrt{k/n}$. Without
+rows A is a Wishart matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+from ordag.arrays import Array, Mask
+from ordag.bits import unpacked_columns
+from ordag.data.moments import Moments
+from ordag.learners.order_search.engine import OrderSearch, together
+from ordag.learners.pooled.all_graphs import MOST_VARIABLES, AllGraphs
+from ordag.learners.pooled.sampler import Sampler, Walk
+from ordag.learners.pooled.score import PooledScore
+from ordag.learners.pooled.search import PooledResult
+from ordag.learners.pooled.variances import RootRegressions
+from ordag.linalg import lengths, wishart_root
+
+SIZE = 1.0
+"""Rows in a resample for every row of the table."""
+
+STARTS = 2
+"""Graphs of the table that the search in a resample begins with."""
+
+STEPS, MOST_STEPS = 1000, 10_000
+"""Steps of a chain for every variable, and at most. Half as many go before, which are not counted."""
+
+THREADS = 2
+"""Resamples at a time, whatever the number of cores."""
+
+
+class Redrawn:
+    """Covariances of resamples: of rows, which are all of a table's or an even share of them, or of Gaussian rows with its moments."""
+
+    def __init__(self, moments: Moments, rows: Array | None, *, scarce: bool) -> None:
+        n = moments.n
+        self.moments, self.scarce = moments, scarce
+        size = lengths(moments.R) / np.sqrt(n)
+        self._T = np.diag(size) if scarce else moments.R / np.sqrt(n)
+        self._near = np.eye(moments.p) if not scarce else _correlation(moments.R)
+        self._rows: Array | None = None
+        if rows is not None:
+            centred = rows - rows.mean(axis=0)
+            self._rows = centred / size if scarce else solve_triangular(self._T, centred.T, trans=1).T.copy()
+            self._own = self._rows.T @ self._rows / len(rows)
+            self._share = float(np.sqrt(min(1.0, len(rows) / n)))
+
+    def draw(self, random: np.random.Generator) -> tuple[Array, Array]:
+        """C or, unless rows are scarce, unit rows with C as their products; and the logarithms of the variances."""
+        change = self._change(random)
+        near = self._near + change
+        if self.scarce:
+            variances = np.maximum(np.diag(near), 1e-300)
+            unit = near / np.sqrt(np.outer(variances, variances))
+            return unit, np.log(variances * np.diag(self._T) ** 2)
+        while True:
+            try:
+                U = cholesky(near)
+                break
+            except LinAlgError:  # fewer different rows than variables
+                change /= 2.0
+                near = self._near + change
+        root = U @ self._T
+        size = lengths(root)
+        return np.ascontiguousarray((root / size).T), 2.0 * np.log(size)
+
+    def _change(self, random: np.random.Generator) -> Array:
+        n, p = self.moments.n, self.moments.p
+        if self._rows is None:
+            if not self.scarce:
+                A = wishart_root(n, p, random)
+                return A.T @ A / (n - 1.0) - self._near
+            rows = random.standard_normal((n, p)) @ (self.moments.R / lengths(self.moments.R))
+            rows -= rows.mean(axis=0)
+            return rows.T @ rows / (n - 1.0) - self._near
+        k = len(self._rows)
+        m = round(SIZE * k)
+        counts = np.bincount(random.integers(k, size=m), minlength=k) / m
+        mean = counts @ self._rows
+        A = (self._rows * counts[:, None]).T @ self._rows - np.outer(mean, mean)
+        return self._share * (A - self._own)
+
+
+def _correlation(R: Array) -> Array:
+    unit = R / lengths(R)
+    return np.asarray(unit.T @ unit)
+
+
+class Draw(NamedTuple):
+    """The posterior probability of i → j in one resample at [i, j], and one graph that was drawn from it."""
+
+    arrows: Array
+    graph: Mask
+
+
+class Resampled:
+    """The posterior in one resample of a table after the other."""
+
+    def __init__(self, found: PooledResult, rows: Array | None) -> None:
+        n, p, known = found.moments.n, found.moments.p, found.known
+        given = found.variances.correlations()
+        self.found, self.p = found, p
+        self.scarce = found.variances.most < p
+        self.redrawn = Redrawn(found.moments, rows, scarce=self.scarce)
+        groups = [group.tolist() for group in found.score.groups]
+        self.score = PooledScore(round(SIZE * n), p, groups, found.score.scale, extended=self.scarce)
+        self.needs_root = given.get("root") is not None
+        self.limits = {"most": given.get("most"), "alone": given.get("alone", 0.0)}
+        self.masks = None if known is None else (known.allowed, known.required, known.before)
+        self.every = None
+        if p <= MOST_VARIABLES:
+            self.every = AllGraphs(p) if known is None else AllGraphs(p, known.allowed, known.required)
+        self.stop = np.zeros(1, dtype=np.int64)
+
+    def run(self, seeds: Sequence[np.random.SeedSequence]) -> list[Draw]:
+        """One draw for every seed, in their order."""
+        parts = together(
+            [partial(self._several, seeds[first::THREADS]) for first in range(min(THREADS, len(seeds)))],
+            lambda: self.stop.fill(1),
+        )
+        draws: list[Draw] = [None] * len(seeds)  # type: ignore[list-item]
+        for first, part in enumerate(parts):
+            draws[first::THREADS] = part  # type: ignore[call-overload]
+        return draws
+
+    def _several(self, seeds: Sequence[np.random.SeedSequence]) -> list[Draw]:
+        return [self._one(np.random.default_rng(seed)) for seed in seeds if not self.stop[0]]
+
+    def _one(self, random: np.random.Generator) -> Draw:
+        unit, scale = self.redrawn.draw(random)
+        if self.every is not None:
+            R = (unit * np.exp(scale / 2.0)[:, None]).T * np.sqrt(self.score.n)
+            variances = RootRegressions(Moments(self.score.n, np.zeros(self.p), self.found.moments.names, R=R))
+            weights = self.every.weights(self.score, variances)
+            drawn = self.every.graphs[int(np.searchsorted(np.cumsum(weights), random.random() * (1.0 - 1e-12)))]
+            return Draw(self.every.arrows(weights), unpacked_columns(drawn.tolist(), self.p))
+        C = unit if self.scarce else unit @ unit.T
+        search = OrderSearch(C, scale, root=unit if self.needs_root else None, known=self.masks, **self.limits)
+        starts = self.found.optima[:STARTS]
+        best = min((search.descend_once(self.score, start) for start in starts), key=lambda one: one.score)
+        walk = Walk(Sampler(search, self.score, self.score.local(best.v, best.edges)), best.parents)
+        counted = min(STEPS * self.p, MOST_STEPS)
+        for steps in (counted // 2, counted):
+            walk.start_counting()
+            walk.go(random.random((steps, 4)), self.stop)
+        return Draw(walk.shares(counted), walk.F >= 0)
