@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ordag.errors import OrdagError
 from ordag.evidence.common_factor import common_factor
+from ordag.evidence.finding import Caution
 from ordag.learners.found import Found
 
 CORRELATED = 0.3
@@ -17,28 +16,30 @@ than those of independent rows, at 0.8 by a factor of 4.6."""
 FEWEST_ROWS = 20
 
 
-class Caution(NamedTuple):
-    """A sentence, and where it takes the ground from under a tested verdict, the doubt in a few words."""
-
-    sentence: str
-    doubt: str = ""
-
-
 def cautions(found: Found) -> list[Caution]:
     """What a reader of the graph should know beside what its directions rest on."""
     beware = []
     factor = common_factor(found) if found.graph.edge_count and found.recipe.linear else None
     if factor is not None and factor.explains:
-        beware.append(Caution(factor.sentence, "hidden common causes explain the table better than the arrows do"))
+        beware.append(
+            Caution(
+                "hidden_causes",
+                factor.sentence,
+                "Look for what they have in common, and measure it.",
+                "hidden common causes explain the table better than the arrows do",
+            )
+        )
     elif factor is not None and factor.nearly:
-        beware.append(Caution(factor.sentence))
+        beware.append(Caution("hidden_causes", factor.sentence, "Look for what they have in common, and measure it."))
     memory = row_memory(found)
     if memory is not None and memory > CORRELATED:
         sentence = (
             f"Neighbouring rows are correlated ({memory:.2f} in the middle of the variables): rows in time order or in "
             "clusters count for fewer than they are, and more arrows are wrong than is said here."
         )
-        beware.append(Caution(sentence, "the rows are not independent"))
+        beware.append(
+            Caution("dependent_rows", sentence, "Learn from rows that are independent.", "the rows are not independent")
+        )
     return beware
 
 

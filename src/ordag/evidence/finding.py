@@ -1,10 +1,10 @@
-"""`Finding`: one thing that was looked at, how it came out, and the numbers behind it."""
+"""`Finding`: one thing that was looked at, how it came out, and the numbers behind it. `Caution`: one that speaks against the graph."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Level = Literal["fine", "look", "warning", "unchecked"]
 LEVELS: tuple[Level, ...] = ("warning", "look", "fine", "unchecked")
@@ -36,3 +36,16 @@ def unchecked(key: str, reason: str) -> Finding:
 def at_most_look(level: Level, tolerated: bool) -> Level:
     """At most "look" where something else makes a warning too strong."""
     return "look" if tolerated and level == "warning" else level
+
+
+class Caution(NamedTuple):
+    """A reason to expect more wrong arrows than chance explains.
+
+    key: that of the finding it comes from. sentence: what is the case, for a person. advice: what to do about it.
+    doubt: the same in a few words, where it takes the ground from under a tested verdict.
+    """
+
+    key: str
+    sentence: str
+    advice: str
+    doubt: str = ""

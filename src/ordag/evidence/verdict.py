@@ -28,8 +28,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ordag.evidence.arrows import DECIDED, arrow_ends, arrow_reasons
-from ordag.evidence.cautions import Caution, cautions
+from ordag.evidence.cautions import cautions
 from ordag.evidence.equal_variances import EqualVariances, equality_test, untestable
+from ordag.evidence.finding import Caution
 from ordag.evidence.forecast import Expected, expected
 from ordag.evidence.scale import describe, scale_of
 from ordag.evidence.turning import Turning, turning_factors
