@@ -19,9 +19,8 @@ from ordag.graph.dag import Dag
 from ordag.graph.distances import hamming
 from ordag.graph.equivalence import extend, to_cpdag
 from ordag.graph.graph import Graph
-from ordag.learners.methods import METHODS, check_settings, learn_from, recipe_for, settings_of
+from ordag.learners.methods import METHODS, check_settings, recipe_for, settings_of
 from ordag.learners.regressions import Regressions
-from ordag.learners.small_effects import with_notice
 from ordag.markup import card, isolated, sentence, table
 from ordag.model.sem import LinearSEM
 from ordag.order.sparse import few_rows
@@ -249,8 +248,9 @@ def _outcome(method: str, table: Table, settings: Mapping[str, Any], truth: Dag 
     try:
         check_settings(method, settings)
         recipe = recipe_for(table, method, settings)
-        found = learn_from(table if recipe.needs_rows else Table(table.moments, progress=table.tell), recipe)
-        fit = Fit.of(replace(with_notice(found), transform=table.transform, inputs=table.inputs))
+        same = table if recipe.needs_rows else Table.of_moments(table.moments, table.profile, table.tell)
+        fit = Fit.learned(same, recipe)
+        fit = replace(fit, transform=table.transform, inputs=table.inputs)
     except SettingError:
         raise
     except OrdagError as error:

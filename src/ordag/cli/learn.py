@@ -65,6 +65,7 @@ from ordag.words import harmless, shown
     help="Simulated tables for what the verdict expects to be wrong; about a second's worth unless given.",
 )
 @with_options(READING)
+@click.option("--verbose", is_flag=True, help="Print what the verdict rests on, with its numbers.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.option(
     "--out",
@@ -108,6 +109,7 @@ def learn(
     workers: int | None,
     scheduler: str | None,
     forecast: int | None,
+    verbose: bool,
     as_json: bool,
     out: tuple[str, ...],
     plot: tuple[str, ...],
@@ -179,7 +181,7 @@ def learn(
         for sentence in fit.warnings:
             click.echo(f"Warning: {harmless(sentence)}", err=True)
     else:
-        print_fit(fit, Screen(), title_of(data))
+        print_fit(fit, Screen(), title_of(data), verbose=verbose)
         for path in contents:
             click.echo(f"written: {shown(path)}", err=True)
 

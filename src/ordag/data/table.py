@@ -58,6 +58,7 @@ class Table:
         self._progress, self._keep = progress, keep
         self._least_rows: LeastRows = least_squares_rows
         self.source: Source | None = None
+        self._profile: Profile | None = None
         self._sampler: Sampler | Kept | None = None
         self.starts: tuple[int, ...] = (
             0,
@@ -76,6 +77,15 @@ class Table:
         """A table of rows in memory under given names."""
         return cls(dict(zip(names, X.T, strict=True)))
 
+    @classmethod
+    def of_moments(
+        cls, moments: Moments, profile: Profile | None, progress: Callable[[str], None] | None = None
+    ) -> Table:
+        """A table of moments with what is known of the rows beside them."""
+        table = cls(moments, progress=progress)
+        table._profile = profile
+        return table
+
     def transformed(self, transform: Mapping[str, float | str] | None, columns: Sequence[str] | None = None) -> Table:
         """The table with its columns changed, as the settings `transform` and `columns` would have it, read already.
 
@@ -93,7 +103,7 @@ class Table:
         changes = Changes.of(asked, names, "the table" if self.source is None else self.source.describe)
         table = copy(self)
         table.names, table.transform = names, _changing(asked)
-        table._sampler = None
+        table._sampler = table._profile = None
         for known in ("gram_moments", "moments", "qr_moments", "_read", "_gram_of_file", "_of_tensor"):
             vars(table).pop(known, None)
         if self.source is None:
@@ -254,7 +264,7 @@ class Table:
     def profile(self) -> Profile | None:
         """What the rows say beside their moments; None for moments, which have no rows."""
         if self.source is None:
-            return None
+            return self._profile
         X = None if "_read" in vars(self) or self.gram_moments is None else self.source.array
         return self._kept.profile if X is None else Profile.of(X)
 

@@ -62,7 +62,8 @@ class Baseline:
         names = [fit.names[j] for j in order]
         moments = Moments(given.n, given.mean[order], names, R=np.asfortranarray(R), squared=given.squared)
         in_line = None if rows is None else rows[:, order]
-        return cls(fit, order, moments, fit.graph.adjacency[np.ix_(order, order)], in_line)
+        graph = fit.graph if fit.optimum is None else fit.optimum
+        return cls(fit, order, moments, graph.adjacency[np.ix_(order, order)], in_line)
 
     @property
     def count(self) -> int:
@@ -94,7 +95,7 @@ class Baseline:
         """What the same settings make of another table of the same columns."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrecisionWarning)
-            return learn_from(table, replace(self.fit.recipe, **changed))
+            return learn_from(table, replace(self.fit.recipe.alone(), **changed))
 
     def compare(self, other: Mask) -> Survival:
         """How many of the arrows another graph of the same columns keeps; all, if there are none."""

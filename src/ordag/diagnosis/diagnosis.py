@@ -284,8 +284,8 @@ def full_verdict(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
     on = [word for word, keys in DEPENDS.items() if keys & kept.keys()]
     parts = [f"{share(kept[key])} {words}" for key, words in said.items() if key in kept]
     parts[0] = parts[0].replace("%", "% of them survive", 1)
-    sentence = f"{verdict.sentence} The arrows depend on {' and '.join(on)}: {', '.join(parts)}."
-    return replace(verdict, sentence=sentence, numbers={**verdict.numbers, "kept": kept})
+    grounds = f"{verdict.grounds} The arrows depend on {' and '.join(on)}: {', '.join(parts)}."
+    return replace(verdict, grounds=grounds, numbers={**verdict.numbers, "kept": kept})
 
 
 DEPENDS = {"the units": {"units", "standardising"}, "the transformation of the columns": {"logarithms"}}

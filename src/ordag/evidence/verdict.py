@@ -1,4 +1,4 @@
-"""`Verdict`: what the directions of a fit rest on, in a sentence or two that a person can act on.
+"""`Verdict`: how many arrows to expect wrong, the main reason, and what to do next; and what the directions of a fit rest on.
 
 Directions that rest on variances alone, those of cvs and gds, and what an order has directed in a class, stand in one of four
 tiers.
@@ -12,15 +12,14 @@ tiers.
    data alone can check (docs/trust.md has the two-variable example); the verdict shows the closest arrow.
 4. "uninformative": the columns are standardised or scaled in another way. The directions carry no information.
 
-Directions that were found with pooled error variances have no tier: units can leave them open, not turn them. Nor have those of an
-equivalence class. For all of them the verdict counts what every arrow rests on, and says how many of them are to be expected
-wrong (`ordag.evidence.forecast`).
+Directions that were found with pooled error variances have no tier, nor have those of an equivalence class. For all of them the
+verdict counts what every arrow rests on, and says how many of them to expect wrong (`ordag.evidence.forecast`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -38,10 +37,11 @@ from ordag.graph.cpdag import Cpdag
 from ordag.graph.graph import arrow
 from ordag.learners.found import Found
 from ordag.learners.pooled.search import PooledResult
-from ordag.words import amount, share
+from ordag.words import amount, counted, share
 
 Forecast = Callable[[], Expected | None]
 
+Light = Literal["green", "yellow", "red"]
 Tier = Literal["tested", "untested", "assumed", "uninformative"]
 TIERS = {
     "tested": "1 of 4, tested",
@@ -62,27 +62,65 @@ COARSE = 4.0
 TOO_MANY_WRONG = 0.25
 """The share of arrows to be expected wrong from which no directions are called tested."""
 
+FEW_WRONG, MOSTLY_WRONG = 0.1, 0.5
+"""The share of wrong arrows up to which an answer is green, and from which on it is red."""
+
+COMPARABLE = 10.0
+"""Error variances that differ by more than this factor hardly come from columns that share a unit."""
+
+SHORT = {
+    "tested": "The directions rest on equal error variances, which these rows could have contradicted, and did not.",
+    "untested": "The directions rest on equal error variances, which these rows can hardly test.",
+    "assumed": "The directions rest on the units of the columns: equal error variances are rejected.",
+    "uninformative": "The directions carry no information: the columns have been scaled.",
+}
+NEXT = {
+    "untested": "Do not act on a direction that you have no other reason to believe.",
+    "assumed": "Believe an arrow only if you know that its target varies more than its source once earlier variables are held fixed.",
+    "uninformative": "Learn from the columns in their own units, or with --method pooled.",
+}
+"""What the directions of a tier rest on, and what to do next."""
+
 PUBLISHED = "34 to 58 %"
 """Arrows turned round by conditional variances on four published networks, in their own units (benchmarks/honesty)."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The tier (None where directions do not rest on variances alone), a sentence or two, the shares of arrows that are to be
-    expected wrong, and the numbers behind them in plain values. `weighed` is False before it is known what directs the arrows."""
+    """What to make of the arrows.
+
+    tier: None where directions do not rest on variances alone. grounds: what the directions rest on, at length.
+    sentence: at most three short ones: how many arrows to expect wrong, the main reason, what to do next.
+    expected: the shares of arrows expected wrong. numbers: those behind the words, in plain values. cautions: what else speaks against the
+    graph, the worst first. weighed: False before it is known what directs the arrows.
+    """
 
     tier: Tier | None
-    sentence: str
+    grounds: str
     expected: Expected | None = None
     numbers: Mapping[str, Any] = field(default_factory=dict)
     weighed: bool = True
+    sentence: str = ""
+    cautions: tuple[Caution, ...] = ()
+
+    @property
+    def light(self) -> Light:
+        """Green only if at most a tenth of the arrows are expected wrong and nothing else speaks against them."""
+        if self.tier == "uninformative":
+            return "red"
+        wrong = None if self.expected is None else self.expected.wrong
+        if wrong is not None and wrong > MOSTLY_WRONG:
+            return "red"
+        fine = self.weighed and self.tier in (None, "tested") and not self.cautions
+        return "green" if fine and wrong is not None and wrong <= FEW_WRONG else "yellow"
 
     @property
     def help(self) -> str:
-        """What to expect of the arrows, and where probabilities come from."""
-        sentences = [] if self.expected is None else [self.expected.sentence]
+        """What the directions rest on, all cautions, what to expect of the arrows, and where probabilities come from."""
+        sentences = [self.grounds, *(caution.sentence for caution in self.cautions)]
+        sentences += [] if self.expected is None else [self.expected.sentence]
         if self.tier == "assumed":
-            if sentences:
+            if self.expected is not None:
                 sentences.append("That is chance alone; the units decide the rest.")
             sentences.append(
                 "On four published networks, whose error variances lie far apart, "
@@ -93,7 +131,8 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         words: dict[str, Any] = {} if self.tier is None else {"tier": self.tier}
-        words |= {"sentence": self.sentence, "help": self.help}
+        words |= {"sentence": self.sentence, "light": self.light, "help": self.help}
+        words["cautions"] = [{"key": one.key, "sentence": one.sentence, "advice": one.advice} for one in self.cautions]
         if self.expected is not None:
             words["expected"] = self.expected.to_dict()
         return {**words, "numbers": dict(self.numbers)}
@@ -116,24 +155,82 @@ def quick_verdict(
         verdict = _class_verdict(found, reasons, same_units, beware, wrong)
     else:
         verdict = _graded(found, same_units, "The directions", beware, wrong)
-    return replace(
-        verdict,
-        sentence=" ".join([verdict.sentence, *(caution.sentence for caution in beware)]),
-        numbers={**verdict.numbers, "reasons": dict(reasons)},
+    verdict = replace(verdict, numbers={**verdict.numbers, "reasons": dict(reasons)}, cautions=tuple(beware))
+    return replace(verdict, sentence=" ".join(in_short(found, verdict)))
+
+
+def in_short(found: Found, verdict: Verdict) -> Iterator[str]:
+    """Say how many arrows to expect wrong, the main reason, and what to do next, in a short sentence each."""
+    arrows, reasons = len(found.graph.directed), Counter(verdict.numbers["reasons"])
+    lines = len(found.graph.undirected)
+    if not arrows + lines:
+        yield f"No variable was found to depend on another in {counted(found.n, 'row')}."
+        yield "Weak effects may need more rows."
+        return
+    yield _how_many_wrong(found, verdict)
+    if verdict.cautions:
+        yield verdict.cautions[0].sentence
+        yield verdict.cautions[0].advice
+        return
+    if verdict.tier is not None:
+        yield SHORT[verdict.tier]
+        if verdict.tier != "tested":
+            yield NEXT[verdict.tier]
+        return
+    opened = reasons["open"] + lines
+    if opened:
+        which = "The direction" if arrows + lines == 1 else f"{opened} of {arrows + lines} directions"
+        yield f"{which} {'is' if opened == 1 else 'are'} open: these rows do not tell cause from effect there."
+        yield _next_for_open(found)
+    else:
+        yield "Run ordag check to see what could be wrong with the assumptions."
+
+
+def _how_many_wrong(found: Found, verdict: Verdict) -> str:
+    wrong = None if verdict.expected is None else verdict.expected.wrong
+    count = len(found.graph.directed)
+    probabilities = found.probabilities
+    if probabilities is not None and not probabilities.settled:
+        return "How many arrows are wrong is not settled: ask for more resamples (draws=…, --draws)."
+    if wrong is None:
+        if found.posterior is None or not count:
+            return "How many of the edges are wrong is not known."
+        return (
+            f"How many of the {counted(count, 'arrow')} are wrong is not known: probabilities were not asked for, or take long "
+            "for so many variables (draws=64, --draws 64)."
+        )
+    least = "at least " if verdict.cautions or verdict.tier in ("untested", "assumed", "uninformative") else ""
+    many = (
+        f"{share(wrong)} of the {counted(count, 'arrow')}"
+        if count > 1
+        else f"the arrow, with a chance of {share(wrong)},"
     )
+    return f"Expect {least}{'about ' if 'than' not in share(wrong) else ''}{many} to be wrong."
+
+
+def _next_for_open(found: Found) -> str:
+    units = found.settings.get("units", "") is None and not found.settings.get("groups")
+    if (
+        units
+        and isinstance(found.result, PooledResult)
+        and found.result.spread <= COMPARABLE
+        and found.result.score.groups
+    ):
+        return "If all columns share a unit, say so (--units commensurable); else add what you know (--knowledge)."
+    return "Add what you know of their order (--knowledge), or run an experiment."
 
 
 def _class_verdict(
     found: Found, reasons: Counter[str], same_units: bool, beware: list[Caution], wrong: Forecast
 ) -> Verdict:
     """What the class has directed, and the tier of what an order has."""
-    counted = _counted(found, reasons)
+    said = _counted(found, reasons)
     if not reasons["variance"]:
-        return Verdict(None, counted, wrong())
+        return Verdict(None, said, wrong())
     graded = _graded(found, same_units, "Those of the order", beware, wrong)
     conflicts = () if found.oriented is None else found.oriented.conflicts
     numbers = {**graded.numbers, "contradicted": [list(edge) for edge in conflicts]}
-    return replace(graded, sentence=f"{counted} {graded.sentence}", numbers=numbers)
+    return replace(graded, grounds=f"{said} {graded.grounds}", numbers=numbers)
 
 
 class _Grounds(NamedTuple):
@@ -279,9 +376,9 @@ def _pooled_verdict(found: Found, result: PooledResult, reasons: Counter[str], w
     sentence = (
         f"{_counted(found, reasons)} {spread_sentence(spread, found.settings, compared=bool(result.score.groups))}"
     )
-    if reasons["open"] and not found.settings["units"] and not found.settings["groups"]:
+    if found.settings["units"] and spread > COMPARABLE:
         sentence += (
-            " If the units of the columns can be compared, say so with units='commensurable' (--units commensurable)."
+            " That is far for columns that share a unit: leave units='commensurable' (--units) out unless you are sure."
         )
     numbers: dict[str, Any] = {"spread": spread}
     if found.probabilities is not None:

@@ -132,7 +132,7 @@ class Desk:
             return self._kept(asked, begun)
         if not (hasty and begun.recipe.has_first):
             return await self._last(asked, begun, hear)
-        raw = await self._quick.run(tasks.search, begun.table.moments, begun.recipe, True)
+        raw = await self._quick.run(tasks.search, begun.table.moments, None, begun.recipe, True)
         found = await self.in_thread(partial(begun.fit, raw))
         return found if found.unfinished else self._kept(asked, found)
 
@@ -148,7 +148,9 @@ class Desk:
             if search.recipe.needs_rows:
                 found = await self._quick.run(tasks.learned, asked.call, hear=hear)
             else:
-                raw = await self._quick.run(tasks.search, search.table.moments, search.recipe, hear=hear)
+                raw = await self._quick.run(
+                    tasks.search, search.table.moments, search.table.profile, search.recipe, hear=hear
+                )
                 found = await self.in_thread(partial(search.fit, raw))
             return self._kept(asked, found)
         finally:

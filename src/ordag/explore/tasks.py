@@ -9,7 +9,7 @@ from typing import Any
 from ordag.bootstrapping import bootstrap
 from ordag.comparison import compare
 from ordag.data.moments import Moments
-from ordag.data.profile import Rows
+from ordag.data.profile import Profile, Rows
 from ordag.data.table import Table
 from ordag.diagnosis.diagnosis import check_fit
 from ordag.explore.crew import Tell
@@ -25,9 +25,11 @@ from ordag.show.export import content
 from ordag.show.report import report
 
 
-def search(moments: Moments, recipe: MethodSettings, hasty: bool = False, *, tell: Tell) -> Found:
-    """What a method finds where moments are enough for it, or finds soon."""
-    return learn_from(Table(moments, progress=tell), recipe, hasty=hasty)
+def search(
+    moments: Moments, profile: Profile | None, recipe: MethodSettings, hasty: bool = False, *, tell: Tell
+) -> Found:
+    """What a method finds where moments and a sample of the rows are enough for it, or finds soon."""
+    return learn_from(Table.of_moments(moments, profile, tell), recipe, hasty=hasty)
 
 
 def learned(call: Mapping[str, Any], *, tell: Tell) -> Fit:

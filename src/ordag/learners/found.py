@@ -61,6 +61,7 @@ class Found:
     profile: what is known of the rows beside their moments. transform: what was done to columns before, by name.
     inputs: the files and folders that the table was read from, which no output may replace.
     unfinished: whether it is the first graph of a hasty search, which would have gone on.
+    optimum: the graph of the best score, where the graph is the one that the probabilities of arrows speak for.
     """
 
     recipe: MethodSettings
@@ -82,6 +83,7 @@ class Found:
     transform: Mapping[str, float | str] = field(default_factory=dict)
     inputs: tuple[Path, ...] = ()
     unfinished: bool = False
+    optimum: Dag | None = None
 
     @property
     def method(self) -> str:
@@ -114,10 +116,10 @@ class Found:
     @property
     def probabilities(self) -> Probabilities | None:
         """The probability of every arrow, for methods that have a posterior distribution; worked out when first asked for."""
-        return None if self.posterior is None else self.posterior.probabilities(self._rows)
+        return None if self.posterior is None else self.posterior.probabilities(self.sample)
 
     @property
-    def _rows(self) -> Array | None:
+    def sample(self) -> Array | None:
         """An even share of the rows, all of a short table."""
         return None if self.profile is None else self.profile.rows
 
@@ -160,7 +162,7 @@ class Found:
         Those of a Cpdag; of the class that an order has directed; for pooled error variances, of the classes of sampled graphs.
         """
         if self.posterior is not None:
-            return Links.of(self.posterior.compelled(self._rows))
+            return Links.of(self.posterior.compelled(self.sample))
         graph = self.graph if self.oriented is None else self.oriented.before
         return NO_LINKS if isinstance(graph, Dag) else graph.arrows
 

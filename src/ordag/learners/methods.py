@@ -21,7 +21,7 @@ from ordag.learners.ges.method import ges
 from ordag.learners.ges.settings import GesSettings
 from ordag.learners.pc.method import pc
 from ordag.learners.pc.settings import PcSettings
-from ordag.learners.pooled.method import PooledSettings, pooled, pooled_rows
+from ordag.learners.pooled.method import PooledSettings, pooled, pooled_rows, with_consensus
 from ordag.learners.precision import with_digits_checked
 from ordag.learners.settings import MethodSettings
 from ordag.learners.small_effects import with_notice, without_small_effects
@@ -117,6 +117,8 @@ def learn_from(table: Table, recipe: MethodSettings, *, hasty: bool = False) -> 
     more = {"hasty": True} if hasty and recipe.has_first else {}
     found = METHODS[recipe.name].search(table, recipe, known, **more)
     found = replace(found, known=known, profile=table.profile, transform=table.transform, inputs=table.inputs)
+    if not hasty and isinstance(recipe, PooledSettings):
+        found = with_consensus(found)
     if recipe.min_effect:
         found = without_small_effects(found, recipe.min_effect)
     if known is not None:

@@ -79,7 +79,11 @@ class MethodSettings(Settings):
     def reseeded(self, random: np.random.Generator) -> Self:
         """The same settings for the moments of another sample, with other random numbers where there are any."""
         changed: dict[str, Any] = {"seed": random} if hasattr(self, "seed") else {}
-        return replace(self, **changed)
+        return replace(self.alone(), **changed)
+
+    def alone(self) -> Self:
+        """The same settings for the graph that the search itself finds, where `learn` would go on from it."""
+        return self
 
     def hurried(self) -> Self:
         """The same settings with less search, for learning again and again."""

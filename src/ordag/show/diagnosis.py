@@ -18,7 +18,7 @@ def print_diagnosis(diagnosis: Diagnosis, console: Console, description: str = "
     """The verdict, then the findings from warnings to what is fine; on a narrow screen each under its key."""
     print_head(console, description, diagnosis.heading)
     console.print()
-    print_verdict(diagnosis.verdict, console)
+    print_verdict(diagnosis.verdict, console, verbose=True)
     width = max(len(finding.key) for finding in diagnosis.findings)
     for level, findings in diagnosis.by_level().items():
         console.print()

@@ -19,7 +19,7 @@ from ordag.show.charts import Chart, charts, histograms
 from ordag.show.headline import headline, open_directions
 from ordag.show.text import heading, legend, notes
 from ordag.show.view import MOST_PAIRS, View
-from ordag.words import counted, harmless, share, shown
+from ordag.words import about, counted, harmless, shown
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -91,16 +91,19 @@ def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[st
     opened, count = open_directions(fit, verdict), fit.graph.edge_count
     if not verdict.weighed:
         badge = "being weighed"
+    elif not count:
+        badge = "no edges"
+    elif verdict.expected is not None:
+        badge = f"{about(verdict.expected.wrong)} wrong"
     elif verdict.tier is not None:
         badge = TIERS[verdict.tier].split(", ")[1]
-    elif count:
-        badge = f"{opened} of {count} open" if opened else "no direction open"
     else:
-        badge = "no edges"
-    kind = verdict.tier or ("untested" if opened or not verdict.weighed else "tested")
+        badge = "not known how many are wrong"
     short = [counted(count, "edge" if isinstance(fit.graph, Cpdag) else "arrow")]
-    if verdict.expected is not None:
-        short.append(f"about {share(verdict.expected.wrong)} to be expected wrong")
+    if verdict.weighed and count:
+        short.append(f"{opened} of {count} directions open" if opened else "no direction open")
+    if verdict.cautions:
+        short.append(counted(len(verdict.cautions), "caution"))
     doubts = [finding.level for finding in (() if diagnosis is None else diagnosis.findings)]
     warnings = len(fit.warnings) + doubts.count("warning")
     if warnings:
@@ -109,7 +112,7 @@ def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[st
         short.append(f"{doubts.count('look')} more to look at")
     return {
         "tier": verdict.tier,
-        "kind": kind,
+        "light": verdict.light,
         "badge": badge,
         "short": " · ".join(short),
         "sentence": _said(verdict.sentence),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,28 +12,22 @@ from ordag.evidence.verdict import Verdict
 from ordag.graph.acyclic import reachable
 from ordag.graph.graph import arrow
 from ordag.show.view import View
-from ordag.words import counted, listed, number, share, shown
+from ordag.words import counted, listed, number, shown
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
 
-SURE = {
-    "tested": "The directions rest on a model that these data could have contradicted, and did not",
-    "untested": "The directions rest on a model that these data can hardly test",
-    "assumed": "The directions rest on an assumption that no data can test",
-    "uninformative": "The directions carry no information, because the columns have been scaled",
-}
-
 
 def headline(fit: Fit, view: View, verdict: Verdict) -> list[str]:
-    """What was found in two sentences, and how sure it is in a third."""
+    """Say what was found in two sentences, and how many arrows to expect wrong in a third."""
     if not fit.graph.edge_count:
         return [
             f"No edge was found among {counted(len(fit.names), 'variable')}.",
             f"Nothing in these {counted(fit.n, 'row')} speaks for one of them causing another; weak effects may need more rows.",
         ]
-    sure = _sure(fit, verdict) if verdict.weighed else ""
-    return [_what(fit), *filter(None, [_strongest(fit, view), sure])]
+    open_at = {pair for pair, reason in _reasons(view) if reason in ("open", "pending")}
+    sure = verdict.sentence.partition(". ")[0].rstrip(".") + "." if verdict.weighed and verdict.sentence else ""
+    return [_what(fit, open_at), *filter(None, [_strongest(fit, view, open_at), sure])]
 
 
 def open_directions(fit: Fit, verdict: Verdict) -> int:
@@ -40,7 +35,17 @@ def open_directions(fit: Fit, verdict: Verdict) -> int:
     return int(verdict.numbers.get("reasons", {}).get("open", 0)) + len(fit.graph.undirected)
 
 
-def _what(fit: Fit) -> str:
+def _reasons(view: View) -> Iterator[tuple[tuple[int, int], str]]:
+    """The ends of every arrow, and what directs it."""
+    pairs = view.pairs
+    for source, target, kind, reason in zip(
+        pairs.source.tolist(), pairs.target.tolist(), pairs.kind, pairs.reason, strict=True
+    ):
+        if kind == "arrow":
+            yield (source, target), reason
+
+
+def _what(fit: Fit, open_at: set[tuple[int, int]]) -> str:
     graph, p = fit.graph, len(fit.names)
     arrows, lines = len(graph.directed), len(graph.undirected)
     if lines:
@@ -51,6 +56,8 @@ def _what(fit: Fit) -> str:
     joins = f"{_join(counted(arrows, 'arrow'), arrows)} {counted(p, 'variable')}."
     causes = set(graph.links.source.tolist()) - set(graph.links.target.tolist())
     first = [j for j in fit.places or range(p) if j in causes]
+    if any(source in first for source, _ in open_at):
+        return f"{joins} Which of them come first is open."
     names = [fit.names[j] for j in first]
     if len(first) == 1:
         reached = int(reachable(graph.links, first[0]).sum())
@@ -68,7 +75,7 @@ def _join(edges: str, count: int) -> str:
     return f"{edges} {'joins' if count == 1 else 'join'}"
 
 
-def _strongest(fit: Fit, view: View) -> str:
+def _strongest(fit: Fit, view: View, open_at: set[tuple[int, int]]) -> str:
     pairs = view.pairs
     sizes = np.where(np.array(pairs.kind, dtype=object) == "arrow", np.abs(pairs.standardised), math.nan)
     if np.isnan(sizes).all():
@@ -77,22 +84,8 @@ def _strongest(fit: Fit, view: View) -> str:
     a, b, weight = int(pairs.source[best]), int(pairs.target[best]), float(pairs.weight[best])
     alone = len(fit.graph.links.turned.row(b)) == 1
     held = "" if alone else f" while the other causes of {view.names[b]} stay as they are"
+    doubt = ", whose direction is open" if (a, b) in open_at else ""
     return (
-        f"The strongest arrow is {arrow((fit.names[a], fit.names[b]))}: {view.names[b]} is {number(abs(weight), 3)} "
+        f"The strongest arrow is {arrow((fit.names[a], fit.names[b]))}{doubt}: {view.names[b]} is {number(abs(weight), 3)} "
         f"{'higher' if weight > 0 else 'lower'} for every unit that {view.names[a]} is higher{held}."
     )
-
-
-def _sure(fit: Fit, verdict: Verdict) -> str:
-    count, opened = fit.graph.edge_count, open_directions(fit, verdict)
-    if verdict.tier is not None:
-        rest = SURE[verdict.tier]
-    elif opened == count:
-        rest = "Its direction is open" if count == 1 else "All directions are open"
-    else:
-        rest = f"{opened} of {count} directions are open" if opened else "No direction is open"
-    wrong = verdict.expected
-    if wrong is None:
-        return f"{rest}."
-    missed = "" if wrong.missed is None else f", and {share(wrong.missed)} of the true edges to be missing"
-    return f"{rest}; by chance alone, expect about {share(wrong.wrong)} of the arrows to be wrong{missed}."

@@ -34,27 +34,19 @@ LEAST_IMPORTANT_FIRST = ("s.e.", "edge", "p direction", "p edge", "by", "support
 """Columns of the table of arrows in the order in which a narrow screen leaves them out, after all that are not named here."""
 
 
-TIER_STYLES = {
-    "tested": "bold green",
-    "untested": "bold yellow",
-    "assumed": "bold yellow",
-    "uninformative": "bold red",
-}
-
-
-def print_verdict(verdict: Verdict, console: Console) -> None:
-    """The verdict alone, with how often such verdicts go with wrong arrows, or where probabilities come from."""
-    title = Text("Verdict", style="bold")
+def print_verdict(verdict: Verdict, console: Console, *, verbose: bool = False) -> None:
+    """Print the verdict and, if `verbose`, what it rests on."""
+    title = Text("Verdict", style=f"bold {verdict.light}")
     if verdict.tier is not None:
-        title = Text.assemble(title, " · ", (TIERS[verdict.tier], TIER_STYLES[verdict.tier]))
+        title = Text.assemble(title, f" · {TIERS[verdict.tier]}")
     console.print(title)
     say(console, harmless(verdict.sentence), "  ")
-    if verdict.help:
+    if verbose:
         say(console, harmless(verdict.help), "  ", style="dim")
 
 
-def print_fit(fit: Fit, console: Console, description: str = "") -> None:
-    """The order, the graph as arrows, the table of arrows, and what to be careful about."""
+def print_fit(fit: Fit, console: Console, description: str = "", *, verbose: bool = False) -> None:
+    """Print the order, the graph as arrows, the table of arrows, and what to be careful about; if `verbose`, all that is behind it."""
     print_head(console, description, heading(fit))
     if fit.ordering is not None:
         _section(console, "Order, causes first")
@@ -68,8 +60,8 @@ def print_fit(fit: Fit, console: Console, description: str = "") -> None:
     _section(console, "Arrows")
     _edges(fit, console)
     console.print()
-    print_verdict(fit.verdict, console)
-    for sentence in (other_units(fit), false_edges(fit), scored(fit), left_out(fit), resampled(fit)):
+    print_verdict(fit.verdict, console, verbose=verbose)
+    for sentence in (other_units(fit), false_edges(fit), scored(fit) if verbose else "", left_out(fit), resampled(fit)):
         if sentence:
             say(console, f"{sentence}.", style="dim")
     for sentence in fit.warnings:

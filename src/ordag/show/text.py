@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ordag.learners.pooled.posterior import SETTLED
 from ordag.words import counted, harmless, joined, number, percent, probability, shown
 
 if TYPE_CHECKING:
@@ -46,11 +47,15 @@ def edge_cells(fit: Fit, most: int) -> dict[str, list[str]]:
         "reason": ("by", str),
         "support": ("support", percent),
     }
-    return {
+    cells = {
         title: [write(value) for value in columns[key][:most]]
         for key, (title, write) in known.items()
         if key in columns and not (key == "p_value" and "probability" in columns)
     }
+    for k, error in enumerate(columns.get("probability_error", ())[:most]):
+        if error > SETTLED:
+            cells["arrow"][k] = cells["edge"][k] = "not settled"
+    return cells
 
 
 def legend(fit: Fit) -> str:
@@ -103,6 +108,8 @@ def scored(fit: Fit) -> str:
         "free": "the best graph of any error variances",
     }
     start = fit.details.get("start", "")
+    if fit.optimum is not None and fit.optimum != fit.graph:
+        return f"score {fit.score:.6g}; the best single graph (--graph best) has {fit.details['best_score']:.6g}"
     if start == "all graphs":
         return f"score {fit.score:.6g}, the best of all graphs"
     return f"score {fit.score:.6g}{f', reached from {starts[start]}' if start in starts else ''}"

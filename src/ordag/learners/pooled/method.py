@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordag.checks import Seed, as_list
 from ordag.data.moments import Moments
@@ -16,6 +17,7 @@ from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.found import Found
+from ordag.learners.order_search.engine import Optimum
 from ordag.learners.pooled.posterior import Posterior
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
 from ordag.learners.pooled.search import pooled_search
@@ -77,6 +79,11 @@ class PooledSettings(MethodSettings):
         "resamples for the probabilities of arrows, 0 for none",
     )
     seed: Seed = seed("of the random numbers, 0 unless given")
+    graph: str = choice(
+        "consensus",
+        ("consensus", "best"),
+        "the graph that the probabilities of arrows speak for, or the one of the best score",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -88,13 +95,22 @@ class PooledSettings(MethodSettings):
     def hurried(self) -> Self:
         return replace(self, kicks=0)
 
+    def alone(self) -> Self:
+        return replace(self, graph="best", draws=0)
+
+    @property
+    def has_first(self) -> bool:
+        return self.graph == "consensus" and self.draws != 0
+
 
 def pooled(
     table: Table,
     settings: PooledSettings,
     known: Constraints | None = None,
+    *,
+    hasty: bool = False,
 ) -> Found:
-    """Return the Dag of the lowest pooled score that the search comes to."""
+    """Return the Dag of the lowest pooled score that the search comes to. `with_consensus` goes on from there, unless it is `hasty`."""
     moments = table.moments
     grouped = None if settings.groups is None else placed_groups(settings.groups, moments.names)
     if grouped is None and settings.units is None and (moments.p == 2 or is_standardised(moments)):
@@ -115,19 +131,35 @@ def pooled(
         known=known,
         tell=table.tell,
     )
-    best, order = result.best, ordering.order
-    adjacency = np.zeros((moments.p, moments.p), dtype=bool)
-    adjacency[np.ix_(order, order)] = best.adjacency()
+    posterior = Posterior(result, ordering.order, settings.draws, draw_seed)
     return Found(
         recipe=settings,
         moments=moments,
-        graph=Dag.known_acyclic(moments.names, adjacency),
-        sequence=tuple(int(order[j]) for j in best.order),
-        score=best.score,
-        posterior=Posterior(result, order, settings.draws, draw_seed),
+        **_shown(moments.names, ordering.order, result.best),
+        posterior=posterior,
         warnings=(*ordering.warnings, *([_few_rows_said(moments)] if few else []), *filter(None, [result.warning])),
         result=result,
+        unfinished=hasty and settings.has_first,
     )
+
+
+def with_consensus(found: Found) -> Found:
+    """Show the graph that the probabilities of arrows speak for in place of the one of the best score."""
+    if found.posterior is None or found.settings["graph"] == "best":
+        return found
+    agreed = found.posterior.consensus(found.sample)
+    if agreed is None:
+        return found
+    assert isinstance(found.graph, Dag)
+    return replace(found, **_shown(found.names, found.posterior.order, agreed), optimum=found.graph)
+
+
+def _shown(names: tuple[str, ...], order: NDArray[np.intp], optimum: Optimum) -> dict[str, Any]:
+    """Return the graph, sequence and score of a graph over the positions of an order."""
+    adjacency = np.zeros((len(names), len(names)), dtype=bool)
+    adjacency[np.ix_(order, order)] = optimum.adjacency()
+    sequence = tuple(int(order[j]) for j in optimum.order)
+    return {"graph": Dag.known_acyclic(names, adjacency), "sequence": sequence, "score": optimum.score}
 
 
 def is_standardised(moments: Moments) -> bool:

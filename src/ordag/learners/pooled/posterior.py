@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
+from ordag.learners.order_search.engine import Optimum
+from ordag.learners.pooled.consensus import consensus
 from ordag.learners.pooled.resampled import Resampled
 from ordag.learners.pooled.search import PooledResult
 
@@ -17,7 +19,7 @@ Arrows = TypeVar("Arrows", Array, Mask)
 MOST_VARIABLES = 200
 """Variables up to which probabilities are worked out without being asked for."""
 
-FEWEST, MOST, VARIABLES = 64, 256, 10
+FEWEST, MOST, VARIABLES = 128, 256, 10
 """Resamples at least and at most, and variables from which on they are fewer, because each takes longer."""
 
 BATCH = 64
@@ -27,7 +29,7 @@ PRECISE, SETTLED = 0.02, 0.05
 """The standard error of the least certain arrow at which more resamples are not needed, and beyond which no probability is given."""
 
 CLASS = 0.9
-"""The share of the drawn graphs whose own class has an arrow, from which on it is said to follow from the class."""
+"""The share of the drawn graphs with an edge whose own class has its arrow, from which on the arrow is said to follow from the class."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class Posterior:
     def __init__(
         self, found: PooledResult, order: NDArray[np.intp], draws: int | None, seed: np.random.SeedSequence
     ) -> None:
-        self._found, self._order, self._seed = found, order, seed
+        self._found, self.order, self._seed = found, order, seed
         self._most = usual_draws(found.score.p) if draws is None else int(draws)
         self._precise = PRECISE if draws is None else 0.0
         self._known: dict[str, Probabilities] = {}
@@ -90,7 +92,7 @@ class Posterior:
 
     def unweighed(self) -> Posterior:
         """The same without what takes time: no probabilities, and nothing from the class."""
-        twin = Posterior(self._found, self._order, 0, self._seed)
+        twin = Posterior(self._found, self.order, 0, self._seed)
         twin._hasty = True
         return twin
 
@@ -101,7 +103,7 @@ class Posterior:
         """
         kind = "moments" if rows is None else "rows"
         if self._most and kind not in self._known:
-            self._known[kind] = self._averages(kind, None if rows is None else rows[:, self._order])
+            self._known[kind] = self._averages(kind, None if rows is None else rows[:, self.order])
         return self._known.get(kind)
 
     def _averages(self, kind: str, rows: Array | None) -> Probabilities:
@@ -121,16 +123,26 @@ class Posterior:
     def compelled(self, rows: Array | None) -> Mask:
         """The arrows that follow from the equivalence class; without resamples, from the best one where error variances say nothing."""
         if self._hasty:
-            return np.zeros((len(self._order),) * 2, dtype=bool)
+            return np.zeros((len(self.order),) * 2, dtype=bool)
         probabilities = self.probabilities(rows)
         if probabilities is None:
             return self._by_column(self._found.compelled(self._found.free.adjacency()))
-        return np.asarray(probabilities.compelled >= CLASS)
+        # where no error variances are compared, the class alone speaks for a direction
+        share = probabilities.compelled if self._found.score.groups else probabilities.arrows
+        return np.asarray((share >= CLASS * probabilities.joined) & (probabilities.arrows > 0.5))
+
+    def consensus(self, rows: Array | None) -> Optimum | None:
+        """Return the graph that the probabilities speak for, over the positions of the order; None where there are none."""
+        probabilities, known = self.probabilities(rows), self._found.known
+        if probabilities is None:
+            return None
+        arrows = probabilities.arrows[np.ix_(self.order, self.order)]
+        return self._found.scored(consensus(arrows, None if known is None else known.before))
 
     def _by_column(self, by_position: Arrows) -> Arrows:
         """Arrows between positions of the order as arrows between columns."""
         arrows = np.zeros_like(by_position)
-        arrows[np.ix_(self._order, self._order)] = by_position
+        arrows[np.ix_(self.order, self.order)] = by_position
         return arrows
 
 

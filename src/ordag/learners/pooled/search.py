@@ -80,6 +80,11 @@ class PooledResult:
         """By what factor the error variances differ."""
         return self.score.ratio(self.best.v)
 
+    def scored(self, dag: Mask) -> Optimum:
+        """Return a graph over the positions with its score and an order of it."""
+        parents = packed_columns(dag)
+        return _scored(self.score, self.variances, _in_order(tuple(parents), self.known), parents)
+
     def compelled(self, dag: Mask) -> Mask:
         """Return the arrows that all graphs share which are equivalent to this one and keep to knowledge."""
         adjacency = to_cpdag(Dag.known_acyclic(self.moments.names, dag)).adjacency
@@ -94,6 +99,7 @@ class PooledResult:
         return {
             "start": self.start,
             "start_scores": self.starts,
+            "best_score": self.best.score,
             "kicks": self.kicks,
             "spread": self.spread,
             "edge_price": self.score.local(self.best.v, self.best.edges).price,

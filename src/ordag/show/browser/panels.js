@@ -14,20 +14,15 @@ export function writeFound(doc, at) {
   at("heading").textContent = doc.heading;
   refill(at("sentences"), ...doc.found.map((sentence, i) => element("p", { class: i === 0 ? "lead" : "" }, sentence)));
   at("badge").textContent = doc.verdict.badge;
-  at("badge").className = `badge ${doc.verdict.kind}`;
+  at("badge").className = `badge ${doc.verdict.light}`;
   at("short").textContent = doc.verdict.short;
 }
 
 export function writeVerdict(doc, at) {
   refill(
     at("verdict-body"),
-    element(
-      "p",
-      { class: `verdict ${doc.verdict.kind}` },
-      doc.verdict.tier ? element("b", {}, `${doc.verdict.badge[0].toUpperCase()}${doc.verdict.badge.slice(1)}. `) : null,
-      doc.verdict.sentence,
-    ),
-    doc.verdict.help ? element("p", {}, doc.verdict.help) : null,
+    element("p", { class: `verdict ${doc.verdict.light}` }, doc.verdict.sentence),
+    doc.verdict.help ? element("details", {}, element("summary", {}, "What this rests on"), element("p", {}, doc.verdict.help)) : null,
     ...doc.warnings.map((sentence) => element("p", { class: "warning" }, element("b", {}, "Warning. "), sentence)),
   );
 }
