@@ -57,9 +57,18 @@ def halves(X: Array, split: int, **settings: int) -> Iterator[Half]:
         yield Half(fit.probabilities.arrows, fit.graph.adjacency)
 
 
-def compared(folder: Path, splits: int) -> tuple[Array, Array, Array, int]:
-    """Of all arrows in all halves: the probability, that in the other half, and whether it is in the graph; and the number of tables."""
-    said, other, drawn, tables = [], [], [], 0
+class Compared(NamedTuple):
+    """Of all arrows in all halves: the probability here and in the other half, and whether the graph here and there has it."""
+
+    said: Array
+    other: Array
+    drawn: Array
+    found: Array
+
+
+def compared(folder: Path, splits: int) -> tuple[Compared, int]:
+    """Compare the halves of all tables; and count the tables."""
+    parts, tables = [], 0
     for path in sorted(folder.glob("*.csv")):
         X = numbers(path)
         if X is None:
@@ -72,30 +81,34 @@ def compared(folder: Path, splits: int) -> tuple[Array, Array, Array, int]:
         for one, two in pairs:
             for a, b in ((one, two), (two, one)):
                 off = ~np.eye(len(a.arrows), dtype=bool)
-                said.append(a.arrows[off])
-                other.append(b.arrows[off])
-                drawn.append(a.graph[off])
-    return np.concatenate(said), np.concatenate(other), np.concatenate(drawn), tables
+                parts.append((a.arrows[off], b.arrows[off], a.graph[off], b.graph[off]))
+    return Compared(*(np.concatenate(one) for one in zip(*parts, strict=True))), tables
 
 
 def measured(folder: Path, splits: int = SPLITS) -> str:
     """The table of what was said and what the other half says."""
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
-        said, other, drawn, tables = compared(folder, splits)
+        all_arrows, tables = compared(folder, splits)
+    said = all_arrows.said
     lines = []
-    for low, high in BINS:
-        here = (said >= low) & (said < high)
+    which = [(f"{low:g} to {min(high, 1.0):g}", (said >= low) & (said < high)) for low, high in BINS]
+    for name, here in [*which, ("arrows of the graph", all_arrows.drawn)]:
         if here.any():
-            shares = said[here].mean(), other[here].mean(), (other[here] > 0.5).mean()
-            lines.append(
-                [f"{low:g} to {min(high, 1.0):g}", f"{here.sum():,}", *(f"{100 * one:.0f} %" for one in shares)]
-            )
-    shares = said[drawn].mean(), other[drawn].mean(), (other[drawn] > 0.5).mean()
-    lines.append(["arrows of the graph", f"{drawn.sum():,}", *(f"{100 * one:.0f} %" for one in shares)])
-    title = ["probability", "arrows", "said on average", "said in the other half", "above one half there"]
+            shares = (said[here].mean(), all_arrows.other[here].mean(), all_arrows.found[here].mean())
+            lines.append([name, f"{here.sum():,}", *(f"{100 * one:.0f} %" for one in shares)])
+    title = [
+        "probability",
+        "arrows",
+        "said on average",
+        "said in the other half",
+        "found in the graph of the other half",
+    ]
     return f"{tables} tables, {splits} splits each.\n\n{table(title, lines)}"
 
 
-if __name__ == "__main__":
-    print(measured(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else SPLITS))
+def main(given: list[str]) -> None:
+    """Print the table of a folder: `FOLDER [SPLITS]`."""
+    if not given or not Path(given[0]).is_dir():
+        sys.exit("name a folder of CSV files: python -m benchmarks halves FOLDER [SPLITS]")
+    print(measured(Path(given[0]), int(given[1]) if len(given) > 1 else SPLITS))

@@ -48,7 +48,12 @@ def assert_same(one, two):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "level"),
-    [({}, 0.95), ({"direction": "backward"}, 0.95), ({"parents": "bic"}, 0.95), ({"correction": "bh"}, 0.8)],
+    [
+        ({"graph": "best"}, 0.95),
+        ({"direction": "backward"}, 0.95),
+        ({"parents": "bic"}, 0.95),
+        ({"correction": "bh"}, 0.8),
+    ],
 )
 def test_equals_learning_from_rows_drawn_one_sample_at_a_time(settings, level):
     X = rows()

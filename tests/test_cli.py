@@ -419,19 +419,21 @@ def test_check(run):
 
 @pytest.mark.slow
 def test_the_default_is_the_pooled_search(run):
-    status, out, _ = run("learn", "marks", "--units", "commensurable")
+    status, out, _ = run("learn", "marks", "--units", "commensurable", "--graph", "best", "--verbose")
     assert status == 0
     assert "marks · pooled · 88 rows" in out
     assert "algebra, vectors, analysis, statistics, mechanics" in out
-    assert "taken to have comparable units, differ by a factor of about 1.51." in " ".join(out.split())
-    assert "Probabilities are sums over all graphs." in " ".join(out.split())
+    assert "taken to have comparable units, differ by a factor of about 1.38." in " ".join(out.split())
+    assert "Probabilities are averages over 128 resamples of the rows, with standard errors of up to 0.02." in " ".join(
+        out.split()
+    )
     assert "the best of all graphs" in out
     assert "p edge" not in out
     status, out, _ = run("learn", "marks", "--json")
     document = json.loads(out)
     assert document["settings"]["method"] == "pooled"
-    assert [edge["reason"] for edge in document["edges"]] == ["open"] * 6
-    assert document["verdict"]["numbers"]["reasons"] == {"open": 6}
+    assert [edge["reason"] for edge in document["edges"]] == ["open", "variance", *["open"] * 3]
+    assert document["verdict"]["numbers"]["reasons"] == {"open": 4, "variance": 1}
 
 
 @pytest.mark.slow
@@ -441,7 +443,7 @@ def test_groups_and_draws(run):
     document = json.loads(out)
     assert document["settings"]["groups"] == [["raf", "mek"], ["plcg", "pip2"]]
     assert document["probabilities"]["draws"] == 40
-    assert "No two columns share a unit" in run("learn", "marks", "--groups", "algebra")[1]
+    assert "No two columns share a unit" in run("learn", "marks", "--groups", "algebra", "--verbose")[1]
     assert refused(run("learn", "marks", "--groups", ";;"), "names no column")
     assert refused(run("learn", "marks", "--groups", "algebra,greek"), "there is no column greek")
     assert refused(run("learn", "marks", "--units", "metres"), "commensurable")

@@ -24,6 +24,7 @@ class Keywords(TypedDict, total=False):
     kicks: int | None
     draws: int | None
     seed: Seed
+    graph: str
     alpha: float
     test: str | Test
     parents: str

@@ -342,7 +342,7 @@ def test_collinear_rows_leave_the_rest_standing():
 def test_sachs_depends_on_units_and_transformation():
     diagnosis = diagnose("sachs")
     assert diagnosis.verdict.tier == "assumed"
-    assert "The arrows depend on the units and the transformation of the columns" in diagnosis.verdict.sentence
+    assert "The arrows depend on the units and the transformation of the columns" in diagnosis.verdict.help
     for key in ("units", "standardising", "logarithms"):
         assert diagnosis[key].level == "warning"
         assert "the arrows depend on" in diagnosis[key].sentence
@@ -353,7 +353,7 @@ def test_marks():
     """Equal error variances pass, but only just, and the table is sorted by the students' marks."""
     diagnosis = diagnose("marks", alpha=0.05)
     assert diagnosis.verdict.tier == "tested"
-    assert "only just not rejected" in diagnosis.verdict.sentence
+    assert "only just not rejected" in diagnosis.verdict.grounds
     assert diagnosis.verdict.numbers["p_value"] == pytest.approx(0.0311, abs=5e-4)
     assert diagnosis["row_order"].level == "look"
     assert diagnosis["kurtosis"].numbers["p_value"] == pytest.approx(0.798, abs=5e-4)

@@ -126,7 +126,7 @@ def test_a_broken_condition_cannot_be_seen_in_the_data():
     fit = ordag.learn(breaks.sample(2000, seed=1), method="cvs")
     assert fit.graph.directed == (("X2", "X1"),)
     assert quick_verdict(fit).tier == "untested"
-    assert "that two of them agree may be a coincidence" in quick_verdict(fit).sentence
+    assert "that two of them agree may be a coincidence" in quick_verdict(fit).help
 
 
 @pytest.mark.parametrize(("weight", "omega"), [(0.5, (4.0, 1.0)), (0.3, (1.0, 0.5)), (-0.8, (9.0, 0.1))])
@@ -225,12 +225,13 @@ def verdict(X, method="cvs", **settings):
 def test_too_few_rows_test_nothing():
     found = [verdict(designed(5, 8, seed)[0]) for seed in range(5)]
     assert {one.tier for one in found} == {"untested"}
-    assert any("with 8 rows, a factor of" in one.sentence for one in found)
+    assert any("with 8 rows, a factor of" in one.help for one in found)
 
 
 def test_no_arrow_is_no_test():
     found = verdict(np.random.default_rng(3).standard_normal((6, 4)) * [1, 2, 3, 4])
-    assert (found.tier, found.sentence) == ("untested", "There are no arrows, and so no directions to test.")
+    assert (found.tier, found.grounds) == ("untested", "There are no arrows, and so no directions to test.")
+    assert found.sentence.startswith("No variable was found to depend on another in 6 rows.")
     assert found.expected is None
 
 
@@ -238,7 +239,7 @@ def test_no_arrow_is_no_test():
 def test_arrows_that_chance_decides_are_not_tested():
     found = [verdict(designed(20, 200, seed, weights=(0.1, 0.5), degree=3)[0]) for seed in range(5)]
     assert all(one.tier == "untested" for one in found)
-    assert any("the arrows are so weak" in one.sentence or "by chance alone about" in one.sentence for one in found)
+    assert any("the arrows are so weak" in one.help or "by chance alone about" in one.help for one in found)
 
 
 def test_variances_that_differ_by_a_trifle_are_tested_however_many_the_rows():
@@ -251,7 +252,7 @@ def test_variances_that_differ_by_a_trifle_are_tested_however_many_the_rows():
     found = verdict(Moments.from_covariance(sem.covariance(), 400_000, names=sem.names))
     assert found.numbers["p_value"] < 1e-6
     assert found.tier == "tested"
-    assert "differ, but only by a factor of 1.04" in found.sentence
+    assert "differ, but only by a factor of 1.04" in found.help
     far = LinearSEM(sem.B, [1.0, 3.0, 1.0, 0.5], names=sem.names)
     assert verdict(Moments.from_covariance(far.covariance(), 400_000, names=sem.names)).tier == "assumed"
 
@@ -290,15 +291,15 @@ def test_what_a_class_has_directed_is_told_from_what_an_order_has():
     standardised = X / X.std(axis=0)
     alone = verdict(standardised, "ges")
     assert alone.tier is None
-    assert "from the equivalence class, which needs no variances" in alone.sentence
-    assert "no information" not in alone.sentence
+    assert "from the equivalence class, which needs no variances" in alone.help
+    assert "no information" not in alone.help
     fit = ordag.learn(X, "ges", orient_by_order="class")
     assert set(fit.edges["reason"]) == {"class", "variance"}
     compelled = set(ordag.learn(X, "ges").graph.directed)
     table = fit.edges[fit.edges["reason"] == "class"]
     by_class = set(zip(table["source"], table["target"], strict=True))
     assert by_class == compelled
-    assert "Those of the order rest on" in fit.verdict.sentence
+    assert "Those of the order rest on" in fit.verdict.help
 
 
 def test_the_class_of_a_graph_found_by_variances_is_no_reason():
@@ -321,9 +322,9 @@ def test_every_verdict_speaks_of_hidden_common_causes():
     for method in ("cvs", "pooled", "ges"):
         found = verdict(X, method)
         assert found.tier != "tested"
-        assert "One hidden common cause, and no arrow, explains the table better than the graph" in found.sentence
+        assert "One hidden common cause, and no arrow, explains the table better than the graph" in found.help
     marks = verdict("marks", alpha=0.05)
-    assert "nearly as well as the graph (BIC only 3.7 worse; χ² = 8.7 on 5 df, p = 0.12)" in marks.sentence
+    assert "nearly as well as the graph (BIC only 3.7 worse; χ² = 8.7 on 5 df, p = 0.12)" in marks.help
 
 
 @pytest.mark.slow
@@ -336,11 +337,11 @@ def test_rows_that_remember_are_a_caution():
     X = E + E @ sem.total_effects()
     found = verdict(X)
     assert found.tier != "tested"
-    assert "Neighbouring rows are correlated" in found.sentence
+    assert "Neighbouring rows are correlated" in found.help
     shuffled = verdict(random.permutation(X))
-    assert "Neighbouring rows" not in shuffled.sentence
+    assert "Neighbouring rows" not in shuffled.help
     by_one = X[np.argsort(X[:, 0])]
-    assert "Neighbouring rows" not in verdict(random.permutation(by_one)).sentence
+    assert "Neighbouring rows" not in verdict(random.permutation(by_one)).help
 
 
 def test_published_networks_are_named_where_units_decide():

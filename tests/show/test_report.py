@@ -182,7 +182,7 @@ def test_headlines_say_what_was_found_and_how_sure():
     assert len(marks) == 3
     assert marks[0].startswith("6 arrows join 5 variables. algebra comes first")
     assert "algebra → analysis" in marks[1]
-    assert "expect about" in marks[2]
+    assert marks[2].startswith("Expect about")
     assert document(fit_of("no edges"))["found"][0] == "No edge was found among 6 variables."
     assert "direction" in document(fit_of("class"))["found"][0]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 import re
 
 import numpy as np
@@ -162,7 +163,7 @@ def test_edges_without_direction_have_their_p_values():
 
 
 def test_the_last_sentences_are_those_that_apply():
-    said = {kind: lines_of(print_fit, fit_of(kind), width=2000)[-4:] for kind in KINDS}
+    said = {kind: lines_of(partial(print_fit, verbose=True), fit_of(kind), width=2000)[-4:] for kind in KINDS}
     assert any(line.startswith("support: the share of 20 resamples") for line in said["bootstrap"])
     assert any("standardised effect below 0.2 left out" in line for line in said["small"])
     assert any(line.startswith(f"score {fit_of('searched').score:.6g}") for line in said["searched"])
@@ -174,9 +175,14 @@ def test_the_last_sentences_are_those_that_apply():
 def test_the_verdict_and_the_warnings_are_printed_whole():
     for kind in KINDS:
         fit = fit_of(kind)
-        words = " ".join(" ".join(lines_of(print_fit, fit, width=60)).split())
-        for sentence in (fit.verdict.sentence, fit.verdict.help, *fit.warnings):
-            assert " ".join(harmless(sentence).split()) in words
+        brief, whole = (
+            " ".join(" ".join(lines_of(partial(print_fit, verbose=verbose), fit, width=60)).split())
+            for verbose in (False, True)
+        )
+        for sentence in (fit.verdict.sentence, *fit.warnings):
+            assert " ".join(harmless(sentence).split()) in brief
+        assert " ".join(harmless(fit.verdict.help).split()) in whole
+        assert fit.verdict.sentence.count(". ") <= 2
     assert fit_of("small").warnings
     assert any(line.startswith("Warning ") for line in lines_of(print_fit, fit_of("small")))
 

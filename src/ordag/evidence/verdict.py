@@ -37,7 +37,7 @@ from ordag.graph.cpdag import Cpdag
 from ordag.graph.graph import arrow
 from ordag.learners.found import Found
 from ordag.learners.pooled.search import PooledResult
-from ordag.words import amount, counted, share
+from ordag.words import about, amount, counted, share
 
 Forecast = Callable[[], Expected | None]
 
@@ -199,13 +199,12 @@ def _how_many_wrong(found: Found, verdict: Verdict) -> str:
             f"How many of the {counted(count, 'arrow')} are wrong is not known: probabilities were not asked for, or take long "
             "for so many variables (draws=64, --draws 64)."
         )
-    least = "at least " if verdict.cautions or verdict.tier in ("untested", "assumed", "uninformative") else ""
-    many = (
-        f"{share(wrong)} of the {counted(count, 'arrow')}"
-        if count > 1
-        else f"the arrow, with a chance of {share(wrong)},"
-    )
-    return f"Expect {least}{'about ' if 'than' not in share(wrong) else ''}{many} to be wrong."
+    if verdict.tier == "assumed":
+        return f"Chance alone makes {about(wrong)} of the {counted(count, 'arrow')} wrong; the units decide the rest."
+    more = ", or more" if verdict.cautions or verdict.tier == "untested" else ""
+    if count == 1:
+        return f"The arrow is wrong with a probability of {about(wrong)}{more}."
+    return f"Expect {about(wrong)} of the {count:,} arrows to be wrong{more}."
 
 
 def _next_for_open(found: Found) -> str:

@@ -7,23 +7,22 @@ import numpy as np
 from ordag.arrays import Array, Mask
 from ordag.graph.acyclic import transitive_closure
 
-JOINED = 0.5
-"""The probability from which on two variables are joined."""
+LIKELY, JOINED = 0.5, 0.8
+"""The probability of an arrow from which on the graph has it, and that of an edge from which on it is there, whichever way."""
 
 
 def consensus(arrows: Array, before: Mask | None = None) -> Mask:
     """Return the DAG of the most probable arrows: [i, j] of `arrows` is the probability of i → j.
 
-    Every pair that is probably joined has its more probable arrow. Arrows are added by their probability, the surest first, as long as
-    they make no cycle with those added and with `before`, which says who comes before whom. So the graph has nearly the fewest expected
-    wrong entries of all DAGs that join these pairs, and no arrow whose reverse is more probable.
+    A pair is joined if one of its arrows, or an edge of any direction, is likely enough; it then has its more probable arrow. Arrows are
+    added by their probability, the surest first, as long as they make no cycle with those added and with `before`, which says who comes
+    before whom. So the graph has nearly the fewest expected wrong entries, and no arrow whose reverse is more probable.
     """
     p = len(arrows)
     graph = np.zeros((p, p), dtype=bool)
     reaches = np.eye(p, dtype=bool) if before is None else transitive_closure(before) | np.eye(p, dtype=bool)
-    i, j = np.nonzero(
-        (arrows + arrows.T > JOINED) & ((arrows > arrows.T) | ((arrows == arrows.T) & np.tri(p, k=-1, dtype=bool).T))
-    )
+    more = (arrows > arrows.T) | ((arrows == arrows.T) & ~np.tri(p, dtype=bool))
+    i, j = np.nonzero(more & ((arrows > LIKELY) | (arrows + arrows.T >= JOINED)))
     for k in np.argsort(-arrows[i, j], kind="stable"):
         a, b = i[k], j[k]
         if not reaches[b, a]:
