@@ -89,8 +89,8 @@ def test_another_unit_turns_arrows_and_nothing_jumps(with_clock):
     before = arrows(page), places(page), camera(page)
     page.locator("#arrows-body tbody tr").filter(has_text="analysis").first.click()
     assert page.locator("#card h3").inner_text() == "algebra → analysis"
-    assert rescale(page, "algebra", "×100")
-    now = learned(scaled(algebra=100))
+    assert rescale(page, "algebra", "×10")
+    now = learned(scaled(algebra=10))
     assert arrows(page) == now
     turned = {(a, b) for a, b in now if (b, a) in before[0]}
     assert turned

@@ -35,8 +35,8 @@ PATIENCE = 180
 """Seconds to wait for what must come."""
 
 
-def answer(client, **chosen):
-    found = client.post("api/answer", json={"state": state(**chosen), "layout": False})
+def answer(client, first=False, **chosen):
+    found = client.post("api/answer", json={"state": state(**chosen), "layout": False, "first": first})
     assert found.status_code == 200, found.text
     return found.json()
 
@@ -315,7 +315,9 @@ def test_the_verdict_comes_later_and_is_that_of_the_library(client):
 
 def test_probabilities_that_have_to_be_sampled_come_with_the_verdict(client):
     chosen = {"data": "sachs", "method": "pooled", "settings": {"draws": 200}}
-    first = answer(client, **chosen)["document"]
+    first = answer(client, first=True, **chosen)
+    assert first["unfinished"]
+    first = first["document"]
     assert first["verdict"]["pending"]
     assert "probability" not in first["pairs"]
     told = client.post("api/verdict", json={"state": state(**chosen)}).json()
@@ -328,7 +330,7 @@ def test_probabilities_that_have_to_be_sampled_come_with_the_verdict(client):
 
 def test_before_the_verdict_no_direction_is_called_decided(client):
     chosen = {"data": "sachs", "method": "pooled", "settings": {"draws": 100}}
-    first = answer(client, **chosen)["document"]
+    first = answer(client, first=True, **chosen)["document"]
     assert first["verdict"]["badge"] == "being weighed"
     assert {
         reason for reason, kind in zip(first["pairs"]["reason"], first["pairs"]["kind"], strict=True) if kind == "arrow"
@@ -337,7 +339,8 @@ def test_before_the_verdict_no_direction_is_called_decided(client):
     told = client.post("api/verdict", json={"state": state(**chosen)}).json()
     fit = ordag.learn("sachs", "pooled", draws=100)
     assert told["pairs"]["reason"][: fit.graph.edge_count] == list(fit.edge_columns["reason"])
-    assert "open" in told["verdict"]["badge"]
+    assert "wrong" in told["verdict"]["badge"]
+    assert "open" in told["verdict"]["short"]
 
 
 def test_false_edges_that_take_time_to_count_come_with_the_verdict(client):
@@ -388,7 +391,12 @@ def test_before_a_test_that_sees_the_rows_there_is_the_usual_one(client):
 
 
 @pytest.mark.parametrize(
-    "chosen", [{"method": "pooled"}, {"method": "gds"}, {"method": "gds", "settings": {"strategy": "steepest"}}]
+    "chosen",
+    [
+        {"method": "pooled", "settings": {"draws": 0}},
+        {"method": "gds"},
+        {"method": "gds", "settings": {"strategy": "steepest"}},
+    ],
 )
 def test_what_takes_no_time_has_no_first_graph(client, chosen):
     data = "sachs" if "settings" in chosen else "marks"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
 import re
+from functools import partial
 
 import numpy as np
 import pytest

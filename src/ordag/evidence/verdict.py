@@ -77,7 +77,7 @@ SHORT = {
 NEXT = {
     "untested": "Do not act on a direction that you have no other reason to believe.",
     "assumed": "Believe an arrow only if you know that its target varies more than its source once earlier variables are held fixed.",
-    "uninformative": "Learn from the columns in their own units, or with --method pooled.",
+    "uninformative": "Learn from the columns in their own units, or with method='pooled' (--method pooled).",
 }
 """What the directions of a tier rest on, and what to do next."""
 
@@ -183,7 +183,7 @@ def in_short(found: Found, verdict: Verdict) -> Iterator[str]:
         yield f"{which} {'is' if opened == 1 else 'are'} open: these rows do not tell cause from effect there."
         yield _next_for_open(found)
     else:
-        yield "Run ordag check to see what could be wrong with the assumptions."
+        yield "Check the assumptions (ordag check) before you act on it."
 
 
 def _how_many_wrong(found: Found, verdict: Verdict) -> str:
@@ -191,13 +191,13 @@ def _how_many_wrong(found: Found, verdict: Verdict) -> str:
     count = len(found.graph.directed)
     probabilities = found.probabilities
     if probabilities is not None and not probabilities.settled:
-        return "How many arrows are wrong is not settled: ask for more resamples (draws=…, --draws)."
+        return "How many arrows are wrong is not settled: ask for more resamples with draws."
     if wrong is None:
         if found.posterior is None or not count:
             return "How many of the edges are wrong is not known."
         return (
             f"How many of the {counted(count, 'arrow')} are wrong is not known: probabilities were not asked for, or take long "
-            "for so many variables (draws=64, --draws 64)."
+            "for so many variables: ask for them with draws."
         )
     if verdict.tier == "assumed":
         return f"Chance alone makes {about(wrong)} of the {counted(count, 'arrow')} wrong; the units decide the rest."
@@ -215,8 +215,8 @@ def _next_for_open(found: Found) -> str:
         and found.result.spread <= COMPARABLE
         and found.result.score.groups
     ):
-        return "If all columns share a unit, say so (--units commensurable); else add what you know (--knowledge)."
-    return "Add what you know of their order (--knowledge), or run an experiment."
+        return "If all columns share a unit, say so with units='commensurable' (--units commensurable); else add what you know."
+    return "Add what you know of their order (knowledge), or run an experiment."
 
 
 def _class_verdict(

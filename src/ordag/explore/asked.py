@@ -72,7 +72,7 @@ class Search:
         if recipe.needs_rows:
             return False
         if not isinstance(recipe, CvsSettings):
-            return p <= FEW and not recipe.has_first
+            return p <= FEW and not recipe.has_probabilities
         if recipe.variance not in (None, "least-squares"):
             return False
         return (BY_TESTS if recipe.parents == "test" else recipe.seconds) * (p + 10.0) ** 2 <= QUICK

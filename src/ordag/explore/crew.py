@@ -170,7 +170,9 @@ def _context() -> Any:
     if sys.platform == "win32":
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["ordag.explore.tasks", "joblib", "threadpoolctl"])
+    context.set_forkserver_preload(
+        ["ordag.explore.without_interrupts", "ordag.explore.tasks", "joblib", "threadpoolctl"]
+    )
     return context
 
 

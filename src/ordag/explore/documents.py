@@ -84,7 +84,7 @@ def _first_verdict(fit: Fit) -> Verdict:
     if not isinstance(fit.result, PooledResult):
         return quick_verdict(fit, forecast=False)
     spread = spread_sentence(fit.result.spread, fit.settings, compared=bool(fit.result.score.groups))
-    return Verdict(None, f"What each direction rests on is being worked out. {spread}", weighed=False)
+    return Verdict(None, spread, weighed=False, sentence="What each direction rests on is being worked out.")
 
 
 def judgement(said: Mapping[str, Any], *, pending: bool) -> dict[str, Any]:

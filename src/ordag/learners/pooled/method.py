@@ -99,8 +99,12 @@ class PooledSettings(MethodSettings):
         return replace(self, graph="best", draws=0)
 
     @property
+    def has_probabilities(self) -> bool:
+        return self.draws != 0
+
+    @property
     def has_first(self) -> bool:
-        return self.graph == "consensus" and self.draws != 0
+        return self.graph == "consensus" and self.has_probabilities
 
 
 def pooled(

@@ -4,10 +4,10 @@ Rows are drawn with replacement, the graph is searched for again from the graphs
 (`chain`) goes on from there. An arrow's probability is its share of all steps of all chains. With up to five variables the sum over
 all graphs takes the place of the chain.
 
-With $y = (x - \bar x) T^{-1}$ and $T = R/\sqrt n$ the rows have $\frac1n \sum y^\top y = I$. Drawn with counts w they have the scatter
-$A = \frac1m \sum w\, y^\top y - \bar y^\top \bar y$, and the resample has the covariance $T^\top (I + s (A - A_0)) T$. Where all
-n rows are at hand, $A_0 = I$ and s = 1. Of a long table k rows stand for all: $A_0$ is their own scatter, and $s = \sqrt{k/n}$. Without
-rows A is a Wishart matrix.
+With $y = (x - \bar x) T^{-1}$ and $T = R/\sqrt n$ the rows have $\frac1n \sum y^\top y = I$. Drawn with shares w they have the scatter
+$A = \sum w\, y^\top y - \bar y^\top \bar y$, and the resample has the covariance $T^\top (I + s (A - A_0)) T$. Where all
+n rows are at hand, $A_0 = I$ and s = `STRENGTH`. Of a long table k rows stand for all: $A_0$ is their own scatter, and s is
+$\sqrt{k/n}$ times that. Without rows A is a Wishart matrix.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from ordag.learners.pooled.search import PooledResult
 from ordag.learners.pooled.variances import RootRegressions
 from ordag.linalg import lengths, wishart_root
 
-SIZE = 1.0
-"""Rows in a resample for every row of the table."""
+STRENGTH = 0.8
+"""How far a resample is from the table, over how far rows drawn with replacement are."""
 
 STARTS = 2
 """Graphs of the table that the search in a resample begins with."""
@@ -83,16 +83,15 @@ class Redrawn:
         if self._rows is None:
             if not self.scarce:
                 A = wishart_root(n, p, random)
-                return A.T @ A / (n - 1.0) - self._near
+                return STRENGTH * (A.T @ A / (n - 1.0) - self._near)
             rows = random.standard_normal((n, p)) @ (self.moments.R / lengths(self.moments.R))
             rows -= rows.mean(axis=0)
-            return rows.T @ rows / (n - 1.0) - self._near
+            return STRENGTH * np.asarray(rows.T @ rows / (n - 1.0) - self._near)
         k = len(self._rows)
-        m = round(SIZE * k)
-        counts = np.bincount(random.integers(k, size=m), minlength=k) / m
+        counts = np.bincount(random.integers(k, size=k), minlength=k) / k
         mean = counts @ self._rows
         A = (self._rows * counts[:, None]).T @ self._rows - np.outer(mean, mean)
-        return self._share * (A - self._own)
+        return STRENGTH * self._share * (A - self._own)
 
 
 def _correlation(R: Array) -> Array:
@@ -117,7 +116,7 @@ class Resampled:
         self.scarce = found.variances.most < p
         self.redrawn = Redrawn(found.moments, rows, scarce=self.scarce)
         groups = [group.tolist() for group in found.score.groups]
-        self.score = PooledScore(round(SIZE * n), p, groups, found.score.scale, extended=self.scarce)
+        self.score = PooledScore(n, p, groups, found.score.scale, extended=self.scarce)
         self.needs_root = given.get("root") is not None
         self.limits = {"most": given.get("most"), "alone": given.get("alone", 0.0)}
         self.masks = None if known is None else (known.allowed, known.required, known.before)
