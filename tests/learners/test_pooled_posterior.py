@@ -12,6 +12,7 @@ from budgets import thorough, tries
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import pooled as oracles
+from oracles.model import regression
 from oracles.pooled import masks
 
 from ordag import learn
@@ -308,6 +309,18 @@ def test_a_resample_has_the_covariance_of_the_rows_drawn(seed):
     same, own = Redrawn(Moments.from_rows(X), X, scarce=True).draw(np.random.default_rng(seed))
     np.testing.assert_allclose(same, np.corrcoef(drawn.T), atol=1e-10)
     np.testing.assert_allclose(own, scale, atol=1e-10)
+
+
+@pytest.mark.parametrize("scarce", [False, True])
+def test_a_drawn_graph_has_the_weights_of_its_resample(scarce):
+    X = oracles.random_rows(4, 30, np.random.default_rng(3), spread=1.0) + 5.0
+    graph = np.array([[0, 1, 1, 0], [0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]], dtype=bool)
+    model = Redrawn(Moments.from_rows(X), X, scarce=scarce).model(np.random.SeedSequence(7), graph)
+    drawn = X[np.random.default_rng(np.random.SeedSequence(7)).integers(30, size=30)]
+    for j in range(4):
+        parents = np.flatnonzero(graph[:, j])
+        np.testing.assert_allclose(model.B[parents, j], regression(drawn, parents, j)[1], atol=1e-9)
+    np.testing.assert_array_equal(model.B != 0, graph)
 
 
 def test_a_few_rows_stand_for_all():

@@ -52,7 +52,7 @@ def robustness_value(X, others, a, b):
     """
     _, weights, _, _ = regression(X, [*others, a], b)
     low, high = 0.0, 1.0
-    for _ in range(50):
+    for _ in range(25):
         r = (low + high) / 2.0
         found = [
             regression(np.column_stack([X, hidden_cause(X, others, a, b, r, sign)]), [*others, a, X.shape[1]], b)

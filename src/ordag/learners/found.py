@@ -114,10 +114,10 @@ class Found:
     @property
     def probabilities(self) -> Probabilities | None:
         """The probability of every arrow, for methods that have a posterior distribution; worked out when first asked for."""
-        return None if self.posterior is None else self.posterior.probabilities(self._rows)
+        return None if self.posterior is None else self.posterior.probabilities(self.sample)
 
     @property
-    def _rows(self) -> Array | None:
+    def sample(self) -> Array | None:
         """An even share of the rows, all of a short table."""
         return None if self.profile is None else self.profile.rows
 
@@ -160,7 +160,7 @@ class Found:
         Those of a Cpdag; of the class that an order has directed; for pooled error variances, of the classes of sampled graphs.
         """
         if self.posterior is not None:
-            return Links.of(self.posterior.compelled(self._rows))
+            return Links.of(self.posterior.compelled(self.sample))
         graph = self.graph if self.oriented is None else self.oriented.before
         return NO_LINKS if isinstance(graph, Dag) else graph.arrows
 
