@@ -76,9 +76,7 @@ def total_effect(
     (0.9, 0.149, 0.47)
     """
     _check_model(fit)
-    pair = np.zeros((len(fit.names),) * 2, dtype=bool)
-    pair[check_pair(source, target, fit.names)] = True
-    effect = _total_effects(fit, level, pair, interval, replicates, seed, workers).of(source, target)
+    effect = pair_effect(fit, source, target, level, interval, replicates, seed, workers)
     if isinstance(fit, LinearSEM):
         return effect
     learned = fit.fit if isinstance(fit, Bootstrap) else fit
@@ -88,6 +86,22 @@ def total_effect(
         wrong=math.nan if expected is None else expected.wrong,
         cautions=tuple(f"{one.sentence} {one.advice}" for one in cautions(learned)),
     )
+
+
+def pair_effect(
+    fit: Fit | LinearSEM | Bootstrap,
+    source: str,
+    target: str,
+    level: float,
+    interval: str | None = None,
+    replicates: int | None = None,
+    seed: Seed = 0,
+    workers: int | None = None,
+) -> Effect:
+    """What `total_effect` gives, without what speaks against the graph."""
+    pair = np.zeros((len(fit.names),) * 2, dtype=bool)
+    pair[check_pair(source, target, fit.names)] = True
+    return _total_effects(fit, level, pair, interval, replicates, seed, workers).of(source, target)
 
 
 def _total_effects(

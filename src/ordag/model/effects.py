@@ -78,7 +78,7 @@ class Effect:
 
     def __str__(self) -> str:
         """What was found, in two lines; then what to expect of the graph, and one line for each caution."""
-        lines = [f"{shown(self.source)} → {shown(self.target)}: {self._size}", " ".join([*self._path, *self._robust])]
+        lines = [f"{shown(self.source)} → {shown(self.target)}: {self._size}", self.certainty]
         if self.wrong == self.wrong:
             lines.append(f"Of the arrows of the learned graph {about(self.wrong)} are expected wrong.")
         return "\n".join(filter(None, [*lines, *map(harmless, self.cautions)]))
@@ -103,8 +103,12 @@ class Effect:
         return f"{estimate:.3g} per unit, {ends}, if the learned graph is right"
 
     @property
+    def certainty(self) -> str:
+        """How sure it is that there is a directed path, and how strong a hidden common cause would have to be."""
+        return " ".join([*self._path, *self._robust])
+
+    @property
     def _path(self) -> list[str]:
-        """How sure it is that there is a directed path."""
         if self._share != self._share:
             return []
         said = f"Probability of a path: {share(self.probability)}."
