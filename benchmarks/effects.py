@@ -1,7 +1,8 @@
-"""How often do intervals of total effects hold the truth, when the graph was learned from the same rows?"""
+"""How often do intervals of total effects hold the truth, and is a path there as often as its probability says?"""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,56 +10,101 @@ from threadpoolctl import threadpool_limits
 
 import ordag
 from benchmarks.timing import table
+from ordag.arrays import Array, Mask
 from ordag.effects import total_effects
-from ordag.model.effects import KINDS
+from ordag.model.effects import Effects
 
 
 class Design(NamedTuple):
-    """Erdős–Rényi models with equal error variances."""
+    """Erdős–Rényi models of degree 2 with weights of 0.3 to 1, or of 0.1 to 0.5; `kind` says how error variances and units are."""
 
-    title: str
+    kind: str
     p: int
-    degree: float
-    weights: tuple[float, float]
     n: int
 
-
-DESIGNS = [
-    Design("weak arrows", 10, 3, (0.1, 0.5), 200),
-    Design("strong arrows", 10, 2, (0.5, 1.5), 200),
-    Design("middling arrows", 20, 2, (0.3, 1.0), 200),
-]
-METHODS: dict[str, tuple[dict[str, Any], int]] = {"cvs": ({"alpha": 0.01}, 200), "pooled": ({"draws": 0}, 30)}
-"""Settings, and how many tables: the pooled search takes longer."""
-
-
-def coverage(design: Design, method: str, tables: int) -> list[object]:
-    """A line of the table: shares of intervals that hold the truth, by kind, over pairs with a path found and with an effect."""
-    held = {kind: np.zeros(2) for kind in KINDS}
-    pairs = np.zeros(2)
-    for seed in range(tables):
+    def draw(self, seed: int) -> tuple[Array, Array]:
+        """Rows, and the true total effects in their units."""
         drawn = ordag.simulate(
-            "erdos-renyi", design.p, design.n, seed=seed, degree=design.degree, weights=design.weights
+            "erdos-renyi",
+            self.p,
+            self.n,
+            seed=seed,
+            degree=2,
+            weights=(0.1, 0.5) if self.kind == "weak" else (0.3, 1.0),
+            variances=(1.0, 5.0) if self.kind == "× 5" else None,
         )
-        truth = drawn.sem.total_effects()
-        fit = ordag.learn(drawn.X, method, **METHODS[method][0])
-        for kind in KINDS:
-            effects = total_effects(fit, interval=kind, workers=1)
-            among = [effects.path_found, truth != 0]
-            inside = (effects.low <= truth) & (truth <= effects.high)
-            held[kind] += [inside[where].sum() for where in among]
-        pairs += [where.sum() for where in among]
-    shares = [f"{share:.1%}" for kind in reversed(KINDS) for share in held[kind] / pairs]
-    return [design.title, design.p, design.n, method, tables, *shares]
+        size = drawn.X.std(axis=0) if self.kind == "standardised" else np.ones(self.p)
+        return drawn.X / size, drawn.sem.total_effects() * size[:, None] / size
 
 
-def run() -> str:
-    head = ["design", "p", "n", "method", "tables", "given graph, found", "true", "bootstrap, found", "true"]
+DESIGNS = [Design(kind, p, n) for kind in ("equal", "× 5", "standardised") for p in (6, 10) for n in (200, 1000)]
+DESIGNS += [Design("weak", 6, 200)]
+METHODS: dict[str, tuple[dict[str, Any], int]] = {"pooled": ({}, 100), "cvs": ({"alpha": 0.01}, 100)}
+"""Settings, and how many tables."""
+
+BINS = (0.0, 0.05, 0.3, 0.7, 0.95, 1.0 + 1e-9)
+"""Of the probability of a path."""
+
+
+class Tally:
+    """What came out over all pairs of variables of several tables."""
+
+    def __init__(self) -> None:
+        self.held, self.pairs = np.zeros(3), np.zeros(3)
+        self.said, self.true, self.count = np.zeros((3, len(BINS) - 1))
+
+    def add(self, effects: Effects, given_graph: Effects, truth: Array) -> None:
+        """Count the pairs of one table: intervals where there is a path in truth, shares with a path for all."""
+        path, off = truth != 0, ~np.eye(len(truth), dtype=bool)
+        known = path & np.isfinite(effects.low)
+        shares = effects.probability if effects.interval == "posterior" else effects.path_support
+        for k, (one, among) in enumerate(
+            [
+                (given_graph, given_graph.path_found),
+                (effects, known),
+                (effects, known & (shares >= 0.5)),
+            ]
+        ):
+            inside: Mask = (one.low <= truth) & (truth <= one.high)
+            self.held[k] += inside[among].sum()
+            self.pairs[k] += among.sum()
+        places = np.digitize(shares[off], BINS) - 1
+        self.said += np.bincount(places, shares[off], len(BINS) - 1)
+        self.true += np.bincount(places, path[off], len(BINS) - 1)
+        self.count += np.bincount(places, minlength=len(BINS) - 1)
+
+    def cells(self) -> list[str]:
+        """Coverages, then said and true of every bin."""
+        with np.errstate(invalid="ignore"):
+            covered = [f"{share:.1%}" for share in self.held / self.pairs]
+            bins = zip(self.said / self.count, self.true / self.count, self.count, strict=True)
+        return covered + [f"{said:.2f} → {true:.2f} ({count:.0f})" if count else "" for said, true, count in bins]
+
+
+def tally(design: Design, method: str, tables: int) -> Tally:
+    """What the tables of a design give."""
+    counts = Tally()
+    for seed in range(tables):
+        X, truth = design.draw(seed)
+        fit = ordag.learn(X, method, **METHODS[method][0])
+        given_graph = total_effects(fit, interval="given-graph")
+        counts.add(total_effects(fit, workers=1), given_graph, truth)
+    return counts
+
+
+def run(tables: int | None = None) -> str:
+    head = ["design", "p", "n", "method", "tables", "given graph", "given a path", "… likely path"]
+    head += [f"path {low:g}–{min(high, 1):g}" for low, high in pairwise(BINS)]
+    lines = []
     with threadpool_limits(1):
-        lines = [coverage(design, method, METHODS[method][1]) for method in METHODS for design in DESIGNS]
+        for method, (_, usual) in METHODS.items():
+            for design in DESIGNS if method == "pooled" else [*DESIGNS[:4], DESIGNS[-1]]:
+                count = usual if tables is None else tables
+                lines.append([*design, method, count, *tally(design, method, count).cells()])
     return f"""## Intervals of total effects
 
-Intervals at a nominal 95 % that hold the true effect, over pairs with a path in the learned graph (found) and over pairs with an
-effect in truth (true). The first kind takes the learned graph for granted, the second learns it again from resamples.
+Intervals at a nominal 95 % that hold the true effect: taking the learned graph for granted, over pairs with a path in it; given a path,
+over pairs with a path in truth (all that have an interval, and those where at least half of the graphs have a path).
+Then the share of graphs with a path, said → true (pairs).
 
 {table(head, lines)}"""

@@ -18,7 +18,7 @@ from ordag.data.sources import open_source
 from ordag.errors import DataError, MissingValuesError, SettingError
 from ordag.resampling import replicates as replicates_module
 from ordag.resampling import streaming
-from ordag.resampling.intervals import percentiles
+from ordag.resampling.intervals import intervals, percentiles
 from ordag.resampling.resamplers import RowResampler, WishartResampler, child, seed_root, whiten
 
 MATRICES = ("edge_support", "adjacency_support", "direction_support", "precedes")
@@ -215,8 +215,27 @@ def test_percentiles_count_what_is_absent_as_zero():
     dense = np.where(random.random((25, 8)) < 0.6, random.standard_normal((25, 8)), 0.0)
     replicate, cell = np.nonzero(dense)
     probabilities = [0.0, 0.1, 0.5, 0.93, 1.0]
-    found = percentiles(cell.astype(np.int32), dense[replicate, cell], 8, 25, probabilities)
+    found = percentiles(cell.astype(np.int32), dense[replicate, cell], np.full(8, 25), probabilities)
     np.testing.assert_allclose(found, np.quantile(dense, probabilities, axis=0), atol=1e-14)
+
+
+def test_percentiles_of_what_is_there_are_those_of_the_values():
+    random = np.random.default_rng(0)
+    dense = np.where(random.random((25, 9)) < 0.3, random.standard_normal((25, 9)), np.nan)
+    dense[:, [2, 8]] = np.nan
+    dense[1:, 3], dense[0, 3] = np.nan, 1.5
+    held = [np.flatnonzero(~np.isnan(row)).astype(np.int32) for row in dense]
+    found = intervals(held, [row[cells] for row, cells in zip(dense, held, strict=True)], 3, 25, 0.9, zeros=False)
+    for j, column in enumerate(dense.T):
+        there = column[~np.isnan(column)]
+        numbers = [float(one[divmod(j, 3)]) for one in (found.low, found.median, found.high, found.mean)]
+        if len(there):
+            np.testing.assert_allclose(numbers, [*np.quantile(there, [0.05, 0.5, 0.95]), there.mean()], atol=1e-14)
+            spread = np.std(there, ddof=1) if len(there) > 1 else 0.0
+            assert found.std_error[divmod(j, 3)] == pytest.approx(spread, abs=1e-14)
+        else:
+            assert np.isnan(numbers).all()
+        assert found.share[divmod(j, 3)] == len(there) / 25
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9])

@@ -95,15 +95,15 @@ def test_a_bare_model_has_estimates_only():
 
 @pytest.mark.thorough
 def test_intervals_of_a_learned_graph_are_those_of_its_resamples(fit):
-    effects = total_effects(fit, replicates=8)
+    effects = total_effects(fit, interval="bootstrap", replicates=8)
     again = ordag.bootstrap(fit.moments, 8, method="pooled", kicks=0, seed=0)
     assert effects.interval == "bootstrap"
     assert effects.replicates == 8
-    np.testing.assert_array_equal(effects.low, again.effect_intervals.low)
-    np.testing.assert_array_equal(effects.high, again.effect_intervals.high)
+    assert np.isnan(effects.low).all()  # fewer than 20 have any path
+    np.testing.assert_array_equal(effects.median, again.path_intervals.median)
     np.testing.assert_array_equal(effects.path_found, effects.estimate != 0)
     from_bootstrap = total_effects(again)
-    np.testing.assert_array_equal(from_bootstrap.low, effects.low)
+    np.testing.assert_array_equal(from_bootstrap.median, effects.median)
 
 
 @pytest.mark.slow
@@ -116,23 +116,21 @@ def test_spread_and_share_over_resamples_are_those_of_the_values_zeros_included(
 
 
 @pytest.mark.thorough
-def test_intervals_of_weak_effects_hold_the_truth_though_the_graph_was_learned():
+def test_intervals_of_weak_effects_hold_the_truth_where_there_is_a_path_though_the_graph_was_learned():
     sem = ordag.LinearSEM.from_edges(
         list("abcde"), {("a", "b"): 0.3, ("b", "c"): 0.3, ("a", "c"): 0.2, ("c", "d"): 0.25, ("b", "e"): 0.2}
     )
-    truth, hits, tries = sem.total_effects(), {"bootstrap": 0, "given-graph": 0}, 0
+    truth, hits, tries = sem.total_effects(), 0, 0
     for seed in range(25):
         learned = ordag.learn(dict(zip("abcde", sem.sample(150, seed=seed).T, strict=True)), alpha=0.01)
-        found = learned.sem.total_effects() != 0
-        tries += int(found.sum())
-        for interval in hits:
-            effects = total_effects(
-                learned, interval=interval, **({"replicates": 60} if interval == "bootstrap" else {})
-            )
-            hits[interval] += int(((effects.low <= truth) & (truth <= effects.high))[found].sum())
-    assert tries > 60
-    assert hits["bootstrap"] / tries > 0.9
-    assert hits["given-graph"] / tries < 0.85
+        effects = total_effects(learned, replicates=60)
+        likely = (truth != 0) & (effects.path_support > 0.5)
+        tries += int(likely.sum())
+        hits += int(((effects.low <= truth) & (truth <= effects.high))[likely].sum())
+    assert tries > 40
+    assert (
+        hits / tries > 0.8
+    )  # less than nominal: of a weak effect, resamples that overstate it have the path more often
 
 
 @pytest.mark.slow
@@ -145,7 +143,7 @@ def test_no_path_found_is_not_no_effect(run):
     for words in (["--interval", "bootstrap", "--replicates", "20"], ["--interval", "given-graph"]):
         status, out, _ = run("effect", "marks", "--alpha", "0.05", "--from", "mechanics", "--to", "statistics", *words)
         assert status == 0
-        assert "no directed path was found" in out
+        assert "no interval, as too few" in out or "does not show that there is none" in out
         assert "no effect" not in out
 
 
@@ -154,7 +152,8 @@ def test_the_command_says_what_its_interval_is(run):
     words = ["effect", "marks", "--from", "algebra", "--to", "mechanics", "--alpha", "0.05", "--replicates", "40"]
     status, out, _ = run(*words)
     assert status == 0
-    assert "% of 40 resamples have such a path" in out
+    assert "per unit if there is a path; 95 % interval" in out
+    assert "% of 40." in out
     document = json.loads(run(*words, "--json")[1])
     assert document["interval"] == "bootstrap"
     assert document["replicates"] == 40
@@ -175,5 +174,89 @@ def test_refusals():
         total_effects(fit, level=95)
     with pytest.raises(SettingError, match="interval='normal'"):
         total_effects(fit, interval="normal")
+    with pytest.raises(SettingError, match="draws=200"):
+        total_effects(fit, interval="posterior")
     with pytest.raises(GraphError, match="without a direction"):
         total_effects(ordag.learn("marks", method="pc", alpha=0.05))
+
+
+@pytest.fixture(scope="module")
+def weak():
+    """Three columns whose arrows are in doubt."""
+    sem = ordag.LinearSEM.from_edges(list("abc"), {("a", "b"): 0.5, ("b", "c"): 0.3})
+    return ordag.learn(dict(zip("abc", sem.sample(100, seed=2).T, strict=True)), units="commensurable", draws=60)
+
+
+def test_effects_are_those_of_the_graphs_drawn_for_the_resamples(weak):
+    drawn = np.array(list(weak.posterior.effects(weak.sample)))
+    assert drawn.shape == (60, 3, 3)
+    effects = total_effects(weak)
+    assert effects.interval == "posterior"
+    assert effects.replicates == 60
+    assert 0.05 < effects.probability.max() < 1
+    for i, j in [(i, j) for i in range(3) for j in range(3) if i != j]:
+        there = drawn[drawn[:, i, j] != 0, i, j]
+        assert effects.probability[i, j] == len(there) / 60
+        assert effects.mean[i, j] == pytest.approx(drawn[:, i, j].mean())
+        if len(there):
+            low, median, high = np.quantile(there, [0.025, 0.5, 0.975])
+            low, high = (low, high) if len(there) >= 20 else (np.nan, np.nan)
+            found = [effects.low[i, j], effects.median[i, j], effects.high[i, j]]
+            assert found == pytest.approx([low, median, high], nan_ok=True)
+
+
+def test_one_effect_is_that_of_all(weak):
+    every = total_effects(weak)
+    for pair in ("ab", "ca"):
+        one, same = total_effect(weak, *pair).to_dict(), every.of(*pair).to_dict()
+        assert {**same, "wrong": one["wrong"], "cautions": one["cautions"]} == one
+
+
+def test_a_path_between_two_columns_is_as_probable_as_the_arrow():
+    rows = ordag.LinearSEM.from_edges(["a", "b"], {("a", "b"): 0.2}).sample(100, seed=1)
+    fit = ordag.learn(dict(zip("ab", rows.T, strict=True)), units="commensurable", draws=200)
+    effects = total_effects(fit)
+    np.testing.assert_allclose(effects.probability, fit.probabilities.arrows, atol=4 * np.sqrt(0.25 / 200))
+
+
+def test_the_answer_has_the_verdict_of_its_graph(weak):
+    effect = total_effect(weak, "a", "b")
+    assert effect.wrong == weak.verdict.expected.wrong
+    first, second, third = str(effect).splitlines()[:3]
+    assert first.startswith("a → b: ")
+    assert "per unit if there is a path; 95 % interval " in first
+    assert second.startswith("Probability of a path: ")
+    assert f"explain {100 * effect.robustness:.0f} % of what is left of both" in second
+    assert "expected wrong" in third
+    rows = np.random.default_rng(1).standard_normal((300, 4)).cumsum(axis=0)
+    walk = total_effect(ordag.learn(rows, draws=20), "X1", "X2")
+    assert any(one.startswith("Neighbouring rows are correlated") for one in walk.cautions)
+    assert str(walk).splitlines()[-len(walk.cautions) :] == list(walk.cautions)
+
+
+def test_an_improbable_path_is_said_to_be_none():
+    names = list("abc")
+    rows = ordag.LinearSEM.from_edges(names, {("a", "b"): 1.0, ("b", "c"): 1.0}).sample(2000, seed=1)
+    fit = ordag.learn(dict(zip(names, rows.T, strict=True)), units="commensurable", draws=40)
+    effect = total_effect(fit, "c", "a")
+    assert effect.probability < 0.05
+    assert "c → a: there is probably no directed path" in str(effect)
+    assert "interval" not in str(effect)
+
+
+def test_without_draws_resamples_are_learned_from_again():
+    fit = ordag.learn("marks", draws=0, forecast=1)
+    effect = total_effect(fit, "algebra", "vectors", replicates=4)
+    assert (effect.interval, effect.replicates) == ("bootstrap", 4)
+    assert np.isnan(effect.probability)
+    assert "of 4." in str(effect)
+    assert "no interval, as too few" in str(effect)
+    again = total_effect(fit, "algebra", "vectors", interval="bootstrap", replicates=4)
+    assert again.to_dict() == effect.to_dict()
+
+
+def test_too_many_effects_for_memory_are_refused_before_they_are_made(weak, monkeypatch):
+    monkeypatch.setattr("ordag.effects.EFFECTS", 100)
+    with pytest.raises(SettingError, match=r"do not fit in memory: .*ordag\.total_effect"):
+        total_effects(weak)
+    assert total_effect(weak, "a", "b").replicates == 60

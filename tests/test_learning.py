@@ -180,6 +180,7 @@ def test_json_is_the_whole_answer_in_plain_values():
         "target",
         "weight",
         "std_error",
+        "robustness",
         "p_value",
         "direction_p_value",
         "reason",

@@ -99,7 +99,7 @@ def bootstrap(
     count = _checked_count(replicates)
     check_interval_level(level)
     check_choice("kind", kind, KINDS)
-    cores = worker_count(workers)
+    worker_count(workers)
     root = seed_root(drawn_seed() if seed is None else seed)
     reading, asked = split_reading(settings)
     check_settings(method, asked)
@@ -111,44 +111,72 @@ def bootstrap(
             told = isinstance(root.entropy, int) and not root.spawn_key
             own: dict[str, Any] = {"seed": root.entropy if told else np.random.default_rng(root)}
             recipe = replace(recipe, **own)
-        source = table.source
-        scattered = isinstance(source, ScatteredSource)
-        if scattered:
-            _refuse_rows(kind, source)
+        _refuse_rows(kind, table.source)
         fit = Fit.learned(table, recipe)
-        rows = table.rows if keep and not scattered else None
-        X = rows.values if rows is not None and rows.stride == 1 and rows.values.size <= keep else None
-        kind = _settled(kind, source, X, fit)
-        keep_effects = 12 * count * fit.moments.p * (fit.moments.p - 1) // 2 <= EFFECTS
+        return bootstrap_table(
+            table,
+            fit,
+            count,
+            recipe=recipe,
+            kind=kind,
+            keep=keep,
+            seed=root,
+            level=level,
+            workers=workers,
+            cluster=cluster,
+        )
 
-        def tell(done: int) -> None:
-            table.tell(News(f"bootstrap: {done:,} of {count:,} replicates", done / count))
 
-        def learned(resampler: Resampler, numbers: range) -> list[Replicate]:
-            job = Job(resampler, root, recipe, "effects" if keep_effects else "weights")
-            with on_cluster(current_client() if scattered and cluster is None else cluster):
-                return run(job, numbers, workers, lambda done: tell(numbers.start + done))
+def bootstrap_table(
+    table: Table,
+    fit: Fit,
+    replicates: int,
+    *,
+    recipe: MethodSettings,
+    kind: str = "auto",
+    keep: int = IN_MEMORY,
+    seed: Seed = 0,
+    level: float = 0.95,
+    workers: int | None = None,
+    cluster: Any = None,
+) -> Bootstrap:
+    """The bootstrap of a fit with the table that it was learned from, learned with `recipe`; `keep` is what the table keeps of its rows."""
+    count, cores, root = _checked_count(replicates), worker_count(workers), seed_root(seed)
+    source = table.source
+    scattered = isinstance(source, ScatteredSource)
+    rows = table.rows if keep and not scattered else None
+    X = rows.values if rows is not None and rows.stride == 1 and rows.values.size <= keep else None
+    kind = _settled(kind, source, X, fit)
+    keep_effects = 12 * count * fit.moments.p * (fit.moments.p - 1) // 2 <= EFFECTS
 
-        found: list[Replicate] = []
-        if kind == "poisson":
-            assert source is not None
-            memory = ON_A_CLUSTER if scattered or cluster is not None else MEMORY
-            for numbers in passes(count, fit.moments.p, memory):
-                sums = poisson_sums(
-                    source,
-                    fit.moments,
-                    numbers,
-                    root,
-                    missing=missing,
-                    workers=cores,
-                    progress=table.tell_rows,
-                    starts=table.starts,
-                )
-                found += learned(sums, numbers)
-        else:
-            # Any root whitens, but a root of squares and products has half the digits, and Wishart samples would inherit that.
-            exact = table.qr_moments if X is None and fit.moments.squared else fit.moments
-            found = learned(_resampler(kind, X, exact, recipe), range(count))
+    def tell(done: int) -> None:
+        table.tell(News(f"bootstrap: {done:,} of {count:,} replicates", done / count))
+
+    def learned(resampler: Resampler, numbers: range) -> list[Replicate]:
+        job = Job(resampler, root, recipe, "effects" if keep_effects else "weights")
+        with on_cluster(current_client() if scattered and cluster is None else cluster):
+            return run(job, numbers, workers, lambda done: tell(numbers.start + done))
+
+    found: list[Replicate] = []
+    if kind == "poisson":
+        assert source is not None
+        memory = ON_A_CLUSTER if scattered or cluster is not None else MEMORY
+        for numbers in passes(count, fit.moments.p, memory):
+            sums = poisson_sums(
+                source,
+                fit.moments,
+                numbers,
+                root,
+                missing=table.missing,
+                workers=cores,
+                progress=table.tell_rows,
+                starts=table.starts,
+            )
+            found += learned(sums, numbers)
+    else:
+        # Any root whitens, but a root of squares and products has half the digits, and Wishart samples would inherit that.
+        exact = table.qr_moments if X is None and fit.moments.squared else fit.moments
+        found = learned(_resampler(kind, X, exact, recipe), range(count))
     return _counted(fit, found, kind=kind, seed=root, level=level)
 
 
@@ -239,13 +267,15 @@ def _counted(fit: Fit, found: list[Replicate], *, kind: str, seed: np.random.See
     with np.errstate(invalid="ignore", divide="ignore"):
         direction = np.where(joined > 0, arrows / joined, np.nan)
     places = None if good[0].places is None else np.stack([one.places for one in good if one.places is not None])
-    weights = effects = None
+    weights = effects = given_path = None
     if good[0].weights is not None:
         values = [one.weights for one in good if one.weights is not None]
         weights = intervals([one.arrows for one in good], values, p, total, level)
     if good[0].effects is not None:
         pairs = [one.effects for one in good if one.effects is not None]
-        effects = intervals([numbers for numbers, _ in pairs], [values for _, values in pairs], p, total, level)
+        numbers, values = [one for one, _ in pairs], [one for _, one in pairs]
+        effects = intervals(numbers, values, p, total, level)
+        given_path = intervals(numbers, values, p, total, level, zeros=False)
     return Bootstrap(
         fit=fit,
         graph=fit.graph,
@@ -260,6 +290,7 @@ def _counted(fit: Fit, found: list[Replicate], *, kind: str, seed: np.random.See
         places=places,
         weight_intervals=weights,
         effect_intervals=effects,
+        path_intervals=given_path,
         failed=_reasons(failures),
         undecided=sum(one.undecided for one in good),
         mean_edges=float(joined.sum() / 2 / total),

@@ -323,6 +323,8 @@ def test_names_that_every_object_has_are_names_of_columns(opened):
         assert page.locator("svg.graph .node.chosen").get_attribute("aria-label") == name
     page.locator("#arrows-body tbody tr").first.click()
     assert page.locator("#card h3").inner_text() == " → ".join(fit.graph.directed[0])
+    share = f"would have to explain {100 * fit.edges.robustness[0]:.0f} % of what is left of both"
+    assert share in page.locator("#card").inner_text()
     assert set(page.locator("#data-body tbody th .name").all_text_contents()) == set(INHERITED)
     assert "native code" not in page.locator("body").inner_text()
 

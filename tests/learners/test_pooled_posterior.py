@@ -12,6 +12,7 @@ from budgets import thorough, tries
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import pooled as oracles
+from oracles.model import regression
 from oracles.pooled import masks
 
 from ordag import learn
@@ -148,7 +149,7 @@ def test_the_marks_by_the_plug_in_score_over_all_graphs(five):
 @pytest.mark.slow
 def test_the_marks_have_the_graph_of_the_paper(five):
     X, _ = marks()
-    fit = learn("marks", method="pooled")
+    fit = learn("marks", method="pooled", graph="best")
     assert set(fit.graph.directed) == PAPER
     assert fit.details["start_scores"] == {"all graphs": fit.score}
     totals = oracles.scores_of(X, five)
@@ -302,12 +303,24 @@ def test_a_resample_has_the_covariance_of_the_rows_drawn(seed):
     p = 2 + seed
     X = oracles.random_rows(p, 30, np.random.default_rng(seed), spread=1.0) + 5.0
     unit, scale = Redrawn(Moments.from_rows(X), X, scarce=False).draw(np.random.default_rng(seed))
-    drawn = X[np.random.default_rng(seed).integers(30, size=30)]
+    drawn = oracles.resample(X, seed)
     np.testing.assert_allclose(unit @ unit.T, np.corrcoef(drawn.T), atol=1e-10)
     np.testing.assert_allclose(np.exp(scale), drawn.var(axis=0), rtol=1e-10)
     same, own = Redrawn(Moments.from_rows(X), X, scarce=True).draw(np.random.default_rng(seed))
     np.testing.assert_allclose(same, np.corrcoef(drawn.T), atol=1e-10)
     np.testing.assert_allclose(own, scale, atol=1e-10)
+
+
+@pytest.mark.parametrize("scarce", [False, True])
+def test_a_drawn_graph_has_the_weights_of_its_resample(scarce):
+    X = oracles.random_rows(4, 30, np.random.default_rng(3), spread=1.0) + 5.0
+    graph = np.array([[0, 1, 1, 0], [0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]], dtype=bool)
+    model = Redrawn(Moments.from_rows(X), X, scarce=scarce).model(np.random.SeedSequence(7), graph)
+    drawn = oracles.resample(X, np.random.SeedSequence(7))
+    for j in range(4):
+        parents = np.flatnonzero(graph[:, j])
+        np.testing.assert_allclose(model.B[parents, j], regression(drawn, parents, j)[1], atol=1e-9)
+    np.testing.assert_array_equal(model.B != 0, graph)
 
 
 def test_a_few_rows_stand_for_all():
@@ -320,12 +333,13 @@ def test_a_few_rows_stand_for_all():
         return unit @ unit.T * np.exp((scale[:, None] + scale) / 2.0)
 
     drawn = few[np.random.default_rng(7).integers(100, size=100)]
-    expected = np.cov(X.T, bias=True) + (np.cov(drawn.T, bias=True) - np.cov(few.T, bias=True)) / 2.0
+    expected = np.cov(X.T, bias=True) + oracles.STRENGTH * (np.cov(drawn.T, bias=True) - np.cov(few.T, bias=True)) / 2.0
     np.testing.assert_allclose(covariance(few, 7), expected, atol=1e-10)
     gaussian = np.array([covariance(None, seed) for seed in range(400)])
     S = np.cov(X.T, bias=True)
     np.testing.assert_allclose(gaussian.mean(axis=0), S, atol=4.0 * np.abs(S).max() * np.sqrt(2.0 / 400) / 20.0)
-    np.testing.assert_allclose(gaussian.std(axis=0).diagonal(), S.diagonal() * np.sqrt(2.0 / 400), rtol=0.15)
+    spread = oracles.STRENGTH * S.diagonal() * np.sqrt(2.0 / 400)
+    np.testing.assert_allclose(gaussian.std(axis=0).diagonal(), spread, rtol=0.15)
 
 
 @pytest.mark.slow

@@ -45,6 +45,40 @@ def effect_variance(X, B, source, target):
     return float(np.array(gradient) @ covariance @ np.array(gradient))
 
 
+def robustness_value(X, others, a, b):
+    """The least share r of what is left of columns a and b that a variable must explain so that a has no weight for b given it.
+
+    Such a variable is added to the rows, for one r after the other, and the regression is made again.
+    """
+    _, weights, _, _ = regression(X, [*others, a], b)
+    low, high = 0.0, 1.0
+    for _ in range(25):
+        r = (low + high) / 2.0
+        found = [
+            regression(np.column_stack([X, hidden_cause(X, others, a, b, r, sign)]), [*others, a, X.shape[1]], b)
+            for sign in (-1.0, 1.0)
+        ]
+        if min(solution[1][len(others)] * np.sign(weights[-1]) for solution in found) > 0.0:
+            low = r
+        else:
+            high = r
+    return high
+
+
+def hidden_cause(X, others, a, b, r, sign):
+    """A column that explains the share r of what `others` leave of a, and r of what a and others leave of b."""
+
+    def unit_rest(y, columns):
+        design = np.column_stack([np.ones(len(y)), *columns])
+        rest = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
+        return rest / np.linalg.norm(rest)
+
+    given = [X[:, k] for k in others]
+    d, e = unit_rest(X[:, a], given), unit_rest(X[:, b], [*given, X[:, a]])
+    v = unit_rest(np.cos(np.arange(len(X)) ** 2), [*given, X[:, a], X[:, b]])
+    return np.sqrt(r) * d + sign * np.sqrt(1.0 - r) * (np.sqrt(r) * e + np.sqrt(1.0 - r) * v)
+
+
 def covariance(B, omega):
     T = np.linalg.inv(np.eye(len(B)) - B)
     return T.T @ np.diag(omega) @ T

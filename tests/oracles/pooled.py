@@ -293,12 +293,22 @@ def masks(sets):
     return [sum(1 << k for k in members) for members in sets]
 
 
+STRENGTH = 0.8
+"""How far resamples go from the table to rows drawn with replacement."""
+
+
+def resample(X, seed):
+    """Rows whose covariance lies between that of the rows and that of as many drawn with replacement."""
+    drawn = X[np.random.default_rng(seed).integers(len(X), size=len(X))]
+    own = np.cov(X.T, bias=True)
+    wanted = own + STRENGTH * (np.cov(drawn.T, bias=True) - own)
+    white = np.linalg.solve(np.linalg.cholesky(own), (X - X.mean(axis=0)).T)
+    return (np.linalg.cholesky(wanted) @ white).T
+
+
 def bagged(X, graphs, seeds, groups=None, spread=1.0):
-    """The probabilities in the mean over resamples: rows drawn with replacement, written down one by one."""
-    found = []
-    for seed in seeds:
-        drawn = X[np.random.default_rng(seed).integers(len(X), size=len(X))]
-        found.append(probabilities(scores_of(drawn, graphs, groups, spread), graphs))
+    """The probabilities in the mean over resamples, written down one by one."""
+    found = [probabilities(scores_of(resample(X, seed), graphs, groups, spread), graphs) for seed in seeds]
     return np.mean(found, axis=0)
 
 

@@ -43,8 +43,7 @@ def test_lines_fit_and_names_stay_whole(run, monkeypatch, words, width):
     assert status == 0
     assert all(line == line.rstrip() for line in out.splitlines())
     assert names_whole(out)
-    if words[0] != "effect":
-        assert max(map(cell_len, out.splitlines())) <= width
+    assert max(map(cell_len, out.splitlines())) <= width
 
 
 @pytest.mark.slow
@@ -52,7 +51,7 @@ def test_a_narrow_table_keeps_names_and_says_what_it_leaves_out(run, monkeypatch
     monkeypatch.setenv("COLUMNS", "40")
     out = run("learn", "marks", "--alpha", "0.05")[1]
     assert "algebra   →  statistics  0.7653" in out
-    assert "left out at this width: s.e., p edge, p direction, by; see --json or --out" in " ".join(out.split())
+    assert "left out at this width: s.e., p edge, p direction, robust, by; see --json or --out" in " ".join(out.split())
     steps = out.split("Graph")[0]
     assert all(name in steps for name in MARKS)
     monkeypatch.setenv("COLUMNS", "80")

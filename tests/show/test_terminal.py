@@ -16,6 +16,7 @@ from ordag.words import harmless, shown
 NUMBERS = {
     "weight": ("weight", 1.0, 1e-3),
     "s.e.": ("std_error", 1.0, 6e-2),
+    "robust": ("robustness", 0.01, 1.0),
     "p edge": ("p_value", 1.0, 6e-2),
     "p direction": ("direction_p_value", 1.0, 6e-2),
     "arrow": ("probability", 0.01, 1.0),
@@ -87,8 +88,8 @@ def test_what_a_narrow_table_leaves_out_is_named(kind):
 @pytest.mark.parametrize(
     ("kind", "first_to_last"),
     [
-        ("bootstrap", ["s.e.", "p direction", "p edge", "by", "support"]),
-        ("pooled", ["s.e.", "edge", "by", "support", "arrow"]),
+        ("bootstrap", ["robust", "s.e.", "p direction", "p edge", "by", "support"]),
+        ("pooled", ["robust", "s.e.", "edge", "by", "support", "arrow"]),
     ],
 )
 def test_what_matters_most_is_left_out_last(kind, first_to_last):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import click
 
-from ordag.bootstrapping import bootstrap
+from ordag.bootstrapping import IN_MEMORY, Bootstrap, bootstrap_table
 from ordag.cli.help import ManualPage
 from ordag.cli.options import (
     DATA,
@@ -20,12 +19,14 @@ from ordag.cli.options import (
     with_options,
 )
 from ordag.cli.progress import Progress
+from ordag.data.table import Table
 from ordag.effects import directed, total_effect, usual_replicates
 from ordag.errors import SettingError
-from ordag.learners.methods import AUTO, settings_of
-from ordag.learners.pooled.method import PooledSettings
-from ordag.learning import learn
-from ordag.model.effects import check_pair
+from ordag.fit import Fit
+from ordag.learners.methods import AUTO, check_settings, recipe_for, settings_of
+from ordag.model.effects import KINDS, check_pair
+from ordag.resampling.intervals import check_interval_level
+from ordag.show.screen import Screen, say
 
 
 @click.command(cls=ManualPage)
@@ -35,12 +36,11 @@ from ordag.model.effects import check_pair
 @click.option("--level", default=0.95, show_default=True, type=float, help="Of the interval.")
 @click.option(
     "--interval",
-    default="bootstrap",
-    show_default=True,
-    type=click.Choice(["bootstrap", "given-graph"]),
-    help="Learn the graph again from resamples, or take it for granted (quick, and too short for a learned graph).",
+    type=click.Choice(KINDS),
+    help="posterior: from the resamples that the probabilities of arrows are averaged over (pooled only, and the default there). "
+    "bootstrap: learn the graph again from resamples. given-graph: take it for granted (quick, and too short for a learned graph).",
 )
-@click.option("--replicates", type=int, help="Resamples for the interval: 200, or 100 to 40 where learning takes long.")
+@click.option("--replicates", type=int, help="Resamples of the bootstrap: 200, or 100 to 40 where learning takes long.")
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn the graph.")
 @with_options(setting_options(also={"seed": "Of the resamples too."}))
 @with_options(READING)
@@ -53,7 +53,7 @@ def effect(
     source: str,
     target: str,
     level: float,
-    interval: str,
+    interval: str | None,
     replicates: int | None,
     method: str,
     as_json: bool,
@@ -61,14 +61,14 @@ def effect(
 ) -> None:
     """The total causal effect of one variable on another in the model learned from DATA.
 
-    It is what a change of the cause by one unit adds to the target along all directed paths of the learned graph. The interval
-    allows for the graph having been learned: it is learned again from resamples, with the seed 0 unless --seed says otherwise. DATA is
-    as in ordag learn.
+    It is what a change of the cause by one unit adds to the target along all directed paths of the learned graph. The answer has the
+    probability that there is a path at all, the interval of the effect if there is one, how strong a hidden common cause would have to
+    be to bring it to zero, and what speaks against the graph. DATA is as in ordag learn.
 
     \b
     Examples
-      ordag effect marks --from algebra --to mechanics --alpha 0.05
-      ordag effect marks --from algebra --to mechanics --interval given-graph
+      ordag effect marks --from algebra --to mechanics
+      ordag effect marks --from algebra --to mechanics --alpha 0.05 --interval given-graph
       ordag effect data.csv --from dose --to response --knowledge known.txt --json
     """
     reading = take_reading(values)
@@ -78,14 +78,24 @@ def effect(
         raise SettingError(
             f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order, or choose another method."
         )
+    check_interval_level(level)
+    check_settings(method, settings)
     with Progress() as progress:
-        fit = learn(data, method, progress=progress, **reading, **settings)
+        table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading)
+        fit = Fit.learned(table, recipe_for(table, method, settings))
+        answer: Fit | Bootstrap = fit
         check_pair(source, target, fit.names)
         directed(fit)
-        if interval == "bootstrap":
+        unasked = interval is None and (replicates is not None or fit.probabilities is None)
+        if interval == "bootstrap" or unasked:
             count = usual_replicates(fit) if replicates is None else replicates
-            again = {"seed": 0, **({"kicks": 0} if isinstance(fit.recipe, PooledSettings) else {}), **settings}
-            resampled = bootstrap(data, count, method=fit.method, level=level, progress=progress, **reading, **again)
-            fit = replace(fit, bootstrap=resampled)
-    found = total_effect(fit, source, target, level, interval=interval)
-    click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False) if as_json else str(found))
+            recipe = fit.recipe if "kicks" in settings else fit.recipe.hurried()
+            seed = settings.get("seed", 0)
+            answer = bootstrap_table(table, fit, count, recipe=recipe, seed=seed, level=level)
+    found = total_effect(answer, source, target, level, interval=interval)
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        screen = Screen()
+        for line in str(found).splitlines():
+            say(screen, line)

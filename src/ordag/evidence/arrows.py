@@ -42,6 +42,7 @@ def arrow_columns(found: Found, support: Support | None = None) -> dict[str, Any
     place = np.argsort(found.places or ())
     if found.refit is not None:
         columns["weight"], columns["std_error"] = found.refit.weights_of(source, target)
+        columns["robustness"] = found.refit.robustness_of(source, target)
     p_values = edge_p_values(found, source, target)
     if p_values is not None:
         columns["p_value"] = p_values

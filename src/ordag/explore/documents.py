@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
-from ordag.effects import directed
+from ordag.effects import directed, pair_effect
 from ordag.evidence.forecast import usual_count
 from ordag.evidence.verdict import Verdict, quick_verdict, spread_sentence
 from ordag.fit import Fit
 from ordag.graph.acyclic import topological_order
 from ordag.learners.methods import is_counted
 from ordag.learners.pooled.search import PooledResult
-from ordag.model.effects import check_pair, effects_given_graph
+from ordag.model.effects import Effect, check_pair, effects_given_graph
 from ordag.plain import plain
 from ordag.show.again import Origin
 from ordag.show.document import document
@@ -160,29 +160,39 @@ def effects_of(fit: Fit, cause: str) -> dict[str, Any]:
 
 
 def effect_of(fit: Fit, cause: str, effect: str) -> dict[str, Any]:
-    """The total effect of one variable on another, and the paths that it runs along."""
+    """The total effect of one variable on another, and the paths that it runs along.
+
+    The interval is that of `ordag.total_effect` where the probabilities of arrows are known; else it takes the graph for granted.
+    """
     i, j = check_pair(cause, effect, fit.names)
     sem = directed(fit)
-    found = effects_given_graph(sem, fit.moments.R, LEVEL).of(cause, effect)
+    weighed = fit.posterior is not None and fit.posterior.quick and fit.probabilities is not None
+    found = pair_effect(fit, cause, effect, LEVEL, "posterior" if weighed else "given-graph")
     paths, count = _paths(sem.B, i, j)
     known = found if found.path_found else None
     return {
         "total": plain(found.estimate),
         **{name: None if known is None else plain(getattr(known, name)) for name in ("std_error", "low", "high")},
-        "sentence": _effect_sentence(cause, effect, found.estimate, found.low, found.high, count),
+        "sentence": f"{_effect_sentence(found, count)} {found.certainty}".strip(),
         "paths": [{"nodes": nodes, "product": plain(product)} for nodes, product in paths],
         "more_paths": count - len(paths),
     }
 
 
-def _effect_sentence(cause: str, effect: str, total: float, low: float, high: float, paths: int) -> str:
-    one, other = shown(cause), shown(effect)
+def _effect_sentence(found: Effect, paths: int) -> str:
+    one, other = shown(found.source), shown(found.target)
     if not paths:
         return f"No directed path leads from {one} to {other} in this graph, so a change of {one} changes nothing in {other}."
-    more = "more" if total >= 0 else "less"
+    more = "more" if found.estimate >= 0 else "less"
+    granted = "taking the graph for granted" if found.interval == "given-graph" else "if there is a path"
+    ends = (
+        f"{LEVEL:.0%} interval {number(found.low, 3)} to {number(found.high, 3)}"
+        if found.low == found.low
+        else "no interval"
+    )
     return (
-        f"One unit more in {one} makes {other} {number(abs(total), 3)} {more} in expectation, along {counted(paths, 'path')} "
-        f"({LEVEL:.0%} interval {number(low, 3)} to {number(high, 3)}, taking the graph for granted)."
+        f"One unit more in {one} makes {other} {number(abs(found.estimate), 3)} {more} in expectation, along {counted(paths, 'path')} "
+        f"({ends}, {granted})."
     )
 
 

@@ -6,6 +6,7 @@ a to b of the products of their weights, which is $T_{ab}$ with $T = (I - B)^{-1
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,14 +20,18 @@ from ordag.checks import short
 from ordag.errors import ColumnError, SettingError
 from ordag.linalg import triangle
 from ordag.markup import MOST_ROWS, arrow, card, sentence, table
+from ordag.model.robustness import effect_robustness
 from ordag.model.sem import LinearSEM
-from ordag.words import counted, did_you_mean, listed, number, shown
+from ordag.words import about, counted, did_you_mean, harmless, listed, number, share, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Kind = Literal["bootstrap", "given-graph"]
-KINDS: tuple[Kind, ...] = ("bootstrap", "given-graph")
+Kind = Literal["posterior", "bootstrap", "given-graph"]
+KINDS: tuple[Kind, ...] = ("posterior", "bootstrap", "given-graph")
+
+IMPROBABLE = 0.05
+"""The share of graphs with a path below which there is probably none."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +39,18 @@ class Effect:
     """The total effect of `source` on `target`: how much the target changes when the source is raised by one.
 
     estimate: that of the learned graph, 0 where no directed path was found in it.
-    interval: what `std_error`, `low` and `high` are from: "bootstrap" (the graph learned again from every resample), or
-        "given-graph" (as if it had been known beforehand). They are nan for a model that was not fitted to rows.
-    path_found: whether the learned graph has a directed path. path_support: the share of resamples whose graph has one, nan
-        without resamples.
+    interval: what the other numbers are from: "posterior" (graphs drawn for the resamples that the probabilities of arrows are averaged
+        over, each fitted to its resample), "bootstrap" (the graph learned again from every resample), or "given-graph" (as if it had
+        been known beforehand).
+    std_error, low, high, median: over the graphs that have a directed path; nan where fewer than 20 have one (the median where none
+        has), and for a model that was not fitted to rows. mean: over all graphs, 0 where there is no path.
+    path_found: whether the learned graph has a directed path. probability: of a path, the share of the graphs drawn from the posterior that
+        have one. path_support: the share of resamples in whose learned graph there is one. Both are nan where there are none.
+    robustness: the share of what is left of both that a hidden common cause would have to explain to bring the effect to zero
+        (`ordag.model.robustness`); nan without a path in the learned graph.
     replicates: how many resamples there were.
+    wrong: the share of the arrows of the learned graph that is expected wrong, nan where unknown. cautions: what speaks against the
+        graph, each with what to do about it.
     """
 
     source: str
@@ -49,34 +61,68 @@ class Effect:
     high: float
     level: float
     interval: Kind
+    median: float
+    mean: float
     path_found: bool
+    probability: float
     path_support: float
+    robustness: float
     replicates: int
+    wrong: float = math.nan
+    cautions: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; None for what is not known."""
-        return {key: None if value != value else value for key, value in vars(self).items()}
+        values = {key: None if value != value else value for key, value in vars(self).items()}
+        return {**values, "cautions": list(self.cautions)}
 
     def __str__(self) -> str:
-        """What was found, in one or two lines."""
-        pair = f"{shown(self.source)} → {shown(self.target)}"
-        level = f"{100 * self.level:g}% interval"
-        if self.interval == "given-graph":
-            if not self.path_found:
-                return (
-                    f"{pair}: no directed path was found in the learned graph, which does not show that there is none."
-                )
-            return (
-                f"{pair}: {self.estimate:.4g} per unit, standard error {self.std_error:.2g}, {level} {self.low:.4g} to "
-                f"{self.high:.4g}, if the learned graph is right"
-            )
-        support = f"{100 * self.path_support:.0f} % of {self.replicates} resamples have such a path"
+        """What was found, in two lines; then what to expect of the graph, and one line for each caution."""
+        lines = [f"{shown(self.source)} → {shown(self.target)}: {self._size}", self.certainty]
+        if self.wrong == self.wrong:
+            lines.append(f"Of the arrows of the learned graph {about(self.wrong)} are expected wrong.")
+        return "\n".join(filter(None, [*lines, *map(harmless, self.cautions)]))
+
+    @property
+    def _share(self) -> float:
+        """Of the graphs, those with a path; nan where there is only one."""
+        return self.path_support if self.interval == "bootstrap" else self.probability
+
+    @property
+    def _size(self) -> str:
+        """How large the effect is."""
+        if self._share < IMPROBABLE:
+            return "there is probably no directed path"
+        estimate, known = (self.estimate if self.path_found else self.median), self.low == self.low
+        ends = f"{100 * self.level:g} % interval {self.low:.3g} to {self.high:.3g}" if known else "no interval"
+        if self.interval != "given-graph":
+            few = "" if known else ", as too few of the resamples have one"
+            return f"{estimate:.3g} per unit if there is a path; {ends}{few}"
         if not self.path_found:
-            return f"{pair}: no directed path was found; {level} {self.low:.4g} to {self.high:.4g} ({support})"
-        return (
-            f"{pair}: {self.estimate:.4g} per unit, standard error {self.std_error:.2g}, {level} {self.low:.4g} to "
-            f"{self.high:.4g}\nThe graph was learned again each time: {support}."
-        )
+            return "no directed path was found in the learned graph, which does not show that there is none"
+        return f"{estimate:.3g} per unit, {ends}, if the learned graph is right"
+
+    @property
+    def certainty(self) -> str:
+        """How sure it is that there is a directed path, and how strong a hidden common cause would have to be."""
+        return " ".join([*self._path, *self._robust])
+
+    @property
+    def _path(self) -> list[str]:
+        if self._share != self._share:
+            return []
+        said = f"Probability of a path: {share(self.probability)}."
+        if self.interval == "bootstrap":
+            said = f"Resamples with a path: {share(self.path_support)} of {self.replicates}."
+        surprising = self.path_found != (self._share >= IMPROBABLE)
+        return [said, f"The learned graph has {'one' if self.path_found else 'none'}."] if surprising else [said]
+
+    @property
+    def _robust(self) -> list[str]:
+        if self.robustness != self.robustness or self._share < IMPROBABLE:
+            return []
+        explained = share(self.robustness)
+        return [f"A hidden common cause would have to explain {explained} of what is left of both to bring it to zero."]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +136,12 @@ class Effects:
     high: Array
     level: float
     interval: Kind
+    median: Array
+    mean: Array
     path_found: Mask
+    probability: Array
     path_support: Array
+    robustness: Array
     replicates: int
 
     @cached_property
@@ -120,9 +170,9 @@ class Effects:
         )
         title = f"Effects: {counted(len(self.names), 'variable')}, {counted(len(source), 'pair')} with a path"
         made = f"Intervals of {self.level:.0%}, " + (
-            f"from {counted(self.replicates, 'resample')}"
-            if self.interval == "bootstrap"
-            else "taking the graph for granted"
+            "taking the graph for granted"
+            if self.interval == "given-graph"
+            else f"given a path, from {counted(self.replicates, 'resample')}"
         )
         return card(
             title,
@@ -133,15 +183,15 @@ class Effects:
     def of(self, source: str, target: str) -> Effect:
         """That of one variable on another."""
         i, j = check_pair(source, target, self.names)
-        numbers = {
-            name: float(getattr(self, name)[i, j]) for name in ("estimate", "std_error", "low", "high", "path_support")
+        numbers: dict[str, Any] = {
+            name: float(values[i, j]) + 0.0 for name, values in vars(self).items() if isinstance(values, np.ndarray)
         }
+        numbers["path_found"] = bool(self.path_found[i, j])
         return Effect(
             source=source,
             target=target,
             level=self.level,
             interval=self.interval,
-            path_found=bool(self.path_found[i, j]),
             replicates=self.replicates,
             **numbers,
         )
@@ -151,11 +201,24 @@ def effects_given_graph(sem: LinearSEM, R: Array | None, level: float) -> Effect
     """The effects with normal intervals around them; R is the root of the scatter that the model was fitted to, None for a
     model that was not fitted to rows."""
     effects = sem.total_effects()
-    unknown = np.full(effects.shape, np.nan)
+    path, unknown = effects != 0, np.full(effects.shape, np.nan)
     std_error = unknown if R is None else np.sqrt(effect_variances(sem, R, effects))
     reach = float(ndtri(0.5 + level / 2.0)) * std_error
     return Effects(
-        sem.names, effects, std_error, effects - reach, effects + reach, level, "given-graph", effects != 0, unknown, 0
+        names=sem.names,
+        estimate=effects,
+        std_error=std_error,
+        low=effects - reach,
+        high=effects + reach,
+        level=level,
+        interval="given-graph",
+        median=unknown,
+        mean=unknown,
+        path_found=path,
+        probability=unknown,
+        path_support=unknown,
+        robustness=unknown if R is None else effect_robustness(R, sem.dag.links, path),
+        replicates=0,
     )
 
 

@@ -14,6 +14,7 @@ from ordag.errors import CollinearError, ConstantColumnError, GraphError, TooFew
 from ordag.graph.dag import Dag
 from ordag.graph.links import Links
 from ordag.linalg import EPSILON, lengths, triangle
+from ordag.model.robustness import robustness_value
 from ordag.model.sem import LinearSEM, MomentsLike
 from ordag.words import collinear, counted, listed, shown
 
@@ -46,6 +47,11 @@ class Refit:
         """The weights of arrows by the places of their ends, and their standard errors; 0 and nan where there is no arrow."""
         find = self.links.look_up
         return find(self.weights, source, target, 0.0), find(self.std_errors, source, target, np.nan)
+
+    def robustness_of(self, source: NDArray[np.intp], target: NDArray[np.intp]) -> Array:
+        """The robustness values of arrows (`ordag.model.robustness`); nan where there is no arrow."""
+        weights, std_errors = self.weights_of(source, target)
+        return robustness_value(np.abs(weights / std_errors) / np.sqrt(self.residual_df[target]))
 
 
 def refit(moments: MomentsLike, dag: Dag) -> Refit:

@@ -15,32 +15,44 @@ from ordag.errors import SettingError
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """Percentile intervals, medians and standard deviations over all replicates, that of i → j at [i, j].
+    """Percentile intervals, medians, means and standard deviations over replicates, that of i → j at [i, j].
 
-    `share` is that of the replicates that have the arrow (or path). A replicate without it counts as zero: an interval that
-    excludes zero belongs to an arrow that is there, with the same sign, in nearly all replicates.
+    `share` is that of the replicates that have the arrow (or path). In those over all replicates one without it counts as zero: an
+    interval that excludes zero belongs to an arrow that is there, with the same sign, in nearly all replicates. Those over the
+    replicates that have it are nan where none does.
     """
 
     low: Array
     median: Array
     high: Array
+    mean: Array
     std_error: Array
     share: Array
     level: float
 
 
 def intervals(
-    numbers: Sequence[NDArray[np.int32]], values: Sequence[Array], p: int, replicates: int, level: float
+    numbers: Sequence[NDArray[np.int32]],
+    values: Sequence[Array],
+    p: int,
+    replicates: int,
+    level: float,
+    *,
+    zeros: bool = True,
 ) -> Intervals:
-    """From the pair numbers (i · p + j) and values of every replicate."""
+    """From the pair numbers (i · p + j) and values of every replicate; `zeros` says whether those without a pair count as zero."""
     cells, found = np.concatenate([*numbers, np.empty(0, np.int32)]), np.concatenate([*values, np.empty(0)])
-    probabilities = [(1.0 - level) / 2.0, 0.5, (1.0 + level) / 2.0]
-    low, median, high = percentiles(cells, found, p * p, replicates, probabilities).reshape(3, p, p)
     count = np.bincount(cells, minlength=p * p)
-    mean = np.bincount(cells, found, minlength=p * p) / replicates
-    squares = np.bincount(cells, np.square(found - mean[cells]), minlength=p * p) + (replicates - count) * mean**2
-    std_error = np.sqrt(squares / max(replicates - 1, 1)).reshape(p, p)
-    return Intervals(low, median, high, std_error, (count / replicates).reshape(p, p), level)
+    total = np.full_like(count, replicates) if zeros else count
+    probabilities = [(1.0 - level) / 2.0, 0.5, (1.0 + level) / 2.0]
+    low, median, high = percentiles(cells, found, total, probabilities).reshape(3, p, p)
+    with np.errstate(invalid="ignore"):
+        mean = np.bincount(cells, found, minlength=p * p) / total
+        squares = np.bincount(cells, np.square(found - mean[cells]), minlength=p * p) + (total - count) * mean**2
+    std_error = np.sqrt(squares / np.maximum(total - 1, 1))
+    return Intervals(
+        low, median, high, mean.reshape(p, p), std_error.reshape(p, p), (count / replicates).reshape(p, p), level
+    )
 
 
 def check_interval_level(level: float) -> None:
@@ -51,13 +63,14 @@ def check_interval_level(level: float) -> None:
 
 
 def percentiles(
-    cells: NDArray[np.int32], values: Array, size: int, total: int, probabilities: Sequence[float]
+    cells: NDArray[np.int32], values: Array, total: NDArray[np.intp], probabilities: Sequence[float]
 ) -> Array:
-    """Quantiles of `total` values in each of `size` cells, those not listed being zero: (probabilities, size).
+    """Quantiles of `total` values in each cell, those not listed being zero and nan where there is none: (probabilities, cells).
 
     Within a cell the sorted values are its negative ones, the zeros, then the positive ones, so the r-th of them is found
     by counting, and the zeros are never stored. Between two of them the quantile is linear (NumPy's default).
     """
+    size = len(total)
     order = np.lexsort((values, cells))
     values = values[order]
     listed = np.bincount(cells, minlength=size)
@@ -66,15 +79,15 @@ def percentiles(
     zeros = total - listed
     padded = np.append(values, 0.0)
 
-    def at(rank: int) -> Array:
+    def at(rank: NDArray[np.intp]) -> Array:
         place = np.where(rank < negative, start + rank, start + rank - zeros)
         within = (rank >= negative) & (rank < negative + zeros)
-        return np.asarray(padded[np.where(within, len(values), place)])
+        return np.asarray(padded[np.where(within | (total == 0), len(values), place)])
 
     quantiles = np.empty((len(probabilities), size))
     for k, probability in enumerate(probabilities):
         rank = probability * (total - 1)
-        below = int(rank)
-        first, second = at(below), at(min(below + 1, total - 1))
-        quantiles[k] = first + (rank - below) * (second - first)
+        below = rank.astype(np.intp)
+        first, second = at(below), at(np.minimum(below + 1, total - 1))
+        quantiles[k] = np.where(total > 0, first + (rank - below) * (second - first), np.nan)
     return quantiles

@@ -36,6 +36,7 @@ class Support:
     places: the position of every variable in every replicate's order, counted from 0 (None likewise).
     weight_intervals, effect_intervals: intervals and medians of weights and total effects, zero being counted where a replicate has no
         arrow or path (None where graphs have undirected edges; effects also None where they would not fit in memory).
+    path_intervals: those of the total effects over the replicates that have a path (None likewise).
     failed: how many replicates were refused, by reason, each in the words of its first case.
     mean_edges: the edges of a replicate's graph, on average. It exceeds that of the data's own graph: see docs/bootstrap.md.
     undecided: how many replicates have steps that float64 does not decide.
@@ -54,6 +55,7 @@ class Support:
     places: NDArray[np.int32] | None
     weight_intervals: Intervals | None
     effect_intervals: Intervals | None
+    path_intervals: Intervals | None
     failed: Mapping[str, int]
     undecided: int
     mean_edges: float

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 40
 ELSEWHERE = "; see --json or --out"
-LEAST_IMPORTANT_FIRST = ("s.e.", "edge", "p direction", "p edge", "by", "support", "arrow")
+LEAST_IMPORTANT_FIRST = ("robust", "s.e.", "edge", "p direction", "p edge", "by", "support", "arrow")
 """Columns of the table of arrows in the order in which a narrow screen leaves them out, after all that are not named here."""
 
 

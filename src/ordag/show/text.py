@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from ordag.fit import Fit
 
 
+ROBUST = "robust: the share of what is left of both ends that a hidden common cause would have to explain to bring the weight to zero"
+"""How to read the robustness value of an arrow."""
+
+
 def margin(value: float) -> str:
     """By how much larger the runner-up is, in percent, or from twice on how many times as large."""
     if value != value:
@@ -44,6 +48,7 @@ def edge_cells(fit: Fit, most: int) -> dict[str, list[str]]:
         "probability": ("arrow", percent),
         "p_value": ("p edge", probability),
         "direction_p_value": ("p direction", probability),
+        "robustness": ("robust", percent),
         "reason": ("by", str),
         "support": ("support", percent),
     }
@@ -59,15 +64,15 @@ def edge_cells(fit: Fit, most: int) -> dict[str, list[str]]:
 
 
 def legend(fit: Fit) -> str:
-    """Which regressions the numbers of the table of arrows are from, where they are from two."""
+    """Which regressions the numbers of the table of arrows are from, where they are from two; and how to read robustness."""
     columns = fit.edge_columns
-    if not columns["source"] or "weight" not in columns or "probability" in columns:
+    if not columns["source"] or "weight" not in columns:
         return ""
-    if fit.selection is not None:
-        return "weight and s.e.: given the target's other parents; p edge: given all earlier variables"
-    if fit.pair_p_values is not None:
-        return "weight and s.e.: given the target's other parents; p edge: the largest of all tests of the pair"
-    return ""
+    said = [ROBUST]
+    if "probability" not in columns and (fit.selection is not None or fit.pair_p_values is not None):
+        tests = "given all earlier variables" if fit.selection is not None else "the largest of all tests of the pair"
+        said = [f"weight and s.e.: given the target's other parents; p edge: {tests}", ROBUST]
+    return "; ".join(said)
 
 
 def lines_without_direction(fit: Fit) -> list[tuple[tuple[str, str], str]]:

@@ -49,6 +49,7 @@ class Pairs:
 
     kind: "arrow" or "line" of the graph; "absent" pairs are not joined by it, and have the direction that they would have.
     weight, std_error: those of the fitted model; of an absent pair, of the regression on all earlier variables.
+    robustness: what a hidden common cause would have to explain to bring the weight of an arrow to zero (`ordag.model.robustness`).
     standardised: the weight in standard deviations of both ends.
     p_value, q_value, edge_probability: the evidence for an edge. direction_p_value, probability: that for the arrow.
     support, direction_support, low, high: what resamples say, and the interval of the weight (of the level of the resamples, or 95 %).
@@ -61,6 +62,7 @@ class Pairs:
     kind: list[Kind]
     weight: Array
     std_error: Array
+    robustness: Array
     standardised: Array
     p_value: Array
     q_value: Array
@@ -215,10 +217,11 @@ def _pairs(fit: Fit, most: int) -> Pairs:
     earlier, later = np.minimum(*ends), np.maximum(*ends)
     present = np.array([kind != "absent" for kind in kinds], dtype=bool)
     unknown = np.full(count, math.nan)
-    weight, std_error = unknown.copy(), unknown.copy()
+    weight, std_error, robustness = unknown.copy(), unknown.copy(), unknown.copy()
     p_value, q_value, direction = unknown.copy(), unknown.copy(), unknown.copy()
     if fit.refit is not None:
         weight[present], std_error[present] = fit.refit.weights_of(source[present], target[present])
+        robustness[present] = fit.refit.robustness_of(source[present], target[present])
     known = np.ones(count, dtype=bool) if fit.selection is not None else present
     tested = edge_p_values(fit, source[known], target[known])
     if tested is not None:
@@ -250,8 +253,8 @@ def _pairs(fit: Fit, most: int) -> Pairs:
     tied &= ~np.isin(np.array(reason), ["knowledge", "class"])
     spread = fit.moments.spread
     return Pairs(
-        source, target, kinds, weight, std_error, weight * spread[source] / spread[target], p_value, q_value, direction,
-        edge_probability, probability, support, turned, low, high, reason, np.asarray(tied, dtype=bool),
+        source, target, kinds, weight, std_error, robustness, weight * spread[source] / spread[target], p_value, q_value,
+        direction, edge_probability, probability, support, turned, low, high, reason, np.asarray(tied, dtype=bool),
         _strength(support, edge_probability, p_value),
     )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -9,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
+from ordag.errors import OrdagError
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.pooled.consensus import consensus
-from ordag.learners.pooled.resampled import Resampled
+from ordag.learners.pooled.resampled import Redrawn, Resampled
 from ordag.learners.pooled.search import PooledResult
 
 Arrows = TypeVar("Arrows", Array, Mask)
@@ -83,6 +85,7 @@ class Posterior:
         self._most = usual_draws(found.score.p) if draws is None else int(draws)
         self._precise = PRECISE if draws is None else 0.0
         self._known: dict[str, Probabilities] = {}
+        self._graphs: dict[str, list[NDArray[np.uint8]]] = {}
         self._hasty = False
 
     @property
@@ -108,17 +111,38 @@ class Posterior:
 
     def _averages(self, kind: str, rows: Array | None) -> Probabilities:
         resampled, seeds = Resampled(self._found, rows), children(self._seed, self._most)
-        arrows, compelled, errors = [], [], np.zeros(0)
+        arrows, compelled, graphs, errors = [], [], [], np.zeros(0)
         for first in range(0, self._most, BATCH):
             draws = resampled.run(seeds[first : first + BATCH])
             arrows += [one.arrows for one in draws]
             compelled += [self._found.compelled(one.graph) for one in draws]
+            graphs += [np.packbits(one.graph) for one in draws]
             errors = np.std(arrows, axis=0, ddof=min(1, len(arrows) - 1)) / np.sqrt(len(arrows))
             if errors.max() <= self._precise:
                 break
+        self._graphs[kind] = graphs
         averages = np.mean(arrows, axis=0), errors, np.mean(compelled, axis=0)
         mean, errors, shares = (self._by_column(one) for one in averages)
         return Probabilities(mean, kind, len(arrows), errors, shares)
+
+    def effects(self, rows: Array | None) -> Iterator[Array]:
+        """Yield the total effects in every resample, of i on j at [i, j]: those of the graph that was drawn for it, fitted to it.
+
+        A resample to which its graph cannot be fitted is left out.
+        """
+        probabilities = self.probabilities(rows)
+        if probabilities is None:
+            return
+        graphs, p = self._graphs[probabilities.kind], self._found.moments.p
+        redrawn = Redrawn(
+            self._found.moments, None if rows is None else rows[:, self.order], scarce=self._found.variances.most < p
+        )
+        for seed, bits in zip(children(self._seed, len(graphs)), graphs, strict=True):
+            graph = np.unpackbits(bits, count=p * p).reshape(p, p).astype(bool)
+            try:
+                yield self._by_column(redrawn.model(seed, graph).total_effects())
+            except OrdagError:
+                continue
 
     def compelled(self, rows: Array | None) -> Mask:
         """The arrows that follow from the equivalence class; without resamples, from the best one where error variances say nothing."""

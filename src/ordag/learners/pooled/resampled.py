@@ -22,13 +22,16 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from ordag.arrays import Array, Mask
 from ordag.bits import unpacked_columns
 from ordag.data.moments import Moments
+from ordag.graph.dag import Dag
 from ordag.learners.order_search.engine import OrderSearch, together
 from ordag.learners.pooled.all_graphs import MOST_VARIABLES, AllGraphs
 from ordag.learners.pooled.sampler import Sampler, Walk
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.search import PooledResult
 from ordag.learners.pooled.variances import RootRegressions
-from ordag.linalg import lengths, wishart_root
+from ordag.linalg import lengths, triangle, wishart_root
+from ordag.model.refit import refit
+from ordag.model.sem import LinearSEM
 
 STRENGTH = 0.8
 """How far a resample is from the table, over how far rows drawn with replacement are."""
@@ -77,6 +80,16 @@ class Redrawn:
         root = U @ self._T
         size = lengths(root)
         return np.ascontiguousarray((root / size).T), 2.0 * np.log(size)
+
+    def model(self, seed: np.random.SeedSequence, graph: Mask) -> LinearSEM:
+        """Fit a graph to the resample that this seed gives, by least squares."""
+        unit, scale = self.draw(np.random.default_rng(seed))
+        if self.scarce:  # a root of C, triangular as `refit` expects it
+            values, vectors = np.linalg.eigh(unit)
+            unit = triangle(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T).T
+        n, names = self.moments.n, self.moments.names
+        R = (unit * np.exp(scale / 2.0)[:, None]).T * np.sqrt(n)
+        return refit(Moments(n, np.zeros(self.moments.p), names, R=R), Dag.known_acyclic(names, graph)).sem
 
     def _change(self, random: np.random.Generator) -> Array:
         n, p = self.moments.n, self.moments.p

@@ -1,6 +1,6 @@
 // The card of what is selected: an edge with its evidence, or a variable with its equation, causes, effects and total effects.
 
-import { equationOf, figuresOf, meaningOf, neighboursOf, sureness, titleOf } from "./facts.js";
+import { equationOf, figuresOf, meaningOf, neighboursOf, robustnessOf, sureness, titleOf } from "./facts.js";
 import { otherEnd, reached, totalEffects } from "./relations.js";
 import { element, keepFocus, named, number, refill, shape } from "./text.js";
 
@@ -87,6 +87,7 @@ function aboutPair(state, k, more) {
       ]),
     ),
     element("p", {}, ...sureness(doc, k)),
+    robustnessOf(doc, k),
     element("h4", {}, "The equation of the effect"),
     equationOf(doc, doc.pairs.target[k], state.relations) ?? element("p", { class: "soft" }, "A class of graphs has no equations."),
     element("p", {}, "Ends: ", variableButton(state, doc.pairs.source[k]), " ", variableButton(state, doc.pairs.target[k])),

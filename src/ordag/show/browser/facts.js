@@ -83,6 +83,13 @@ export function sureness(doc, k) {
   return words.length ? [`${words.join("; ").replace(/^./, (letter) => letter.toUpperCase())}.`] : [];
 }
 
+/** How strong a hidden common cause would have to be to explain the weight away; null where there is no weight. */
+export function robustnessOf(doc, k) {
+  const value = doc.pairs.robustness?.[k] ?? null;
+  const words = `A hidden common cause would have to explain ${percent(value)} of what is left of both to bring this weight to zero.`;
+  return value === null ? null : element("p", {}, words);
+}
+
 /** The equation of a variable, as learned. */
 export function equationOf(doc, j, related) {
   const { weight, kind } = doc.pairs,

@@ -13,6 +13,12 @@ const COLUMNS = [
   ["p_value", "p edge", chance, "p-value of the edge"],
   ["q_value", "q edge", chance, "least false-discovery rate at which it is found"],
   ["direction_p_value", "p direction", chance, "small: the direction is no near-tie"],
+  [
+    "robustness",
+    "robust",
+    percent,
+    "share of what is left of both ends that a hidden common cause would have to explain to bring the weight to zero",
+  ],
   ["support", "support", percent, "share of the resamples that have it"],
   ["direction_support", "direction", percent, "of the resamples that join the two, the share in this direction"],
 ];
