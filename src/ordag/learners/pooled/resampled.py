@@ -32,6 +32,7 @@ from ordag.learners.pooled.variances import RootRegressions
 from ordag.linalg import lengths, triangle, wishart_root
 from ordag.model.refit import refit
 from ordag.model.sem import LinearSEM
+from ordag.workers import as_worker
 
 STRENGTH = 0.8
 """How far a resample is from the table, over how far rows drawn with replacement are."""
@@ -39,8 +40,8 @@ STRENGTH = 0.8
 STARTS = 2
 """Graphs of the table that the search in a resample begins with."""
 
-STEPS, MOST_STEPS = 1000, 10_000
-"""Steps of a chain for every variable, and at most. Half as many go before, which are not counted."""
+STEPS, FEWEST_STEPS, MOST_STEPS = 50, 2000, 4000
+"""Steps of a chain for every variable, at least, and at most. Half as many go before, which are not counted."""
 
 THREADS = 2
 """Resamples at a time, whatever the number of cores."""
@@ -140,10 +141,11 @@ class Resampled:
 
     def run(self, seeds: Sequence[np.random.SeedSequence]) -> list[Draw]:
         """One draw for every seed, in their order."""
-        parts = together(
-            [partial(self._several, seeds[first::THREADS]) for first in range(min(THREADS, len(seeds)))],
-            lambda: self.stop.fill(1),
-        )
+        with as_worker():  # threads of linear algebra would wait for each other
+            parts = together(
+                [partial(self._several, seeds[first::THREADS]) for first in range(min(THREADS, len(seeds)))],
+                lambda: self.stop.fill(1),
+            )
         draws: list[Draw] = [None] * len(seeds)  # type: ignore[list-item]
         for first, part in enumerate(parts):
             draws[first::THREADS] = part  # type: ignore[call-overload]
@@ -165,7 +167,7 @@ class Resampled:
         starts = self.found.optima[:STARTS]
         best = min((search.descend_once(self.score, start) for start in starts), key=lambda one: one.score)
         walk = Walk(Sampler(search, self.score, self.score.local(best.v, best.edges)), best.parents)
-        counted = min(STEPS * self.p, MOST_STEPS)
+        counted = min(max(STEPS * self.p, FEWEST_STEPS), MOST_STEPS)
         for steps in (counted // 2, counted):
             walk.start_counting()
             walk.go(random.random((steps, 4)), self.stop)
