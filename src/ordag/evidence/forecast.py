@@ -77,12 +77,12 @@ class Expected:
 
 
 def expected(found: Found, tables: int | None = None) -> Expected | None:
-    """What the fit says of its own errors: by the probabilities of its arrows, or else, or if asked for, by a forecast."""
+    """Return what the fit says of its own errors: by the probabilities of its arrows, if it is of a method that has them, or by a forecast."""
     if not found.recipe.linear:
         return None
-    if found.probabilities is None or tables is not None:
-        return forecast(found, tables)
-    return _by_probabilities(found)
+    if tables is None and found.posterior is not None:
+        return _by_probabilities(found)
+    return forecast(found, tables)
 
 
 def _by_probabilities(found: Found) -> Expected | None:
