@@ -145,7 +145,7 @@ def test_no_path_found_is_not_no_effect(run):
     for words in (["--interval", "bootstrap", "--replicates", "20"], ["--interval", "given-graph"]):
         status, out, _ = run("effect", "marks", "--alpha", "0.05", "--from", "mechanics", "--to", "statistics", *words)
         assert status == 0
-        assert "no interval, as too few" in out or "does not show that there is none" in out
+        assert "no interval, as fewer than 20 resamples have one" in out or "does not show that there is none" in out
         assert "no effect" not in out
 
 
@@ -254,7 +254,7 @@ def test_without_draws_resamples_are_learned_from_again():
     assert (effect.interval, effect.replicates) == ("bootstrap", 4)
     assert np.isnan(effect.probability)
     assert "of 4." in str(effect)
-    assert "no interval, as too few" in str(effect)
+    assert "no interval, as fewer than 20 resamples have one" in str(effect)
     again = total_effect(fit, "algebra", "vectors", interval="bootstrap", replicates=4)
     assert again.to_dict() == effect.to_dict()
 

@@ -20,16 +20,13 @@ from ordag.checks import Seed, short
 from ordag.errors import GraphError, SettingError
 from ordag.evidence.cautions import cautions
 from ordag.fit import Fit
-from ordag.model.effects import KINDS, Effect, Effects, Kind, check_pair, effects_given_graph
+from ordag.model.effects import FEWEST_PATHS, KINDS, Effect, Effects, Kind, check_pair, effects_given_graph
 from ordag.model.robustness import effect_robustness
 from ordag.model.sem import LinearSEM
 from ordag.resampling.intervals import Intervals, check_interval_level, intervals
 
 REPLICATES = 200
 """Resamples for an interval, where learning takes a few milliseconds."""
-
-FEWEST_PATHS = 20
-"""Graphs with a path from which on there is an interval: the percentiles of fewer are too near to each other."""
 
 
 def total_effects(
