@@ -14,7 +14,7 @@ from oracles.resampling import drawn_rows
 import ordag
 from ordag.data.table import Table
 from ordag.effects import total_effect, total_effects
-from ordag.errors import ColumnError, GraphError, SettingError
+from ordag.errors import ColumnError, DataError, GraphError, SettingError
 from ordag.explore.documents import effect_of
 
 
@@ -293,3 +293,9 @@ def test_too_many_effects_for_memory_are_refused_before_they_are_made(weak, monk
     with pytest.raises(SettingError, match=r"do not fit in memory: .*ordag\.total_effect"):
         total_effects(weak)
     assert total_effect(weak, "a", "b").replicates == 60
+
+
+def test_graphs_that_fit_no_resample_are_no_answer(weak, monkeypatch):
+    monkeypatch.setattr("ordag.learners.pooled.posterior.Posterior.effects", lambda self, rows: iter(()))
+    with pytest.raises(DataError, match="none of 60 resamples"):
+        total_effects(weak)
