@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from oracles.resampling import drawn_rows
 import ordag
 from ordag.data.table import Table
 from ordag.effects import total_effect, total_effects
-from ordag.errors import ColumnError, GraphError, SettingError
+from ordag.errors import ColumnError, DataError, GraphError, SettingError
+from ordag.explore.documents import effect_of
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +145,7 @@ def test_no_path_found_is_not_no_effect(run):
     for words in (["--interval", "bootstrap", "--replicates", "20"], ["--interval", "given-graph"]):
         status, out, _ = run("effect", "marks", "--alpha", "0.05", "--from", "mechanics", "--to", "statistics", *words)
         assert status == 0
-        assert "no interval, as too few" in out or "does not show that there is none" in out
+        assert "no interval, as fewer than 20 resamples have one" in out or "does not show that there is none" in out
         assert "no effect" not in out
 
 
@@ -212,6 +214,7 @@ def test_one_effect_is_that_of_all(weak):
         assert {**same, "wrong": one["wrong"], "cautions": one["cautions"]} == one
 
 
+@pytest.mark.slow
 def test_a_path_between_two_columns_is_as_probable_as_the_arrow():
     rows = ordag.LinearSEM.from_edges(["a", "b"], {("a", "b"): 0.2}).sample(100, seed=1)
     fit = ordag.learn(dict(zip("ab", rows.T, strict=True)), units="commensurable", draws=200)
@@ -244,15 +247,45 @@ def test_an_improbable_path_is_said_to_be_none():
     assert "interval" not in str(effect)
 
 
+@pytest.mark.slow
 def test_without_draws_resamples_are_learned_from_again():
     fit = ordag.learn("marks", draws=0, forecast=1)
     effect = total_effect(fit, "algebra", "vectors", replicates=4)
     assert (effect.interval, effect.replicates) == ("bootstrap", 4)
     assert np.isnan(effect.probability)
     assert "of 4." in str(effect)
-    assert "no interval, as too few" in str(effect)
+    assert "no interval, as fewer than 20 resamples have one" in str(effect)
     again = total_effect(fit, "algebra", "vectors", interval="bootstrap", replicates=4)
     assert again.to_dict() == effect.to_dict()
+
+
+@pytest.mark.slow
+def test_so_many_variables_that_there_are_no_probabilities(monkeypatch):
+    monkeypatch.setattr("ordag.learners.pooled.posterior.MOST_VARIABLES", 4)
+    effects = total_effects(ordag.learn("marks", method="pooled"), replicates=3)
+    assert (effects.interval, effects.replicates) == ("bootstrap", 3)
+    with pytest.raises(SettingError, match="this fit has none"):
+        total_effects(ordag.learn("marks", method="pooled"), interval="posterior")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["--draws", "20"], ["--alpha", "0.05", "--replicates", "3"]])
+def test_the_command_reads_and_learns_once(words, run, monkeypatch):
+    opened, learned = [], []
+    open_table, learn_from = ordag.data.table.open_table, ordag.fit.learn_from
+    monkeypatch.setattr("ordag.data.table.open_table", lambda *a, **k: opened.append(a) or open_table(*a, **k))
+    monkeypatch.setattr("ordag.fit.learn_from", lambda *a, **k: learned.append(a) or learn_from(*a, **k))
+    assert run("effect", "marks", "--from", "algebra", "--to", "mechanics", *words)[0] == 0
+    assert (len(opened), len(learned)) == (1, 1)
+
+
+@pytest.mark.slow
+def test_the_workbench_says_the_same_where_probabilities_are_known(weak):
+    effect, told = total_effect(weak, "a", "b"), effect_of(weak, "a", "b")
+    assert [told["total"], told["low"], told["high"]] == pytest.approx([effect.estimate, effect.low, effect.high])
+    assert told["sentence"].endswith(f"if there is a path). {effect.certainty}")
+    given = effect_of(replace(weak, posterior=weak.posterior.unweighed()), "a", "b")
+    assert "taking the graph for granted). A hidden common cause" in given["sentence"]
 
 
 def test_too_many_effects_for_memory_are_refused_before_they_are_made(weak, monkeypatch):
@@ -260,3 +293,9 @@ def test_too_many_effects_for_memory_are_refused_before_they_are_made(weak, monk
     with pytest.raises(SettingError, match=r"do not fit in memory: .*ordag\.total_effect"):
         total_effects(weak)
     assert total_effect(weak, "a", "b").replicates == 60
+
+
+def test_graphs_that_fit_no_resample_are_no_answer(weak, monkeypatch):
+    monkeypatch.setattr("ordag.learners.pooled.posterior.Posterior.effects", lambda self, rows: iter(()))
+    with pytest.raises(DataError, match="none of 60 resamples"):
+        total_effects(weak)

@@ -17,18 +17,15 @@ import numpy as np
 from ordag.arrays import Mask
 from ordag.bootstrapping import EFFECTS, Bootstrap, bootstrap_fit
 from ordag.checks import Seed, short
-from ordag.errors import GraphError, SettingError
+from ordag.errors import DataError, GraphError, SettingError
 from ordag.fit import Fit
-from ordag.model.effects import KINDS, Effect, Effects, Kind, check_pair, effects_given_graph
+from ordag.model.effects import FEWEST_PATHS, KINDS, Effect, Effects, Kind, check_pair, effects_given_graph
 from ordag.model.robustness import effect_robustness
 from ordag.model.sem import LinearSEM
 from ordag.resampling.intervals import Intervals, check_interval_level, intervals
 
 REPLICATES = 200
 """Resamples for an interval, where learning takes a few milliseconds."""
-
-FEWEST_PATHS = 20
-"""Graphs with a path from which on there is an interval: the percentiles of fewer are too near to each other."""
 
 
 def total_effects(
@@ -169,6 +166,11 @@ def _from_posterior(fit: Fit, level: float, wanted: Mask | None) -> tuple[Interv
         there = effects != 0 if wanted is None else wanted & (effects != 0)
         numbers.append(np.flatnonzero(there).astype(np.int32))
         values.append(effects[there])
+    if not numbers:
+        raise DataError(
+            f"To none of {fit.probabilities.draws} resamples can the graph that was drawn for it be fitted: use more rows, or "
+            "interval='given-graph' (--interval given-graph)."
+        )
     return intervals(numbers, values, p, len(numbers), level, zeros=False), len(numbers)
 
 

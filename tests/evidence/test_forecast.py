@@ -85,7 +85,9 @@ def test_probabilities_say_how_many_arrows_are_wrong():
         "replicates": None,
     }
     assert "By their probabilities" in one.sentence
-    assert expected(ordag.learn("marks", "pooled", draws=0)).replicates is not None
+    unweighed = ordag.learn("marks", "pooled", draws=0)
+    assert expected(unweighed) is None
+    assert expected(unweighed, 10).replicates == 10
 
 
 def test_shares_are_counted_of_the_edges_that_are_there():

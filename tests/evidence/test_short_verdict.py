@@ -1,4 +1,4 @@
-"""A verdict in three short sentences, and its light: green only where few arrows are expected wrong and nothing else speaks against them."""
+"""A verdict in three short sentences, and its light: green only where few arrows are expected wrong and nothing else is amiss."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class Expected:
 
 
 def expected(found: Found, tables: int | None = None) -> Expected | None:
-    """Return what the fit says of its own errors: by the probabilities of its arrows, if it is of a method that has them, or by a forecast."""
+    """Return what a fit says of its own errors: by the probabilities of its arrows where its method has them, else by a forecast."""
     if not found.recipe.linear:
         return None
     if tables is None and found.posterior is not None:

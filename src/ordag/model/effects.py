@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 Kind = Literal["posterior", "bootstrap", "given-graph"]
 KINDS: tuple[Kind, ...] = ("posterior", "bootstrap", "given-graph")
 
+FEWEST_PATHS = 20
+"""Graphs with a path from which on there is an interval: the percentiles of fewer are too near to each other."""
+
 IMPROBABLE = 0.05
 """The share of graphs with a path below which there is probably none."""
 
@@ -96,7 +99,7 @@ class Effect:
         estimate, known = (self.estimate if self.path_found else self.median), self.low == self.low
         ends = f"{100 * self.level:g} % interval {self.low:.3g} to {self.high:.3g}" if known else "no interval"
         if self.interval != "given-graph":
-            few = "" if known else ", as too few of the resamples have one"
+            few = "" if known else f", as fewer than {FEWEST_PATHS} resamples have one"
             return f"{estimate:.3g} per unit if there is a path; {ends}{few}"
         if not self.path_found:
             return "no directed path was found in the learned graph, which does not show that there is none"
