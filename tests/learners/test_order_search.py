@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 
 import numpy as np
@@ -38,17 +37,6 @@ class Priced:
 
     def local(self, v, edges):
         return Local(self.n / 2.0, [0.0] * self.p, [0.0] * self.p, self.price)
-
-
-@pytest.fixture(scope="module")
-def plain():
-    """The kernel as it stands, not compiled."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ORDAG_COMPILED", "0")
-        spec = importlib.util.spec_from_file_location("plain_kernel", compiled_kernel.__file__)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    return module
 
 
 def gram(X, most=None):
