@@ -36,6 +36,7 @@ RECORDS = ROOT / ".mutants"
 EQUIVALENT = ROOT / "tools" / "equivalent_mutants.txt"
 
 NOT_RUN_HERE = (
+    "learners/order_search/layout.py",
     "order/triton_steps.py",
     "order/on_device.py",
     "order/device_triangles.py",
@@ -43,14 +44,12 @@ NOT_RUN_HERE = (
     "__main__.py",
     "keywords.py",
 )
-"""Files that need PyTorch, which the tests' environment has not, or that hold no code that a test in one process could run."""
+"""Files that need PyTorch, which the tests' environment has not, whose numbers are in machine code that is kept, or that hold no code
+that a test in one process could run."""
 
-COMPILED = (
-    "learners/order_search/kernel.py",
-    "learners/order_search/layout.py",
-    "learners/pooled/chain.py",
-)
-"""Files whose code numba compiles: their mutants run as plain Python, because machine code that was kept would hide them."""
+COMPILED = ("learners/order_search/kernel.py", "learners/pooled/chain.py")
+"""Files whose code numba compiles. They are changed only for the tests that import them with ORDAG_COMPILED=0: elsewhere, machine code
+that is kept from before would hide the change."""
 
 LEAST_PER_ROOM = 14
 
@@ -249,12 +248,15 @@ class Recording:
         return chosen
 
 
-def change_source(file: Path, tree: ast.Module) -> None:
-    """Have this tree compiled instead of the file, by whatever name a module is made from it."""
+def change_source(mutant: Mutant, tree: ast.Module) -> None:
+    """Have this tree compiled instead of its file, by whatever name a module is made from it."""
     usual = importlib.machinery.SourceFileLoader.get_code
 
     def get_code(loader, name):
-        return compile(tree, loader.path, "exec") if Path(loader.path) == file else usual(loader, name)
+        changed = Path(loader.path) == SOURCE / mutant.file
+        if mutant.file in COMPILED and os.environ.get("ORDAG_COMPILED") != "0":
+            changed = False
+        return compile(tree, loader.path, "exec") if changed else usual(loader, name)
 
     importlib.machinery.SourceFileLoader.get_code = get_code
 
@@ -271,11 +273,9 @@ def start(mutant: Mutant, tests: list[str], log: Path) -> int:
         sink = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(sink, 1)
         os.dup2(sink, 2)
-        if mutant.file in COMPILED:
-            os.environ["ORDAG_COMPILED"] = "0"
         for found, change in mutants_of(SOURCE / mutant.file):
             if found.key == mutant.key:
-                change_source(SOURCE / mutant.file, change())
+                change_source(mutant, change())
                 break
         import pytest
 

@@ -139,3 +139,20 @@ def test_kicks_and_moves_are_those_of_the_lots_and_are_counted(plain, monkeypatc
     assert kicks == expected
     assert (case.told[layout.KICKS], case.told[layout.MOVES]) == (8, len(moves))
     assert len(moves) > 8
+
+
+@pytest.mark.parametrize("root", [False, True])
+def test_of_a_copy_of_a_parent_the_least_share_is_left(plain, root):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 3))
+    X[:, 1] = X[:, 0]
+    X[:, 2] += X[:, 0]
+    columns = np.linalg.qr(X - X.mean(axis=0))[1]
+    C = np.corrcoef(X.T)
+    search = OrderSearch(C, np.zeros(3), root=(columns / np.linalg.norm(columns, axis=0)).T if root else None)
+    [bench] = search._benches_for(1)
+    plain.begin(search.C, bench.root, bench.W, 2)
+    plain.extend(search.C, bench.root, bench.W, 2, 0, 0)
+    assert bench.W[layout.LEFT, 1] == (plain.NOTHING**2 if root else plain.NOTHING)
+    assert bench.W[layout.LEFT, 2] == pytest.approx(1.0 - C[0, 2] ** 2)
+    assert bench.W[layout.COV] == pytest.approx([0.0, 0.0, 1.0 - C[0, 2] ** 2], abs=1e-12)
