@@ -26,6 +26,7 @@ class Recorder:
         self.lines: dict[str, dict[str, int]] = {}
         self.fixtures: dict[str, dict[str, int]] = defaultdict(dict)
         self.seconds: dict[str, float] = defaultdict(float)
+        self.failed: set[str] = set()
 
     def seen(self, code, line: int):
         if code.co_filename.startswith(SOURCE):
@@ -53,11 +54,15 @@ class Recorder:
 
     def pytest_runtest_logreport(self, report):
         self.seconds[report.nodeid] += report.duration
+        if report.failed:
+            self.failed.add(report.nodeid)
 
     def pytest_sessionfinish(self):
         sys.monitoring.set_events(TOOL, 0)
         if not self.lines:
             return  # the process that only hands out tests
+        for test in self.failed:  # it would notice every change
+            self.lines.pop(test, None)
         for test, files in self.lines.items():
             merge(files, self.fixtures[test.split("::")[0]])
         part = {

@@ -16,9 +16,7 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
-import importlib.abc
 import importlib.machinery
-import importlib.util
 import json
 import os
 import random
@@ -38,6 +36,7 @@ RECORDS = ROOT / ".mutants"
 EQUIVALENT = ROOT / "tools" / "equivalent_mutants.txt"
 
 NOT_RUN_HERE = (
+    "learners/order_search/layout.py",
     "order/triton_steps.py",
     "order/on_device.py",
     "order/device_triangles.py",
@@ -45,13 +44,18 @@ NOT_RUN_HERE = (
     "__main__.py",
     "keywords.py",
 )
-"""Files that need PyTorch, which the tests' environment has not, or that hold no code that a test in one process could run."""
+"""Files that need PyTorch, which the tests' environment has not, whose numbers are in machine code that is kept, or that hold no code
+that a test in one process could run."""
+
+COMPILED = ("learners/order_search/kernel.py", "learners/pooled/chain.py")
+"""Files whose code numba compiles. They are changed only for the tests that import them with ORDAG_COMPILED=0: elsewhere, machine code
+that is kept from before would hide the change."""
 
 LEAST_PER_ROOM = 14
 
 PRELOADED = (
     "numpy scipy.linalg scipy.stats scipy.optimize scipy.special scipy.sparse pandas pyarrow.csv pyarrow.parquet pyarrow.dataset "
-    "sklearn.base sklearn.linear_model networkx narwhals joblib click rich.console matplotlib.figure pytest"
+    "sklearn.base sklearn.linear_model networkx narwhals joblib numba click rich.console matplotlib.figure pytest"
 ).split()
 
 COMPARISONS = {
@@ -98,9 +102,11 @@ class Mutant:
     def room(self) -> str:
         return self.file.split("/")[0] if "/" in self.file else "top level"
 
-    @property
-    def module(self) -> str:
-        return "ordag." + self.file.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+    def is_in(self, places: list[str]) -> bool:
+        """Whether it is in one of these rooms, folders or files; everything is if none is named."""
+        return not places or any(
+            place in (self.room, self.file) or self.file.startswith(f"{place}/") for place in places
+        )
 
 
 def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
@@ -120,7 +126,7 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         case ast.Constant(value=float(value)):
             yield "constant", ast.Constant(value * 1.5 or 1.0)
         case ast.Call(args=[first, second, *rest]) if not isinstance(first, ast.Starred | ast.GeneratorExp):
-            if not isinstance(second, ast.Starred):
+            if not isinstance(second, ast.Starred) and ast.dump(first) != ast.dump(second):
                 yield "exchanged", ast.Call(node.func, [second, first, *rest], node.keywords)
         case ast.If() | ast.While() | ast.IfExp():
             changed = copy.copy(node)
@@ -180,13 +186,14 @@ def _text(node: ast.AST) -> str:
     return " ".join(ast.unparse(ast.fix_missing_locations(copy.copy(node))).split())[:120]
 
 
-def drawn(count: int, seed: int) -> list[Mutant]:
+def drawn(count: int, seed: int, only: list[str]) -> list[Mutant]:
     """Draw mutants: a least number from every room, the rest in proportion to the rooms' sizes."""
     rooms: dict[str, list[Mutant]] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         if path.relative_to(SOURCE).as_posix() not in NOT_RUN_HERE:
             for mutant, _ in mutants_of(path):
-                rooms.setdefault(mutant.room, []).append(mutant)
+                if mutant.is_in(only):
+                    rooms.setdefault(mutant.room, []).append(mutant)
     total = sum(map(len, rooms.values()))
     generator = random.Random(seed)
     chosen = []
@@ -241,18 +248,17 @@ class Recording:
         return chosen
 
 
-class _Changed(importlib.machinery.SourceFileLoader, importlib.abc.MetaPathFinder):
-    """Finds and loads one module, with a changed syntax tree."""
+def change_source(mutant: Mutant, tree: ast.Module) -> None:
+    """Have this tree compiled instead of its file, by whatever name a module is made from it."""
+    usual = importlib.machinery.SourceFileLoader.get_code
 
-    def __init__(self, mutant: Mutant, tree: ast.Module) -> None:
-        super().__init__(mutant.module, str(SOURCE / mutant.file))
-        self.tree = tree
+    def get_code(loader, name):
+        changed = Path(loader.path) == SOURCE / mutant.file
+        if mutant.file in COMPILED and os.environ.get("ORDAG_COMPILED") != "0":
+            changed = False
+        return compile(tree, loader.path, "exec") if changed else usual(loader, name)
 
-    def find_spec(self, name, path=None, target=None):
-        return importlib.util.spec_from_file_location(name, self.path, loader=self) if name == self.name else None
-
-    def get_code(self, name):
-        return compile(self.tree, self.path, "exec")
+    importlib.machinery.SourceFileLoader.get_code = get_code
 
 
 def start(mutant: Mutant, tests: list[str], log: Path) -> int:
@@ -269,7 +275,7 @@ def start(mutant: Mutant, tests: list[str], log: Path) -> int:
         os.dup2(sink, 2)
         for found, change in mutants_of(SOURCE / mutant.file):
             if found.key == mutant.key:
-                sys.meta_path.insert(0, _Changed(mutant, change()))
+                change_source(mutant, change())
                 break
         import pytest
 
@@ -368,7 +374,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=22)
     parser.add_argument("--again", type=Path, help="mutants of this earlier result")
-    parser.add_argument("--only", help="rooms, with commas")
+    parser.add_argument("--only", help="rooms, folders or files, with commas")
     parser.add_argument("--survivors", action="store_true", help="with --again: only those that no test noticed then")
     parser.add_argument("--recorded", action="store_true", help="take the lines recorded before")
     parser.add_argument("--out", type=Path, default=RECORDS / "result.json")
@@ -384,14 +390,13 @@ def main() -> None:
     if not words.recorded:
         record(words.tests, words.jobs)
     recording = Recording.read(words.seconds)
+    only = words.only.split(",") if words.only else []
     if words.again:
         earlier = json.loads(words.again.read_text(encoding="utf-8"))
         kept = [row for row in earlier if not words.survivors or row["outcome"] not in ("killed", "timeout")]
-        mutants = [Mutant(**row["mutant"]) for row in kept]
+        mutants = [mutant for row in kept if (mutant := Mutant(**row["mutant"])).is_in(only)]
     else:
-        mutants = drawn(words.count, words.seed)
-    if words.only:
-        mutants = [mutant for mutant in mutants if mutant.room in words.only.split(",")]
+        mutants = drawn(words.count, words.seed, only)
     os.environ.setdefault("HYPOTHESIS_PROFILE", "same")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("MPLBACKEND", "agg")

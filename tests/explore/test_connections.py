@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 from contextlib import contextmanager, suppress
+from http.client import HTTPConnection
 
 import httpx
 import pytest
@@ -81,8 +82,11 @@ def test_a_request_that_does_not_come_is_not_waited_for(port, monkeypatch, begun
 
 
 def test_nor_is_the_rest_of_one_that_was_refused(port, monkeypatch):
-    one = connected(port)
+    tab = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    tab.request("GET", "/x/")
+    tab.getresponse().read()  # the server has the connection, and waits with the long patience
     monkeypatch.setattr(Connection, "patience", 0.01)
+    one = tab.sock
     one.sendall(head(port, "Content-Length: 1000000\r\n"))
     assert b" 404 " in one.recv(4096)
     with suppress(ConnectionError):

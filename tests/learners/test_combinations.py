@@ -12,6 +12,7 @@ from sklearn.linear_model import LinearRegression
 
 import ordag
 from ordag.errors import SettingError
+from ordag.learners.cvs import CvsSettings
 from ordag.order import ESTIMATORS
 from ordag.parents.tests import student_t
 
@@ -180,3 +181,26 @@ def test_checks_and_resamples_go_with_combinations():
         assert {one.key for one in diagnosis.findings} >= {"sorting"}
         done = ordag.bootstrap(X, 2, method="cvs", variance=variance, test=test, seed=1, workers=1)
         assert done.completed == 2
+
+
+def test_as_many_rows_as_regressions_on_all_earlier_variables_take_are_enough():
+    X = ordag.simulate("er2", 6, 8, seed=3).X
+    assert ordag.learn(X, "cvs", variance="sparse", parents="bic").graph.nodes
+    with pytest.raises(SettingError, match="8 rows for them; there are 7"):
+        ordag.learn(X[:7], "cvs", variance="sparse", parents="bic")
+
+
+def test_a_device_goes_with_least_squares_forward_only():
+    assert CvsSettings(device="cuda", variance="least-squares").device == "cuda"
+    for other in ({"direction": "backward"}, {"variance": "sparse"}):
+        with pytest.raises(SettingError, match="device='cuda' goes with"):
+            CvsSettings(device="cuda", **other)
+
+
+def test_rows_that_lie_elsewhere_bring_no_products_to_a_device(monkeypatch):
+    """Where the device finds that a Gram matrix has too few digits, the order is found as elsewhere."""
+    asked = []
+    monkeypatch.setattr("ordag.learners.cvs.torch_device", lambda device: None)
+    monkeypatch.setattr("ordag.learners.cvs.forward_on", lambda moments, *given: asked.append(given))
+    assert ordag.learn("marks", "cvs", device="cuda").graph == ordag.learn("marks", "cvs").graph
+    assert asked == [("cuda", None)]

@@ -177,6 +177,12 @@ def test_a_dense_model_is_fitted_better_than_by_the_truth():
     assert result.kicks >= 60
 
 
+def test_the_usual_restarts_are_five():
+    moments = Moments.from_rows(simulate("homogeneous", 6, 60, seed=3).X)
+    usual, given = (gds_search(moments, restarts=some, kicks=0, seed=1) for some in (None, (6, 12, 18, 30, 300)))
+    assert (usual.restarts, usual.moves, usual.checked) == (given.restarts, given.moves, given.checked)
+
+
 @pytest.mark.parametrize(("p", "kicks"), [(4, 20), (12, 24)])
 def test_fruitless_kicks_are_twice_the_variables_and_twenty_at_the_least(p, kicks):
     moments = Moments.from_covariance(np.eye(p), 200)

@@ -123,3 +123,12 @@ def test_all_dags_of_a_class_have_the_same_score(four):
             for other in oracles.members(dag, 4)
         ]
         assert totals == pytest.approx([oracles.score(X, dag, 1.3)] * len(totals), abs=1e-8)
+
+
+def test_local_scores_are_counted_as_they_are_computed():
+    scores = Scores(moments(rows(5, 50, np.random.default_rng(0))))
+    for compute, count in ((scores.local, 1 + 1), (scores.adding, 5 - 2), (scores.dropping, 2 + 1)):
+        before = scores.evaluated
+        for _ in range(2):  # those of all neighbours at once are remembered
+            compute(0, 0b110)
+        assert scores.evaluated - before == count

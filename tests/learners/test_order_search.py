@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -38,17 +38,6 @@ class Priced:
 
     def local(self, v, edges):
         return Local(self.n / 2.0, [0.0] * self.p, [0.0] * self.p, self.price)
-
-
-@pytest.fixture(scope="module")
-def plain():
-    """The kernel as it stands, not compiled."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ORDAG_COMPILED", "0")
-        spec = importlib.util.spec_from_file_location("plain_kernel", compiled_kernel.__file__)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    return module
 
 
 def gram(X, most=None):
@@ -239,6 +228,7 @@ def test_starts_and_scores_one_after_the_other_are_searched_as_if_alone(plain):
 def test_where_the_work_is_too_much_the_graph_stands_as_it_is(plain, monkeypatch, limit):
     monkeypatch.setattr(engine, "WORK", limit)
     monkeypatch.setattr(engine, "WORK_FOR_PAIRS", 1)
+    monkeypatch.setattr(engine, "SLOWNESS", 1)  # the same limit with and without numba
     X = rows(10, 150, 2, density=0.7, spread=1.0)
     score, variances = PooledScore(150, 10), gram(X)
     search = OrderSearch.of(variances, None)
@@ -287,17 +277,21 @@ def test_a_fit_that_would_grow_and_shrink_without_end_ends(plain, monkeypatch):
     bench.state.begin(rng.permutation(p).tolist(), [0] * p)
     G[layout.PLACE] = np.argsort(G[layout.ORDER])
     search._take_terms(bench, Priced(n, p, 2.5), np.zeros(p), 0)
-    times, begin = [], plain.begin
+    times, (begin, candidate) = [], (plain.begin, plain.candidate)
+    grown = set()  # the times when parents were looked for
     monkeypatch.setattr(plain, "begin", lambda *given: (times.append(1), begin(*given)))
+    monkeypatch.setattr(plain, "candidate", lambda *given: (grown.add(len(times)), candidate(*given))[1])
 
     def fitted():
         times.clear()
+        grown.clear()
         plain.fit(
             search.C, bench.root, search.may, bench.terms, G, P, bench.W, bench.told, 0, int(G[layout.PLACE, 0]), 0
         )
         return len(times)
 
     assert plain.GROWTHS < fitted() <= plain.GROWTHS + 5
+    assert grown == set(range(1, plain.GROWTHS + 1))
     monkeypatch.setattr(plain, "GROWTHS", 100)
     assert fitted() > 100
 
@@ -465,6 +459,7 @@ def test_compiled_and_plain_give_the_same(plain, p, n, root):
 
 def test_a_search_that_is_not_compiled_says_so(plain):
     search = OrderSearch(np.eye(6), np.zeros(6))
+    search.kernel = SimpleNamespace(search=SimpleNamespace(py_func=None))  # what numba makes has that
     assert search.warning is None
     search.kernel = plain
     assert "numba is not installed" in search.warning

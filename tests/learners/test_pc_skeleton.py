@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from oracles import pc as oracles
 from strategies.tables import tables
 
-from ordag import Moments, simulate
+from ordag import Knowledge, Moments, simulate
 from ordag.errors import SettingError, TooFewRowsError
 from ordag.learners.pc import pc_search, skeleton
 from ordag.learners.pc.settings import COLLIDERS as RULES
@@ -182,3 +182,16 @@ def test_one_column():
     result = pc_search(named(np.random.default_rng(0).standard_normal((9, 1))))
     assert result.graph.nodes == ("v0",)
     assert (result.tests, result.levels, result.valid) == (0, 0, True)
+
+
+@pytest.mark.parametrize("causes", [(0, 1), (0, 2), (1, 2)])
+def test_pairs_that_may_not_be_joined_are_tested_for_colliders_between_them(causes):
+    rng = np.random.default_rng(0)
+    (a, b), c = causes, 3 - sum(causes)
+    X = rng.standard_normal((500, 3))
+    X[:, c] += X[:, a] + X[:, b]
+    names = named(X).names
+    known = Knowledge(forbidden=[(names[a], names[b]), (names[b], names[a])]).over(names)
+    result = pc_search(named(X), known=known)
+    assert sets(result) == {causes: set()}
+    assert set(result.graph.directed) == {(names[a], names[c]), (names[b], names[c])}

@@ -211,3 +211,12 @@ def test_with_few_rows_a_twin_adds_nothing():
     assert values[nodes.tolist().index(1)] == pytest.approx(alone)
     assert 1 not in few.candidates(5, mask([0, 3]), np.inf)[0]
     assert np.isfinite(few.log_variance(1, mask([0])))
+
+
+def test_the_least_eigenvalue_of_many_variables_is_estimated_by_powers(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((200, 12)) * np.logspace(-2, 2, 12)
+    X[:, 3] = 1e4 * X[:, 2] + 0.1 * X[:, 3]
+    moments = Moments.from_rows(X)
+    monkeypatch.setattr(module, "LARGE", 11)
+    estimate = least_eigenvalue(inverse(np.asfortranarray(moments.R.T)), lengths(moments.R))
+    assert estimate == pytest.approx(np.linalg.eigvalsh(np.corrcoef(X.T))[0] / 2.0, rel=1e-6)
