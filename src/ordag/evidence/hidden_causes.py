@@ -48,7 +48,7 @@ class HiddenCauses:
         if not count:
             return "A hidden common cause of some variables explains the table no better than the arrows among them."
         sets = [listed([self.names[j] for j in one], NAMED) for one in self.behind]
-        rest = f", and {counted(count - TOLD, 'set')} more" if count > TOLD else ""
+        rest = f"; and {count - TOLD} more" if count > TOLD else ""
         which = f"of {sets[0]}" if count == 1 else f"({'; '.join(sets[:TOLD])}{rest})"
         causes = "A hidden common cause" if count == 1 else f"{count} hidden common causes"
         return f"{causes} {which} could explain {int(self.arrows.sum())} of the {counted(self.edges, 'arrow')}."

@@ -25,6 +25,7 @@ from scipy.special import gammaln
 
 from ordag.arrays import Array, Mask
 from ordag.bits import members, packed_columns, unpacked_columns
+from ordag.compiling import is_compiled
 from ordag.knowledge.masks import Constraints
 from ordag.learners.order_search.engine import Optimum, OrderSearch
 from ordag.learners.pooled.score import Local, PooledScore
@@ -88,8 +89,15 @@ class HiddenSearch:
         self.C, self.scale, self.score, self.known = C, scale, score, known
         self.p = len(C)
         self._fit = import_module("ordag.learners.pooled.hidden_fit").fit_hidden  # brings the compiler
+        # what knowledge lets no arrow into has no hidden cause either
+        self._caused: Mask = np.ones(self.p, bool) if known is None else np.array([any(one) for one in known.allowed.T])
         self._left = MOST_SEARCHES // self.p
         self._searches: dict[int, tuple[OrderSearch, PooledScore]] = {}
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether numba is there; without it this would take minutes."""
+        return is_compiled(self._fit)
 
     def models(self, best: Optimum) -> list[HiddenModel]:
         """Return the best graph, and with one hidden cause after the other what each of them makes of it."""
@@ -105,14 +113,14 @@ class HiddenSearch:
         """The best model with one more hidden cause; None where no variables are joined closely enough."""
         p = self.p
         A = model.adjacency[:p, :p]
-        sets = near_cliques(A | A.T)
-        starts = sorted((self._placed(model, one, QUICKLY) for one in sets), key=_by_score)
+        sets = near_cliques((A | A.T) & np.outer(self._caused, self._caused))
+        starts = sorted((self._placed(model, one) for one in sets), key=_by_score)
         climbed = sorted((self._climb(one) for one in starts[:CLIMBED]), key=_by_score, reverse=True)
         places = {one.adjacency[-1].tobytes(): one for one in climbed}.values()
         varied = (self._varied(one) for one in sorted(places, key=_by_score)[:VARIED])
         return min(varied, key=_by_score, default=None)
 
-    def _placed(self, model: HiddenModel, behind: Sequence[int], rounds: int = ROUNDS) -> HiddenModel:
+    def _placed(self, model: HiddenModel, behind: Sequence[int]) -> HiddenModel:
         """Put a new hidden cause in front of some variables, in place of the arrows within them.
 
         It begins as the first principal component of what their other parents leave of them.
@@ -134,19 +142,18 @@ class HiddenSearch:
         loadings = np.clip(vectors[:, -1] * math.sqrt(max(values[-1] - 0.6, 0.2)), -0.95, 0.95)
         shares = loadings / (1.0 - loadings**2)
         left = 1.0 / (1.0 + shares @ loadings)
-        covariance = model.M @ (W @ (shares / size)) * left
-        M = np.empty((q + 1, q + 1))
+        mean = W @ (shares / size) * left
+        covariance = model.M @ mean
+        M = np.eye(q + 1)
         M[:q, :q] = model.M
-        variance = float(covariance @ (W @ (shares / size)) * left + left)
-        M[q, :q] = M[:q, q] = covariance / math.sqrt(variance)
-        M[q, q] = 1.0
-        return self._fitted(A, (q, *model.order), M, rounds)
+        M[q, :q] = M[:q, q] = covariance / math.sqrt(covariance @ mean + left)
+        return self._fitted(A, (q, *model.order), M, QUICKLY)
 
     def _fitted(self, A: Mask, order: tuple[int, ...], M: Array, rounds: int = ROUNDS) -> HiddenModel:
         """The model of greatest likelihood of a graph; M, where EM begins, is changed."""
         p, n = self.p, self.score.n
         omega = np.ones(len(A))
-        likelihood = self._fit(self.C, A, M, np.empty(A.shape), omega, rounds, 1e-6)
+        likelihood = self._fit(self.C, A, M, np.zeros(A.shape), omega, rounds, 1e-6)
         v = np.log(omega)
         v[:p] += self.scale
         score = n / 2.0 * (likelihood + float(self.scale.sum())) + self.score.edge_prior(int(A[:p, :p].sum()))
@@ -154,7 +161,8 @@ class HiddenSearch:
             score += float(self.score.pooling_table(len(g))(np.square(v[g] - v[g].mean()).sum()))
         m = A[p:].sum(axis=1)
         sets = math.log(p) + gammaln(p + 1) - gammaln(m + 1) - gammaln(p - m + 1)
-        return HiddenModel(score + float((m * math.log(n) / 2.0 + sets).sum()), A, order, M, v)
+        score += float((m * math.log(n) / 2.0 + sets).sum())
+        return HiddenModel(score if math.isfinite(score) else math.inf, A, order, M, v)
 
     def _climb(self, model: HiddenModel) -> HiddenModel:
         """Search on from a model, and fit what is found, as long as that lowers the score."""
@@ -189,7 +197,8 @@ class HiddenSearch:
             p = self.p
             masks = [np.zeros((q, q), dtype=bool) for _ in range(3)]
             allowed, required, before = masks
-            allowed[:, :p] = before[p:, :p] = True
+            allowed[:, :p] = self._caused
+            before[p:, :p] = True
             if self.known is not None:
                 for mask, own in zip(masks, (self.known.allowed, self.known.required, self.known.before), strict=True):
                     mask[:p, :p] = own
@@ -206,12 +215,13 @@ class HiddenSearch:
             A = model.adjacency
             last = len(A) - 1
             behind = A[last].nonzero()[0].tolist()
-            joined: Mask = A[:p, behind].any(axis=1) | A[behind, :p].any(axis=0)
+            joined = {*A[:p, behind].nonzero()[0].tolist(), *A[behind, :p].nonzero()[1].tolist()}
+            near = {*behind, *(x for x in joined if self._caused[x])}
             without = model._replace(
                 adjacency=A[:last, :last], M=model.M[:last, :last], order=tuple(k for k in model.order if k != last)
             )
-            sets = [sorted({*behind} ^ {x}) for x in range(p) if joined[x] or x in behind]
-            starts = sorted((self._placed(without, one, QUICKLY) for one in sets if len(one) > 2), key=_by_score)
+            sets = [sorted({*behind} ^ {x}) for x in sorted(near)]
+            starts = sorted((self._placed(without, one) for one in sets if len(one) > 2), key=_by_score)
             best = min((self._climb(one) for one in starts[: max(CHANGES // p, 4)]), key=_by_score, default=model)
             if best.score > model.score - WORTHWHILE:
                 return model

@@ -92,7 +92,8 @@ class PooledResult:
         given = self.variances.correlations()
         if not LEAST_HIDDEN <= self.score.p <= MOST_HIDDEN or "root" in given or given["most"] < self.score.p:
             return None
-        return HiddenSearch(given["C"], given["scale"], self.score, self.known).models(self.best)
+        search = HiddenSearch(given["C"], given["scale"], self.score, self.known)
+        return search.models(self.best) if search.is_compiled else None
 
     def compelled(self, dag: Mask) -> Mask:
         """Return the arrows that all graphs share which are equivalent to this one and keep to knowledge."""
