@@ -45,7 +45,7 @@ KEYS = [
     "standardising",
     "units",
     "backward",
-    "common_factor",
+    "hidden_causes",
     *ROW_KEYS,
 ]
 NAMES = ["a", "b", "c", "d"]

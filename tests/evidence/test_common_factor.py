@@ -10,7 +10,7 @@ from budgets import tries
 from oracles import evidence as oracle
 
 import ordag
-from ordag.evidence.common_factor import common_factor, common_factor_finding
+from ordag.evidence.common_factor import common_factor
 from ordag.evidence.factor_model import LEAST_UNIQUENESS, factor_model
 
 
@@ -117,7 +117,6 @@ def test_it_needs_four_variables():
     X = factor_table(6, 100, 0)
     assert common_factor(ordag.learn(X[:, :3])) is None
     assert common_factor(ordag.learn(X[:8], "cvs")) is not None
-    assert common_factor_finding(ordag.learn(X[:, :3])).level == "unchecked"
 
 
 def test_badly_conditioned_tables_give_numbers_and_no_warnings():
@@ -139,11 +138,8 @@ def test_units_and_the_order_of_columns_do_not_matter():
 
 
 @pytest.mark.slow
-def test_check_says_it(run):
-    status, out, _ = run("check", "marks", "--alpha", "0.05")
-    assert status == 0
-    assert "common factor" in out
-    diagnosis = ordag.diagnose(factor_table(8, 400, 1), method="cvs")
-    assert diagnosis["common_factor"].level == "warning"
-    assert diagnosis["common_factor"].numbers["factors"] == 1
-    assert ordag.diagnose("marks", alpha=0.05)["common_factor"].level == "look"
+def test_there_are_as_many_factors_as_bic_asks_for():
+    found = common_factor(ordag.learn(factor_table(30, 800, 0, 5), "cvs"))
+    assert found.factors == 5
+    assert found.explains
+    assert found.sentence.startswith("Five hidden common causes, and no arrow, explain the table better")

@@ -142,7 +142,7 @@ def test_check(variance):
     if name in CURVED | {"Own"}:
         expected |= {"standardising", "units"}
     if name in CURVED:
-        expected |= {"equal_variances", "condition", "common_factor", "sorting"}
+        expected |= {"equal_variances", "condition", "hidden_causes", "sorting"}
         expected |= {"linearity", "residual_spread", "residual_pairs"}
     if name == "shrinkage":
         expected |= {"equal_variances"}

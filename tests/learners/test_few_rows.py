@@ -36,7 +36,7 @@ def test_every_answer_is_there_or_says_why_not(n, p, tmp_path):
     fit.save(tmp_path / "x.graphml")
     assert "few" in repr(fit)
     diagnosis = ordag.diagnose(X)
-    assert {"sorting", "common_factor"} <= {one.key for one in diagnosis.findings if one.level == "unchecked"}
+    assert {"sorting", "hidden_causes"} <= {one.key for one in diagnosis.findings if one.level == "unchecked"}
     assert ordag.compare(X, ["cvs", "pc"])["cvs"].graph == fit.graph
 
 

@@ -133,7 +133,7 @@ def test_without_rows_there_are_the_charts_of_moments():
         "standardising",
         "units",
         "backward",
-        "common_factor",
+        "hidden_causes",
     }
     assert histograms(fit) == []
 

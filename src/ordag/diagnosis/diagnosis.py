@@ -31,9 +31,9 @@ from ordag.diagnosis.survival import (
     units_finding,
 )
 from ordag.errors import OrdagError, PrecisionWarning, SettingError
-from ordag.evidence.common_factor import common_factor_finding
 from ordag.evidence.equal_variances import equality_finding
 from ordag.evidence.finding import LEVELS, Finding, unchecked
+from ordag.evidence.hidden_causes import hidden_causes_finding
 from ordag.evidence.scale import scale_finding, scale_of
 from ordag.evidence.verdict import TIERS, Verdict, quick_verdict
 from ordag.files import write_whole
@@ -61,7 +61,7 @@ TITLES = {"warning": "Warnings", "look": "Worth a look", "fine": "Fine", "unchec
 JOINT = ("kurtosis", "mardia", "influence")
 """Findings that take the inverse of the covariance of all columns."""
 
-LINEAR = ("condition", "common_factor", "linearity", "residual_spread", "residual_pairs")
+LINEAR = ("condition", "hidden_causes", "linearity", "residual_spread", "residual_pairs")
 """Findings on linear equations."""
 
 LEAST_ROWS = 20
@@ -178,7 +178,7 @@ def diagnose(
     groups: lists of columns that share a unit; random unit changes treat each list as one.
     settings: those of the method (test, parents, knowledge, …), and of reading text files.
 
-    The findings, by key: scale, equal_variances, condition, sorting, standardising, units, backward, common_factor, logarithms,
+    The findings, by key: scale, equal_variances, condition, sorting, standardising, units, backward, hidden_causes, logarithms,
     kurtosis, mardia, columns, linearity, residual_spread, residual_pairs, row_order, influence. docs/trust.md explains each. Given
     Moments, those that need rows are "unchecked".
     """
@@ -256,7 +256,7 @@ def check_fit(
             baseline, seed=seed, draws=count, groups=groups, same_units=same_units, tested=tested
         ),
         "backward": lambda: backward_finding(baseline),
-        "common_factor": lambda: common_factor_finding(fit),
+        "hidden_causes": lambda: hidden_causes_finding(fit),
     }
     for key, check in checks.items():
         tell(f"checking {key.replace('_', ' ')}")

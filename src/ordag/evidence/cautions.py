@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ordag.errors import OrdagError
-from ordag.evidence.common_factor import common_factor
 from ordag.evidence.finding import Caution
+from ordag.evidence.hidden_causes import hidden_caution
 from ordag.learners.found import Found
 
 CORRELATED = 0.3
@@ -19,18 +19,9 @@ FEWEST_ROWS = 20
 def cautions(found: Found) -> list[Caution]:
     """What a reader of the graph should know beside what its directions rest on."""
     beware = []
-    factor = common_factor(found) if found.graph.edge_count and found.recipe.linear else None
-    if factor is not None and factor.explains:
-        beware.append(
-            Caution(
-                "hidden_causes",
-                factor.sentence,
-                "Look for what they have in common, and measure it.",
-                "hidden common causes explain the table better than the arrows do",
-            )
-        )
-    elif factor is not None and factor.nearly:
-        beware.append(Caution("hidden_causes", factor.sentence, "Look for what they have in common, and measure it."))
+    hidden = hidden_caution(found) if found.graph.edge_count and found.recipe.linear else None
+    if hidden is not None:
+        beware.append(hidden)
     memory = row_memory(found)
     if memory is not None and memory > CORRELATED:
         sentence = (

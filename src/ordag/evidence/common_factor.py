@@ -23,7 +23,6 @@ from scipy.special import chdtrc
 from ordag.arrays import Array
 from ordag.errors import OrdagError
 from ordag.evidence.factor_model import factor_model
-from ordag.evidence.finding import Finding, Level, unchecked
 from ordag.learners.found import Found
 from ordag.linalg import EPSILON, triangle
 from ordag.order.ordering import Ordering
@@ -33,17 +32,18 @@ from ordag.words import amount, chance, shown
 NEARLY = 6.0
 """Differences in BIC below this are not strong evidence (Kass & Raftery 1995): odds of less than 20 to 1."""
 
-MOST_FACTORS = 3
+AT_LEAST_TRIED = 3
+"""Numbers of factors that are tried; more of them as long as that lowers the BIC."""
 
-MOST_VARIABLES = 200
-"""Beyond, the question is skipped; up to here it takes less than a tenth of a second."""
+LEAST_VARIABLES, MOST_VARIABLES = 4, 200
+"""One factor fits three variables exactly. Beyond 200 the question is skipped."""
 
-WORDS = {1: "one hidden common cause", 2: "two hidden common causes", 3: "three hidden common causes"}
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 @dataclass(frozen=True)
 class CommonFactor:
-    """The best factor model beside the graph: of one to three factors the one with the least BIC.
+    """The best factor model beside the graph: of one, two, three … factors the one with the least BIC.
 
     bic, graph_bic: lower is better. chi_square, df, p_value: whether the factor model fits at all, by the likelihood ratio
     with Bartlett's (1950) correction; small p-values speak against it. hub: a column that does as well in the place of the factor.
@@ -75,7 +75,7 @@ class CommonFactor:
     @property
     def sentence(self) -> str:
         """What a reader of the graph should know of it."""
-        causes = WORDS[self.factors]
+        causes = causes_in_words(self.factors)
         verb, whose = ("explains", "its") if self.factors == 1 else ("explain", "their")
         test = f"χ² = {self.chi_square:.1f} on {self.df} df, {chance(self.p_value)}"
         if self.explains:
@@ -98,6 +98,11 @@ class CommonFactor:
         return {**asdict(self), "worse": self.worse}
 
 
+def causes_in_words(number: int) -> str:
+    """'one hidden common cause', 'two hidden common causes', …"""
+    return f"{NUMBERS[number] if number < len(NUMBERS) else number} hidden common cause{'' if number == 1 else 's'}"
+
+
 def common_factor(fit: Found) -> CommonFactor | None:
     """The factor model that comes closest to the graph of a fit, from its moments alone.
 
@@ -110,7 +115,7 @@ def common_factor(fit: Found) -> CommonFactor | None:
     (1, 3.7, 8.7, 5)
     """
     n, p = fit.n, fit.moments.p
-    if not 4 <= p <= MOST_VARIABLES or n < p + 2:
+    if not LEAST_VARIABLES <= p <= MOST_VARIABLES or n < p + 2:
         return None
     R = fit.moments.R
     try:
@@ -122,7 +127,7 @@ def common_factor(fit: Found) -> CommonFactor | None:
     log_determinant = _logs(np.square(R.diagonal()) / n)
     root = R / np.sqrt(np.square(R).sum(axis=0))
     best: CommonFactor | None = None
-    for k in range(1, MOST_FACTORS + 1):
+    for k in range(1, p):
         loadings = p * k - k * (k - 1) // 2
         df = p * (p - 1) // 2 - loadings
         correction = n - 1.0 - (2.0 * p + 5.0) / 6.0 - 2.0 * k / 3.0
@@ -133,6 +138,8 @@ def common_factor(fit: Found) -> CommonFactor | None:
         if best is None or bic < best.bic:
             chi_square = correction * discrepancy
             best = CommonFactor(k, bic, graph, chi_square, df, float(chdtrc(df, chi_square)))
+        elif k >= AT_LEAST_TRIED:
+            break
     if best is None or best.worse >= NEARLY:
         return best
     if fit.ordering is not None and fit.ordering.factor is not None:
@@ -173,15 +180,3 @@ def _best_star(R: Array, n: int) -> tuple[int, float]:
 
 def _logs(values: Array) -> float:
     return float(np.log(values).sum())
-
-
-def common_factor_finding(fit: Found) -> Finding:
-    """Do hidden common causes explain the table as well as the graph does?"""
-    found = common_factor(fit)
-    if found is None:
-        return unchecked(
-            "common_factor",
-            f"takes 4 to {MOST_VARIABLES} variables, more rows than variables, and a graph that a model has.",
-        )
-    level: Level = "warning" if found.explains else "look" if found.nearly else "fine"
-    return Finding("common_factor", level, found.sentence, found.numbers)

@@ -16,9 +16,9 @@ from ordag.data.table_checks import least_squares_rows
 from ordag.diagnosis.diagnosis import LEVEL, Diagnosis
 from ordag.diagnosis.equations import Equation, equations
 from ordag.diagnosis.influence import distances, tail
-from ordag.evidence.common_factor import WORDS
+from ordag.evidence.common_factor import causes_in_words
 from ordag.evidence.finding import Finding
-from ordag.words import shortened, shown
+from ordag.words import joined, shortened, shown
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
@@ -127,14 +127,16 @@ def _survival(fit: Fit, finding: Finding) -> Chart:
     return Chart("shares", TITLES[finding.key], "share of arrows", "", values, labels=["kept", "turned", "lost"])
 
 
-def _common_factor(fit: Fit, finding: Finding) -> Chart:
-    best = min(finding.numbers["bic"], finding.numbers["graph_bic"])
-    values = [float(finding.numbers[key] - best) for key in ("graph_bic", "bic")]
-    labels = [
-        "the graph",
-        WORDS[finding.numbers["factors"]].removesuffix(" common causes").removesuffix(" common cause"),
-    ]
-    return Chart("bars", "graph or hidden causes", "", "BIC above the best", values, labels=labels)
+def _hidden_causes(fit: Fit, finding: Finding) -> Chart:
+    """What each hidden cause adds, where they were found by place; or else the BIC of factors beside the graph's."""
+    numbers = finding.numbers
+    if "behind" in numbers:
+        labels = [joined([_short(name) for name in one], 2) for one in numbers["behind"]]
+        return Chart("bars", "hidden causes", "", "score gained", list(numbers["gains"]), labels=labels)
+    best = min(numbers["bic"], numbers["graph_bic"])
+    values = [float(numbers[key] - best) for key in ("graph_bic", "bic")]
+    hidden = causes_in_words(numbers["factors"]).removesuffix(" common causes").removesuffix(" common cause")
+    return Chart("bars", "graph or hidden causes", "", "BIC above the best", values, labels=["the graph", hidden])
 
 
 def _columns(fit: Fit, finding: Finding, rows: Array) -> Chart:
@@ -231,7 +233,7 @@ OF_MOMENTS: Mapping[str, Callable[[Fit, Finding], Chart | None]] = {
     "units": _survival,
     "logarithms": _survival,
     "backward": _survival,
-    "common_factor": _common_factor,
+    "hidden_causes": _hidden_causes,
 }
 OF_ROWS: Mapping[str, Callable[[Fit, Finding, Array], Chart | None]] = {
     "kurtosis": _kurtosis,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ordag.knowledge.masks import Constraints
 from ordag.learners.order_search.engine import Optimum, OrderSearch, Score
 from ordag.learners.order_search.single_changes import best_single_change, order_of
 from ordag.learners.pooled.all_graphs import MOST_VARIABLES, graphs_by_score
+from ordag.learners.pooled.hidden_search import HiddenModel, HiddenSearch
 from ordag.learners.pooled.score import Local, PooledScore
 from ordag.learners.pooled.variances import LogVariances, log_variances
 from ordag.linalg import lengths, triangle
@@ -49,6 +51,10 @@ ELIMINATED = 100
 
 MANY = 10
 """Variables from which equal error variances are no coincidence."""
+
+
+LEAST_HIDDEN, MOST_HIDDEN = 4, 60
+"""Variables between which hidden causes are looked for: one of three leaves no trace, and beyond it would take long."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,15 @@ class PooledResult:
         """Return a graph over the positions with its score and an order of it."""
         parents = packed_columns(dag)
         return _scored(self.score, self.variances, _in_order(tuple(parents), self.known), parents)
+
+    @cached_property
+    def with_hidden(self) -> list[HiddenModel] | None:
+        """The best graph, and what one hidden cause after the other makes of it; None where that is not looked for."""
+        given = self.variances.correlations()
+        if not LEAST_HIDDEN <= self.score.p <= MOST_HIDDEN or "root" in given or given["most"] < self.score.p:
+            return None
+        search = HiddenSearch(given["C"], given["scale"], self.score, self.known)
+        return search.models(self.best) if search.is_compiled else None
 
     def compelled(self, dag: Mask) -> Mask:
         """Return the arrows that all graphs share which are equivalent to this one and keep to knowledge."""

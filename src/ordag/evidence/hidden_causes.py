@@ -1,0 +1,124 @@
+"""Could hidden common causes have made some of the arrows, or all of them? What is found, in numbers and in words.
+
+The pooled search is asked where a hidden cause stands (`ordag.learners.pooled.hidden_search`): it puts one in front of variables that
+are nearly all joined, and keeps it where that has the better score. For other methods, and where that finds nothing, models of hidden
+causes of all columns without arrows are held against the graph (`ordag.evidence.common_factor`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ordag.arrays import Mask
+from ordag.evidence.common_factor import LEAST_VARIABLES, MOST_VARIABLES, CommonFactor, common_factor
+from ordag.evidence.finding import Caution, Finding, Level, unchecked
+from ordag.learners.found import Found
+from ordag.learners.pooled.search import PooledResult
+from ordag.words import amount, counted, listed
+
+NAMED, TOLD = 4, 3
+"""Variables of a hidden cause that a sentence names, and hidden causes that it tells of, at most."""
+
+ADVICE = "Measure what these have in common, or do not read arrows among them as causes."
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenCauses:
+    """Hidden causes found by place.
+
+    behind: for each the numbers of the columns that it acts on. gains: by how much each lowers the score, the others before it given.
+    arrows: those of the graph that may come from them: both ends are behind the same hidden cause, and the model with the hidden causes
+    joins them by no arrow. names: of the columns. edges: of the graph.
+    """
+
+    behind: tuple[tuple[int, ...], ...]
+    gains: tuple[float, ...]
+    arrows: Mask
+    names: tuple[str, ...]
+    edges: int
+
+    @property
+    def sentence(self) -> str:
+        """Which variables they are behind, and how many arrows they could explain."""
+        count = len(self.behind)
+        if not count:
+            return "A hidden common cause of some variables explains the table no better than the arrows among them."
+        sets = [listed([self.names[j] for j in one], NAMED) for one in self.behind]
+        rest = f"; and {count - TOLD} more" if count > TOLD else ""
+        which = f"of {sets[0]}" if count == 1 else f"({'; '.join(sets[:TOLD])}{rest})"
+        causes = "A hidden common cause" if count == 1 else f"{count} hidden common causes"
+        return f"{causes} {which} could explain {int(self.arrows.sum())} of the {counted(self.edges, 'arrow')}."
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        return {
+            "behind": [[self.names[j] for j in one] for one in self.behind],
+            "gains": list(self.gains),
+            "explained": [[self.names[i], self.names[j]] for i, j in np.argwhere(self.arrows)],
+        }
+
+
+def hidden_causes(found: Found) -> HiddenCauses | None:
+    """Return the hidden causes of some of the variables that explain the table better than arrows, from its moments alone.
+
+    They are looked for once for each search. None for other methods than the pooled one, with fewer than 4 or more than 60 variables, with
+    too few rows for regressions on all variables, and where columns nearly determine each other.
+    """
+    models = found.result.with_hidden if isinstance(found.result, PooledResult) else None
+    if models is None:
+        return None
+    assert isinstance(found.result, PooledResult)
+    number = {name: j for j, name in enumerate(found.names)}
+    place = [number[name] for name in found.result.moments.names]
+    p, last = len(place), models[-1].adjacency
+    left = np.zeros((p, p), dtype=bool)
+    left[np.ix_(place, place)] = last[:p, :p]
+    behind = tuple(tuple(sorted(place[j] for j in row.nonzero()[0])) for row in last[p:, :p])
+    together = np.zeros((p, p), dtype=bool)
+    for one in behind:
+        together[np.ix_(one, one)] = True
+    gains = tuple(before.score - after.score for before, after in pairwise(models))
+    arrows = found.graph.adjacency & together & ~(left | left.T)
+    return HiddenCauses(behind, gains, arrows, found.names, found.graph.edge_count)
+
+
+def _by_place(found: Found) -> HiddenCauses | None:
+    """Hidden causes that explain arrows of the graph; None where there are none."""
+    causes = hidden_causes(found) if found.graph.edge_count else None
+    return causes if causes is not None and causes.arrows.any() else None
+
+
+def hidden_caution(found: Found) -> Caution | None:
+    """Hidden common causes as a reason to expect more wrong arrows than is said; None where nothing speaks for them."""
+    causes = _by_place(found)
+    if causes is not None:
+        doubt = f"hidden common causes could explain {int(causes.arrows.sum())} of the arrows"
+        return Caution("hidden_causes", causes.sentence, ADVICE, doubt)
+    factor = common_factor(found)
+    if factor is None or not (factor.explains or factor.nearly):
+        return None
+    doubt = "hidden common causes explain the table better than the arrows do" if factor.explains else ""
+    return Caution("hidden_causes", factor.sentence, ADVICE, doubt)
+
+
+def hidden_causes_finding(found: Found) -> Finding:
+    """Do hidden common causes explain the table as well as the graph does?"""
+    causes, factor = _by_place(found), common_factor(found)
+    if factor is None and causes is None:
+        return unchecked(
+            "hidden_causes",
+            f"takes {LEAST_VARIABLES} to {MOST_VARIABLES} variables, more rows than variables, and a graph that a model has.",
+        )
+    numbers = {} if factor is None else factor.numbers
+    if causes is not None:
+        gain = amount(sum(causes.gains))
+        return Finding(
+            "hidden_causes", "warning", f"{causes.sentence[:-1]} (score {gain} better).", {**numbers, **causes.numbers}
+        )
+    assert isinstance(factor, CommonFactor)
+    level: Level = "warning" if factor.explains else "look" if factor.nearly else "fine"
+    return Finding("hidden_causes", level, factor.sentence, numbers)
