@@ -67,7 +67,7 @@ class Fit(Found):
         equal variances of the two ends given everything before the source: small means that the direction does not rest on
         a near-tie. `reason` is "class" where an equivalence class that was found without variances has the arrow,
         "variance" where the variances speak for it, "open" where they leave it in doubt, and "knowledge" where the user's
-        knowledge decides.
+        knowledge decides. `hidden_cause` is True where a hidden common cause could explain the arrow (`hidden?` in the terminal).
         """
         import pandas as pd
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array
+from ordag.evidence.hidden_causes import may_be_hidden
 from ordag.learners.found import Found
 from ordag.learners.supports import ArrowTest, SupportResult, discovery_rates
 from ordag.resampling.support import Support
@@ -55,6 +56,7 @@ def arrow_columns(found: Found, support: Support | None = None) -> dict[str, Any
         columns["probability"] = found.probabilities.arrows[source, target]
         columns["edge_probability"] = found.probabilities.joined[source, target]
         columns["probability_error"] = found.probabilities.errors[source, target]
+        columns["hidden_cause"] = may_be_hidden(found)[source, target]
     columns["reason"] = arrow_reasons(found, source, target)
     return columns if support is None else columns | support.arrow_columns(source, target)
 

@@ -20,6 +20,7 @@ from ordag.arrays import Mask
 from ordag.checks import Seed, is_whole, short
 from ordag.data.moments import Moments
 from ordag.errors import OrdagError, SettingError
+from ordag.evidence.hidden_causes import may_be_hidden
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import Found
 from ordag.linalg import inverse
@@ -89,7 +90,8 @@ def _by_probabilities(found: Found) -> Expected | None:
     probabilities, adjacency = found.probabilities, found.graph.adjacency
     if probabilities is None or not adjacency.any():
         return None
-    right, reverse = probabilities.arrows[adjacency], probabilities.arrows.T[adjacency]
+    # an arrow that a hidden cause could explain does not count as right
+    right, reverse = (probabilities.arrows * ~may_be_hidden(found))[adjacency], probabilities.arrows.T[adjacency]
     return Expected(
         wrong=float(1.0 - right.mean()), turned=float(reverse.sum() / probabilities.joined[adjacency].sum())
     )

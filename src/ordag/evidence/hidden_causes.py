@@ -86,6 +86,12 @@ def hidden_causes(found: Found) -> HiddenCauses | None:
     return HiddenCauses(behind, gains, arrows, found.names, found.graph.edge_count)
 
 
+def may_be_hidden(found: Found) -> Mask:
+    """Mark the arrows of the graph that a hidden cause could explain."""
+    causes = _by_place(found)
+    return np.zeros((len(found.names),) * 2, dtype=bool) if causes is None else causes.arrows
+
+
 def _by_place(found: Found) -> HiddenCauses | None:
     """Hidden causes that explain arrows of the graph; None where there are none."""
     causes = hidden_causes(found) if found.graph.edge_count else None

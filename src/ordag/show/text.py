@@ -57,6 +57,9 @@ def edge_cells(fit: Fit, most: int) -> dict[str, list[str]]:
         for key, (title, write) in known.items()
         if key in columns and not (key == "p_value" and "probability" in columns)
     }
+    for k, hidden in enumerate(columns.get("hidden_cause", ())[:most]):
+        if hidden:
+            cells["by"][k] = "hidden?"
     for k, error in enumerate(columns.get("probability_error", ())[:most]):
         if error > SETTLED:
             cells["arrow"][k] = cells["edge"][k] = "not settled"

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
 from ordag.evidence.arrows import arrow_reasons, edge_p_values
+from ordag.evidence.hidden_causes import may_be_hidden
 from ordag.graph.links import Links
 from ordag.learners.supports import SupportResult, discovery_rates
 from ordag.parents.selection import Selection
@@ -53,7 +54,7 @@ class Pairs:
     standardised: the weight in standard deviations of both ends.
     p_value, q_value, edge_probability: the evidence for an edge. direction_p_value, probability: that for the arrow.
     support, direction_support, low, high: what resamples say, and the interval of the weight (of the level of the resamples, or 95 %).
-    reason: what directs an arrow (`Fit.edges`). tied: whether its direction rests on a near-tie.
+    reason: what directs an arrow (`Fit.edges`), or "hidden" where a hidden common cause could explain it. tied: whether its direction rests on a near-tie.
     strength: from 0 to 1, how sure the edge is: what a drawing makes its opacity of.
     """
 
@@ -249,7 +250,10 @@ def _pairs(fit: Fit, most: int) -> Pairs:
         lines = np.array([kind == "line" for kind in kinds], dtype=bool)
         support = np.where(lines, columns["adjacency_support"], support)
     reason = arrow_reasons(fit, source, target)
-    tied = np.where(np.isnan(direction), np.array(reason) == "open", direction > NEAR_TIE)
+    if fit.probabilities is not None:
+        hidden = may_be_hidden(fit)[source, target]
+        reason = ["hidden" if by_hidden else one for one, by_hidden in zip(reason, hidden, strict=True)]
+    tied = np.where(np.isnan(direction), np.isin(np.array(reason), ["open", "hidden"]), direction > NEAR_TIE)
     tied &= ~np.isin(np.array(reason), ["knowledge", "class"])
     spread = fit.moments.spread
     return Pairs(

@@ -6,6 +6,7 @@ import { chance, counted, element, named, number, percent } from "./text.js";
 const REASONS = {
   variance: "its direction rests on variances",
   open: "its direction is open",
+  hidden: "a hidden common cause could explain it",
   class: "its direction follows from the class, without variances",
   knowledge: "its direction is what you know",
   pending: "what its direction rests on is being worked out",
@@ -13,6 +14,11 @@ const REASONS = {
 
 export function reasonOf(reason) {
   return REASONS[reason] ?? reason;
+}
+
+/** Whether the variances direct an arrow, but hardly. */
+export function isNearTie(pairs, k) {
+  return pairs.tied[k] && pairs.reason[k] !== "open" && pairs.reason[k] !== "hidden";
 }
 
 /** The two ends with the mark between them. */
@@ -77,9 +83,7 @@ export function sureness(doc, k) {
     words = [];
   if (pairs.kind[k] === "absent") words.push("not in the graph as learned");
   if (pairs.kind[k] !== "line")
-    words.push(
-      pairs.tied[k] && pairs.reason[k] !== "open" ? `${reasonOf(pairs.reason[k])}, and they are near a tie` : reasonOf(pairs.reason[k]),
-    );
+    words.push(isNearTie(pairs, k) ? `${reasonOf(pairs.reason[k])}, and they are near a tie` : reasonOf(pairs.reason[k]));
   return words.length ? [`${words.join("; ").replace(/^./, (letter) => letter.toUpperCase())}.`] : [];
 }
 

@@ -1,6 +1,6 @@
 // The table of arrows: sort, filter, copy as CSV.
 
-import { reasonOf } from "./facts.js";
+import { isNearTie, reasonOf } from "./facts.js";
 import { rowTable } from "./rows.js";
 import { chance, counted, element, named, number, percent, refill } from "./text.js";
 
@@ -34,8 +34,7 @@ export function createTable(box, state, say) {
       changed = state.markOf(k);
     return changed ? element("span", { class: `changed ${changed}` }, `${arrow} ${CHANGED[changed]}`) : arrow;
   };
-  const reason = (k) =>
-    pairs.kind[k] === "line" ? "open" : pairs.tied[k] && pairs.reason[k] !== "open" ? `${pairs.reason[k]}, near a tie` : pairs.reason[k];
+  const reason = (k) => (pairs.kind[k] === "line" ? "open" : isNearTie(pairs, k) ? `${pairs.reason[k]}, near a tie` : pairs.reason[k]);
   const why = (k) => (pairs.kind[k] === "line" ? "its direction is open" : reasonOf(pairs.reason[k]));
 
   /** The document that is shown now; the table is built anew only where it has other columns. */
