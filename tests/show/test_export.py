@@ -30,10 +30,11 @@ def test_the_table_of_edges_has_all_of_fit_edges_and_the_rest_of_the_graph(kind)
         & table.get("undirected", pd.Series("false", table.index)).astype(str).str.lower().eq("false")
     ]
     assert arrows[["source", "target"]].to_numpy().tolist() == fit.edges[["source", "target"]].to_numpy().tolist()
-    for key in fit.edges.columns.difference(["source", "target", "reason"]):
+    for key in fit.edges.columns.difference(["source", "target", "reason", "hidden_cause"]):
         found = [float(text) if text else np.nan for text in arrows[key]]
         np.testing.assert_array_equal(found, fit.edges[key].astype(float))
-    assert arrows["reason"].tolist() == fit.edges["reason"].tolist()
+    for key in {"reason", "hidden_cause"} & set(fit.edges.columns):
+        assert arrows[key].tolist() == fit.edges[key].astype(str).tolist()
     assert set(table.loc[table["target"].eq(""), "source"]) == set(fit.names) - joined
     back = read_text(content(fit, "edges.csv"), "csv")
     assert (set(back.directed), set(back.undirected)) == (set(fit.graph.directed), set(fit.graph.undirected))

@@ -54,7 +54,8 @@ class Pairs:
     standardised: the weight in standard deviations of both ends.
     p_value, q_value, edge_probability: the evidence for an edge. direction_p_value, probability: that for the arrow.
     support, direction_support, low, high: what resamples say, and the interval of the weight (of the level of the resamples, or 95 %).
-    reason: what directs an arrow (`Fit.edges`), or "hidden" where a hidden common cause could explain it. tied: whether its direction rests on a near-tie.
+    reason: what directs an arrow (`Fit.edges`), or "hidden" where a hidden common cause could explain it.
+    tied: whether its direction rests on a near-tie, or is open.
     strength: from 0 to 1, how sure the edge is: what a drawing makes its opacity of.
     """
 
