@@ -14,10 +14,10 @@ from ordag.data.moments import Moments
 from ordag.diagnosis.baseline import agreement
 from ordag.diagnosis.equations import f_test_of_added
 from ordag.diagnosis.gaussian import mardia
-from ordag.diagnosis.influence import distances, tail
 from ordag.diagnosis.sorting import r_squared, sortability
 from ordag.evidence import forecast
 from ordag.evidence.equal_variances import bartlett, detectable_ratio, equality_test
+from ordag.evidence.influence import distances, tail
 from ordag.evidence.verdict import quick_verdict
 from ordag.model import LinearSEM, identifiability
 from ordag.words import share

@@ -15,9 +15,9 @@ from ordag.arrays import Array
 from ordag.data.table_checks import least_squares_rows
 from ordag.diagnosis.diagnosis import LEVEL, Diagnosis
 from ordag.diagnosis.equations import Equation, equations
-from ordag.diagnosis.influence import distances, tail
 from ordag.evidence.common_factor import WORDS
 from ordag.evidence.finding import Finding
+from ordag.evidence.influence import distances, tail
 from ordag.words import shortened, shown
 
 if TYPE_CHECKING:
