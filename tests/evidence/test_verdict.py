@@ -336,11 +336,11 @@ def test_rows_that_remember_are_a_caution():
     X = E + E @ sem.total_effects()
     found = verdict(X)
     assert found.tier != "tested"
-    assert "Neighbouring rows are correlated" in found.sentence
+    assert "Neighbouring rows are alike" in found.sentence
     shuffled = verdict(random.permutation(X))
     assert "Neighbouring rows" not in shuffled.sentence
-    by_one = X[np.argsort(X[:, 0])]
-    assert "Neighbouring rows" not in verdict(random.permutation(by_one)).sentence
+    shuffled = random.permutation(X)
+    assert "Neighbouring rows" not in verdict(shuffled[np.argsort(shuffled[:, 0])]).sentence
 
 
 def test_published_networks_are_named_where_units_decide():

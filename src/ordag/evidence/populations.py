@@ -131,9 +131,9 @@ def two_models(X: Array, seed: int = 0) -> Models | None:
 
     Columns are replaced by their normal scores first, which takes their own skewness and heavy tails away. Of z, these with
     covariance I, a mixture of two covariances has the fourth cumulants of one matrix M, the difference of both:
-    $E[(z^\top M z)\, z z^\top] - 2M - \mathrm{tr}(M)\,I \propto M$. So M, without its
-    part along I, which is that of heavy tails, is found by power iteration, the rows are split at the median and at the lower quartile of zᵀMz, and EM goes on from there. In heavy tails
-    one group varies more in every direction; groups with equations of their own vary more in some and less in others.
+    $E[(z^\top M z)\, z z^\top] - 2M - \mathrm{tr}(M)\,I \propto M$. So M is found by power iteration, without its part along I, which is
+    that of heavy tails; the rows are split at the median and at the lower quartile of zᵀMz, and EM goes on from there. In heavy
+    tails one group varies more in every direction; groups with equations of their own vary more in some and less in others.
     """
     X = X[:: -(-len(X) // FEWER_ROWS)]
     codes, counts = levels(X)

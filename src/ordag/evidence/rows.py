@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,13 +49,10 @@ def row_cautions(found: Found) -> list[Caution]:
 def row_finding(key: str, X: Array, mean: Array, names: tuple[str, ...]) -> Finding:
     """One of `CHECKS` as a finding: a warning with what to do, or fine."""
     caution = CHECKS[key](Sample.of(X, mean, names))
+    numbers = {"found": caution is not None}
     if caution is None:
-        return Finding(key, "fine", FINE[key])
-    return Finding(key, "warning", f"{caution.sentence} {caution.advice}", numbers_of(caution))
-
-
-def numbers_of(caution: Caution) -> Mapping[str, Any]:
-    return {"doubt": caution.doubt}
+        return Finding(key, "fine", FINE[key], numbers)
+    return Finding(key, "warning", f"{caution.sentence} {caution.advice}", numbers)
 
 
 def dependent_rows(sample: Sample) -> Caution | None:
@@ -159,7 +156,6 @@ CHECKS: dict[str, Callable[[Sample], Caution | None]] = {
 }
 
 FINE = {
-    "dependent_rows": "Rows resemble neither their neighbours nor those of the same code.",
     "groups_of_rows": "The rows do not fall into two groups.",
     "duplicate_rows": "Rows do not repeat others.",
     "filled_cells": "No column holds one value too often.",

@@ -173,7 +173,7 @@ def _residual_pairs(fit: Fit, finding: Finding, rows: Array) -> Chart:
                  y[few].tolist(), x[few].tolist(), slope=slope, intercept=0.0)  # fmt: skip
 
 
-def _row_order(fit: Fit, finding: Finding, rows: Array) -> Chart:
+def _dependent_rows(fit: Fit, finding: Finding, rows: Array) -> Chart:
     name = finding.numbers["worst"]
     residual = _residual(fit, rows, name)
     x, y = residual[:-1], residual[1:]
@@ -240,7 +240,7 @@ OF_ROWS: Mapping[str, Callable[[Fit, Finding, Array], Chart | None]] = {
     "linearity": _equation,
     "residual_spread": _equation,
     "residual_pairs": _residual_pairs,
-    "row_order": _row_order,
+    "dependent_rows": _dependent_rows,
     "influence": _distances,
 }
 
