@@ -34,7 +34,10 @@ ROW_KEYS = [
     "linearity",
     "residual_spread",
     "residual_pairs",
-    "row_order",
+    "dependent_rows",
+    "groups_of_rows",
+    "duplicate_rows",
+    "filled_cells",
     "influence",
 ]
 KEYS = [
@@ -130,7 +133,7 @@ def near_tie(seed=5):
         ("columns", "look", model(noise=lambda random, shape: random.uniform(-1, 1, shape))),
         ("linearity", "warning", curved(model())),
         ("residual_spread", "warning", fanning()),
-        ("row_order", "look", model(noise=in_time)),
+        ("dependent_rows", "warning", model(noise=in_time)),
         ("influence", "warning", spikes(model())),
         ("logarithms", "warning", np.exp(model([1, 1, 4, 0.1]) * [1.2, 0.3, 0.1, 1])),
     ],
@@ -355,7 +358,7 @@ def test_marks():
     assert diagnosis.verdict.tier == "tested"
     assert "only just not rejected" in diagnosis.verdict.grounds
     assert diagnosis.verdict.numbers["p_value"] == pytest.approx(0.0311, abs=5e-4)
-    assert diagnosis["row_order"].level == "look"
+    assert diagnosis["dependent_rows"].level == "look"
     assert diagnosis["kurtosis"].numbers["p_value"] == pytest.approx(0.798, abs=5e-4)
 
 

@@ -14,10 +14,10 @@ from ordag.data.moments import Moments
 from ordag.diagnosis.baseline import agreement
 from ordag.diagnosis.equations import f_test_of_added
 from ordag.diagnosis.gaussian import mardia
-from ordag.diagnosis.influence import distances, tail
 from ordag.diagnosis.sorting import r_squared, sortability
 from ordag.evidence import forecast
 from ordag.evidence.equal_variances import bartlett, detectable_ratio, equality_test
+from ordag.evidence.influence import distances, tail
 from ordag.evidence.verdict import quick_verdict
 from ordag.model import LinearSEM, identifiability
 from ordag.words import share
@@ -342,11 +342,11 @@ def test_rows_that_remember_are_a_caution():
     X = E + E @ sem.total_effects()
     found = verdict(X)
     assert found.tier != "tested"
-    assert "Neighbouring rows are correlated" in found.help
+    assert "Neighbouring rows are alike" in found.help
     shuffled = verdict(random.permutation(X))
     assert "Neighbouring rows" not in shuffled.help
-    by_one = X[np.argsort(X[:, 0])]
-    assert "Neighbouring rows" not in verdict(random.permutation(by_one)).help
+    shuffled = random.permutation(X)
+    assert "Neighbouring rows" not in verdict(shuffled[np.argsort(shuffled[:, 0])]).help
 
 
 def test_published_networks_are_named_where_units_decide():

@@ -95,8 +95,8 @@ def test_residuals_are_those_of_the_worst_equation():
 
 
 def test_rows_against_the_row_before():
-    e = residual(checked().fit, checked()["row_order"].numbers["worst"])
-    chart = found()["row_order"]
+    e = residual(checked().fit, checked()["dependent_rows"].numbers["worst"])
+    chart = found()["dependent_rows"]
     pairs = {(round(a, 6), round(b, 6)) for a, b in itertools.pairwise(e)}
     assert {(round(a, 6), round(b, 6)) for a, b in zip(chart.x, chart.y, strict=True)} <= pairs
 

@@ -6,6 +6,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
 from ordag.diagnosis.baseline import Baseline
 from ordag.diagnosis.condition import condition_finding
-from ordag.diagnosis.equations import independence_finding, linearity_finding, row_order_finding, spread_finding
+from ordag.diagnosis.equations import dependence_finding, independence_finding, linearity_finding, spread_finding
 from ordag.diagnosis.gaussian import columns_finding, kurtosis_finding, mardia_finding
 from ordag.diagnosis.influence import influence_finding
 from ordag.diagnosis.sorting import sorting_finding
@@ -34,6 +35,7 @@ from ordag.errors import OrdagError, PrecisionWarning, SettingError
 from ordag.evidence.equal_variances import equality_finding
 from ordag.evidence.finding import LEVELS, Finding, unchecked
 from ordag.evidence.hidden_causes import hidden_causes_finding
+from ordag.evidence.rows import FINE, row_finding
 from ordag.evidence.scale import scale_finding, scale_of
 from ordag.evidence.verdict import TIERS, Verdict, quick_verdict
 from ordag.files import write_whole
@@ -84,8 +86,9 @@ class Diagnosis:
         raise KeyError(key)
 
     def by_level(self) -> dict[str, tuple[Finding, ...]]:
-        """The findings by urgency, warnings first; levels without findings are left out."""
-        groups = {level: tuple(f for f in self.findings if f.level == level) for level in LEVELS}
+        """The findings by urgency, warnings first, and within a level by the share of arrows lost; levels without findings are left out."""
+        ordered = sorted(self.findings, key=lambda finding: float(finding.numbers.get("kept", 1.0)))
+        groups = {level: tuple(f for f in ordered if f.level == level) for level in LEVELS}
         return {level: group for level, group in groups.items() if group}
 
     def to_dict(self) -> dict[str, Any]:
@@ -179,8 +182,8 @@ def diagnose(
     settings: those of the method (test, parents, knowledge, …), and of reading text files.
 
     The findings, by key: scale, equal_variances, condition, sorting, standardising, units, backward, hidden_causes, logarithms,
-    kurtosis, mardia, columns, linearity, residual_spread, residual_pairs, row_order, influence. docs/trust.md explains each. Given
-    Moments, those that need rows are "unchecked".
+    kurtosis, mardia, columns, linearity, residual_spread, residual_pairs, dependent_rows, groups_of_rows, duplicate_rows,
+    filled_cells, influence. docs/trust.md explains each. Given Moments, those that need rows are "unchecked".
     """
     check_choice("units", units, (None, "commensurable"), "'commensurable' if all columns are in comparable units")
     if not is_flag(same_units):
@@ -305,7 +308,8 @@ def _row_findings(
         "linearity": lambda: linearity_finding(X, arrows, names, alpha),
         "residual_spread": lambda: spread_finding(X, arrows, names, alpha),
         "residual_pairs": lambda: independence_finding(X, arrows, names, alpha),
-        "row_order": lambda: row_order_finding(X, arrows, names, alpha),
+        "dependent_rows": lambda: dependence_finding(X, arrows, names, alpha),
+        **{key: partial(row_finding, key, X, baseline.moments.mean, names) for key in FINE},
         "influence": lambda: influence_finding(baseline, X, alpha),
     }
     for key, check in checks.items():

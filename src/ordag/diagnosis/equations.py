@@ -10,6 +10,7 @@ from scipy.special import fdtrc, ndtr, stdtr
 
 from ordag.arrays import Array, Mask
 from ordag.evidence.finding import Finding
+from ordag.evidence.rows import Sample, dependent_rows
 from ordag.words import chance, shown
 
 STRONG = 0.02
@@ -113,20 +114,26 @@ def independence_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alph
     return Finding("residual_pairs", "look", sentence, numbers)
 
 
-def row_order_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: float) -> Finding:
-    r"""Correlation of each residual with that of the row before: $\sqrt n\, r_1$ is nearly standard normal for independent rows."""
+def dependence_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: float) -> Finding:
+    r"""Are rows alike to their neighbours, or to those of the same code? If not by much, are the residuals to those before?
+
+    For independent rows $\sqrt n$ times the correlation of a residual with that of the row before is nearly standard normal.
+    """
     E = _residuals(rows, arrows)
     r = (E[1:] * E[:-1]).sum(axis=0)
     worst = int(np.argmax(np.abs(r)))
     p_value = min(1.0, float(2.0 * ndtr(-np.sqrt(len(rows)) * abs(r[worst]))) * len(names))
     numbers = {"p_value": p_value, "correlation": float(r[worst]), "worst": names[worst]}
+    caution = dependent_rows(Sample.of(rows, rows.mean(axis=0), names))
+    if caution is not None:
+        return Finding("dependent_rows", "warning", f"{caution.sentence} {caution.advice}", numbers)
     if p_value >= alpha:
-        return Finding("row_order", "fine", f"Neighbouring rows are uncorrelated ({chance(p_value)}).", numbers)
+        return Finding("dependent_rows", "fine", f"Neighbouring rows are uncorrelated ({chance(p_value)}).", numbers)
     sentence = (
         f"Neighbouring rows are correlated, most in {shown(names[worst])} ({r[worst]:.2f}, {chance(p_value)}): rows in time order "
         "or in clusters count for fewer than they are."
     )
-    return Finding("row_order", "look", sentence, numbers)
+    return Finding("dependent_rows", "look", sentence, numbers)
 
 
 def _residuals(rows: Array, arrows: Mask) -> Array:

@@ -126,7 +126,7 @@ def _survival(
         f"{share(kept.kept)} of the {counted(baseline.count, 'arrow')} survive {words}, {share(kept.turned)} turn round"
     )
     if same_units and level != "fine":
-        return Finding(key, "fine", f"{sentence}; a note only, as you say that the units are the same.", numbers)
+        return Finding(key, "look", f"{sentence}; a note only, as you say that the units are the same.", numbers)
     if level == "warning":
         on = "the transformation of the columns" if key == "logarithms" else "the units"
         sentence += f": the arrows depend on {on}"

@@ -15,9 +15,9 @@ from ordag.arrays import Array
 from ordag.data.table_checks import least_squares_rows
 from ordag.diagnosis.diagnosis import LEVEL, Diagnosis
 from ordag.diagnosis.equations import Equation, equations
-from ordag.diagnosis.influence import distances, tail
 from ordag.evidence.common_factor import causes_in_words
 from ordag.evidence.finding import Finding
+from ordag.evidence.influence import distances, tail
 from ordag.words import joined, shortened, shown
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def _residual_pairs(fit: Fit, finding: Finding, rows: Array) -> Chart:
                  y[few].tolist(), x[few].tolist(), slope=slope, intercept=0.0)  # fmt: skip
 
 
-def _row_order(fit: Fit, finding: Finding, rows: Array) -> Chart:
+def _dependent_rows(fit: Fit, finding: Finding, rows: Array) -> Chart:
     name = finding.numbers["worst"]
     residual = _residual(fit, rows, name)
     x, y = residual[:-1], residual[1:]
@@ -242,7 +242,7 @@ OF_ROWS: Mapping[str, Callable[[Fit, Finding, Array], Chart | None]] = {
     "linearity": _equation,
     "residual_spread": _equation,
     "residual_pairs": _residual_pairs,
-    "row_order": _row_order,
+    "dependent_rows": _dependent_rows,
     "influence": _distances,
 }
 

@@ -1,0 +1,84 @@
+"""Does a single row decide the graph? The same method without the row that lies farthest out, and without an ordinary one."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import qr
+from scipy.special import betainc
+
+from ordag.arrays import Array, Mask
+from ordag.data.moments import Moments
+from ordag.data.table import Table
+from ordag.data.table_checks import least_squares_rows
+from ordag.errors import OrdagError, PrecisionWarning
+from ordag.learners.found import Found
+from ordag.learners.methods import learn_from
+
+MOST_COLUMNS = 20
+"""Beyond these the search takes too long to be made again twice."""
+
+LEVERAGE = 0.05
+"""The share of the table that lies in one row, h = d²/(n − 1), below which no row is left out."""
+
+KEPT, LESS = 0.8, 0.2
+"""A row decides if fewer arrows stay without it, and by so much fewer than without an ordinary row."""
+
+
+class Lone(NamedTuple):
+    """The row farthest out, and the shares of arrows that stay without it, and without a row of median distance."""
+
+    row: int
+    kept: float
+    ordinary: float
+
+
+def distances(X: Array) -> Array:
+    r"""Squared Mahalanobis distance of every row from the mean, $(x - \bar x)^\top S^{-1} (x - \bar x)$, S of divisor n − 1."""
+    Q = qr(X - X.mean(axis=0), mode="economic", check_finite=False)[0]
+    return np.asarray(np.square(Q).sum(axis=1) * (len(X) - 1.0))
+
+
+def tail(d2: Array, n: int, p: int) -> Array:
+    r"""The chance of a larger distance for one row of n Gaussian ones: $\frac{n}{(n-1)^2} d^2$ is Beta(p/2, (n − p − 1)/2).
+
+    The exact distribution (Gnanadesikan & Kettenring 1972); for many rows d² is chi-square with p degrees of freedom.
+    """
+    x = np.minimum(np.asarray(d2) * n / (n - 1.0) ** 2, 1.0)
+    return np.asarray(betainc((n - p - 1) / 2.0, p / 2.0, 1.0 - x))
+
+
+def deciding_row(found: Found) -> Lone | None:
+    """The row without which many arrows change that stay without an ordinary one; None if there is none, or no time to look.
+
+    Where any row changes as much, the arrows are weak and their probabilities say so: that is no matter of this row.
+    """
+    if found.profile is None or found.profile.stride > 1 or found.recipe.needs_rows:
+        return None
+    X = found.profile.rows
+    n, p = X.shape
+    if n != found.n or n <= least_squares_rows(p) or p > MOST_COLUMNS or not found.graph.edge_count:
+        return None
+    d2 = distances(X)
+    farthest, middle = (int(k) for k in np.argsort(d2, kind="stable")[[-1, n // 2]])
+    if d2[farthest] < LEVERAGE * (n - 1):
+        return None
+    try:
+        kept = _kept(found, np.delete(X, farthest, axis=0))
+        if kept >= KEPT:
+            return None
+        ordinary = _kept(found, np.delete(X, middle, axis=0))
+    except OrdagError:
+        return None
+    return Lone(farthest, kept, ordinary) if kept <= ordinary - LESS else None
+
+
+def _kept(found: Found, rows: Array) -> float:
+    """The share of edges that are learned again from these rows, arrows with their direction."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrecisionWarning)
+        again: Mask = learn_from(Table(Moments.from_rows(rows, found.names)), found.recipe.alone()).graph.adjacency
+    arrows = (found.optimum or found.graph).adjacency
+    return float((arrows & again).sum() / arrows.sum())

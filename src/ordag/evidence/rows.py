@@ -1,0 +1,162 @@
+"""What the rows say against independence and one population: one caution for each reason, with what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordag.arrays import Array
+from ordag.evidence.copies import duplicates, filled_in
+from ordag.evidence.dependence import grouping, levels, row_memory
+from ordag.evidence.finding import Caution, Finding
+from ordag.evidence.influence import deciding_row
+from ordag.evidence.populations import two_groups, two_models
+from ordag.learners.found import Found
+from ordag.words import listed, share, shown
+
+FEWEST_ROWS = 20
+
+REPEATED, COPIED = 0.05, 0.7
+"""Share of rows that repeat others, and share of copies among rows that agree in all columns but one, from which it is said."""
+
+
+class Sample(NamedTuple):
+    """Rows, the numbers of their values among those of the column, how many each column has, means of all rows, and names."""
+
+    X: Array
+    codes: NDArray[np.intp]
+    counts: NDArray[np.intp]
+    mean: Array
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, X: Array, mean: Array, names: tuple[str, ...]) -> Sample:
+        return cls(X, *levels(X), mean, names)
+
+
+def row_cautions(found: Found) -> list[Caution]:
+    """All that the rows of a fit say against its graph; nothing without rows."""
+    if found.profile is None or len(found.profile.rows) < FEWEST_ROWS:
+        return []
+    sample = Sample.of(found.profile.rows, found.moments.mean, found.names)
+    beware = [caution for check in CHECKS.values() if (caution := check(sample)) is not None]
+    return beware + [caution for caution in [influence_caution(found)] if caution is not None]
+
+
+def row_finding(key: str, X: Array, mean: Array, names: tuple[str, ...]) -> Finding:
+    """One of `CHECKS` as a finding: a warning with what to do, or fine."""
+    caution = CHECKS[key](Sample.of(X, mean, names))
+    numbers = {"found": caution is not None}
+    if caution is None:
+        return Finding(key, "fine", FINE[key], numbers)
+    return Finding(key, "warning", f"{caution.sentence} {caution.advice}", numbers)
+
+
+def dependent_rows(sample: Sample) -> Caution | None:
+    """Rows that are alike by a column's codes, or to their neighbours."""
+    by, memory = grouping(sample.codes, sample.counts), row_memory(sample.codes)
+    doubt = "the rows are not independent"
+    if by is not None:
+        column = shown(sample.names[by.column])
+        return Caution(
+            "dependent_rows",
+            f"Rows come in {by.groups:,} groups by {column}: within a group they are alike (intraclass correlation {by.alike:.2f} "
+            "or more in a third of the columns), so they count for fewer than they are.",
+            f"Learn from one row of each group, or from deviations from the group's means, without {column}.",
+            doubt,
+        )
+    if memory is None or not memory.found:
+        return None
+    like = "in clusters or in time order" if memory.in_blocks else "in a time series"
+    return Caution(
+        "dependent_rows",
+        f"Neighbouring rows are alike (correlation {memory.least:.2f} or more in a third of the columns), as {like}: they count for "
+        "fewer than they are.",
+        "Learn from rows that are independent: one of each cluster, or rows far apart in time.",
+        doubt,
+    )
+
+
+def groups_of_rows(sample: Sample) -> Caution | None:
+    """Two groups with other means, or with other relations."""
+    doubt = "the rows come from two groups"
+    split = two_groups(sample.X)
+    if split is not None and split.found:
+        most = np.argsort(-split.differences)[:3]
+        names = [sample.names[j] for j in most if split.differences[j] > split.differences[most[0]] / 2.0]
+        return Caution(
+            "groups_of_rows",
+            f"The rows fall into two groups ({share(1.0 - split.share)} and {share(split.share)}) that differ most in {listed(names)}: "
+            "what differs between groups looks like arrows.",
+            "Find out what the groups are, and learn from each by itself.",
+            doubt,
+        )
+    models = two_models(sample.X)
+    if models is None or not models.found:
+        return None
+    a, b = (sample.names[j] for j in models.pair)
+    return Caution(
+        "groups_of_rows",
+        f"The rows fall into two groups ({share(1.0 - models.share)} and {share(models.share)}) with different relations, or relations "
+        f"are curved: the correlation of {shown(a)} and {shown(b)} is {models.correlations[0]:.2f} in one group and "
+        f"{models.correlations[1]:.2f} in the other.",
+        "Find out what the groups are, and learn from each by itself.",
+        doubt,
+    )
+
+
+def duplicate_rows(sample: Sample) -> Caution | None:
+    """Rows that repeat others, more than chance explains."""
+    copies = duplicates(sample.codes)
+    if copies is None or copies.share < REPEATED or copies.copied < COPIED:
+        return None
+    return Caution(
+        "duplicate_rows",
+        f"{share(copies.share)} of the rows repeat others in every column: they count for more than they are.",
+        "Leave the copies out, unless these are different cases.",
+    )
+
+
+def filled_cells(sample: Sample) -> Caution | None:
+    """Cells that hold the mean of their column, or another value that was put in."""
+    filled = filled_in(sample.X, sample.mean)
+    if not filled:
+        return None
+    worst = max(filled, key=lambda j: filled[j])
+    return Caution(
+        "filled_cells",
+        f"Cells of {listed(sample.names[j] for j in filled)} hold one and the same value ({share(filled[worst])} of "
+        f"{shown(sample.names[worst])}), as if missing values were filled in: such cells weaken correlations.",
+        "Leave these cells empty, and learn from complete rows (missing='drop').",
+        "cells were filled in",
+    )
+
+
+def influence_caution(found: Found) -> Caution | None:
+    """One row that decides."""
+    lone = deciding_row(found)
+    if lone is None:
+        return None
+    return Caution(
+        "influence",
+        f"Without row {lone.row + 1:,} {share(lone.kept)} of the arrows stay (without an ordinary row {share(lone.ordinary)}).",
+        "Check that row, and believe the arrows that stay without it.",
+        "one row decides",
+    )
+
+
+CHECKS: dict[str, Callable[[Sample], Caution | None]] = {
+    "dependent_rows": dependent_rows,
+    "groups_of_rows": groups_of_rows,
+    "duplicate_rows": duplicate_rows,
+    "filled_cells": filled_cells,
+}
+
+FINE = {
+    "groups_of_rows": "The rows do not fall into two groups.",
+    "duplicate_rows": "Rows do not repeat others.",
+    "filled_cells": "No column holds one value too often.",
+}
