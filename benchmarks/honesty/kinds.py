@@ -28,9 +28,9 @@ class Kind:
     """One kind of table; its name with the number of a table is the seed.
 
     spread: error variances are log-uniform between 1 and this factor. errors: how they are distributed. change: what is done to
-    the rows. hidden: common causes that move a few columns each. noise: variance of measurement noise beside an error variance
-    of 1. memory: correlation of the errors of neighbouring rows. network: a published one, in place of a random graph.
-    group: the heading under which it stands.
+    the rows. hidden: common causes that move `reach` columns each, columns of their own if `apart`. noise: variance of measurement
+    noise beside an error variance of 1. memory: correlation of the errors of neighbouring rows. network: a published one, in place of
+    a random graph. group: the heading under which it stands.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Kind:
     change: Callable[[Array, np.random.Generator], Array] = field(default=lambda X, random: X)
     hidden: int = 0
     reach: int = 4
+    apart: bool = False
     noise: float = 0.0
     memory: float = 0.0
     network: str = ""
@@ -61,8 +62,10 @@ class Kind:
         E = _errors(self, random) * np.sqrt(sem.omega)
         if self.hidden:
             pushes = np.zeros((self.hidden, self.p))
-            for row in pushes:
+            for k, row in enumerate(pushes):
                 moved = random.choice(self.p, min(self.reach, self.p), replace=False)
+                if self.apart:
+                    moved = np.arange(k * self.reach, (k + 1) * self.reach)
                 row[moved] = random.uniform(*self.weights, len(moved)) * random.choice([-1.0, 1.0], len(moved))
             E += random.standard_normal((self.n, self.hidden)) @ pushes
         X = E + E @ sem.total_effects()
@@ -142,6 +145,25 @@ def by_deviation(X: Array, random: np.random.Generator) -> Array:
     return np.asarray(centred / np.median(np.abs(centred), axis=0))
 
 
+def in_clusters(X: Array, random: np.random.Generator) -> Array:
+    """Rows in 20 clusters one after the other, each with an effect of its own on every column, as large as the columns vary."""
+    cluster = np.repeat(np.arange(20), -(-len(X) // 20))[: len(X)]
+    return np.asarray(X + (random.standard_normal((20, X.shape[1])) * X.std(axis=0))[cluster])
+
+
+def two_groups(X: Array, random: np.random.Generator) -> Array:
+    """Half of the rows, at random places, are higher by three standard deviations in a third of the columns."""
+    moved = random.permutation(X.shape[1])[: X.shape[1] // 3]
+    changed = X.copy()
+    changed[np.ix_(random.random(len(X)) < 0.5, moved)] += 3.0 * X.std(axis=0)[moved]
+    return changed
+
+
+def means_filled_in(X: Array, random: np.random.Generator) -> Array:
+    """A fifth of all cells hold the mean of their column."""
+    return np.asarray(np.where(random.random(X.shape) < 0.2, X.mean(axis=0), X))
+
+
 CHANCE, VARIANCES, ERRORS = "the model holds", "error variances apart", "errors not Gaussian"
 BROKEN, SCALED, NETWORKS = "another model is true", "scaled columns", "published networks"
 
@@ -167,8 +189,13 @@ KINDS: tuple[Kind, ...] = (
     Kind("uniform: p 10, n 200", ERRORS, 10, 200, weights=STRONG, errors="uniform"),
     Kind("one common factor, no arrow: p 6, n 300", BROKEN, 6, 300, 0.0, STRONG, hidden=1, reach=6),
     Kind("two hidden causes of four columns each: p 10, n 1000", BROKEN, 10, 1000, hidden=2),
+    Kind("twelve columns of one factor: n 300", BROKEN, 12, 300, 0.0, STRONG, hidden=1, reach=12),
+    Kind("five factors of six items each: n 500", BROKEN, 30, 500, 0.0, STRONG, hidden=5, reach=6, apart=True),
     Kind("measurement noise, half an error: p 10, n 1000", BROKEN, 10, 1000, weights=STRONG, noise=0.5),
     Kind("rows correlated .8: p 10, n 200", BROKEN, 10, 200, weights=STRONG, memory=0.8),
+    Kind("20 clusters with effects of their own: p 10, n 500", BROKEN, 10, 500, change=in_clusters),
+    Kind("two groups mixed: p 10, n 500", BROKEN, 10, 500, change=two_groups),
+    Kind("means filled in, 20 %: p 10, n 500", BROKEN, 10, 500, change=means_filled_in),
     Kind("random units: p 10, n 200", SCALED, 10, 200, weights=STRONG, change=random_units),
     Kind("standardised: p 10, n 200", SCALED, 10, 200, weights=STRONG, change=standardised),
     Kind("half of the columns standardised: p 10, n 200", SCALED, 10, 200, weights=STRONG, change=half_standardised),

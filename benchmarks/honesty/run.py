@@ -21,7 +21,7 @@ from ordag.arrays import Mask
 
 PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
 BEGIN, END = "<!-- honesty -->", "<!-- end of honesty -->"
-TABLES = {"cvs": 60, "pooled": 20}
+TABLES = {"cvs": 60, "pooled": 10}
 TIERS = ("tested", "untested", "assumed", "uninformative")
 
 
@@ -32,6 +32,7 @@ class Table(NamedTuple):
     said: tuple[float, float]
     was: tuple[float, float]
     arrows: int
+    cautions: tuple[str, ...]
 
 
 def main(arguments: list[str]) -> None:
@@ -71,7 +72,13 @@ def measured(kind: Kind, method: str, number: int, networks: Path | None) -> Tab
         return None
     expected = verdict.expected
     said = (np.nan, np.nan) if expected is None else (expected.wrong, expected.turned)
-    return Table(str(verdict.tier), said, shares(arrows, drawn.truth), int(arrows.sum()))
+    return Table(
+        str(verdict.tier),
+        said,
+        shares(arrows, drawn.truth),
+        int(arrows.sum()),
+        tuple(one.key for one in verdict.cautions),
+    )
 
 
 def shares(found: Mask, truth: Mask) -> tuple[float, float]:
@@ -88,7 +95,16 @@ def summary(kind: Kind, method: str, found: list[Table]) -> list[str]:
         cells += [f"{tiers[tier]}" for tier in TIERS]
         tested = [one for one in found if one.tier == "tested"]
         cells += [_pair(tested, 0), _pair(tested, 1)]
-    return [*cells, _pair(found, 0), _pair(found, 1)]
+    cells += [_pair(found, 0), _pair(found, 1)]
+    return cells if method == "cvs" else [*cells, _cautions(found)]
+
+
+def _cautions(found: list[Table]) -> str:
+    """The share of tables with a caution, and the most frequent one."""
+    counts = Counter(key for one in found for key in one.cautions)
+    some = sum(1 for one in found if one.cautions)
+    most = f": {counts.most_common(1)[0][0].replace('_', ' ')}" if counts else ""
+    return f"{100 * some / len(found):.0f}{most}" if found else "–"
 
 
 def _pair(found: list[Table], which: int) -> str:
@@ -103,7 +119,7 @@ def _pair(found: list[Table], which: int) -> str:
 def _write(lines: dict[str, list[list[str]]]) -> None:
     heads = {
         "cvs": ["tables", *TIERS, "tested: wrong", "tested: turned", "all: wrong", "all: turned"],
-        "pooled": ["tables", "wrong", "turned"],
+        "pooled": ["tables", "wrong", "turned", "with a caution, %"],
     }
     groups = {kind.name: kind.group for kind in KINDS}
     parts = []
