@@ -125,10 +125,18 @@ def test_a_kick_goes_to_a_parent_or_anywhere_but_past_no_variable_that_must_stay
 
 
 def test_kicks_and_moves_are_those_of_the_lots_and_are_counted(plain, monkeypatch):
+    """And what decides whether the search goes on is the sum of the costs."""
     case, lots = Case(1), np.random.default_rng(2).random((8, layout.LOTS))
     moves, kicks, (move, kicked_to) = [], [], (plain.move, plain.kicked_to)
     monkeypatch.setattr(plain, "move", lambda *given: (moves.append(given[-2:]), move(*given))[1])
     monkeypatch.setattr(plain, "kicked_to", lambda *given: (kicks.append(given[-3:]), kicked_to(*given))[1])
+    sums, total = [], plain.total
+
+    def summed(terms, G, M):
+        sums.append((total(terms, G, M), N / 2.0 * M[-1].sum() + PRICE * G[layout.COUNT].sum()))
+        return sums[-1][0]
+
+    monkeypatch.setattr(plain, "total", summed)
     spare, case.told[layout.LIMIT] = case.bench.spare.arrays, 10**9
     plain.search(*case.tables, *case.bench.state.arrays, case.bench.W, case.told, *spare, lots)
     expected = []
@@ -139,6 +147,8 @@ def test_kicks_and_moves_are_those_of_the_lots_and_are_counted(plain, monkeypatc
     assert kicks == expected
     assert (case.told[layout.KICKS], case.told[layout.MOVES]) == (8, len(moves))
     assert len(moves) > 8
+    assert len(sums) > 8
+    np.testing.assert_allclose(*np.transpose(sums))
 
 
 @pytest.mark.parametrize("root", [False, True])
