@@ -33,10 +33,7 @@ NEARLY = 6.0
 """Differences in BIC below this are not strong evidence (Kass & Raftery 1995): odds of less than 20 to 1."""
 
 AT_LEAST_TRIED = 3
-"""Numbers of factors that are tried, and more of them as long as that lowers the BIC."""
-
-OUTLOOK = 3
-"""But no more where even so many times as many factors, each as good as the last, would not come to the BIC of the graph."""
+"""Numbers of factors that are tried; more of them as long as that lowers the BIC, and could bring it near that of the graph."""
 
 LEAST_VARIABLES, MOST_VARIABLES = 4, 200
 """One factor fits three variables exactly. Beyond 200 the question is skipped."""
@@ -130,20 +127,20 @@ def common_factor(fit: Found) -> CommonFactor | None:
     log_determinant = _logs(np.square(R.diagonal()) / n)
     root = R / np.sqrt(np.square(R).sum(axis=0))
     best: CommonFactor | None = None
-    before = math.inf
     for k in range(1, p):
         loadings = p * k - k * (k - 1) // 2
         df = p * (p - 1) // 2 - loadings
         correction = n - 1.0 - (2.0 * p + 5.0) / 6.0 - 2.0 * k / 3.0
-        if df < 1:
+        by_chance = df - 2.0 * math.sqrt(2.0 * max(df, 0))  # χ² of a model that is true is rarely lower
+        least = n * log_determinant + by_chance + log_n * loadings
+        if df < 1 or (k > AT_LEAST_TRIED and least > graph + NEARLY):
             break
         discrepancy = _factors(root.tobytes(), k).discrepancy
         bic = n * (log_determinant + discrepancy) + log_n * loadings
         if best is None or bic < best.bic:
             chi_square = correction * discrepancy
             best = CommonFactor(k, bic, graph, chi_square, df, float(chdtrc(df, chi_square)))
-        gain, before = before - bic, bic
-        if k >= AT_LEAST_TRIED and (gain <= 0.0 or bic - graph > OUTLOOK * k * gain):
+        elif k >= AT_LEAST_TRIED:
             break
     if best is None or best.worse >= NEARLY:
         return best
