@@ -79,6 +79,8 @@ def test_sentences():
     assert two.sentence == "2 hidden common causes (a, b and c; c, d and e) could explain 2 of the 9 arrows."
     four = caused(((0, 1, 2),) * 4, names, [(0, 1)], 9)
     assert four.sentence.startswith("4 hidden common causes (a, b and c; a, b and c; a, b and c; and 1 more) could")
+    every = caused((tuple(range(6)),), names, [(0, 1)], 9)
+    assert every.sentence == "A hidden common cause of all 6 variables could explain 1 of the 9 arrows."
     assert "no better than the arrows" in caused((), names, [], 9).sentence
 
 

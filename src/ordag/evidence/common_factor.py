@@ -22,7 +22,7 @@ from scipy.special import chdtrc
 
 from ordag.arrays import Array
 from ordag.errors import OrdagError
-from ordag.evidence.factor_model import factor_model
+from ordag.evidence.factor_model import FactorModel, factor_model
 from ordag.learners.found import Found
 from ordag.linalg import EPSILON, triangle
 from ordag.order.ordering import Ordering
@@ -33,7 +33,7 @@ NEARLY = 6.0
 """Differences in BIC below this are not strong evidence (Kass & Raftery 1995): odds of less than 20 to 1."""
 
 AT_LEAST_TRIED = 3
-"""Numbers of factors that are tried; more of them as long as that lowers the BIC."""
+"""Numbers of factors that are tried; more of them as long as that lowers the BIC, and could bring it near that of the graph."""
 
 LEAST_VARIABLES, MOST_VARIABLES = 4, 200
 """One factor fits three variables exactly. Beyond 200 the question is skipped."""
@@ -131,9 +131,11 @@ def common_factor(fit: Found) -> CommonFactor | None:
         loadings = p * k - k * (k - 1) // 2
         df = p * (p - 1) // 2 - loadings
         correction = n - 1.0 - (2.0 * p + 5.0) / 6.0 - 2.0 * k / 3.0
-        if df < 1:
+        by_chance = df - 2.0 * math.sqrt(2.0 * max(df, 0))  # χ² of a model that is true is rarely lower
+        least = n * log_determinant + by_chance + log_n * loadings
+        if df < 1 or (k > AT_LEAST_TRIED and least > graph + NEARLY):
             break
-        discrepancy = _discrepancy(root.tobytes(), k)
+        discrepancy = _factors(root.tobytes(), k).discrepancy
         bic = n * (log_determinant + discrepancy) + log_n * loadings
         if best is None or bic < best.bic:
             chi_square = correction * discrepancy
@@ -149,11 +151,12 @@ def common_factor(fit: Found) -> CommonFactor | None:
 
 
 @lru_cache(maxsize=64)
-def _discrepancy(root: bytes, k: int) -> float:
-    """That of k factors, which depends on the table alone: all graphs of a table ask for it."""
+def _factors(root: bytes, k: int) -> FactorModel:
+    """The model of k factors, which depends on the table alone: all graphs of a table ask for it."""
     values = np.frombuffer(root)
     p = math.isqrt(len(values))
-    return factor_model(values.reshape(p, p), k).discrepancy
+    start = _factors(root, k - 1).uniquenesses if k > AT_LEAST_TRIED else None
+    return factor_model(values.reshape(p, p), k, start)
 
 
 def _best_along(ordering: Ordering) -> float:

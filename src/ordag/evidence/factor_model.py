@@ -34,8 +34,8 @@ class FactorModel(NamedTuple):
     discrepancy: float
 
 
-def factor_model(root: Array, k: int = 1) -> FactorModel:
-    """k factors for the correlation matrix C = root⊤root, root triangular with columns of length 1."""
+def factor_model(root: Array, k: int = 1, start: Array | None = None) -> FactorModel:
+    """k factors for the correlation matrix C = root⊤root, root triangular with columns of length 1; start: uniquenesses to begin with."""
     from scipy.optimize import minimize  # 0.15 s, and not every fit asks for its verdict
 
     p = len(root)
@@ -55,8 +55,9 @@ def factor_model(root: Array, k: int = 1) -> FactorModel:
         value = float((log_psi + 1.0 / psi).sum() + (1.0 + np.log(theta) - theta).sum()) - log_determinant - p
         return value, (np.square(loadings).sum(axis=1) + psi - 1.0) / psi
 
-    inverse = solve_triangular(root, np.eye(p), check_finite=False)
-    start = (1.0 - 0.5 * k / p) / np.square(inverse).sum(axis=1)
+    if start is None:
+        inverse = solve_triangular(root, np.eye(p), check_finite=False)
+        start = (1.0 - 0.5 * k / p) / np.square(inverse).sum(axis=1)
     low, high = np.log(LEAST_UNIQUENESS), 0.0
     found = minimize(
         discrepancy,

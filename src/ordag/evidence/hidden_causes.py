@@ -47,7 +47,10 @@ class HiddenCauses:
         count = len(self.behind)
         if not count:
             return "A hidden common cause of some variables explains the table no better than the arrows among them."
-        sets = [listed([self.names[j] for j in one], NAMED) for one in self.behind]
+        every = f"all {len(self.names)} variables"
+        sets = [
+            listed([self.names[j] for j in one], NAMED) if len(one) < len(self.names) else every for one in self.behind
+        ]
         rest = f"; and {count - TOLD} more" if count > TOLD else ""
         which = f"of {sets[0]}" if count == 1 else f"({'; '.join(sets[:TOLD])}{rest})"
         causes = "A hidden common cause" if count == 1 else f"{count} hidden common causes"
