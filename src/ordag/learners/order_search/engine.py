@@ -32,12 +32,16 @@ TOGETHER = 2
 BATCH = 2**24
 """Multiplications that each of them makes, roughly, before the best of them is gone on from."""
 
-FEWEST, MOST, VARIABLES_EACH = 2, 50, 50
+FEWEST, MOST, VARIABLES_EACH = 2, 16, 50
 """Kicks in a batch, and one more for so many variables."""
 
 WORK, WORK_FOR_PAIRS = 2**33, 2**12
 """Multiplications, roughly, after which a graph stands as it is, and so many more for every pair of variables: a few seconds, and
 minutes for thousands of variables."""
+
+IDLE, CHEAP = 2**27, 4
+"""Multiplications in kicks without success up to which more of them are made than were asked for, and how many times as many at the most:
+a tenth of a second of one core."""
 
 PERSISTENCE = 4
 """Kicks take so many times the work at the most."""
@@ -233,14 +237,15 @@ class OrderSearch:
         fruitless: int,
         seed: Any,
         *,
+        more: bool = False,
         tell: Callable[[float], None] | None = None,
     ) -> tuple[Optimum, int]:
         """Kick the best graph, search on from there, and keep what is better.
 
         It ends when so many kicks in a row were fruitless, or the work is too much: the best graph, and the number of kicks.
-        tell: told the lowest score so far, now and then.
+        more: kicks that cost little are made more often. tell: called with the lowest score so far, now and then.
         """
-        tried = in_vain = 0
+        tried = in_vain = idle = 0
         random = np.random.default_rng(seed)
         benches = self._benches_for(TOGETHER)
         holding = next((bench for bench in benches if _same(bench.holds, best)), None)
@@ -254,17 +259,22 @@ class OrderSearch:
                 bench.copy(holding)
         fewest = FEWEST + len(self.C) // VARIABLES_EACH
         times, until = fewest, self.work + PERSISTENCE * self.limit
-        while in_vain < fruitless and self.work < until:
-            lots = random.random((TOGETHER, min(times, math.ceil((fruitless - in_vain) / TOGETHER)), layout.LOTS))
-            done, before = len(lots[0]) * TOGETHER, self.work
+        while self.work < until:
+            if in_vain >= fruitless and (not more or idle > IDLE or in_vain >= CHEAP * fruitless):
+                break
+            lots = random.random(
+                (TOGETHER, times, layout.LOTS)
+            )  # whole batches: a longer search begins like a shorter one
+            done, before = times * TOGETHER, self.work
             self._work(*(partial(self._search, bench, own) for bench, own in zip(benches, lots, strict=True)))
             times = max(fewest, min(MOST, int(BATCH * done / (self.work - before + 1)) + 1))
             tried += done
             in_vain += done
+            idle += self.work - before
             found = [score.total(bench.state.v, bench.state.edges) for bench in benches]
             at = int(np.argmin(found))
             if found[at] < best.score - WORTHWHILE:
-                in_vain, mine, state = 0, benches[at], benches[at].state
+                in_vain, idle, mine, state = 0, 0, benches[at], benches[at].state
                 self._work(partial(self._descended, mine, score, state.v, state.edges))
                 best = state.optimum(score.total(state.v, state.edges))
                 for bench in benches:

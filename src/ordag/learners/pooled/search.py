@@ -16,7 +16,8 @@ from ordag.graph.dag import Dag
 from ordag.graph.equivalence import to_cpdag
 from ordag.graph.partly_directed import meek
 from ordag.knowledge.masks import Constraints
-from ordag.learners.order_search.engine import Optimum, OrderSearch, Score
+from ordag.learners.order_search.engine import WORTHWHILE, Optimum, OrderSearch, Score
+from ordag.learners.order_search.exact import best_graph
 from ordag.learners.order_search.single_changes import best_single_change, order_of
 from ordag.learners.pooled.all_graphs import MOST_VARIABLES, graphs_by_score
 from ordag.learners.pooled.hidden_search import HiddenModel, HiddenSearch
@@ -48,6 +49,9 @@ FEW_ROWS, SLOW = 2, 200
 
 ELIMINATED = 100
 """Variables up to which the first start has parents by backward elimination; beyond, by tests, which take no time."""
+
+ALL_SETS = 8
+"""Variables up to which all sets of parents are looked at: a tenth of a second, without the compiled search."""
 
 MANY = 10
 """Variables from which equal error variances are no coincidence."""
@@ -160,10 +164,12 @@ def pooled_search(
     if moments.p <= MOST_VARIABLES:
         best, free = (_best_of_all(one, variances, known) for one in (score, free_score))
         return PooledResult(*given, {"all graphs": best.score}, "all graphs", 0, (best,), free)
+    starts = dict(_starts(ordering, moments, variances, score, known))
+    if moments.p <= ALL_SETS:
+        return _by_all_sets(moments, score, free_score, variances, known, starts)
     search = OrderSearch.of(variances, known)
     if tell is not None and search.compiles:
         tell("compiling the search: once, for about ten seconds")
-    starts = dict(_starts(ordering, moments, variances, score, known))
     first = next(iter(starts))
     along = starts[first] if scarce else _correlation_start(moments, variances, known, free_score)
     striking = _striking(score, variances, starts[first])
@@ -185,7 +191,8 @@ def pooled_search(
     if not overruled():
         if kicks != 0:
             said = None if tell is None else lambda lowest: tell(f"pooled: restarts, score {lowest:.6g}")
-            best, tried = search.kicked(score, best, KICKS if kicks is None else kicks, seed, tell=said)
+            fruitless = KICKS if kicks is None else kicks
+            best, tried = search.kicked(score, best, fruitless, seed, more=kicks is None, tell=said)
             best = _scored(score, variances, best.order, best.parents)
         best = _polished(best, search, *given[1:])
     if overruled():
@@ -246,6 +253,56 @@ def _best_of_all(score: PooledScore, variances: LogVariances, known: Constraints
         if len(order) == p:  # arrows and knowledge of who comes first make no cycle
             return _scored(score, variances, order, parents)
     raise AssertionError("knowledge was checked to allow a graph")
+
+
+def _by_all_sets(
+    moments: Moments,
+    score: PooledScore,
+    free_score: PooledScore,
+    variances: LogVariances,
+    known: Constraints | None,
+    starts: dict[str, Optimum],
+) -> PooledResult:
+    """Find graphs whose sum over variables no graph lowers, from each start and from the best one where error variances say nothing."""
+    p, sets = score.p, range(2**score.p)
+    within = [sets[-1] & ~(1 << j) for j in range(p)] if known is None else packed_columns(known.allowed)
+    required, first = ([0] * p, [0] * p) if known is None else map(packed_columns, (known.required, known.before))
+    v = np.full((p, len(sets)), np.inf)
+    for j in range(p):
+        for mask in sets:
+            if not (mask & ~within[j] or required[j] & ~mask or mask.bit_count() > variances.most):
+                v[j, mask] = variances.log_variance(j, mask)
+
+    def descended(score: PooledScore, start: Optimum) -> Optimum:
+        best = _scored(score, variances, start.order, start.parents)
+        while True:
+            local = score.local(best.v, best.edges)
+            terms = np.stack([local.terms(j, own) for j, own in enumerate(np.where(v < np.inf, v, 0.0))])
+            parents = best_graph(np.where(v < np.inf, terms, np.inf), score.edge_priors, first)
+            found = _scored(score, variances, _in_order(parents, known), parents)
+            if found.score > best.score - WORTHWHILE:
+                changed = best_single_change(best, score, variances, known)
+                if changed is None:
+                    return best
+                found = changed
+            best = found
+
+    free = descended(free_score, next(iter(starts.values())))
+    found = {name: descended(score, start) for name, start in (starts | {"free": free}).items()}
+    start = min(found, key=lambda name: found[name].score)
+    best = replace(found[start], order=_in_order(found[start].parents, known))
+    others = tuple(one for one in found.values() if one.parents != best.parents)
+    return PooledResult(
+        moments,
+        score,
+        variances,
+        known,
+        {name: one.score for name, one in found.items()},
+        start,
+        0,
+        (best, *others),
+        free,
+    )
 
 
 def _scored(score: PooledScore, variances: LogVariances, order: Sequence[int], parents: Sequence[int]) -> Optimum:
