@@ -16,12 +16,14 @@ import ordag
 from ordag.cli.check import check
 from ordag.data.moments import Moments
 from ordag.data.table import Table
-from ordag.diagnosis.baseline import Baseline
-from ordag.diagnosis.diagnosis import check_fit, usual_draws
+from ordag.diagnosis.baseline import Baseline, Survival
+from ordag.diagnosis.diagnosis import Diagnosis, check_fit, usual_draws
 from ordag.diagnosis.diagnosis import diagnose as diagnose_any
 from ordag.diagnosis.equations import independence_finding
+from ordag.diagnosis.influence import influence_finding
 from ordag.diagnosis.sorting import sorting_finding
 from ordag.errors import MissingValuesError, SettingError
+from ordag.evidence.finding import Finding
 from ordag.evidence.verdict import quick_verdict
 
 diagnose = partial(diagnose_any, method="cvs")
@@ -79,7 +81,8 @@ def good():
 def test_good_data_are_fine_in_everything_but_sorting(good):
     assert good.verdict.tier == "tested"
     assert [finding.key for finding in good.findings] == KEYS
-    assert {finding.key: finding.level for finding in good.findings if finding.level != "fine"} == {"sorting": "look"}
+    speaks = {finding.key: finding.level for finding in good.findings if finding.level != "fine"}
+    assert speaks == dict.fromkeys(["sorting", "standardising", "units"], "look")
     assert set(good.fit.graph.directed) == {("a", "b"), ("b", "c"), ("a", "d")}
 
 
@@ -143,6 +146,33 @@ def test_violations_are_found(key, level, X):
     assert finding.level == level, finding
     assert finding.sentence.endswith(".")
     assert finding.numbers
+
+
+def test_nothing_that_costs_arrows_is_fine_and_the_costliest_comes_first():
+    def finding(key, level, kept):
+        return Finding(key, level, "", {} if kept is None else {"kept": kept})
+
+    findings = [
+        finding("a", "warning", None),
+        finding("b", "warning", 0.7),
+        finding("c", "look", 0.85),
+        finding("d", "warning", 0.2),
+    ]
+    groups = Diagnosis(None, tuple(findings), None).by_level()
+    assert {level: [one.key for one in group] for level, group in groups.items()} == {
+        "warning": ["d", "b", "a"],
+        "look": ["c"],
+    }
+
+
+def test_a_row_that_is_not_far_out_can_decide_all_the_same(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((300, 3)) @ np.triu(np.ones((3, 3)))
+    fit = ordag.learn(X, "ges", orient_by_order="class")
+    for kept, level in ((0.39, "warning"), (0.85, "look"), (0.95, "fine")):
+        monkeypatch.setattr(Baseline, "compare", lambda self, other, kept=kept: Survival(kept, 0.0, 1.0 - kept))
+        found = influence_finding(Baseline.of(fit, X), X, 1e-9)
+        assert found.sentence.startswith("No row lies too far out")
+        assert found.level == level
 
 
 @pytest.mark.slow
@@ -293,7 +323,7 @@ def test_large_tables_are_sampled_evenly():
 def test_groups_and_same_units():
     X = frame(model([0.05, 1, 20, 3]))
     assert diagnose(X)["units"].level == "warning"
-    assert diagnose(X, same_units=True)["units"].level == "fine"
+    assert diagnose(X, same_units=True)["units"].level == "look"
     assert "note" in diagnose(X, same_units=True)["units"].sentence
     assert "depend on" not in diagnose(X, same_units=True).verdict.sentence
     one = diagnose(X, groups=[NAMES])["units"]

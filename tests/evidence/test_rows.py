@@ -166,6 +166,7 @@ def test_one_row_that_decides_is_named():
     assert deciding_row(ordag.learn(ordag.Moments.from_rows(X), "ges")) is None
 
 
+@pytest.mark.slow
 def test_a_fit_has_the_cautions_of_its_rows_and_of_moments_none():
     X = pd.DataFrame(two_means(), columns=list("abcdefgh"))
     fit = ordag.learn(X, "ges")

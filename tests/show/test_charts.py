@@ -36,7 +36,8 @@ def residual(fit, name):
 
 @pytest.mark.slow
 def test_every_chart_belongs_to_a_finding_and_is_whole():
-    assert set(found()) == {finding.key for finding in checked().findings if finding.level != "unchecked"}
+    drawn = {finding.key for finding in checked().findings if finding.level != "unchecked"}
+    assert set(found()) == drawn - {"groups_of_rows", "duplicate_rows", "filled_cells"}
     for chart in found().values():
         assert chart.title
         assert chart.kind == "points" or len(chart.labels) == len(chart.y)

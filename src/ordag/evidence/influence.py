@@ -23,8 +23,8 @@ MOST_COLUMNS = 20
 LEVERAGE = 0.05
 """The share of the table that lies in one row, h = d²/(n − 1), below which no row is left out."""
 
-KEPT, LESS = 0.8, 0.2
-"""A row decides if fewer arrows stay without it, and by so much fewer than without an ordinary row."""
+KEPT, LESS, LOST = 0.8, 0.2, 2
+"""A row decides if a smaller share of the arrows stays without it, by so much less than without an ordinary row, and so many change."""
 
 
 class Lone(NamedTuple):
@@ -67,7 +67,7 @@ def deciding_row(found: Found) -> Lone | None:
         return None
     try:
         kept = _kept(found, np.delete(X, farthest, axis=0))
-        if kept >= KEPT:
+        if kept >= KEPT or round((1.0 - kept) * found.graph.edge_count) < LOST:
             return None
         ordinary = _kept(found, np.delete(X, middle, axis=0))
     except OrdagError:
