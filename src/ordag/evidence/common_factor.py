@@ -24,6 +24,7 @@ from ordag.arrays import Array
 from ordag.errors import OrdagError
 from ordag.evidence.factor_model import FactorModel, factor_model
 from ordag.learners.found import Found
+from ordag.model.refit import refit
 from ordag.linalg import EPSILON, triangle
 from ordag.order.ordering import Ordering
 from ordag.parents.bic import backward_elimination
@@ -118,12 +119,12 @@ def common_factor(fit: Found) -> CommonFactor | None:
     if not LEAST_VARIABLES <= p <= MOST_VARIABLES or n < p + 2:
         return None
     R = fit.moments.R
-    try:
-        B = fit.any_sem.B
+    try:  # the graph of the best score, which the one shown need not be
+        B = fit.any_sem.B if fit.optimum is None else refit(fit.moments, fit.optimum).sem.B
     except OrdagError:
         return None
     log_n = math.log(n)
-    graph = n * _logs(np.square(R - R @ B).sum(axis=0) / n) + log_n * fit.graph.edge_count
+    graph = n * _logs(np.square(R - R @ B).sum(axis=0) / n) + log_n * np.count_nonzero(B)
     log_determinant = _logs(np.square(R.diagonal()) / n)
     root = R / np.sqrt(np.square(R).sum(axis=0))
     best: CommonFactor | None = None
