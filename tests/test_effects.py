@@ -231,7 +231,7 @@ def test_the_answer_has_the_verdict_of_its_graph(weak):
     assert "expected wrong" in third
     rows = np.random.default_rng(1).standard_normal((300, 4)).cumsum(axis=0)
     walk = total_effect(ordag.learn(rows, draws=20), "X1", "X2")
-    assert any(one.startswith("Neighbouring rows are correlated") for one in walk.cautions)
+    assert any(one.startswith("Neighbouring rows are alike") for one in walk.cautions)
     assert str(walk).splitlines()[-len(walk.cautions) :] == list(walk.cautions)
 
 

@@ -96,7 +96,9 @@ def test_other_methods_are_held_against_factors():
     X = hidden_table(8, 400, 1, [range(8)])
     fit = ordag.learn(X, "cvs")
     assert hidden_causes(fit) is None
-    assert hidden_caution(fit).sentence.startswith("One hidden common cause, and no arrow, explains the table better")
+    assert hidden_caution(fit).sentence.startswith(
+        "One hidden common cause of all columns, and no arrow, explains the table better"
+    )
     assert hidden_causes_finding(fit).numbers["factors"] == 1
     three = ordag.learn(X[:, :3], "cvs")
     assert hidden_caution(three) is None

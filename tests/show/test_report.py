@@ -103,7 +103,7 @@ def test_scripts_put_text_in_as_text():
 @pytest.mark.slow
 def test_checks_are_made_unless_the_table_is_wide_or_somebody_says_no(monkeypatch):
     fit = fit_of("cvs")
-    assert len(json.loads(parts(report(fit))[3][0])["findings"]) == 17
+    assert len(json.loads(parts(report(fit))[3][0])["findings"]) == 20
     assert json.loads(parts(report(fit, check=False))[3][0])["findings"] == []
     monkeypatch.setattr("ordag.show.report.MOST_CHECKED", 3)
     assert "check=True" in json.loads(parts(report(fit))[3][0])["unchecked"]

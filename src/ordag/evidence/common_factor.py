@@ -24,8 +24,8 @@ from ordag.arrays import Array
 from ordag.errors import OrdagError
 from ordag.evidence.factor_model import FactorModel, factor_model
 from ordag.learners.found import Found
-from ordag.model.refit import refit
 from ordag.linalg import EPSILON, triangle
+from ordag.model.refit import refit
 from ordag.order.ordering import Ordering
 from ordag.parents.bic import backward_elimination
 from ordag.words import amount, chance, shown
@@ -74,21 +74,22 @@ class CommonFactor:
         return self.hub is None and 0.0 <= self.worse < NEARLY
 
     @property
+    def short(self) -> str:
+        """That it explains the table better than the graph, or nearly as well, without numbers."""
+        how = "better than" if self.explains else "nearly as well as"
+        verb = "explains" if self.factors == 1 else "explain"
+        return f"{causes_in_words(self.factors).capitalize()} of all columns, and no arrow, {verb} the table {how} the graph."
+
+    @property
     def sentence(self) -> str:
         """What a reader of the graph should know of it."""
         causes = causes_in_words(self.factors)
-        verb, whose = ("explains", "its") if self.factors == 1 else ("explain", "their")
         test = f"χ² = {self.chi_square:.1f} on {self.df} df, {chance(self.p_value)}"
         if self.explains:
-            less = f"BIC {amount(-self.worse)} better"
-            return (
-                f"{causes.capitalize()}, and no arrow, {verb} the table better than the graph ({less}; {test}): "
-                "do not read the arrows as causes."
-            )
+            return f"{self.short[:-1]} (BIC {amount(-self.worse)} better; {test}): do not read the arrows as causes."
         if self.nearly:
             return (
-                f"{causes.capitalize()}, and no arrow, {verb} the table nearly as well as the graph (BIC only "
-                f"{self.worse:.1f} worse; {test}): the arrows may be {whose} traces."
+                f"{self.short[:-1]} (BIC only {self.worse:.1f} worse; {test}): hidden causes could explain the arrows."
             )
         if self.hub is not None:
             return f"No hidden common cause explains the table better than the column {shown(self.hub)} in its place."

@@ -23,7 +23,7 @@ from ordag.words import amount, counted, listed
 NAMED, TOLD = 4, 3
 """Variables of a hidden cause that a sentence names, and hidden causes that it tells of, at most."""
 
-ADVICE = "Measure what these have in common, or do not read arrows among them as causes."
+ADVICE = "Measure what they have in common, or do not read arrows among them as causes."
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ def hidden_caution(found: Found) -> Caution | None:
     if factor is None or not (factor.explains or factor.nearly):
         return None
     doubt = "hidden common causes explain the table better than the arrows do" if factor.explains else ""
-    return Caution("hidden_causes", factor.sentence, ADVICE, doubt)
+    return Caution("hidden_causes", factor.short, ADVICE, doubt)
 
 
 def hidden_causes_finding(found: Found) -> Finding:

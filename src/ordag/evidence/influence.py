@@ -81,4 +81,4 @@ def _kept(found: Found, rows: Array) -> float:
         warnings.simplefilter("ignore", PrecisionWarning)
         again: Mask = learn_from(Table(Moments.from_rows(rows, found.names)), found.recipe.alone()).graph.adjacency
     arrows = (found.optimum or found.graph).adjacency
-    return float((arrows & again).sum() / arrows.sum())
+    return float((arrows & again).sum() / max(int(arrows.sum()), 1))

@@ -188,23 +188,23 @@ def in_short(found: Found, verdict: Verdict) -> Iterator[str]:
 
 def _how_many_wrong(found: Found, verdict: Verdict) -> str:
     wrong = None if verdict.expected is None else verdict.expected.wrong
-    count = len(found.graph.directed)
+    count, noun = found.graph.edge_count, "edge" if found.graph.undirected else "arrow"
     probabilities = found.probabilities
     if probabilities is not None and not probabilities.settled:
         return "How many arrows are wrong is not settled: ask for more resamples with draws."
     if wrong is None:
-        if found.posterior is None or not count:
-            return "How many of the edges are wrong is not known."
+        if found.posterior is None:
+            return f"How many of the {counted(count, noun)} are wrong is not known."
         return (
-            f"How many of the {counted(count, 'arrow')} are wrong is not known: probabilities were not asked for, or take long "
+            f"How many of the {counted(count, noun)} are wrong is not known: probabilities were not asked for, or take long "
             "for so many variables: ask for them with draws."
         )
     if verdict.tier == "assumed":
-        return f"Chance alone makes {about(wrong)} of the {counted(count, 'arrow')} wrong; the units decide the rest."
+        return f"Chance alone makes {about(wrong)} of the {counted(count, noun)} wrong; the units decide the rest."
     more = ", or more" if verdict.cautions or verdict.tier == "untested" else ""
     if count == 1:
-        return f"The arrow is wrong with a probability of {about(wrong)}{more}."
-    return f"Expect {about(wrong)} of the {count:,} arrows to be wrong{more}."
+        return f"The {noun} is wrong with a probability of {about(wrong)}{more}."
+    return f"Expect {about(wrong)} of the {counted(count, noun)} to be wrong{more}."
 
 
 def _next_for_open(found: Found) -> str:
