@@ -27,6 +27,7 @@ SECTIONS = [
     "parents",
     "pooled",
     "search",
+    "sizes",
     "probabilities",
     "replicates",
     "effects",
