@@ -28,6 +28,7 @@ SECTIONS = [
     "parents",
     "pooled",
     "search",
+    "sizes",
     "probabilities",
     "replicates",
     "effects",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -75,13 +76,14 @@ def _peer(name: str, call: str, gives_class: bool = False, **settings: Any) -> M
 
 KNOWS_TRUTH = "DAGMA, best threshold (knows the truth)"
 OWN: tuple[Method, ...] = (
-    _own("pooled", method="pooled"),
+    _own("pooled", method="pooled", draws=0),
     _own("cvs, tests at 1 %", method="cvs"),
     _own("cvs, adaptive", method="cvs", parents="adaptive"),
     _own("ges", method="ges", gives_class=True),
     _own("gds", method="gds", seed=0, largest=20),
 )
 PEERS: tuple[Method, ...] = (
+    _peer("FLOP", "flop", penalty=2.0, restarts=20, gives_class=True),
     _peer("sort-and-regress", "sort-and-regress"),
     _peer("PC (causal-learn)", "pc", alpha=0.01, gives_class=True),
     _peer("DirectLiNGAM", "direct-lingam"),
@@ -105,13 +107,15 @@ def unknown_to_ordag(method: Method) -> str:
     return ""
 
 
-def score(found: Mask, truth: ordag.Dag, gives_class: bool) -> dict[str, int]:
+def score(found: Mask, truth: ordag.Dag, gives_class: bool) -> dict[str, float | None]:
     """How far a graph is from the truth.
 
     hamming: differing entries of the adjacency; a turned arrow counts 2, an undirected edge has both entries.
     shd: pairs whose edge differs; a turned arrow counts 1.
     turned, joined: arrows between truly adjacent pairs, and those of them that point the wrong way.
     class_hamming: differing entries of the two equivalence classes.
+    adjustment: the share of pairs for which the parents found are no valid adjustment set in the true graph (Henckel, Würtzen &
+    Weichwald 2024: parent-AID); None where the graph found is neither a DAG nor a class, or gadjid is not installed.
     An edge from a variable to itself, which some packages give for nearly collinear columns, is passed over.
     """
     found = found & ~np.eye(len(found), dtype=bool)
@@ -125,5 +129,19 @@ def score(found: Mask, truth: ordag.Dag, gives_class: bool) -> dict[str, int]:
         "turned": int((arrows & true.T).sum()),
         "joined": int((arrows & (true | true.T)).sum()),
         "class_hamming": ordag.hamming(own_class, to_cpdag(truth)),
+        "adjustment": adjustment(found, truth),
         "edges": int(np.triu(found | found.T).sum()),
     }
+
+
+def adjustment(found: Mask, truth: ordag.Dag) -> float | None:
+    """The parent-adjustment distance, divided by the number of pairs (see `score`)."""
+    if find_spec("gadjid") is None:
+        return None
+    from gadjid import parent_aid
+
+    marks = np.where(found & found.T, 2, found).astype(np.int8)
+    try:
+        return float(parent_aid(truth.adjacency.astype(np.int8), marks, edge_direction="from row to column")[0])
+    except RuntimeError:  # a cycle
+        return None

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parents[1] / "results" / "accuracy"
 class Store:
     """One file of a folder, which takes new records; `done` has those of all files, the last for every address.
 
-    A record has cell, table, method, hamming, shd, turned, joined, class_hamming, edges, seconds, cpu_seconds and
+    A record has cell, table, method, hamming, shd, turned, joined, class_hamming, adjustment, edges, seconds, cpu_seconds and
     status. Two processes write to two files.
     """
 

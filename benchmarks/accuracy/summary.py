@@ -13,7 +13,7 @@ from benchmarks.accuracy.cells import Cell
 from benchmarks.accuracy.methods import KNOWS_TRUTH, NAMES
 from benchmarks.accuracy.store import Address, Record
 
-METRICS = ("hamming", "shd", "turned", "class_hamming", "edges", "cpu_seconds")
+METRICS = ("hamming", "shd", "turned", "class_hamming", "adjustment", "edges", "cpu_seconds")
 LATE = "timeout"
 
 
@@ -43,7 +43,7 @@ class Scores:
         records = self.finished.values()
         if metric == "turned":
             return _ratio([r["turned"] for r in records], [r["joined"] for r in records])
-        return _mean([record[metric] for record in records])
+        return _mean([record[metric] for record in records if record.get(metric) is not None])
 
     @property
     def contends(self) -> bool:

@@ -70,6 +70,13 @@ def grasp(**settings: Any) -> Call:
     return lambda X: _marks(grasp(X, verbose=False, **settings))
 
 
+def flop(penalty: float, **settings: Any) -> Call:
+    from flopsearch import flop
+
+    # 1 for an arrow, 2 at both places for an edge without a direction
+    return lambda X: np.asarray(flop(X, penalty, **settings)) > 0
+
+
 def sort_and_regress() -> Call:
     """Order by variance, then a lasso on the predecessors, weighted by least squares and chosen by BIC.
 
@@ -98,6 +105,7 @@ CALLS: dict[str, Callable[..., Call]] = {
     "ges": ges,
     "boss": boss,
     "grasp": grasp,
+    "flop": flop,
     "sort-and-regress": sort_and_regress,
 }
 

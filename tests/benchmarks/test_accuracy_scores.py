@@ -9,7 +9,7 @@ import pytest
 
 import ordag
 from benchmarks.accuracy.cells import CELLS
-from benchmarks.accuracy.methods import at_best_threshold, at_default_threshold, score
+from benchmarks.accuracy.methods import adjustment, at_best_threshold, at_default_threshold, score
 from benchmarks.accuracy.store import Store, stored
 from benchmarks.accuracy.summary import Summary
 from benchmarks.accuracy.worker import _marks
@@ -27,16 +27,27 @@ def mask(*arrows):
 
 def test_a_turned_arrow_counts_two_entries_and_one_pair():
     found = score(mask((2, 1), (2, 3)), TRUTH, gives_class=False)
+    found.pop("adjustment")
     assert found == {"hamming": 2, "shd": 1, "turned": 1, "joined": 2, "class_hamming": 0, "edges": 2}
 
 
 def test_the_class_of_the_truth_is_right_as_a_class_only():
     found = score(mask((1, 2), (2, 1), (2, 3), (3, 2)), TRUTH, gives_class=True)
+    found.pop("adjustment")
     assert found == {"hamming": 2, "shd": 2, "turned": 0, "joined": 0, "class_hamming": 0, "edges": 2}
 
 
 def test_a_graph_with_a_cycle_is_scored_as_it_is():
     assert score(mask((1, 2), (2, 3), (3, 1)), TRUTH, gives_class=False)["hamming"] == 1
+
+
+def test_parents_that_adjust_wrongly_are_counted():
+    pytest.importorskip("gadjid")
+    assert adjustment(TRUTH.adjacency, TRUTH) == 0.0
+    # with X1 → X2 turned, the pairs (X1, X2), (X1, X3) and (X2, X1) have wrong adjustment sets
+    assert adjustment(mask((2, 1), (2, 3)), TRUTH) == pytest.approx(3 / 6)
+    assert adjustment(mask((1, 2), (2, 1), (2, 3), (3, 2)), TRUTH) == 1.0  # a class that leaves all parents open
+    assert adjustment(mask((1, 2), (2, 3), (3, 1)), TRUTH) is None
 
 
 def test_the_best_threshold_knows_the_truth_and_the_default_does_not():
