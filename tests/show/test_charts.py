@@ -10,7 +10,8 @@ import pytest
 from scipy.stats import kurtosis
 
 import ordag
-from ordag.show.charts import MOST_BINS, MOST_POINTS, charts, histograms
+from ordag.evidence.finding import Finding
+from ordag.show.charts import MOST_BINS, MOST_POINTS, OF_MOMENTS, charts, histograms
 
 SHARES = ("standardising", "units", "logarithms")
 
@@ -149,6 +150,15 @@ def test_methods_without_a_step_by_step_order_have_charts_too(method):
     assert dict(zip(chart.labels, chart.y, strict=True)) == pytest.approx(
         dict(zip(fit.names, fit.sem.omega, strict=True))
     )
+
+
+def test_hidden_causes_have_a_bar_each():
+    numbers = {"behind": [["a", "b", "c", "d"], ["d" * 50, "\x1b"]], "gains": [12.0, 3.0]}
+    chart = OF_MOMENTS["hidden_causes"](checked().fit, Finding("hidden_causes", "warning", "", numbers))
+    assert list(chart.y) == [12.0, 3.0]
+    assert chart.labels[0] == "a, b and 2 more"
+    assert "\x1b" not in chart.labels[1]
+    assert len(chart.labels[1]) < 40
 
 
 def test_histograms_count_every_row_of_the_sample():

@@ -71,12 +71,11 @@ def hidden_causes(found: Found) -> HiddenCauses | None:
     They are looked for once for each search. None for other methods than the pooled one, with fewer than 4 or more than 60 variables, with
     too few rows for regressions on all variables, and where columns nearly determine each other.
     """
-    models = found.result.with_hidden if isinstance(found.result, PooledResult) else None
-    if models is None:
+    result = found.result
+    if not isinstance(result, PooledResult) or result.with_hidden is None:
         return None
-    assert isinstance(found.result, PooledResult)
-    number = {name: j for j, name in enumerate(found.names)}
-    place = [number[name] for name in found.result.moments.names]
+    models, number = result.with_hidden, {name: j for j, name in enumerate(found.names)}
+    place = [number[name] for name in result.moments.names]
     p, last = len(place), models[-1].adjacency
     left = np.zeros((p, p), dtype=bool)
     left[np.ix_(place, place)] = last[:p, :p]
