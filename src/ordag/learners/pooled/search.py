@@ -142,15 +142,15 @@ def pooled_search(
     and, with fewer than two rows per variable, from the sparse order. The best graph is kicked: some variables are moved to random
     places, and the search goes on from there. Then single arrows are added, dropped and turned as long as that lowers the score. Where
     the error variances of many variables are alike along the first order, its graph is preferred to one in which they are not. With up
-    to five variables all graphs are looked at. All of it works in the order by conditional variance, so that it does not depend on how
-    the columns stand (docs/pooled.md).
+    to five variables all graphs are looked at, with up to eight all sets of parents. All of it works in the order by conditional
+    variance, so that it does not depend on how the columns stand (docs/pooled.md).
 
     ordering: the variables by conditional variance; its moments are what is searched. Without a factor, that is with too few rows
         for regressions on all variables, it is a start itself, parents are few, and edges have the price of the extended BIC
         at the least.
     groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
         variances within a group.
-    kicks: those in a row without success that end the search, 100 if not given.
+    kicks: those in a row without success that end the search; 100 if not given, and up to 400 where they cost little.
     seed: of the kicks.
     known: arrows that must and that may not be, and who comes before whom.
     tell: called with a few words on how far things are.
