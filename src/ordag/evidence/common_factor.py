@@ -125,7 +125,7 @@ def common_factor(fit: Found) -> CommonFactor | None:
     except OrdagError:
         return None
     log_n = math.log(n)
-    graph = n * _logs(np.square(R - R @ B).sum(axis=0) / n) + log_n * np.count_nonzero(B)
+    graph = n * _logs(np.square(R - R @ B).sum(axis=0) / n) + log_n * int(np.count_nonzero(B))
     log_determinant = _logs(np.square(R.diagonal()) / n)
     root = R / np.sqrt(np.square(R).sum(axis=0))
     best: CommonFactor | None = None
