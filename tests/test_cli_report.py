@@ -24,7 +24,7 @@ def test_a_report_has_checks_and_says_what_was_typed(run, tmp_path):
     assert "missing='drop', alpha=0.05" in document["again"]["python"]
     assert document["again"]["digest_of"] == "the bytes of the file"
     assert document["comparison"]["methods"] == ["this graph (cvs)", "ges", "pc"]
-    assert len(document["findings"]) == 17
+    assert len(document["findings"]) == 20
 
 
 def test_checks_can_be_left_out(run, tmp_path):

@@ -41,9 +41,10 @@ def test_shares_are_those_of_a_person_who_counts():
 
 def test_a_line_has_said_and_was():
     kind = NAMED["p 10, n 200, weights .5–2"]
-    tables = [Table("tested", (0.1, 0.0), (0.2, 0.0), 5), Table("assumed", (0.3, 0.1), (0.6, 0.4), 5)]
+    tables = [Table("tested", (0.1, 0.0), (0.2, 0.0), 5, ()), Table("assumed", (0.3, 0.1), (0.6, 0.4), 5, ())]
     assert summary(kind, "cvs", tables) == [kind.name, "1", "0", "1", "0", "10 / 20", "0 / 0", "20 / 40", "5 / 20"]
-    assert summary(kind, "pooled", [Table("None", (np.nan, np.nan), (0.5, 0.5), 5)]) == [kind.name, "– / 50", "– / 50"]
+    open_table = Table("None", (np.nan, np.nan), (0.5, 0.5), 5, ("filled_cells",))
+    assert summary(kind, "pooled", [open_table]) == [kind.name, "– / 50", "– / 50", "100: filled cells"]
 
 
 def test_a_table_is_measured():

@@ -286,7 +286,7 @@ def test_order_checks_scales_methods_data_and_how_to_make_it_again(opened):
     assert [rows.nth(k).locator("bdi").first.inner_text() for k in range(5)] == list(fit.order)
     assert "edges among them" in rows.nth(1).inner_text()
     assert page.locator("#order-body .runner").count() == 4
-    assert page.locator("#checks-body .finding").count() + page.locator("#scales-body .finding").count() == 17
+    assert page.locator("#checks-body .finding").count() + page.locator("#scales-body .finding").count() == 20
     assert page.locator("#scales-body .chart").count() == 3
     assert page.locator("#checks-body .chart svg").count() >= 5
     assert page.locator("#methods-body tbody").first.inner_text().startswith("this graph (cvs)")

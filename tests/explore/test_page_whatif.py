@@ -94,7 +94,7 @@ def test_a_total_effect_has_its_interval_and_its_paths(bench, fit):
     pick(page, "#effect-from", "algebra")
     pick(page, "#effect-to", "mechanics")
     page.locator("#whatif-body .total b").wait_for()
-    effect = total_effects(fit, interval="given-graph").of("algebra", "mechanics")
+    effect = total_effects(fit).of("algebra", "mechanics")
     said = page.locator("#whatif-body .total p").first.inner_text()
     found = [read(one) for one in re.findall(r"[−+]?[\d.]+", said)]
     assert found == pytest.approx([effect.estimate, effect.low, effect.high], rel=6e-3)

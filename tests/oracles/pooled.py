@@ -293,7 +293,7 @@ def masks(sets):
     return [sum(1 << k for k in members) for members in sets]
 
 
-STRENGTH = 0.8
+STRENGTH = 0.9
 """How far resamples go from the table to rows drawn with replacement."""
 
 

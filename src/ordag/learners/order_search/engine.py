@@ -251,9 +251,7 @@ class OrderSearch:
         holding = next((bench for bench in benches if _same(bench.holds, best)), None)
         if holding is None:
             holding = benches[0]
-            holding.state.begin(best.order, best.parents)
-            self._take_terms(holding, score, best.v, best.edges)
-            self._work(partial(self._search, holding, np.zeros((0, layout.LOTS))))
+            self._hold(holding, score, best)
         for bench in benches:
             if bench is not holding:
                 bench.copy(holding)
@@ -274,15 +272,25 @@ class OrderSearch:
             found = [score.total(bench.state.v, bench.state.edges) for bench in benches]
             at = int(np.argmin(found))
             if found[at] < best.score - WORTHWHILE:
-                in_vain, idle, mine, state = 0, 0, benches[at], benches[at].state
+                mine, state = benches[at], benches[at].state
                 self._work(partial(self._descended, mine, score, state.v, state.edges))
-                best = state.optimum(score.total(state.v, state.edges))
+                now = score.total(state.v, state.edges)
+                if now < best.score - WORTHWHILE:
+                    in_vain, idle, best = 0, 0, state.optimum(now)
+                else:  # near-collinear parents left no digits of a variance, and made it look better
+                    self._hold(mine, score, best)
                 for bench in benches:
                     if bench is not mine:
                         bench.copy(mine)
             if tell is not None:
                 tell(best.score)
         return best, tried
+
+    def _hold(self, bench: _Bench, score: Score, best: Optimum) -> None:
+        """Let a bench go on from a graph, under the terms at that graph."""
+        bench.state.begin(best.order, best.parents)
+        self._take_terms(bench, score, best.v, best.edges)
+        self._work(partial(self._search, bench, np.zeros((0, layout.LOTS))))
 
     def _descended(self, bench: _Bench, score: Score, v: Array, edges: int) -> Optimum:
         """From where a state is, under the terms at this v and number of edges first and then under those at what is found."""

@@ -34,7 +34,7 @@ from ordag.model.refit import refit
 from ordag.model.sem import LinearSEM
 from ordag.workers import as_worker
 
-STRENGTH = 0.8
+STRENGTH = 0.9
 """How far a resample is from the table, over how far rows drawn with replacement are."""
 
 STARTS = 2
