@@ -161,7 +161,7 @@ def test_one_row_that_decides_is_named():
     assert lone is not None
     assert lone.row == 40
     assert lone.kept < 0.8 <= lone.ordinary
-    assert any(c.key == "influence" and c.sentence.startswith("Without row 41 ") for c in cautions(fit))
+    assert any(c.key == "influence" and c.sentence.startswith("Without row 41, ") for c in cautions(fit))
     assert deciding_row(ordag.learn(np.delete(X, 40, axis=0), "ges")) is None
     assert deciding_row(ordag.learn(ordag.Moments.from_rows(X), "ges")) is None
 

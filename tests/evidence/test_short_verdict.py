@@ -75,7 +75,7 @@ def test_what_was_not_worked_out_is_said():
 
 @pytest.mark.slow
 def test_units_are_asked_for_where_error_variances_are_near_and_objected_to_where_not():
-    weak = drawn(5, 100, 2, weights=(0.2, 0.5))
+    weak = ordag.simulate("erdos-renyi", 5, 100, seed=7, degree=2, weights=(0.2, 0.5)).X
     assert "units='commensurable'" in ordag.learn(weak, draws=60).verdict.sentence
     far = weak * [1.0, 50.0, 1.0, 0.02, 1.0]
     assert "units='commensurable'" not in ordag.learn(far, draws=60).verdict.sentence

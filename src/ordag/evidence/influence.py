@@ -14,6 +14,7 @@ from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
 from ordag.errors import OrdagError, PrecisionWarning
+from ordag.evidence.arrows import DECIDED
 from ordag.learners.found import Found
 from ordag.learners.methods import learn_from
 
@@ -76,9 +77,11 @@ def deciding_row(found: Found) -> Lone | None:
 
 
 def _kept(found: Found, rows: Array) -> float:
-    """The share of edges that are learned again from these rows, arrows with their direction."""
+    """The share of edges that are learned again from these rows, arrows with their direction unless that is open anyway."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecisionWarning)
         again: Mask = learn_from(Table(Moments.from_rows(rows, found.names)), found.recipe.alone()).graph.adjacency
     arrows = (found.optimum or found.graph).adjacency
+    if found.probabilities is not None:
+        again = again | (again.T & (found.probabilities.arrows < DECIDED * found.probabilities.joined))
     return float((arrows & again).sum() / max(int(arrows.sum()), 1))

@@ -142,7 +142,7 @@ def influence_caution(found: Found) -> Caution | None:
         return None
     return Caution(
         "influence",
-        f"Without row {lone.row + 1:,} {share(lone.kept)} of the arrows stay (without an ordinary row {share(lone.ordinary)}).",
+        f"Without row {lone.row + 1:,}, {share(lone.kept)} of the arrows stay (without an ordinary row {share(lone.ordinary)}).",
         "Check that row, and believe the arrows that stay without it.",
         "one row decides",
     )
