@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from acts import column, rescale
+from acts import column, method, rescale
 from browser.pages import table
 from hands import answered, arrows
 from playwright.sync_api import expect
@@ -23,11 +23,12 @@ def learned(frame, **settings):
 @pytest.mark.thorough
 def test_units_give_what_the_table_in_these_units_gives(bench):
     page, frame = bench("marks"), pd.read_csv(load("marks").path)
+    method(page, "cvs")
     own = arrows(page)
     rescale(page, "algebra", "×10")
     rescale(page, "algebra", "×10")
     assert column(page, "algebra").locator(".unit").inner_text().startswith("× 100")
-    now = learned(frame.assign(algebra=100 * frame.algebra))
+    now = learned(frame.assign(algebra=100 * frame.algebra), method="cvs")
     assert arrows(page) == now
     turned = [(a, b) for a, b in now if (b, a) in own]
     box = page.locator(".scales")
@@ -39,12 +40,12 @@ def test_units_give_what_the_table_in_these_units_gives(bench):
     box.locator("summary").click()
     assert "squared units" in box.locator("details").inner_text()
     rescale(page, "algebra", "log")
-    assert arrows(page) == learned(frame.assign(algebra=np.log(frame.algebra)))
+    assert arrows(page) == learned(frame.assign(algebra=np.log(frame.algebra)), method="cvs")
     field = column(page, "vectors").get_by_label("Factor of vectors")
     answered(page, lambda: (field.fill("0.5"), field.press("Tab")))
-    assert arrows(page) == learned(frame.assign(algebra=np.log(frame.algebra), vectors=frame.vectors / 2))
+    assert arrows(page) == learned(frame.assign(algebra=np.log(frame.algebra), vectors=frame.vectors / 2), method="cvs")
     answered(page, page.get_by_role("button", name="standardise all").click)
-    assert arrows(page) == learned((frame - frame.mean()) / frame.std())
+    assert arrows(page) == learned((frame - frame.mean()) / frame.std(), method="cvs")
     answered(page, page.get_by_role("button", name="own units").click)
     assert arrows(page) == own
     assert box.inner_text() == ""

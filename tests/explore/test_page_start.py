@@ -74,9 +74,10 @@ def test_a_table_that_comes_with_the_frame_of_the_one_before_has_its_own_list(wa
     expect(page.locator("#table")).to_have_text("new.csv")
     page.clock.run_for(1000)
     assert arrows(page) == set(ordag.learn(rows()).graph.directed)
+    method(page, "cvs")
     rescale(page, "c", "×100")
-    now = set(ordag.learn(rows(), transform={"c": 100}).graph.directed)
-    assert arrows(page) == now != set(ordag.learn(rows()).graph.directed)
+    now = set(ordag.learn(rows(), "cvs", transform={"c": 100}).graph.directed)
+    assert arrows(page) == now != set(ordag.learn(rows(), "cvs").graph.directed)
 
 
 def reloaded(page):

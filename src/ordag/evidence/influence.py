@@ -18,7 +18,7 @@ from ordag.evidence.arrows import DECIDED
 from ordag.learners.found import Found
 from ordag.learners.methods import learn_from
 
-MOST_COLUMNS = 20
+MOST_COLUMNS, MOST_SECONDS = 20, 0.25
 """Beyond these the search takes too long to be made again twice."""
 
 LEVERAGE = 0.05
@@ -56,7 +56,10 @@ def deciding_row(found: Found) -> Lone | None:
 
     Where any row changes as much, the arrows are weak and their probabilities say so: that is no matter of this row.
     """
-    if found.profile is None or found.profile.stride > 1 or found.recipe.needs_rows:
+    recipe = found.recipe
+    if found.profile is None or found.profile.stride > 1 or recipe.needs_rows:
+        return None
+    if getattr(recipe, "kicks", None) is not None or recipe.seconds * (len(found.names) + 10.0) ** 2 > MOST_SECONDS:
         return None
     X = found.profile.rows
     n, p = X.shape

@@ -37,13 +37,14 @@ class Sample(NamedTuple):
         return cls(X, *levels(X), mean, names)
 
 
-def row_cautions(found: Found) -> list[Caution]:
-    """All that the rows of a fit say against its graph; nothing without rows."""
+def row_cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
+    """All that the rows of a fit say against its graph; nothing without rows. hasty: nothing that takes another search."""
     if found.profile is None or len(found.profile.rows) < FEWEST_ROWS:
         return []
     sample = Sample.of(found.profile.rows, found.moments.mean, found.names)
     beware = [caution for check in CHECKS.values() if (caution := check(sample)) is not None]
-    return beware + [caution for caution in [influence_caution(found)] if caution is not None]
+    decides = None if hasty else influence_caution(found)
+    return beware if decides is None else [*beware, decides]
 
 
 def row_finding(key: str, X: Array, mean: Array, names: tuple[str, ...]) -> Finding:

@@ -147,7 +147,7 @@ def quick_verdict(
     tables: how many simulated tables to forecast from. forecast: False leaves the forecast out, which takes most of the time.
     """
     reasons = Counter(arrow_reasons(found, *arrow_ends(found)))
-    beware = cautions(found)
+    beware = cautions(found, hasty=not forecast)
     wrong: Forecast = partial(expected, found, tables) if forecast else lambda: None
     if isinstance(found.result, PooledResult):
         verdict = _pooled_verdict(found, found.result, reasons, wrong)
