@@ -25,7 +25,7 @@ def headline(fit: Fit, view: View, verdict: Verdict) -> list[str]:
             f"No edge was found among {counted(len(fit.names), 'variable')}.",
             f"Nothing in these {counted(fit.n, 'row')} speaks for one of them causing another; weak effects may need more rows.",
         ]
-    open_at = {pair for pair, reason in _reasons(view) if reason in ("open", "pending")}
+    open_at = {pair for pair, reason in _reasons(view) if reason in ("open", "hidden", "pending")}
     sure = verdict.sentence.partition(". ")[0].rstrip(".") + "." if verdict.weighed and verdict.sentence else ""
     return [_what(fit, open_at), *filter(None, [_strongest(fit, view, open_at), sure])]
 
