@@ -31,6 +31,7 @@ ROOMS = """
     bootstrapping
     keywords learning effects estimators
     diagnosis comparison
+    saved
     show
     explore
     paper
@@ -38,8 +39,8 @@ ROOMS = """
 """
 """From the first to the last: a room knows those above its line, and the files of the base and of a line know each other."""
 
-EXCEPTIONS = {("fit", "show"), ("diagnosis", "show")}
-"""A fit shows itself, and so does a diagnosis."""
+EXCEPTIONS = {("fit", "show"), ("diagnosis", "show"), ("fit", "diagnosis"), ("fit", "effects")}
+"""A fit shows and checks itself and gives its effects, and a diagnosis shows itself."""
 
 GPU = ("ordag.order.triton_steps",)
 """Kernels, which bring PyTorch with them."""

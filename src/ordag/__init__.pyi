@@ -25,5 +25,6 @@ from .learning import refit as refit
 from .model.identifiability import identifiability as identifiability
 from .model.sem import LinearSEM as LinearSEM
 from .model.simulate import simulate as simulate
+from .saved import load as load
 
 __version__: str

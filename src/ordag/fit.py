@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from ordag.diagnosis.diagnosis import Diagnosis
+    from ordag.model.effects import Effect, Effects
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit(Found):
@@ -164,8 +167,36 @@ class Fit(Found):
 
         return plot(self, kind, ax, **options)
 
+    def check(self, **options: Any) -> Diagnosis:
+        """Check the assumptions behind the directions of this fit, on the sample of rows that it keeps: see `ordag.check`."""
+        from ordag.diagnosis.diagnosis import check_fit
+
+        return check_fit(self, **options)
+
+    def effect(self, source: str, target: str, level: float = 0.95, **options: Any) -> Effect:
+        """Return the total causal effect of one variable on another: see `ordag.effect`."""
+        from ordag.effects import total_effect
+
+        return total_effect(self, source, target, level, **options)
+
+    def effects(self, level: float = 0.95, **options: Any) -> Effects:
+        """Return the total effect of every variable on every other: see `ordag.effects`."""
+        from ordag.effects import total_effects
+
+        return total_effects(self, level, **options)
+
+    def summary(self, *, width: int = 100, verbose: bool = False) -> str:
+        """Return the text that `ordag learn` prints on a terminal of this width; `verbose` adds what the verdict rests on."""
+        from ordag.show.terminal import fit_text
+
+        return fit_text(self, width, verbose=verbose)
+
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the graph or the whole answer to a file, in the form that the ending of its name stands for."""
+        """Write the fit to a file, in the form that the ending of its name stands for.
+
+        ".ordag" keeps everything, and `ordag.load` gives the fit back; ".json" is the whole answer as a document; others are tables,
+        pictures, pages and formats of graphs.
+        """
         from ordag.show.export import save
 
         save(self, path)
@@ -196,6 +227,9 @@ class Fit(Found):
         from ordag.show.page import fragment
 
         return fragment(self)
+
+    def __str__(self) -> str:
+        return self.summary()
 
     def __repr__(self) -> str:
         from ordag.show.text import summary

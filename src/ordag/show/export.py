@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ordag.errors import OutputError
 from ordag.files import write_whole
 from ordag.graph.formats import FORMATS, format_of, write_text
+from ordag.saved import ENDING
+from ordag.saved import save as saved
 from ordag.show.files import check_output
 from ordag.show.plots import ENDINGS, picture
 from ordag.show.report import report
@@ -28,7 +30,7 @@ def save(fit: Fit, path: str | PathLike[str]) -> Path:
 def endings() -> list[str]:
     """The endings of the files that can be written: those of a fit as a whole, then those of graphs."""
     graphs = (ending for format in FORMATS.values() for ending in format.endings)
-    return list(dict.fromkeys([".json", ".csv", ".html", *ENDINGS, *graphs]))
+    return list(dict.fromkeys([ENDING, ".json", ".csv", ".html", *ENDINGS, *graphs]))
 
 
 def check_ending(path: str | PathLike[str]) -> None:
@@ -40,10 +42,13 @@ def check_ending(path: str | PathLike[str]) -> None:
 def content(fit: Fit, path: str | PathLike[str]) -> str | bytes:
     """What a file of this name is to hold.
 
+    .ordag is everything, for `ordag.load`.
     .json is the whole answer, .csv the table of edges with their numbers, .html the report, .svg, .pdf and .png the picture; the
     other endings are those of `ordag.graph.formats`, with the weights where the format has a place for them.
     """
     ending = max((one for one in endings() if str(path).lower().endswith(one)), key=len, default="")
+    if ending == ENDING:
+        return saved(fit, path)
     if ending == ".json":
         return fit.to_json() + "\n"
     if ending == ".csv":

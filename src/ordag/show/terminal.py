@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -66,6 +67,13 @@ def print_fit(fit: Fit, console: Console, description: str = "", *, verbose: boo
             say(console, f"{sentence}.", style="dim")
     for sentence in fit.warnings:
         say(console, Text.assemble(("Warning ", "bold yellow"), harmless(sentence)))
+
+
+def fit_text(fit: Fit, width: int, *, verbose: bool = False) -> str:
+    """Return what `print_fit` prints on a terminal of this width, without colours."""
+    text = StringIO()
+    print_fit(fit, Console(file=text, width=width, highlight=False, markup=False, color_system=None), verbose=verbose)
+    return text.getvalue().rstrip("\n")
 
 
 def _section(console: Console, title: str) -> None:

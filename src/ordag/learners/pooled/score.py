@@ -26,6 +26,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,6 +127,11 @@ class PooledScore:
         self._log_prior[[0, -1]] -= np.log(2.0)
         self._precision = 1.0 / (self._tau**2 + 2.0 / n)
         self._tables: dict[int, PoolingTable] = {}
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments that make this score again."""
+        extended = self._least_price > -math.inf
+        return {"n": self.n, "p": self.p, "groups": self.groups, "spread": self.scale, "extended": extended}
 
     def total(self, v: Array, edges: int) -> float:
         """score(G)."""

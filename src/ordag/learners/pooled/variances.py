@@ -106,10 +106,14 @@ class GramRegressions(Factors["_Residuals"]):
         self.p = len(C)
         self.most = self.p if most is None else most
         self._alone = 0.0 if most is None else WELL_CONDITIONED
-        self._C = C
+        self._C, self._squares, self._few = C, squares, most
         self._scale: list[float] = np.log(squares / n).tolist()
         bare = _Residuals((), (), np.zeros((0, self.p)), np.ones(self.p))
         super().__init__(bare, max(64, MEMORY // (40 * self.p + 512)))
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments that make these regressions again."""
+        return {"C": self._C, "squares": self._squares, "n": self.n, "most": self._few}
 
     def log_variance(self, node: int, parents: int) -> float:
         return math.log(self._factor(parents).left[node]) + self._scale[node]
@@ -195,7 +199,11 @@ class RootRegressions(Regressions):
         super().__init__(moments.R, moments.n)
         self._searchable = searchable
         self.most = self.p
-        self._R = moments.R
+        self._moments, self._R = moments, moments.R
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments that make these regressions again."""
+        return {"moments": self._moments, "searchable": self._searchable}
 
     def correlations(self) -> dict[str, Any]:
         size = lengths(self._R)
