@@ -30,7 +30,7 @@ ROOMS = """
     fit
     bootstrapping
     keywords learning effects estimators
-    diagnosis comparison
+    assumptions comparison
     saved
     show
     explore
@@ -39,7 +39,7 @@ ROOMS = """
 """
 """From the first to the last: a room knows those above its line, and the files of the base and of a line know each other."""
 
-EXCEPTIONS = {("fit", "show"), ("diagnosis", "show"), ("fit", "diagnosis"), ("fit", "effects")}
+EXCEPTIONS = {("fit", "show"), ("assumptions", "show"), ("fit", "assumptions"), ("fit", "effects")}
 """A fit shows and checks itself and gives its effects, and a diagnosis shows itself."""
 
 GPU = ("ordag.order.triton_steps",)

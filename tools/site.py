@@ -36,7 +36,7 @@ PARTS = {
     "Trust": [
         "ordag.evidence.verdict",
         "ordag.evidence.forecast",
-        "ordag.diagnosis.diagnosis",
+        "ordag.assumptions.check",
         "ordag.evidence.finding",
         "ordag.bootstrapping",
         "ordag.resampling.support",

@@ -1,9 +1,9 @@
 """The public names and where they live."""
 
+from .assumptions.check import diagnose as diagnose
 from .bootstrapping import bootstrap as bootstrap
 from .comparison import compare as compare
 from .data.moments import Moments as Moments
-from .diagnosis.diagnosis import diagnose as diagnose
 from .effects import total_effect as total_effect
 from .effects import total_effects as total_effects
 from .errors import OrdagError as OrdagError

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from ordag.diagnosis.diagnosis import Diagnosis
+    from ordag.assumptions.check import Diagnosis
     from ordag.model.effects import Effect, Effects
 
 
@@ -169,7 +169,7 @@ class Fit(Found):
 
     def check(self, **options: Any) -> Diagnosis:
         """Check the assumptions behind the directions of this fit, on the sample of rows that it keeps: see `ordag.check`."""
-        from ordag.diagnosis.diagnosis import check_fit
+        from ordag.assumptions.check import check_fit
 
         return check_fit(self, **options)
 

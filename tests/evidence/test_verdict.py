@@ -10,11 +10,11 @@ import scipy.stats
 from budgets import thorough, tries
 
 import ordag
+from ordag.assumptions.equations import f_test_of_added
+from ordag.assumptions.normality import mardia
+from ordag.assumptions.sorting import r_squared, sortability
+from ordag.assumptions.stability import agreement
 from ordag.data.moments import Moments
-from ordag.diagnosis.baseline import agreement
-from ordag.diagnosis.equations import f_test_of_added
-from ordag.diagnosis.gaussian import mardia
-from ordag.diagnosis.sorting import r_squared, sortability
 from ordag.evidence import forecast
 from ordag.evidence.equal_variances import bartlett, detectable_ratio, equality_test
 from ordag.evidence.influence import distances, tail

@@ -12,7 +12,7 @@ import pytest
 from looks import ACTING, KINDS, fit_of
 
 import ordag
-from ordag.diagnosis.diagnosis import check_fit
+from ordag.assumptions.check import check_fit
 from ordag.errors import SettingError
 from ordag.show.again import Origin, command_line, fingerprint, python_call
 from ordag.show.document import document

@@ -10,7 +10,7 @@ from looks import ACTING, lines_of, rows
 from rich.cells import cell_len
 
 from ordag import Moments, diagnose
-from ordag.diagnosis.diagnosis import TITLES
+from ordag.assumptions.check import TITLES
 from ordag.evidence.finding import LEVELS, Finding
 from ordag.evidence.verdict import TIERS, Verdict
 from ordag.show.diagnosis import STYLES, print_diagnosis

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ordag.assumptions.check import diagnose
 from ordag.cli.help import ManualPage
 from ordag.cli.options import (
     DATA,
@@ -20,7 +21,6 @@ from ordag.cli.options import (
     with_options,
 )
 from ordag.cli.progress import Progress
-from ordag.diagnosis.diagnosis import diagnose
 from ordag.files import write_whole
 from ordag.learners.methods import AUTO, METHODS
 from ordag.show.diagnosis import print_diagnosis

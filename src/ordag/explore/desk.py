@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from anyio import CapacityLimiter, Event, to_thread
 
 from ordag import __version__
+from ordag.assumptions.check import NUMBERS as MOST_CHECKED
 from ordag.checks import is_whole, short
 from ordag.data.datasets import DATASETS
-from ordag.diagnosis.diagnosis import NUMBERS as MOST_CHECKED
 from ordag.errors import SettingError
 from ordag.explore import tasks
 from ordag.explore.asked import Asked, Search

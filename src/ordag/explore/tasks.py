@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ordag.assumptions.check import check_fit
 from ordag.bootstrapping import bootstrap
 from ordag.comparison import compare
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile, Rows
 from ordag.data.table import Table
-from ordag.diagnosis.diagnosis import check_fit
 from ordag.explore.crew import Tell
 from ordag.explore.documents import brief, judgement
 from ordag.fit import Fit

@@ -11,9 +11,9 @@ import numpy as np
 from scipy.special import chdtrc
 
 from ordag.arrays import Array
+from ordag.assumptions.normality import kurtosis_test
 from ordag.data.datasets import load
 from ordag.data.moments import Moments
-from ordag.diagnosis.normality import kurtosis_test
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
 from ordag.graph.equivalence import extend

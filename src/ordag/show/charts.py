@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.special import chdtri, ndtri
 
 from ordag.arrays import Array
+from ordag.assumptions.check import LEVEL, Diagnosis
+from ordag.assumptions.equations import Equation, equations
 from ordag.data.table_checks import least_squares_rows
-from ordag.diagnosis.diagnosis import LEVEL, Diagnosis
-from ordag.diagnosis.equations import Equation, equations
 from ordag.evidence.common_factor import causes_in_words
 from ordag.evidence.finding import Finding
 from ordag.evidence.influence import distances, tail

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from ordag.diagnosis.diagnosis import TITLES, Diagnosis
+from ordag.assumptions.check import TITLES, Diagnosis
 from ordag.show.screen import Column, print_head, say, show_table
 from ordag.show.terminal import print_verdict
 from ordag.words import harmless

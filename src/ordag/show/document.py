@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag.arrays import Array
+from ordag.assumptions.check import Diagnosis
 from ordag.comparison import Comparison, Outcome, gaussian_bic
-from ordag.diagnosis.diagnosis import Diagnosis
 from ordag.evidence.verdict import TIERS, Verdict
 from ordag.graph.cpdag import Cpdag
 from ordag.plain import plain

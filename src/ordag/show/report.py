@@ -18,10 +18,10 @@ from importlib.resources import files
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from ordag.assumptions.check import Diagnosis, check_fit
+from ordag.assumptions.stability import QUICK
 from ordag.comparison import Comparison
 from ordag.comparison import compare as compare_methods
-from ordag.diagnosis.baseline import QUICK
-from ordag.diagnosis.diagnosis import Diagnosis, check_fit
 from ordag.errors import OutputError
 from ordag.graph.cpdag import Cpdag
 from ordag.show.again import Origin

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ordag.assumptions.check import Diagnosis, check_fit
 from ordag.checks import short
-from ordag.diagnosis.diagnosis import Diagnosis, check_fit
 from ordag.errors import SettingError
 from ordag.picture.scene import BLUE, GREY, INK, VERMILION
 from ordag.show.charts import Chart, charts

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ordag.arrays import Array, Mask
+from ordag.assumptions.stability import Baseline, agreement
 from ordag.data.table_checks import least_squares_rows
-from ordag.diagnosis.baseline import Baseline, agreement
 from ordag.evidence.finding import Finding, Level, unchecked
 from ordag.graph.distances import hamming
 from ordag.learners.cvs import CvsSettings

@@ -13,24 +13,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ordag.assumptions.equations import (
+    condition_finding,
+    dependence_finding,
+    independence_finding,
+    linearity_finding,
+    spread_finding,
+)
+from ordag.assumptions.normality import columns_finding, kurtosis_finding, mardia_finding
+from ordag.assumptions.sorting import sorting_finding
+from ordag.assumptions.stability import (
+    STARTS,
+    Baseline,
+    backward_finding,
+    influence_finding,
+    logarithms_finding,
+    standardising_finding,
+    units_finding,
+)
 from ordag.checks import check_choice, check_function, checked_seed, is_flag, is_whole, short
 from ordag.data.profile import Rows
 from ordag.data.reading import Missing, split_reading
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
-from ordag.diagnosis.baseline import Baseline
-from ordag.diagnosis.condition import condition_finding
-from ordag.diagnosis.equations import dependence_finding, independence_finding, linearity_finding, spread_finding
-from ordag.diagnosis.gaussian import columns_finding, kurtosis_finding, mardia_finding
-from ordag.diagnosis.influence import influence_finding
-from ordag.diagnosis.sorting import sorting_finding
-from ordag.diagnosis.survival import (
-    STARTS,
-    backward_finding,
-    logarithms_finding,
-    standardising_finding,
-    units_finding,
-)
 from ordag.errors import OrdagError, PrecisionWarning, SettingError
 from ordag.evidence.equal_variances import equality_finding
 from ordag.evidence.finding import LEVELS, Finding, unchecked

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import chi2, kstest, norm, normaltest
 
+from ordag.assumptions.normality import columns_finding, kurtosis_test, mardia, mixture_tail, omnibus
 from ordag.data.datasets import load
-from ordag.diagnosis.gaussian import columns_finding, mardia, omnibus
-from ordag.diagnosis.normality import kurtosis_test, mixture_tail
 from ordag.errors import CollinearError, DataError, NonFiniteError, TooFewRowsError
 
 

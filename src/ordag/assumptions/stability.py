@@ -1,0 +1,271 @@
+"""Which arrows stay when something changes that should not matter: units, transformations, the way of ordering, a few rows."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordag.arrays import Array, Mask
+from ordag.data.moments import Moments
+from ordag.data.table import Table
+from ordag.data.table_checks import least_squares_rows
+from ordag.errors import PrecisionWarning, SettingError
+from ordag.evidence.finding import Finding, Level, at_most_look, unchecked
+from ordag.evidence.influence import distances, tail
+from ordag.fit import Fit
+from ordag.graph.acyclic import topological_order
+from ordag.learners.cvs import CvsSettings
+from ordag.learners.found import Found
+from ordag.learners.methods import learn_from
+from ordag.learners.pooled.method import placed_groups
+from ordag.linalg import lengths, triangle
+from ordag.words import chance, counted, share
+
+QUICK = ("robust", "shrinkage")
+"""Estimators that take rows, and little time for them."""
+
+
+class Survival(NamedTuple):
+    """Shares of the arrows that another graph has too, has the other way round, or does not have."""
+
+    kept: float
+    turned: float
+    lost: float
+
+    @property
+    def level(self) -> Level:
+        """From 90 % on fine, below 80 % a warning: a coin would turn only half of the arrows round."""
+        return "fine" if self.kept >= 0.9 else "look" if self.kept >= 0.8 else "warning"
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What was learned, with its columns in the learned order.
+
+    Where columns tie, the earlier one goes first: in this order nothing depends on how the columns of the table happen to
+    stand.
+    """
+
+    fit: Fit
+    order: NDArray[np.intp]
+    moments: Moments
+    arrows: Mask
+    rows: Array | None = None
+    """Those of the table, its columns in the learned order, where there are any."""
+
+    @classmethod
+    def of(cls, fit: Fit, rows: Array | None = None) -> Baseline:
+        """A fit, and the rows that it was learned from, with the columns in line."""
+        order = np.array(fit.places or topological_order(fit.graph.adjacency))
+        given = fit.moments
+        factor = None if fit.ordering is None else fit.ordering.factor
+        R = triangle(given.R[:, order]) if factor is None else factor.triangles.L.T
+        names = [fit.names[j] for j in order]
+        moments = Moments(given.n, given.mean[order], names, R=np.asfortranarray(R), squared=given.squared)
+        in_line = None if rows is None else rows[:, order]
+        graph = fit.graph if fit.optimum is None else fit.optimum
+        return cls(fit, order, moments, graph.adjacency[np.ix_(order, order)], in_line)
+
+    @property
+    def count(self) -> int:
+        return int(self.arrows.sum())
+
+    def scaled(self, factors: Array) -> Table:
+        """The table with every column multiplied by its factor."""
+        if self.fit.recipe.needs_rows:
+            variance = self.fit.settings.get("variance")
+            if variance not in QUICK or self.rows is None:
+                raise SettingError(
+                    f"not available with {f'variance={variance!r}' if variance else 'this test'}: it learns from the rows dozens of times."
+                )
+            return self.table_of(self.rows * factors)
+        return Table(self.moments.scaled(factors))
+
+    def table_of(self, rows: Array) -> Table:
+        """A table of other rows of the same columns."""
+        names = self.moments.names
+        if self.fit.recipe.needs_rows:
+            return Table.of_rows(names, rows)
+        return Table(Moments.from_rows(rows, names))
+
+    def rescaled(self, factors: Array) -> Mask:
+        """The arrows that the same settings find with every column multiplied by its factor."""
+        return self.again(self.scaled(factors)).graph.adjacency
+
+    def again(self, table: Table, **changed: Any) -> Found:
+        """What the same settings make of another table of the same columns."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrecisionWarning)
+            return learn_from(table, replace(self.fit.recipe.alone(), **changed))
+
+    def compare(self, other: Mask) -> Survival:
+        """How many of the arrows another graph of the same columns keeps; all, if there are none."""
+        if not self.count:
+            return Survival(1.0, 0.0, 0.0)
+        kept = int((self.arrows & other).sum()) / self.count
+        turned = int((self.arrows & other.T).sum()) / self.count
+        return Survival(kept, turned, max(0.0, 1.0 - kept - turned))
+
+
+def agreement(place: Array, values: Array) -> float:
+    """Kendall's tau: concordant less discordant pairs over all pairs; values that agree to 9 digits are neither."""
+    later = np.sign(place[:, None] - place[None, :])
+    difference = values[:, None] - values[None, :]
+    scale = np.maximum(np.abs(values)[:, None], np.abs(values)[None, :])
+    higher = np.where(np.abs(difference) <= 1e-9 * scale, 0.0, np.sign(difference))
+    p = len(place)
+    return float((later * higher).sum() / (p * (p - 1)))
+
+
+def average(changes: list[Survival]) -> Survival:
+    return Survival(*(float(value) for value in np.mean(changes, axis=0)))
+
+
+STARTS = 20
+NO_ARROWS = "There are no arrows that could change."
+
+
+def standardising_finding(baseline: Baseline, *, same_units: bool, tested: bool, starts: int = STARTS) -> Finding:
+    """What is left, on average, after dividing every column by its standard deviation.
+
+    All columns then tie for the first place, so each of them in turn goes first (of many columns, so many `starts` spread evenly
+    over the learned order): without scales, nothing says which one it should be.
+    """
+    factors = np.sqrt(baseline.moments.n - 1.0) / lengths(baseline.moments.R)
+    p = len(factors)
+    changes = []
+    for first in np.unique(np.linspace(0, p - 1, min(p, starts)).round().astype(int)).tolist():
+        nudged = factors.copy()
+        nudged[first] *= 1.0 - 1e-6
+        changes.append(baseline.compare(baseline.rescaled(nudged)))
+    words = "standardising the columns"
+    if len(changes) < min(p, STARTS):
+        words += f" (average of {len(changes)})"
+    return _survival("standardising", baseline, average(changes), words, same_units, tested, {"draws": len(changes)})
+
+
+def units_finding(
+    baseline: Baseline, *, seed: int, draws: int, groups: Sequence[Sequence[str]] | None, same_units: bool, tested: bool
+) -> Finding:
+    """What is left, on average, when the unit of every column (or group of columns) is multiplied by a random factor.
+
+    The factors are log-uniform on [0.1, 10], one for each group, drawn in the learned order.
+    """
+    member = unit_groups(baseline.moments.names, groups)
+    if member.max() == 0:
+        numbers = {**average([Survival(1.0, 0.0, 0.0)])._asdict(), "least": 1.0, "draws": 0}
+        return Finding(
+            "units", "fine", "All columns share one unit, as you say: there are no units to change.", numbers
+        )
+    random = np.random.default_rng(seed)
+    changes = []
+    for _ in range(draws):
+        factors = 10.0 ** random.uniform(-1.0, 1.0, int(member.max()) + 1)
+        changes.append(baseline.compare(baseline.rescaled(factors[member])))
+    words = f"a random change of units (average of {draws})"
+    least = {"least": min(change.kept for change in changes), "draws": draws}
+    return _survival("units", baseline, average(changes), words, same_units, tested, least)
+
+
+def logarithms_finding(baseline: Baseline, rows: Array, *, tested: bool) -> Finding:
+    """What is left when the columns that are positive throughout are replaced by their logarithms."""
+    positive = (rows > 0).all(axis=0)
+    numbers = {"columns": [baseline.moments.names[j] for j in np.flatnonzero(positive).tolist()]}
+    if not positive.any():
+        sentence = "No column is positive throughout, so there is no logarithm to try."
+        return Finding("logarithms", "fine", sentence, {**Survival(1.0, 0.0, 0.0)._asdict(), **numbers})
+    changed = rows.copy()
+    changed[:, positive] = np.log(changed[:, positive])
+    kept = baseline.compare(baseline.again(baseline.table_of(changed)).graph.adjacency)
+    which = "of all columns" if positive.all() else f"of the {counted(int(positive.sum()), 'positive column')}"
+    return _survival("logarithms", baseline, kept, f"taking logarithms {which}", False, tested, numbers)
+
+
+def backward_finding(baseline: Baseline) -> Finding:
+    """Does finding effects first give the same order and arrows as finding causes first?"""
+    recipe = baseline.fit.recipe
+    if not isinstance(recipe, CvsSettings):
+        return unchecked("backward", f"{recipe.name} does not choose an order step by step.")
+    if recipe.variance not in (None, "auto", "least-squares"):
+        variance = baseline.fit.settings["variance"]
+        return unchecked("backward", f"not available with variance={variance!r}, which chooses causes first only.")
+    if baseline.moments.n < least_squares_rows(baseline.moments.p):
+        return unchecked("backward", "takes more rows than variables.")
+    forward = recipe.direction == "forward"
+    other = baseline.again(
+        baseline.scaled(np.ones(len(baseline.order))), direction="backward" if forward else "forward"
+    )
+    assert other.ordering is not None
+    places = np.argsort(other.ordering.order).astype(np.float64)
+    tau = agreement(np.arange(len(places), dtype=np.float64), places)
+    kept = baseline.compare(other.graph.adjacency)
+    first, second = ("effects", "causes") if forward else ("causes", "effects")
+    sentence = (
+        f"Choosing {first} first instead of {second} keeps {share(kept.kept)} of the arrows (Kendall's tau {tau:.2f})."
+    )
+    return Finding("backward", kept.level, sentence, {**kept._asdict(), "tau": tau})
+
+
+def unit_groups(names: Sequence[str], groups: Sequence[Sequence[str]] | None) -> NDArray[np.intp]:
+    """The number of each column's group, counted by first appearance; a column in no group is one by itself."""
+    lists = [] if groups is None else placed_groups(groups, names)
+    of = {names[j]: index for index, group in enumerate(lists) for j in group}
+    numbers: dict[object, int] = {}
+    return np.array([numbers.setdefault(of.get(name, name), len(numbers)) for name in names], dtype=np.intp)
+
+
+def _survival(
+    key: str,
+    baseline: Baseline,
+    kept: Survival,
+    words: str,
+    same_units: bool,
+    tested: bool,
+    more: Mapping[str, object] | None = None,
+) -> Finding:
+    numbers = {**kept._asdict(), **(more or {})}
+    if not baseline.count:
+        return Finding(key, "fine", NO_ARROWS, numbers)
+    level: Level = at_most_look(kept.level, tested)
+    which = " of the best single graph" if baseline.fit.optimum not in (None, baseline.fit.graph) else ""
+    sentence = f"{share(kept.kept)} of the {counted(baseline.count, 'arrow')}{which} survive {words}, {share(kept.turned)} turn round"
+    if same_units and level != "fine":
+        return Finding(key, "look", f"{sentence}; a note only, as you say that the units are the same.", numbers)
+    if level == "warning":
+        on = "the transformation of the columns" if key == "logarithms" else "the units"
+        sentence += f": the arrows depend on {on}"
+    elif tested and level == "look":
+        sentence += "; equal error variances speak for the columns as they are"
+    return Finding(key, level, f"{sentence}.", numbers)
+
+
+def influence_finding(baseline: Baseline, rows: Array, alpha: float) -> Finding:
+    """Rows too far out for Gaussian data (Bonferroni over rows), and what is learned without the farthest 1 %."""
+    n, p = rows.shape
+    d2 = distances(rows)
+    outside = int((tail(d2, n, p) * n < alpha).sum())
+    p_value = min(1.0, float(tail(d2.max(), n, p)) * n)
+    left_out = math.ceil(n / 100)
+    stay = np.sort(np.argsort(d2, kind="stable")[: n - left_out])
+    kept = baseline.compare(baseline.again(baseline.table_of(rows[stay])).graph.adjacency)
+    total = float(d2[d2 >= np.partition(d2, n - left_out)[n - left_out]].sum() / d2.sum())
+    numbers = {
+        "outside": outside,
+        "largest": float(d2.max()),
+        "p_value": p_value,
+        "left_out": left_out,
+        "weight": total,
+        **kept._asdict(),
+    }
+    rest = f"without the {counted(left_out, 'row')} farthest out {share(kept.kept)} of the arrows stay"
+    level = kept.level if kept.level != "fine" or not outside else "look"
+    if not outside:
+        return Finding("influence", level, f"No row lies too far out ({chance(p_value)}); {rest}.", numbers)
+    which = f"{counted(outside, 'row')} {'lies' if outside == 1 else 'lie'}"
+    return Finding("influence", level, f"{which} farther out than Gaussian rows would; {rest}.", numbers)
