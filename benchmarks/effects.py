@@ -11,7 +11,6 @@ from threadpoolctl import threadpool_limits
 import ordag
 from benchmarks.timing import table
 from ordag.arrays import Array, Mask
-from ordag.effects import total_effects
 from ordag.model.effects import Effects
 
 
@@ -87,8 +86,8 @@ def tally(design: Design, method: str, tables: int) -> Tally:
     for seed in range(tables):
         X, truth = design.draw(seed)
         fit = ordag.learn(X, method, **METHODS[method][0])
-        given_graph = total_effects(fit, interval="given-graph")
-        counts.add(total_effects(fit, workers=1), given_graph, truth)
+        given_graph = ordag.effects(fit, interval="given-graph")
+        counts.add(ordag.effects(fit, workers=1), given_graph, truth)
     return counts
 
 

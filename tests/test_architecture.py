@@ -29,7 +29,7 @@ ROOMS = """
     evidence
     fit
     bootstrapping
-    keywords learning effects estimators
+    keywords learning total_effects estimators
     assumptions comparison
     saved
     show
@@ -39,7 +39,7 @@ ROOMS = """
 """
 """From the first to the last: a room knows those above its line, and the files of the base and of a line know each other."""
 
-EXCEPTIONS = {("fit", "show"), ("assumptions", "show"), ("fit", "assumptions"), ("fit", "effects")}
+EXCEPTIONS = {("fit", "show"), ("assumptions", "show"), ("fit", "assumptions"), ("fit", "total_effects")}
 """A fit shows and checks itself and gives its effects, and a diagnosis shows itself."""
 
 GPU = ("ordag.order.triton_steps",)

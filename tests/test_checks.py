@@ -52,15 +52,15 @@ CALLS = {
         {"data": X, "replicates": 2, "workers": 1, "method": "cvs"},
         "replicates seed workers kind level progress columns",
     ),
-    "diagnose": (
-        ordag.diagnose,
+    "check": (
+        ordag.check,
         {"data": FIT.moments, "draws": 1},
         "columns alpha seed same_units units groups progress",
     ),
     "compare": (ordag.compare, {"data": X, "methods": ["cvs"]}, "data methods truth settings columns alpha"),
     "simulate": (ordag.simulate, {"p": 3, "n": 5}, "design p n seed"),
     "erdos-renyi": (lambda **k: ordag.simulate("erdos-renyi", 3, 5, 1, **k), {}, "degree weights variances"),
-    "effect": (ordag.total_effect, {"fit": FIT, "source": "X1", "target": "X2"}, "fit source target level"),
+    "effect": (ordag.effect, {"data": FIT, "source": "X1", "target": "X2"}, "source target level"),
     "refit": (ordag.refit, {"data": X, "graph": GRAPH}, "data graph columns"),
     "Moments": (
         ordag.Moments,
@@ -113,7 +113,7 @@ def test_a_seed_is_checked_wherever_it_is_given(seed):
         lambda: ordag.GDS(random_state=seed).fit(X),
         lambda: ordag.bootstrap(X, 2, seed=seed, workers=1),
         lambda: ordag.simulate(seed=seed),
-        lambda: ordag.diagnose(X, seed=seed),
+        lambda: ordag.check(X, seed=seed),
         lambda: MODEL.sample(2, seed),
     ):
         with pytest.raises(SettingError, match=r"seed=|random_state="):

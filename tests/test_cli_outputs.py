@@ -203,7 +203,7 @@ def test_a_fit_is_never_written_over_its_table(tmp_path, table, monkeypatch):
                 with pytest.raises(OutputError, match=r"has none of the endings|is a file that this was learned from"):
                     write(path)
     with pytest.raises(OutputError, match=r"page\.html is a file that this was learned from: write to another file"):
-        ordag.diagnose(tmp_path / "data.csv").report(tmp_path / "page.html")
+        ordag.check(tmp_path / "data.csv").report(tmp_path / "page.html")
     assert (tmp_path / "data.csv").read_text() == table
 
 

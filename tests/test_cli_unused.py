@@ -52,7 +52,7 @@ def test_settings_for_text_are_for_text(run, tmp_path):
 @pytest.mark.thorough
 def test_the_advice_for_effects_can_be_followed(run):
     with pytest.raises(ordag.OrdagError, match="orient_by_order='class'"):
-        ordag.total_effect(ordag.learn("marks", "pc"), "algebra", "vectors")
+        ordag.effect(ordag.learn("marks", "pc"), "algebra", "vectors")
     words = ["effect", "marks", "--from", "algebra", "--to", "vectors", "--method", "pc", "--alpha", "0.05"]
     assert run(*words, "--orient-by-order")[0] == 0
 

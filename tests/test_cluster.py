@@ -111,7 +111,7 @@ def test_answers_are_those_of_one_process(client):
     with client.as_current():
         assert current_client() is client
         there, one = ordag.learn(scattered), ordag.learn(frame)
-        found, alike = ordag.diagnose(scattered, method="cvs"), ordag.diagnose(frame, method="cvs")
+        found, alike = ordag.check(scattered, method="cvs"), ordag.check(frame, method="cvs")
     assert (there.order, there.graph.directed) == (one.order, one.graph.directed)
     assert there.verdict.sentence == one.verdict.sentence
     assert [finding.sentence for finding in found.findings] == [finding.sentence for finding in alike.findings]

@@ -13,7 +13,6 @@ from oracles.resampling import drawn_rows
 
 import ordag
 from ordag.data.table import Table
-from ordag.effects import total_effect, total_effects
 from ordag.errors import ColumnError, DataError, GraphError, SettingError
 from ordag.explore.documents import effect_of
 
@@ -26,7 +25,7 @@ def fit():
 @pytest.mark.slow
 def test_estimates_are_sums_over_paths(fit):
     np.testing.assert_allclose(
-        total_effects(fit, interval="given-graph").estimate, sum_over_paths(fit.sem.B), atol=1e-12
+        ordag.effects(fit, interval="given-graph").estimate, sum_over_paths(fit.sem.B), atol=1e-12
     )
 
 
@@ -34,7 +33,7 @@ def test_estimates_are_sums_over_paths(fit):
 def test_variances_are_those_of_the_delta_method_in_full():
     X = ordag.simulate("erdos-renyi", 7, 300, seed=3, degree=4).X
     fit = ordag.learn(X)
-    errors = total_effects(fit, interval="given-graph").std_error
+    errors = ordag.effects(fit, interval="given-graph").std_error
     for i in range(7):
         for j in range(7):
             if i != j:
@@ -47,7 +46,7 @@ def test_one_path_is_the_textbook_product_of_coefficients():
     fit = ordag.learn(dict(zip("amb", sem.sample(200, seed=1).T, strict=True)), alpha=1e-6)
     assert fit.graph.directed == (("a", "m"), ("m", "b"))
     (first, second), (s_first, s_second) = fit.edges["weight"], fit.edges["std_error"]
-    effect = total_effect(fit, "a", "b", level=0.9, interval="given-graph")
+    effect = ordag.effect(fit, "a", "b", level=0.9, interval="given-graph")
     assert effect.estimate == pytest.approx(first * second)
     assert effect.std_error == pytest.approx(np.hypot(second * s_first, first * s_second))
     assert effect.high - effect.low == pytest.approx(2 * 1.6448536 * effect.std_error)
@@ -55,7 +54,7 @@ def test_one_path_is_the_textbook_product_of_coefficients():
 
 
 def test_single_arrow_has_the_standard_error_of_its_regression(fit):
-    effects = total_effects(fit, interval="given-graph")
+    effects = ordag.effects(fit, interval="given-graph")
     single = (np.count_nonzero(fit.sem.B, axis=1)[:, None] == 1) & (fit.sem.B != 0)
     leaf = single & (np.count_nonzero(fit.sem.B, axis=1) == 0)
     assert leaf.any()
@@ -71,7 +70,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_should():
         fit = ordag.learn(dict(zip("abcd", sem.sample(200, seed=seed).T, strict=True)), alpha=1e-4)
         if fit.graph != sem.dag:
             continue
-        effects = total_effects(fit, interval="given-graph")
+        effects = ordag.effects(fit, interval="given-graph")
         path = truth != 0
         hits += int(((effects.low <= truth) & (truth <= effects.high))[path].sum())
         tries += int(path.sum())
@@ -80,7 +79,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_should():
 
 
 def test_no_path_is_zero_with_certainty_given_the_graph(fit):
-    effects = total_effects(fit, interval="given-graph")
+    effects = ordag.effects(fit, interval="given-graph")
     nowhere = effects.estimate == 0
     assert (effects.std_error[nowhere] == 0).all()
     assert len(effects.table) == (~nowhere).sum()
@@ -89,7 +88,7 @@ def test_no_path_is_zero_with_certainty_given_the_graph(fit):
 
 def test_a_bare_model_has_estimates_only():
     sem = ordag.LinearSEM.from_edges(["a", "b"], {("a", "b"): 3.0})
-    effect = total_effect(sem, "a", "b")
+    effect = ordag.effect(sem, "a", "b")
     assert effect.estimate == 3.0
     assert np.isnan(effect.std_error)
     assert effect.to_dict()["std_error"] is None
@@ -97,14 +96,14 @@ def test_a_bare_model_has_estimates_only():
 
 @pytest.mark.thorough
 def test_intervals_of_a_learned_graph_are_those_of_its_resamples(fit):
-    effects = total_effects(fit, interval="bootstrap", replicates=8)
+    effects = ordag.effects(fit, interval="bootstrap", replicates=8)
     again = ordag.bootstrap(fit.moments, 8, method="pooled", kicks=0, seed=0)
     assert effects.interval == "bootstrap"
     assert effects.replicates == 8
     assert np.isnan(effects.low).all()  # fewer than 20 have any path
     np.testing.assert_array_equal(effects.median, again.path_intervals.median)
     np.testing.assert_array_equal(effects.path_found, effects.estimate != 0)
-    from_bootstrap = total_effects(again)
+    from_bootstrap = ordag.effects(again)
     np.testing.assert_array_equal(from_bootstrap.median, effects.median)
 
 
@@ -125,7 +124,7 @@ def test_intervals_of_weak_effects_hold_the_truth_where_there_is_a_path_though_t
     truth, hits, tries = sem.total_effects(), 0, 0
     for seed in range(25):
         learned = ordag.learn(dict(zip("abcde", sem.sample(150, seed=seed).T, strict=True)), alpha=0.01)
-        effects = total_effects(learned, replicates=60)
+        effects = ordag.effects(learned, replicates=60)
         likely = (truth != 0) & (effects.path_support > 0.5)
         tries += int(likely.sum())
         hits += int(((effects.low <= truth) & (truth <= effects.high))[likely].sum())
@@ -136,7 +135,7 @@ def test_intervals_of_weak_effects_hold_the_truth_where_there_is_a_path_though_t
 @pytest.mark.slow
 def test_no_path_found_is_not_no_effect(run):
     fit = ordag.learn("marks", alpha=0.05)
-    effect = total_effect(fit, "mechanics", "statistics", replicates=50)
+    effect = ordag.effect(fit, "mechanics", "statistics", replicates=50)
     assert not effect.path_found
     assert effect.estimate == 0
     assert 0 <= effect.path_support <= 1
@@ -167,17 +166,17 @@ def test_the_command_says_what_its_interval_is(run):
 def test_refusals():
     fit = ordag.learn("marks", alpha=0.05)
     with pytest.raises(ColumnError, match="Did you mean 'vectors'"):
-        total_effect(fit, "algebra", "vectros")
+        ordag.effect(fit, "algebra", "vectros")
     with pytest.raises(SettingError, match="both algebra"):
-        total_effect(fit, "algebra", "algebra")
+        ordag.effect(fit, "algebra", "algebra")
     with pytest.raises(SettingError, match="level"):
-        total_effects(fit, level=95)
+        ordag.effects(fit, level=95)
     with pytest.raises(SettingError, match="interval='normal'"):
-        total_effects(fit, interval="normal")
+        ordag.effects(fit, interval="normal")
     with pytest.raises(SettingError, match="draws=200"):
-        total_effects(fit, interval="posterior")
+        ordag.effects(fit, interval="posterior")
     with pytest.raises(GraphError, match="without a direction"):
-        total_effects(ordag.learn("marks", method="pc", alpha=0.05))
+        ordag.effects(ordag.learn("marks", method="pc", alpha=0.05))
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +189,7 @@ def weak():
 def test_effects_are_those_of_the_graphs_drawn_for_the_resamples(weak):
     drawn = np.array(list(weak.posterior.effects(weak.sample)))
     assert drawn.shape == (60, 3, 3)
-    effects = total_effects(weak)
+    effects = ordag.effects(weak)
     assert effects.interval == "posterior"
     assert effects.replicates == 60
     assert 0.05 < effects.probability.max() < 1
@@ -206,9 +205,9 @@ def test_effects_are_those_of_the_graphs_drawn_for_the_resamples(weak):
 
 
 def test_one_effect_is_that_of_all(weak):
-    every = total_effects(weak)
+    every = ordag.effects(weak)
     for pair in ("ab", "ca"):
-        one, same = total_effect(weak, *pair).to_dict(), every.of(*pair).to_dict()
+        one, same = ordag.effect(weak, *pair).to_dict(), every.of(*pair).to_dict()
         assert {**same, "wrong": one["wrong"], "cautions": one["cautions"]} == one
 
 
@@ -216,12 +215,12 @@ def test_one_effect_is_that_of_all(weak):
 def test_a_path_between_two_columns_is_as_probable_as_the_arrow():
     rows = ordag.LinearSEM.from_edges(["a", "b"], {("a", "b"): 0.2}).sample(100, seed=1)
     fit = ordag.learn(dict(zip("ab", rows.T, strict=True)), units="commensurable", draws=200)
-    effects = total_effects(fit)
+    effects = ordag.effects(fit)
     np.testing.assert_allclose(effects.probability, fit.probabilities.arrows, atol=4 * np.sqrt(0.25 / 200))
 
 
 def test_the_answer_has_the_verdict_of_its_graph(weak):
-    effect = total_effect(weak, "a", "b")
+    effect = ordag.effect(weak, "a", "b")
     assert effect.wrong == weak.verdict.expected.wrong
     first, second, third = str(effect).splitlines()[:3]
     assert first.startswith("a → b: ")
@@ -230,7 +229,7 @@ def test_the_answer_has_the_verdict_of_its_graph(weak):
     assert f"explain {100 * effect.robustness:.0f} % of what is left of both" in second
     assert "expected wrong" in third
     rows = np.random.default_rng(1).standard_normal((300, 4)).cumsum(axis=0)
-    walk = total_effect(ordag.learn(rows, draws=20), "X1", "X2")
+    walk = ordag.effect(ordag.learn(rows, draws=20), "X1", "X2")
     assert any(one.startswith("Neighbouring rows are alike") for one in walk.cautions)
     assert str(walk).splitlines()[-len(walk.cautions) :] == list(walk.cautions)
 
@@ -239,7 +238,7 @@ def test_an_improbable_path_is_said_to_be_none():
     names = list("abc")
     rows = ordag.LinearSEM.from_edges(names, {("a", "b"): 1.0, ("b", "c"): 1.0}).sample(2000, seed=1)
     fit = ordag.learn(dict(zip(names, rows.T, strict=True)), units="commensurable", draws=40)
-    effect = total_effect(fit, "c", "a")
+    effect = ordag.effect(fit, "c", "a")
     assert effect.probability < 0.05
     assert "c → a: there is probably no directed path" in str(effect)
     assert "interval" not in str(effect)
@@ -248,22 +247,22 @@ def test_an_improbable_path_is_said_to_be_none():
 @pytest.mark.slow
 def test_without_draws_resamples_are_learned_from_again():
     fit = ordag.learn("marks", draws=0, forecast=1)
-    effect = total_effect(fit, "algebra", "vectors", replicates=4)
+    effect = ordag.effect(fit, "algebra", "vectors", replicates=4)
     assert (effect.interval, effect.replicates) == ("bootstrap", 4)
     assert np.isnan(effect.probability)
     assert "of 4." in str(effect)
     assert "no interval, as fewer than 20 resamples have one" in str(effect)
-    again = total_effect(fit, "algebra", "vectors", interval="bootstrap", replicates=4)
+    again = ordag.effect(fit, "algebra", "vectors", interval="bootstrap", replicates=4)
     assert again.to_dict() == effect.to_dict()
 
 
 @pytest.mark.slow
 def test_so_many_variables_that_there_are_no_probabilities(monkeypatch):
     monkeypatch.setattr("ordag.learners.pooled.posterior.MOST_VARIABLES", 4)
-    effects = total_effects(ordag.learn("marks", method="pooled"), replicates=3)
+    effects = ordag.effects(ordag.learn("marks", method="pooled"), replicates=3)
     assert (effects.interval, effects.replicates) == ("bootstrap", 3)
     with pytest.raises(SettingError, match="this fit has none"):
-        total_effects(ordag.learn("marks", method="pooled"), interval="posterior")
+        ordag.effects(ordag.learn("marks", method="pooled"), interval="posterior")
 
 
 @pytest.mark.slow
@@ -279,7 +278,7 @@ def test_the_command_reads_and_learns_once(words, run, monkeypatch):
 
 @pytest.mark.slow
 def test_the_workbench_says_the_same_where_probabilities_are_known(weak):
-    effect, told = total_effect(weak, "a", "b"), effect_of(weak, "a", "b")
+    effect, told = ordag.effect(weak, "a", "b"), effect_of(weak, "a", "b")
     assert [told["total"], told["low"], told["high"]] == pytest.approx([effect.estimate, effect.low, effect.high])
     assert told["sentence"].endswith(f"if there is a path). {effect.certainty}")
     given = effect_of(replace(weak, posterior=weak.posterior.unweighed()), "a", "b")
@@ -287,13 +286,13 @@ def test_the_workbench_says_the_same_where_probabilities_are_known(weak):
 
 
 def test_too_many_effects_for_memory_are_refused_before_they_are_made(weak, monkeypatch):
-    monkeypatch.setattr("ordag.effects.EFFECTS", 100)
-    with pytest.raises(SettingError, match=r"do not fit in memory: .*ordag\.total_effect"):
-        total_effects(weak)
-    assert total_effect(weak, "a", "b").replicates == 60
+    monkeypatch.setattr("ordag.total_effects.EFFECTS", 100)
+    with pytest.raises(SettingError, match=r"do not fit in memory: .*ordag\.effect"):
+        ordag.effects(weak)
+    assert ordag.effect(weak, "a", "b").replicates == 60
 
 
 def test_graphs_that_fit_no_resample_are_no_answer(weak, monkeypatch):
     monkeypatch.setattr("ordag.learners.pooled.posterior.Posterior.effects", lambda self, rows: iter(()))
     with pytest.raises(DataError, match="none of 60 resamples"):
-        total_effects(weak)
+        ordag.effects(weak)

@@ -259,36 +259,64 @@ def test_bad_tables_are_refused_with_what_to_change():
 
 def test_the_public_names_are_these():
     assert sorted(ordag.__all__) == [
+        "Bootstrap",
         "CVS",
+        "Caution",
+        "ClusterError",
+        "CollinearError",
+        "ColumnError",
+        "Comparison",
+        "ConstantColumnError",
+        "CovarianceError",
         "Cpdag",
         "Dag",
+        "DataError",
+        "Diagnosis",
+        "Effect",
+        "Effects",
+        "Finding",
         "Fit",
         "GDS",
         "GES",
+        "GraphError",
+        "GraphFormatError",
         "Knowledge",
         "LinearSEM",
+        "MissingValuesError",
         "Moments",
+        "NonFiniteError",
         "OrdagError",
         "OrdagWarning",
+        "OutputError",
         "PC",
         "Pooled",
+        "PrecisionError",
         "PrecisionWarning",
+        "SettingError",
+        "TooFewRowsError",
+        "UnderflowError",
+        "UnreadableError",
+        "Verdict",
+        "WorkerError",
         "bootstrap",
+        "check",
         "compare",
-        "diagnose",
+        "effect",
+        "effects",
         "hamming",
         "identifiability",
         "learn",
+        "load",
         "refit",
         "shd",
         "simulate",
-        "total_effect",
-        "total_effects",
     ]
     assert all(getattr(ordag, name) is not None for name in ordag.__all__)
     assert "learn" in dir(ordag)
     with pytest.raises(AttributeError, match="nothing"):
         _ = ordag.nothing
+    with pytest.raises(AttributeError, match=r"ordag\.diagnose is now ordag\.check"):
+        _ = ordag.diagnose
 
 
 @pytest.mark.slow
@@ -339,9 +367,9 @@ def test_a_pooled_answer_counts_what_its_directions_rest_on():
     document = json.loads(fit.to_json())
     assert "tier" not in document["verdict"]
     assert document["verdict"]["numbers"]["reasons"] == {"class": 7, "variance": 2}
-    assert "7 follow from the equivalence class, which needs no variances; 2 rest on" in fit.verdict.sentence
-    assert "equal as far as these rows can tell" in fit.verdict.sentence
-    assert document["probabilities"]["kind"] == "sampled"
+    assert "7 follow from the equivalence class, which needs no variances; 2 rest on" in fit.verdict.grounds
+    assert "equal as far as these rows can tell" in fit.verdict.grounds
+    assert document["probabilities"]["kind"] == "rows"
     assert all(0.9 < edge["probability"] <= edge["edge_probability"] <= 1.0 for edge in document["edges"])
     scaled = learn(drawn.X * 10.0 ** np.random.default_rng(0).uniform(-2, 2, 12))
     assert scaled.details["spread"] > 100
@@ -349,7 +377,7 @@ def test_a_pooled_answer_counts_what_its_directions_rest_on():
     silent = learn(drawn.X, draws=0)
     assert silent.probabilities is None
     assert "probability" not in silent.edges
-    assert "2 rest on the pooled error variances. The" in silent.verdict.sentence
+    assert "4 rest on the pooled error variances. The" in silent.verdict.grounds
 
 
 @pytest.mark.slow

@@ -50,7 +50,7 @@ PARTS = {
         "ordag.graph.formats",
         "ordag.model.sem",
         "ordag.model.refit",
-        "ordag.effects",
+        "ordag.total_effects",
         "ordag.model.effects",
         "ordag.model.identifiability",
         "ordag.model.simulate",

@@ -1,19 +1,40 @@
 """The public names and where they live."""
 
-from .assumptions.check import diagnose as diagnose
+from .assumptions.check import Diagnosis as Diagnosis
+from .assumptions.check import check as check
+from .bootstrapping import Bootstrap as Bootstrap
 from .bootstrapping import bootstrap as bootstrap
+from .comparison import Comparison as Comparison
 from .comparison import compare as compare
 from .data.moments import Moments as Moments
-from .effects import total_effect as total_effect
-from .effects import total_effects as total_effects
+from .errors import ClusterError as ClusterError
+from .errors import CollinearError as CollinearError
+from .errors import ColumnError as ColumnError
+from .errors import ConstantColumnError as ConstantColumnError
+from .errors import CovarianceError as CovarianceError
+from .errors import DataError as DataError
+from .errors import GraphError as GraphError
+from .errors import GraphFormatError as GraphFormatError
+from .errors import MissingValuesError as MissingValuesError
+from .errors import NonFiniteError as NonFiniteError
 from .errors import OrdagError as OrdagError
 from .errors import OrdagWarning as OrdagWarning
+from .errors import OutputError as OutputError
+from .errors import PrecisionError as PrecisionError
 from .errors import PrecisionWarning as PrecisionWarning
+from .errors import SettingError as SettingError
+from .errors import TooFewRowsError as TooFewRowsError
+from .errors import UnderflowError as UnderflowError
+from .errors import UnreadableError as UnreadableError
+from .errors import WorkerError as WorkerError
 from .estimators import CVS as CVS
 from .estimators import GDS as GDS
 from .estimators import GES as GES
 from .estimators import PC as PC
 from .estimators import Pooled as Pooled
+from .evidence.finding import Caution as Caution
+from .evidence.finding import Finding as Finding
+from .evidence.verdict import Verdict as Verdict
 from .fit import Fit as Fit
 from .graph import Cpdag as Cpdag
 from .graph import Dag as Dag
@@ -22,9 +43,13 @@ from .graph import shd as shd
 from .knowledge.knowledge import Knowledge as Knowledge
 from .learning import learn as learn
 from .learning import refit as refit
+from .model.effects import Effect as Effect
+from .model.effects import Effects as Effects
 from .model.identifiability import identifiability as identifiability
 from .model.sem import LinearSEM as LinearSEM
 from .model.simulate import simulate as simulate
 from .saved import load as load
+from .total_effects import effect as effect
+from .total_effects import effects as effects
 
 __version__: str

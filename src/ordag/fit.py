@@ -175,15 +175,15 @@ class Fit(Found):
 
     def effect(self, source: str, target: str, level: float = 0.95, **options: Any) -> Effect:
         """Return the total causal effect of one variable on another: see `ordag.effect`."""
-        from ordag.effects import total_effect
+        from ordag.total_effects import effect
 
-        return total_effect(self, source, target, level, **options)
+        return effect(self, source, target, level, **options)
 
     def effects(self, level: float = 0.95, **options: Any) -> Effects:
         """Return the total effect of every variable on every other: see `ordag.effects`."""
-        from ordag.effects import total_effects
+        from ordag.total_effects import effects
 
-        return total_effects(self, level, **options)
+        return effects(self, level, **options)
 
     def summary(self, *, width: int = 100, verbose: bool = False) -> str:
         """Return the text that `ordag learn` prints on a terminal of this width; `verbose` adds what the verdict rests on."""
@@ -213,7 +213,7 @@ class Fit(Found):
 
         It is one file, and needs no network to read.
 
-        check: whether to look at the assumptions as `ordag.diagnose` does; up to 150 variables if not said.
+        check: whether to look at the assumptions as `ordag.check` does; up to 150 variables if not said.
         compare: methods to show beside this one.
         data: the file that the fit was learned from, for its name and its hash; without one the hash is that of the moments.
         """

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import ordag
 from ordag.assumptions.check import Diagnosis, check_fit, usual_draws
-from ordag.assumptions.check import diagnose as diagnose_any
+from ordag.assumptions.check import check as diagnose_any
 from ordag.assumptions.equations import independence_finding
 from ordag.assumptions.sorting import sorting_finding
 from ordag.assumptions.stability import Baseline, Survival, influence_finding
@@ -504,6 +504,9 @@ def test_a_given_fit_is_checked_by_the_rows_that_it_keeps_and_in_the_units_that_
     told = ordag.learn("marks", "pooled", units="commensurable")
     assert check_fit(told, draws=1)["units"] == diagnose_any("marks", units="commensurable", draws=1)["units"]
     assert "as you say" in check_fit(told, draws=1)["units"].sentence
+    assert ordag.check(told, draws=1).to_json() == told.check(draws=1).to_json() == check_fit(told, draws=1).to_json()
+    with pytest.raises(SettingError, match="method: this graph is learned already"):
+        ordag.check(told, method="cvs")
 
 
 @pytest.mark.slow

@@ -74,7 +74,7 @@ def test_every_kind_gives_the_answer_of_one_process():
 
 def test_check_finds_what_it_finds_in_one_process():
     frame = made(3000)
-    there, one = (ordag.diagnose(data, method="cvs") for data in (cut(frame, 7, 1000), frame))
+    there, one = (ordag.check(data, method="cvs") for data in (cut(frame, 7, 1000), frame))
     assert [(f.key, f.level, f.sentence) for f in there.findings] == [
         (f.key, f.level, f.sentence) for f in one.findings
     ]

@@ -72,7 +72,7 @@ def test_files_of_parts_are_the_table(tmp_path):
     np.testing.assert_allclose(fit.edges["weight"], known.edges["weight"], rtol=1e-12)
     assert Moments.load(*paths).n == len(whole)
     assert ordag.learn(str(paths[0]), "cvs").n == len(pieces[0])
-    assert ordag.diagnose(paths, method="cvs").by_level()["unchecked"]
+    assert ordag.check(paths, method="cvs").by_level()["unchecked"]
     assert ordag.bootstrap(paths, 5, method="cvs", seed=1).kind == "wishart"
 
 

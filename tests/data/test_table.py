@@ -26,7 +26,7 @@ QUESTIONS = {
     **{f"{m} orient": lambda data, m=m: ordag.learn(data, m, orient_by_order="class") for m in ("pc", "ges")},
     "orient with knowledge": lambda data: ordag.learn(data, "pc", orient_by_order="skeleton", knowledge=KNOWN),
     "backward": lambda data: ordag.learn(data, "cvs", direction="backward"),
-    "diagnose": lambda data: ordag.diagnose(data, method="cvs", knowledge=KNOWN),
+    "diagnose": lambda data: ordag.check(data, method="cvs", knowledge=KNOWN),
     "bootstrap rows": lambda data: ordag.bootstrap(data, 3, workers=1, seed=0),
     "bootstrap wishart": lambda data: ordag.bootstrap(data, 3, workers=1, seed=0, kind="wishart"),
     "compare": lambda data: ordag.compare(data, ["cvs", "pc"], knowledge=KNOWN),

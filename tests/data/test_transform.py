@@ -115,8 +115,8 @@ def test_what_goes_by_once_takes_factors_and_logarithms_but_no_second_pass(kind,
 def test_every_call_that_takes_a_table_takes_it(frame, tmp_path):
     path, other = written(frame, "csv", tmp_path), by_hand(frame, CHANGES)
     one, two = (
-        ordag.diagnose(path, method="cvs", transform=CHANGES),
-        ordag.diagnose(other, method="cvs"),
+        ordag.check(path, method="cvs", transform=CHANGES),
+        ordag.check(other, method="cvs"),
     )
     assert [finding.level for finding in one.findings] == [finding.level for finding in two.findings]
     one, two = (

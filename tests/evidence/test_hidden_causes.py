@@ -120,6 +120,6 @@ def test_check_says_it(run):
     status, out, _ = run("check", "marks", "--alpha", "0.05")
     assert status == 0
     assert "hidden causes" in out
-    assert ordag.diagnose("marks", alpha=0.05)["hidden_causes"].level == "look"
+    assert ordag.check("marks", alpha=0.05)["hidden_causes"].level == "look"
     X, _ = table_and_fit()
-    assert ordag.diagnose(X, draws=1)["hidden_causes"].level == "warning"
+    assert ordag.check(X, draws=1)["hidden_causes"].level == "warning"

@@ -281,7 +281,7 @@ def test_learn_and_check_agree_on_scalings():
         X / np.abs(X).max(axis=0),
         (X - np.median(X, axis=0)) / scipy.stats.iqr(X, axis=0),
     ):
-        assert verdict(change, alpha=0.01).tier == ordag.diagnose(change, method="cvs").verdict.tier
+        assert verdict(change, alpha=0.01).tier == ordag.check(change, method="cvs").verdict.tier
     assert verdict(X / np.abs(X).max(axis=0)).tier == "uninformative"
 
 
@@ -326,7 +326,7 @@ def test_every_verdict_speaks_of_hidden_common_causes():
         assert ("A hidden common cause of all 6 variables could explain" if method == "pooled" else said) in found.help
     marks = verdict("marks", alpha=0.05)
     assert "nearly as well as the graph." in marks.help
-    finding = ordag.diagnose("marks", alpha=0.05)["hidden_causes"]
+    finding = ordag.check("marks", alpha=0.05)["hidden_causes"]
     assert "nearly as well as the graph (BIC only 3.7 worse; χ² = 8.7 on 5 df, p = 0.12)" in finding.sentence
 
 

@@ -78,7 +78,7 @@ def test_checks_have_findings_with_pictures(bench):
     page = bench("marks")
     begin(page, "Checks")
     page.locator("#checks-body .finding").first.wait_for()
-    found = ordag.diagnose("marks")
+    found = ordag.check("marks")
     page.locator("#checks-body details").evaluate_all("all => all.forEach(one => { one.open = true })")
     titles = page.locator("#checks-body .finding h3, #scales-body .finding h3").all_text_contents()
     assert len(titles) == len(found.findings)

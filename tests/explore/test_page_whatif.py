@@ -9,7 +9,6 @@ import pytest
 from hands import action, answered, arrows, choose_arrow, choose_variable
 
 import ordag
-from ordag.effects import total_effects
 
 pytestmark = pytest.mark.system
 
@@ -94,7 +93,7 @@ def test_a_total_effect_has_its_interval_and_its_paths(bench, fit):
     pick(page, "#effect-from", "algebra")
     pick(page, "#effect-to", "mechanics")
     page.locator("#whatif-body .total b").wait_for()
-    effect = total_effects(fit).of("algebra", "mechanics")
+    effect = ordag.effects(fit).of("algebra", "mechanics")
     said = page.locator("#whatif-body .total p").first.inner_text()
     found = [read(one) for one in re.findall(r"[−+]?[\d.]+", said)]
     assert found == pytest.approx([effect.estimate, effect.low, effect.high], rel=6e-3)
@@ -155,7 +154,7 @@ def test_the_card_of_a_variable_has_intervals(bench, fit):
     rows = page.locator("#card .effects tr").evaluate_all(
         "rows => rows.map(row => [...row.children].map(cell => cell.textContent))"
     )
-    effects = total_effects(fit, interval="given-graph")
+    effects = ordag.effects(fit, interval="given-graph")
     assert len(rows) == 4
     for name, total, interval in rows:
         effect = effects.of("algebra", name)

@@ -436,7 +436,7 @@ def test_contradictions_are_explained(client):
 
 def test_the_effects_of_a_variable(client):
     fit = ordag.learn("marks", "cvs", alpha=0.05)
-    all_effects = ordag.total_effects(fit, interval="given-graph")
+    all_effects = ordag.effects(fit, interval="given-graph")
     told = client.post("api/effects", json={"state": state(settings={"alpha": 0.05}), "cause": "algebra"}).json()[
         "effects"
     ]

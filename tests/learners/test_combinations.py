@@ -177,7 +177,7 @@ def test_checks_and_resamples_go_with_combinations():
     for variance, test in (("sparse", "t"), ("regression", "distance-correlation"), ("robust", "t"))[
         : 3 if THOROUGH else 2
     ]:
-        diagnosis = ordag.diagnose(X, method="cvs", variance=variance, test=test, draws=1)
+        diagnosis = ordag.check(X, method="cvs", variance=variance, test=test, draws=1)
         assert {one.key for one in diagnosis.findings} >= {"sorting"}
         done = ordag.bootstrap(X, 2, method="cvs", variance=variance, test=test, seed=1, workers=1)
         assert done.completed == 2

@@ -89,11 +89,11 @@ def test_more_rows_than_variables(variance, tmp_path):
         with pytest.raises(SettingError, match="need not be linear"):
             fit.forecast(2)
         with pytest.raises(SettingError, match="need not be linear"):
-            ordag.total_effects(fit, replicates=2, workers=1)
+            ordag.effects(fit, replicates=2, workers=1)
     else:
         assert fit.forecast(2).replicates == 2
-        assert ordag.total_effects(fit, replicates=2, workers=1).replicates == 2
-    assert ordag.total_effects(fit, interval="given-graph").of("X1", "X2") is not None
+        assert ordag.effects(fit, replicates=2, workers=1).replicates == 2
+    assert ordag.effects(fit, interval="given-graph").of("X1", "X2") is not None
     comparison = ordag.compare(LONG, ["cvs", "pc"], variance=variance)
     assert comparison["cvs"].graph == fit.graph
     if name in ROWS:
@@ -136,7 +136,7 @@ def test_half_of_the_rows_are_drawn_once_each():
 @pytest.mark.parametrize("variance", but(EVERY, "lasso", "auto", "LinearRegression"), ids=name_of)
 def test_check(variance):
     name = name_of(variance)
-    found = ordag.diagnose(LONG, method="cvs", variance=variance, draws=1)
+    found = ordag.check(LONG, method="cvs", variance=variance, draws=1)
     not_checked = {one.key: one.sentence for one in found.findings if one.level == "unchecked"}
     expected = set() if name in (None, "least-squares", "auto") else {"backward"}
     if name in CURVED | {"Own"}:
@@ -163,7 +163,7 @@ def test_fewer_rows_than_variables(variance, tmp_path):
     fit = ordag.learn(BROAD, **given)
     looked_at(fit, tmp_path)
     assert fit.verdict.tier == "untested"
-    found = ordag.diagnose(BROAD, draws=1, **given)
+    found = ordag.check(BROAD, draws=1, **given)
     assert found["equal_variances"].sentence.startswith("not checked: 10 rows are too few for 12 variables")
     assert found["backward"].level == "unchecked"
     for kind in ("rows", "half", "wishart"):

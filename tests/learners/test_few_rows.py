@@ -35,7 +35,7 @@ def test_every_answer_is_there_or_says_why_not(n, p, tmp_path):
     fit.report(tmp_path / "x.html")
     fit.save(tmp_path / "x.graphml")
     assert "few" in repr(fit)
-    diagnosis = ordag.diagnose(X)
+    diagnosis = ordag.check(X)
     assert {"sorting", "hidden_causes"} <= {one.key for one in diagnosis.findings if one.level == "unchecked"}
     assert ordag.compare(X, ["cvs", "pc"])["cvs"].graph == fit.graph
 
@@ -180,7 +180,7 @@ def test_bootstrap_forecast_and_effects():
     assert from_moments.completed >= 10
     fit = ordag.learn(X, "cvs")
     assert fit.forecast(5) is not None
-    assert len(ordag.total_effects(fit, replicates=5, workers=1).table)
+    assert len(ordag.effects(fit, replicates=5, workers=1).table)
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ SHARES = ("standardising", "units", "logarithms")
 
 @cache
 def checked(method="cvs"):
-    return ordag.diagnose("sachs", method=method)
+    return ordag.check("sachs", method=method)
 
 
 @cache
@@ -126,7 +126,7 @@ def test_the_worst_column_against_normal_quantiles():
 @pytest.mark.slow
 def test_without_rows_there_are_the_charts_of_moments():
     fit = ordag.learn(ordag.Moments.scan("sachs"), "cvs")
-    diagnosis = ordag.diagnose(ordag.Moments.scan("sachs"), method="cvs")
+    diagnosis = ordag.check(ordag.Moments.scan("sachs"), method="cvs")
     assert set(charts(fit, diagnosis)) == {
         "scale",
         "condition",
@@ -143,7 +143,7 @@ def test_without_rows_there_are_the_charts_of_moments():
 @pytest.mark.thorough
 @pytest.mark.parametrize("method", ["pooled", "gds"])
 def test_methods_without_a_step_by_step_order_have_charts_too(method):
-    checked = ordag.diagnose("marks", method=method, draws=1)
+    checked = ordag.check("marks", method=method, draws=1)
     fit = checked.fit
     chart = charts(fit, checked)["equal_variances"]
     assert sorted(chart.y) == pytest.approx(sorted(fit.sem.omega))

@@ -335,7 +335,7 @@ def test_bootstraps_and_diagnoses_draw_themselves():
     assert [len(ax.child_axes) for ax in (found.plot(), found.plot("support", most=1))] == [2, 2]
     assert len(found.plot("matrix", show="support").texts) > 5
     ax = Figure().subplots()
-    assert ordag.diagnose("marks", method="cvs", draws=2).plot(ax) is ax
+    assert ordag.check("marks", method="cvs", draws=2).plot(ax) is ax
     assert len(ax.child_axes) >= 10
 
 

@@ -1,4 +1,4 @@
-"""`diagnose`: a table in, how far its learned arrows can be trusted out."""
+"""`check`: a table in, how far its learned arrows can be trusted out."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class Diagnosis:
         return "\n".join(lines)
 
 
-def diagnose(
+def check(
     data: Any,
     *,
     columns: Sequence[str] | None = None,
@@ -177,7 +177,8 @@ def diagnose(
 ) -> Diagnosis:
     """Learn a graph and check what its directions rest on.
 
-    data, method, columns, missing, progress: as for `ordag.learn`; a class of graphs has no equations to check.
+    data: as for `ordag.learn`, or a fit, whose own sample of rows is then looked at.
+    method, columns, missing, progress: as for `ordag.learn`; a class of graphs has no equations to check.
     alpha: level of each finding (with Bonferroni's correction within it), 1% if not given, and of the method's own tests if it
         has any: like other settings of cvs it makes "auto" take that.
     seed, draws: of the random unit changes; 20 draws, or fewer (3 at least) where learning takes long, if not given.
@@ -198,6 +199,15 @@ def diagnose(
     check_function("progress", progress)
     if draws is not None and not is_whole(draws, 1):
         raise SettingError(f"draws={short(draws)}: the number of random unit changes is a whole number from 1 on.")
+    if isinstance(data, Fit):
+        learned = {"columns": columns, "units": units, "method": None if method == "auto" else method, **settings}
+        given = [name for name, value in learned.items() if value is not None]
+        if given:
+            raise SettingError(
+                f"{', '.join(given)}: this graph is learned already; give settings to ordag.learn.", given
+            )
+        alpha, said = None if alpha is None else level("alpha", alpha), same_units or None
+        return check_fit(data, alpha=alpha, seed=seed, same_units=said, groups=groups, draws=draws, progress=progress)
     reading, settings = split_reading(settings)
     if alpha is not None:
         settings["alpha"] = level("alpha", alpha)
@@ -232,7 +242,7 @@ def check_fit(
 
     rows: what it was learned from; the sample of them that the fit keeps if not given.
     draws: random unit changes, and columns to go first after standardising; as many as take a few seconds if not given.
-    same_units, groups: as the fit was told if not given. alpha, seed, progress: as for `diagnose`.
+    same_units, groups: as the fit was told if not given. alpha, seed, progress: as for `check`.
     """
     if isinstance(fit.graph, Cpdag):
         raise SettingError(
@@ -266,9 +276,9 @@ def check_fit(
         "backward": lambda: backward_finding(baseline),
         "hidden_causes": lambda: hidden_causes_finding(fit),
     }
-    for key, check in checks.items():
+    for key, find in checks.items():
         tell(f"checking {key.replace('_', ' ')}")
-        findings.append(_guarded(key, check, fit))
+        findings.append(_guarded(key, find, fit))
     findings += _row_findings(baseline, rows, LEVEL if alpha is None else alpha, tested, tell)
     return Diagnosis(full_verdict(verdict, findings), tuple(findings), fit)
 
@@ -317,7 +327,7 @@ def _row_findings(
         **{key: partial(row_finding, key, X, baseline.moments.mean, names) for key in FINE},
         "influence": lambda: influence_finding(baseline, X, alpha),
     }
-    for key, check in checks.items():
+    for key, find in checks.items():
         tell(f"checking {key.replace('_', ' ')}")
         if rows is None:
             yield unchecked(key, "needs the rows.")
@@ -326,20 +336,20 @@ def _row_findings(
         elif key in JOINT and len(X) < least_squares_rows(X.shape[1]):
             yield unchecked(key, "takes more rows than variables.")
         else:
-            finding = _guarded(key, check, baseline.fit)
+            finding = _guarded(key, find, baseline.fit)
             if rows.stride > 1:
                 sampled = f"{finding.sentence} (From every {rows.stride}th row.)"
                 finding = Finding(key, finding.level, sampled, {**finding.numbers, "stride": rows.stride})
             yield finding
 
 
-def _guarded(key: str, check: Callable[[], Finding], fit: Fit) -> Finding:
+def _guarded(key: str, find: Callable[[], Finding], fit: Fit) -> Finding:
     """A check that the data do not allow is a finding too: the rest of the answer stands."""
     if key in LINEAR and not fit.recipe.linear:
         return unchecked(
             key, f"not available with variance={fit.settings['variance']!r}, whose equations need not be linear."
         )
     try:
-        return check()
+        return find()
     except OrdagError as error:
         return unchecked(key, str(error))

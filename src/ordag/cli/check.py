@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ordag.assumptions.check import diagnose
+from ordag.assumptions.check import check as check_assumptions
 from ordag.cli.help import ManualPage
 from ordag.cli.options import (
     DATA,
@@ -106,7 +106,7 @@ def check(
     said = {"orient_by_order": orient_by_order, "variance": variance, "knowledge": knowledge}
     settings: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
     with Progress() as progress:
-        diagnosis = diagnose(
+        diagnosis = check_assumptions(
             data,
             method=method,
             alpha=alpha,

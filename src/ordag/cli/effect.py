@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from ordag.bootstrapping import IN_MEMORY, Bootstrap, bootstrap_table
 from ordag.cli.help import ManualPage
 from ordag.cli.options import (
     DATA,
@@ -19,14 +18,11 @@ from ordag.cli.options import (
     with_options,
 )
 from ordag.cli.progress import Progress
-from ordag.data.table import Table
-from ordag.effects import directed, total_effect, usual_replicates
 from ordag.errors import SettingError
-from ordag.fit import Fit
-from ordag.learners.methods import AUTO, check_settings, recipe_for, settings_of
-from ordag.model.effects import KINDS, check_pair
-from ordag.resampling.intervals import check_interval_level
+from ordag.learners.methods import AUTO, settings_of
+from ordag.model.effects import KINDS
 from ordag.show.screen import Screen, say
+from ordag.total_effects import effect as total_effect
 
 
 @click.command(cls=ManualPage)
@@ -78,21 +74,20 @@ def effect(
         raise SettingError(
             f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order, or choose another method."
         )
-    check_interval_level(level)
-    check_settings(method, settings)
     with Progress() as progress:
-        table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading)
-        fit = Fit.learned(table, recipe_for(table, method, settings))
-        answer: Fit | Bootstrap = fit
-        check_pair(source, target, fit.names)
-        directed(fit)
-        unasked = interval is None and (replicates is not None or fit.probabilities is None)
-        if interval == "bootstrap" or unasked:
-            count = usual_replicates(fit) if replicates is None else replicates
-            recipe = fit.recipe if "kicks" in settings else fit.recipe.hurried()
-            seed = settings.get("seed", 0)
-            answer = bootstrap_table(table, fit, count, recipe=recipe, seed=seed, level=level)
-    found = total_effect(answer, source, target, level, interval=interval)
+        found = total_effect(
+            data,
+            source,
+            target,
+            level,
+            interval=interval,
+            replicates=replicates,
+            seed=settings.pop("seed", None),
+            method=method,
+            progress=progress,
+            **reading,
+            **settings,
+        )
     if as_json:
         click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
     else:

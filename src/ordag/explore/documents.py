@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
-from ordag.effects import directed, pair_effect
 from ordag.evidence.forecast import usual_count
 from ordag.evidence.verdict import Verdict, quick_verdict, spread_sentence
 from ordag.fit import Fit
@@ -23,6 +22,7 @@ from ordag.model.effects import Effect, check_pair, effects_given_graph
 from ordag.plain import plain
 from ordag.show.again import Origin
 from ordag.show.document import document
+from ordag.total_effects import directed, pair_effect
 from ordag.words import counted, number, shown
 
 LEAST_PAIRS, PAIRS_EACH = 200, 5
@@ -162,7 +162,7 @@ def effects_of(fit: Fit, cause: str) -> dict[str, Any]:
 def effect_of(fit: Fit, cause: str, effect: str) -> dict[str, Any]:
     """The total effect of one variable on another, and the paths that it runs along.
 
-    The interval is that of `ordag.total_effect` where the probabilities of arrows are known; else it takes the graph for granted.
+    The interval is that of `ordag.effect` where the probabilities of arrows are known; else it takes the graph for granted.
     """
     i, j = check_pair(cause, effect, fit.names)
     sem = directed(fit)

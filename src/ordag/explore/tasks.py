@@ -62,7 +62,7 @@ def resampled(fit: Fit, call: Mapping[str, Any], *, tell: Tell) -> Fit:
 
 
 def checked(fit: Fit, rows: Rows | None, origin: Origin, alpha: float | None, *, tell: Tell) -> dict[str, Any]:
-    """The findings of `ordag.diagnose` on a fit, with their charts."""
+    """The findings of `ordag.check` on a fit, with their charts."""
     diagnosis = check_fit(fit, rows, alpha=alpha, progress=tell)
     said = document(fit, diagnosis, origin=origin, layout=False, histograms=False)
     return {"findings": said["findings"], **judgement(said, pending=False)}

@@ -27,11 +27,11 @@ LONGEST = 12
 
 
 def chart(view: View, axes: Callable[..., Axes], *, diagnosis: Diagnosis | None = None) -> Axes:
-    """diagnosis: what `ordag.diagnose` made of the same data; the fit is checked now if not given."""
+    """diagnosis: what `ordag.check` made of the same data; the fit is checked now if not given."""
     if diagnosis is None:
         diagnosis = check_fit(view.fit)
     if not isinstance(diagnosis, Diagnosis):
-        raise SettingError(f"diagnosis={short(diagnosis)}: give what ordag.diagnose(data) gives, or leave it out.")
+        raise SettingError(f"diagnosis={short(diagnosis)}: give what ordag.check(data) gives, or leave it out.")
     found = charts(view.fit, diagnosis)
     down = -(-len(found) // ACROSS)
     ax = axes(0.4 + WIDE * ACROSS, 0.3 + HIGH * max(down, 1))

@@ -10,15 +10,20 @@ path is one answer, and the interval of the effect in those that have one is ano
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ordag.arrays import Mask
-from ordag.bootstrapping import EFFECTS, Bootstrap, bootstrap_fit
+from ordag.bootstrapping import EFFECTS, IN_MEMORY, Bootstrap, bootstrap_fit, bootstrap_table
 from ordag.checks import Seed, short
+from ordag.data.reading import split_reading
+from ordag.data.table import Table
 from ordag.errors import DataError, GraphError, SettingError
 from ordag.fit import Fit
+from ordag.learners.methods import check_settings, recipe_for
 from ordag.model.effects import FEWEST_PATHS, KINDS, Effect, Effects, Kind, check_pair, effects_given_graph
 from ordag.model.robustness import effect_robustness
 from ordag.model.sem import LinearSEM
@@ -28,7 +33,7 @@ REPLICATES = 200
 """Resamples for an interval, where learning takes a few milliseconds."""
 
 
-def total_effects(
+def effects(
     fit: Fit | LinearSEM | Bootstrap,
     level: float = 0.95,
     *,
@@ -37,7 +42,7 @@ def total_effects(
     seed: Seed = 0,
     workers: int | None = None,
 ) -> Effects:
-    """The total effect of every variable on every other.
+    """Return the total effect of every variable on every other.
 
     fit: a learned graph, its bootstrap, or a bare model, which has no standard errors (nan).
     level: that of the intervals.
@@ -48,39 +53,82 @@ def total_effects(
     seed, workers: of these resamples, as for `ordag.bootstrap`.
     """
     _check_model(fit)
-    return _total_effects(fit, level, None, interval, replicates, seed, workers)
+    return _effects(fit, level, None, interval, replicates, seed, workers)
 
 
-def total_effect(
-    fit: Fit | LinearSEM | Bootstrap,
+def effect(
+    data: Any,
     source: str,
     target: str,
     level: float = 0.95,
     *,
     interval: str | None = None,
     replicates: int | None = None,
-    seed: Seed = 0,
+    seed: Seed = None,
     workers: int | None = None,
+    method: str = "auto",
+    progress: Callable[[str], None] | None = None,
+    **settings: Any,
 ) -> Effect:
-    """The total causal effect of one variable on another in a learned model; options as for `total_effects`.
+    """Return the total causal effect of one variable on another, with what speaks against the graph: `wrong` and `cautions`.
 
-    With it comes what speaks against the graph as a whole: `wrong` and `cautions`.
+    data: a learned graph, its bootstrap, a bare model, or anything that `ordag.learn` takes, which is then learned from with `method` and
+        `settings`; resamples are then of its rows.
+    level, interval, replicates, workers: as for `effects`. seed: of the resamples, 0 if not given, and of the method if it has one.
 
     >>> import ordag
-    >>> effect = total_effect(ordag.learn("marks", alpha=0.05), "algebra", "mechanics", interval="given-graph")
+    >>> effect = ordag.effect("marks", "algebra", "mechanics", alpha=0.05, interval="given-graph")
     >>> round(effect.estimate, 3), round(effect.std_error, 3), round(effect.robustness, 2)
     (0.9, 0.149, 0.47)
     """
-    _check_model(fit)
-    effect = pair_effect(fit, source, target, level, interval, replicates, seed, workers)
+    fit = data
+    if not isinstance(data, Fit | LinearSEM | Bootstrap):
+        fit = _learned(data, (source, target), level, interval, replicates, seed, workers, method, progress, settings)
+    elif settings or method != "auto" or progress is not None:
+        given = [*settings, *(["method"] if method != "auto" else []), *(["progress"] if progress else [])]
+        raise SettingError(f"{', '.join(given)}: this graph is learned already; give settings to ordag.learn.", given)
+    found = pair_effect(fit, source, target, level, interval, replicates, 0 if seed is None else seed, workers)
     if isinstance(fit, LinearSEM):
-        return effect
+        return found
     learned = fit.fit if isinstance(fit, Bootstrap) else fit
     expected = learned.verdict.expected
     return replace(
-        effect,
+        found,
         wrong=math.nan if expected is None else expected.wrong,
         cautions=tuple(f"{one.sentence} {one.advice}" for one in learned.verdict.cautions),
+    )
+
+
+def _learned(
+    data: Any,
+    pair: tuple[str, str],
+    level: float,
+    interval: str | None,
+    replicates: int | None,
+    seed: Seed,
+    workers: int | None,
+    method: str,
+    progress: Callable[[str], None] | None,
+    settings: Mapping[str, Any],
+) -> Fit | Bootstrap:
+    """Learn from data and, where the interval takes them, from resamples of its rows."""
+    check_interval_level(level)
+    reading, asked = split_reading(settings)
+    if seed is not None:
+        asked["seed"] = seed
+    check_settings(method, asked)
+    table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading)
+    fit = Fit.learned(table, recipe_for(table, method, asked))
+    check_pair(*pair, fit.names)
+    directed(fit)
+    if interval not in (None, "bootstrap") or (
+        interval is None and replicates is None and fit.probabilities is not None
+    ):
+        return fit
+    count = usual_replicates(fit) if replicates is None else replicates
+    recipe = fit.recipe if "kicks" in asked else fit.recipe.hurried()
+    return bootstrap_table(
+        table, fit, count, recipe=recipe, seed=0 if seed is None else seed, level=level, workers=workers
     )
 
 
@@ -94,13 +142,13 @@ def pair_effect(
     seed: Seed = 0,
     workers: int | None = None,
 ) -> Effect:
-    """What `total_effect` gives, without what speaks against the graph."""
+    """Return what `effect` does, without what speaks against the graph."""
     pair = np.zeros((len(fit.names),) * 2, dtype=bool)
     pair[check_pair(source, target, fit.names)] = True
-    return _total_effects(fit, level, pair, interval, replicates, seed, workers).of(source, target)
+    return _effects(fit, level, pair, interval, replicates, seed, workers).of(source, target)
 
 
-def _total_effects(
+def _effects(
     fit: Fit | LinearSEM | Bootstrap,
     level: float,
     wanted: Mask | None,
@@ -126,13 +174,13 @@ def _total_effects(
     else:
         kind = "bootstrap"
         found, count = _from_bootstrap(fit, level, replicates, seed, workers)
-    effects = sem.total_effects()
-    path, unknown = effects != 0, np.full(effects.shape, np.nan)
+    total = sem.total_effects()
+    path, unknown = total != 0, np.full(total.shape, np.nan)
     enough = found.share * count >= FEWEST_PATHS - 0.5
     std_error, low, high = (np.where(enough, one, np.nan) for one in (found.std_error, found.low, found.high))
     return Effects(
         names=learned.names,
-        estimate=effects,
+        estimate=total,
         std_error=std_error,
         low=low,
         high=high,
@@ -159,7 +207,7 @@ def _from_posterior(fit: Fit, level: float, wanted: Mask | None) -> tuple[Interv
     if wanted is None and 12 * fit.probabilities.draws * p * (p - 1) // 2 > EFFECTS:
         raise SettingError(
             f"The effects among {p} variables in {fit.probabilities.draws} resamples do not fit in memory: learn with fewer draws, or "
-            "ask for single effects with ordag.total_effect."
+            "ask for single effects with ordag.effect."
         )
     numbers, values = [], []
     for effects in fit.posterior.effects(fit.sample):
