@@ -126,3 +126,19 @@ def test_products_and_inverse_copy_nothing():
     L = lower_triangle(p)
     taken, _ = peak(lambda: linalg.add_products(L, np.ones((p, 10))))
     assert taken < 0.01 * 8 * p * p
+
+
+@pytest.mark.parametrize("p", [1, 2, 7, 40])
+@pytest.mark.parametrize("ill", [False, True])
+def test_the_reciprocal_condition_is_close_to_that_of_the_inverse_and_not_below(p, ill):
+    L = lower_triangle(p, ill=ill)
+    norms = [np.abs(matrix).sum(axis=0).max() for matrix in (L, substituted(L))]
+    exact = 1.0 / (norms[0] * norms[1])
+    given = L + np.triu(np.full((p, p), np.nan), 1)  # whatever lies above the diagonal
+    for estimate in (
+        linalg.reciprocal_condition(given, "L"),
+        linalg.reciprocal_condition(np.ascontiguousarray(L), "L"),
+    ):
+        assert exact * (1 - 1e-12) <= estimate <= 3.0 * exact
+    of_rows = [np.abs(matrix).sum(axis=1).max() for matrix in (L, substituted(L))]
+    assert linalg.reciprocal_condition(L.T, "U") == pytest.approx(1.0 / (of_rows[0] * of_rows[1]), rel=2.0)

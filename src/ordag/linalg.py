@@ -5,10 +5,10 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from scipy.linalg import cython_blas, lapack, qr
+from scipy.linalg import cython_blas, cython_lapack, lapack, qr
 
 from ordag.arrays import Array, Mask
 
@@ -63,6 +63,18 @@ def cholesky_until(S: Array) -> tuple[Array, int]:
             _call("dtrsm", b"R", b"L", b"T", b"N", *below.shape, 1.0, own, _layout(own)[1], below, _layout(below)[1])
             add_products(L[stop:, stop:], below, alpha=-1.0)
     return L, 0
+
+
+def reciprocal_condition(T: Array, part: Literal["L", "U"]) -> float:
+    """Estimate the reciprocal condition number in the 1-norm of the lower or upper triangle of a matrix (LAPACK's dtrcon).
+
+    By its address: SciPy has a Python function for it from 1.15 on only.
+    """
+    p = len(T)
+    T = np.asfortranarray(T)
+    found, work, whole_numbers = np.empty(1), np.empty(3 * p), np.empty(p + 1, np.int32)
+    _call("dtrcon", b"1", part.encode(), b"N", p, T, max(p, 1), found, work, whole_numbers, whole_numbers[p:])
+    return float(found[0])
 
 
 def inverse(L: Array) -> Array:
@@ -162,7 +174,7 @@ def _layout(A: Array) -> tuple[bytes, int]:
 
 
 def _call(name: str, *arguments: bytes | float | Array) -> None:
-    """A routine of SciPy's BLAS on addresses; SciPy's own Python functions copy what is a part of a matrix."""
+    """A routine of SciPy's BLAS or LAPACK on addresses; SciPy's own Python functions copy what is a part of a matrix."""
     _routine(name, len(arguments))(*map(_pointer, arguments))
 
 
@@ -176,7 +188,8 @@ def _pointer(argument: bytes | float | Array) -> Any:
 
 @cache
 def _routine(name: str, count: int) -> Callable[..., None]:
-    capsule = vars(cython_blas)["__pyx_capi__"][name]
+    routines: dict[str, Any] = vars(cython_blas)["__pyx_capi__"] | vars(cython_lapack)["__pyx_capi__"]
+    capsule = routines[name]
     name_of = ctypes.pythonapi.PyCapsule_GetName
     name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
     address = ctypes.pythonapi.PyCapsule_GetPointer
