@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cython_blas, cython_lapack, lapack, qr
 
 from ordag.arrays import Array, Mask
@@ -173,12 +174,12 @@ def _layout(A: Array) -> tuple[bytes, int]:
     return b"T", max(A.strides[0] // 8, A.shape[1], 1)
 
 
-def _call(name: str, *arguments: bytes | float | Array) -> None:
+def _call(name: str, *arguments: bytes | float | NDArray[Any]) -> None:
     """A routine of SciPy's BLAS or LAPACK on addresses; SciPy's own Python functions copy what is a part of a matrix."""
     _routine(name, len(arguments))(*map(_pointer, arguments))
 
 
-def _pointer(argument: bytes | float | Array) -> Any:
+def _pointer(argument: bytes | float | NDArray[Any]) -> Any:
     if isinstance(argument, bytes):
         return argument
     if isinstance(argument, np.ndarray):

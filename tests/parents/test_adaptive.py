@@ -102,7 +102,7 @@ def test_both_ways_to_the_gains_agree():
     X = simulate("erdos-renyi", 30, 200, 7, degree=4).X
     ordering = forward(Moments.from_rows(X))
     scatter, root = (
-        FromScatter(ordering.factor.triangles, np.ones(len(ordering.order))),
+        FromScatter(ordering.factor, np.ones(len(ordering.order))),
         FromRoot(ordering.L, ordering.W),
     )
     for m, parents in ((20, [3, 7, 11]), (29, list(range(0, 29, 2))), (5, [])):

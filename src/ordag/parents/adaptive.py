@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from ordag.arrays import Array, Mask
-from ordag.order.triangles import Triangles
+from ordag.order.factor import Factor
 from ordag.parents.elimination import FromRoot, FromScatter, Kept, eliminate, screened_elimination
 from ordag.parents.selection import ParentRule, Question, Selection
 from ordag.parents.tests import correlations_with, slabs
@@ -76,21 +76,21 @@ class _Search:
     """Some variables at a time, for any penalty."""
 
     def __init__(self, question: Question) -> None:
-        self.triangles, self.n = question.ordering.known_factor.triangles, question.ordering.n
-        p = len(self.triangles)
+        self.factor, self.n = question.ordering.known_factor, question.ordering.n
+        p = len(self.factor)
         self.allowed, self.required = question.allowed, question.required
         self.possible = np.arange(p) if self.allowed is None else self.allowed.sum(axis=1)
         self.fixed = np.zeros(p, np.intp) if self.required is None else self.required.sum(axis=1)
         self.weights = np.maximum(self.n - np.arange(p) - 1.0, 1.0)
         self.units = question.units
-        self.first = self.triangles.W_rows(0, min(LITERAL, p)) * self.units[:LITERAL]
+        self.first = self.factor.W_rows(0, min(LITERAL, p)) * self.units[:LITERAL]
         if p > LITERAL + 1:
-            self.from_scatter = FromScatter(self.triangles, self.units)
-            self.scarce = _left(self.triangles, self.from_scatter.diagonal * self.units**2) < SCARCE
+            self.from_scatter = FromScatter(self.factor, self.units)
+            self.scarce = _left(self.factor, self.from_scatter.diagonal * self.units**2) < SCARCE
 
     @cached_property
     def from_root(self) -> FromRoot:
-        L, W = self.triangles.L, self.triangles.W
+        L, W = self.factor.L, self.factor.W
         L /= self.units[:, None]
         W *= self.units
         return FromRoot(L, W)
@@ -100,10 +100,10 @@ class _Search:
         many = [m for m in variables if m > LITERAL]
         for m in variables[: len(variables) - len(many)]:
             allowed, required = self._masks(m)
-            row = self.triangles.L_at(m, slice(m + 1)) / self.units[m]
+            row = self.factor.L_at(m, slice(m + 1)) / self.units[m]
             T, weight = self.first[:m, :m].T, float(self.weights[m])
             yield m, eliminate(T, row[:m], float(row[m]) ** 2, weight, penalty, ~allowed, required)
-        for m, r in correlations_with(self.triangles, many):
+        for m, r in correlations_with(self.factor, many):
             regressions = self.from_root if self.scarce[m] else self.from_scatter
             yield m, screened_elimination(regressions, m, r, float(self.weights[m]), penalty, *self._masks(m))
 
@@ -125,11 +125,11 @@ class _Search:
         return float(((self.possible - chosen) * q / (1.0 - q)).sum())
 
 
-def _left(triangles: Triangles, squares: Array) -> Array:
+def _left(factor: Factor, squares: Array) -> Array:
     """The share of its sum of squares that the predecessors of variable m leave of it or, if that is less, the smallest
     that its other predecessors leave of one of them."""
-    left: Array = triangles.L_diagonal**2 / squares
-    for slab in slabs(triangles, len(triangles) - 1):
+    left: Array = factor.L_diagonal**2 / squares
+    for slab in slabs(factor, len(factor) - 1):
         largest = (slab.squares * squares[: slab.stop]).max(axis=1)
         left[slab.later + 1] = np.minimum(left[slab.later + 1], 1.0 / largest)
     return left

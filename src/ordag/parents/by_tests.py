@@ -105,8 +105,8 @@ def _just_above(level: float) -> float:
 
 def _significant(question: Question, level: float) -> Iterator[Pairs]:
     """The open pairs whose p-value is at most a level, some at a time."""
-    triangles, open_ = question.ordering.known_factor.triangles, question.open
-    for later, earlier, r in significant(triangles, question.ordering.n, question.test, level):
+    factor, open_ = question.ordering.known_factor, question.open
+    for later, earlier, r in significant(factor, question.ordering.n, question.test, level):
         there = slice(None) if open_ is None else open_[later, earlier]
         yield later[there], earlier[there], r[there]
 

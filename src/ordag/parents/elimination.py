@@ -11,7 +11,7 @@ from scipy.linalg import lapack, qr
 
 from ordag.arrays import Array, Mask
 from ordag.linalg import multiply, triangle
-from ordag.order.triangles import Triangles
+from ordag.order.factor import Factor
 
 Indices = NDArray[np.intp]
 
@@ -89,12 +89,12 @@ class FromScatter:
     $(G_{mk} - B_m^\top B_k)^2 / (G_{kk} - \|B_k\|^2)$.
     """
 
-    def __init__(self, triangles: Triangles, units: Array) -> None:
-        p, L = len(triangles), triangles.lower
+    def __init__(self, factor: Factor, units: Array) -> None:
+        p, L = len(factor), factor.lower
         G: Array = np.empty((p, p), order="F")
         for start in range(0, p, BLOCK):  # a block column below its diagonal, and the same as a block row
             stop = min(start + BLOCK, p)
-            own = triangles.L_columns(start, stop)
+            own = factor.L_columns(start, stop)
             multiply(own.T, own[:, : stop - start], G[start:, start:stop])
             if start:
                 multiply(L[start:, :start], L[start:stop, :start].T, G[start:, start:stop], beta=1.0)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from ordag.arrays import Array, Mask
+from ordag.order.factor import Factor
 from ordag.order.ordering import Ordering
-from ordag.order.triangles import Triangles
 from ordag.parents.tests import (
     CRITICAL,
     Test,
@@ -43,12 +43,12 @@ class Selection:
     `expected` is the number of false edges to expect, a function that works it out, or nan where it is not known; `grounds` says where it
     comes from.
     Edges, whichever way they point: wrong directions come on top. `threshold` is the p-value up to which pairs are joined,
-    `row_p_values` are those of a test that saw the rows, `triangles` has the inverse factor W behind the others. `penalty` of an edge and
+    `row_p_values` are those of a test that saw the rows, `factor` has the inverse factor W behind the others. `penalty` of an edge and
     `share` of pairs joined are those of the edge prior; nan for rules that have none.
     """
 
     edges: Edges
-    triangles: Triangles | None
+    factor: Factor | None
     p: int
     n: int
     test: Test
@@ -70,7 +70,7 @@ class Selection:
     @cached_property
     def r(self) -> Array | None:
         """The partial correlation of every pair given all other predecessors, where there is one."""
-        return None if self.triangles is None else partial_correlations(self.triangles.W)
+        return None if self.factor is None else partial_correlations(self.factor.W)
 
     @cached_property
     def p_values(self) -> Array:
@@ -84,8 +84,8 @@ class Selection:
         """Those of some pairs of positions only."""
         if self.row_p_values is not None:
             return self.row_p_values[later, earlier]
-        assert self.triangles is not None
-        return self.test(correlations_of(self.triangles, later, earlier), self.n, conditioned_on(later))
+        assert self.factor is not None
+        return self.test(correlations_of(self.factor, later, earlier), self.n, conditioned_on(later))
 
     def up_to(self, level: list[float]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Array]]:
         """(later, earlier) positions of pairs, some at a time, and their p-values; of those above the one level in the list, which may
@@ -94,8 +94,8 @@ class Selection:
             later, earlier = np.tril_indices(self.p, -1)
             yield later, earlier, self.row_p_values[later, earlier]
             return
-        assert self.triangles is not None
-        for slab in slabs(self.triangles):
+        assert self.factor is not None
+        for slab in slabs(self.factor):
             joined = slab.pairs
             if self.test in CRITICAL and level[0] < 1.0:
                 level_here = min(1.000001 * level[0], 1.0)
@@ -167,9 +167,8 @@ class Question:
         return math.comb(len(self.ordering.order), 2) if self.open is None else int(self.open.sum())
 
     def answer(self, edges: Edges, expected: float | Callable[[], float], grounds: str, **more: float) -> Selection:
-        triangles = None if self.ordering.factor is None else self.ordering.factor.triangles
         p, n, known = len(self.ordering.order), self.ordering.n, self.row_p_values
-        return Selection(edges, triangles, p, n, self.test, self.pairs, expected, grounds, known, **more)
+        return Selection(edges, self.ordering.factor, p, n, self.test, self.pairs, expected, grounds, known, **more)
 
 
 @dataclass(frozen=True)

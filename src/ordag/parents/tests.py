@@ -17,8 +17,8 @@ from ordag.arrays import Array, Mask
 from ordag.checks import check_choice
 from ordag.errors import SettingError
 from ordag.linalg import EPSILON, upper_part
-from ordag.order.device_triangles import DeviceTriangles
-from ordag.order.triangles import Triangles
+from ordag.order.device_factor import DeviceFactor
+from ordag.order.factor import Factor
 
 Test: TypeAlias = Callable[[Array, int, Array], Array]
 """A test takes partial correlations r, the number of rows n, and k, how many variables each r is conditioned on
@@ -149,13 +149,13 @@ class Slab:
         return later + self.start, earlier
 
 
-def slabs(triangles: Triangles, stop: int | None = None) -> Iterator[Slab]:
+def slabs(factor: Factor, stop: int | None = None) -> Iterator[Slab]:
     """A few later variables at a time, up to `stop`, as many as stay in a processor's cache: never p × p numbers."""
-    p = len(triangles) if stop is None else stop
+    p = len(factor) if stop is None else stop
     above = np.zeros(p)
     step = max(1, TOGETHER // max(p, 1))
     for start in range(0, p, step):
-        rows = triangles.W_rows(start, min(start + step, p))
+        rows = factor.W_rows(start, min(start + step, p))
         yield Slab(start, rows, added_up(np.square(rows), above))
 
 
@@ -168,14 +168,14 @@ def added_up(rows: Array, above: Array) -> Array:
     return rows
 
 
-def correlations_of(triangles: Triangles, later: NDArray[np.intp], earlier: NDArray[np.intp]) -> Array:
+def correlations_of(factor: Factor, later: NDArray[np.intp], earlier: NDArray[np.intp]) -> Array:
     """`partial_correlations` of some pairs of positions only."""
-    if isinstance(triangles, DeviceTriangles):
-        return triangles.correlations_of(later, earlier)
+    if isinstance(factor, DeviceFactor):
+        return factor.correlations_of(later, earlier)
     r = np.empty(len(later))
     by_row = np.argsort(later, kind="stable")
     sorted_ = later[by_row]
-    for slab in slabs(triangles, int(sorted_[-1]) + 1 if len(later) else 0):
+    for slab in slabs(factor, int(sorted_[-1]) + 1 if len(later) else 0):
         first, last = np.searchsorted(sorted_, (slab.start, slab.stop))
         at = by_row[first:last]
         places = later[at] - slab.start, earlier[at]
@@ -184,10 +184,10 @@ def correlations_of(triangles: Triangles, later: NDArray[np.intp], earlier: NDAr
     return r
 
 
-def correlations_with(triangles: Triangles, later: list[int]) -> Iterator[tuple[int, Array]]:
+def correlations_with(factor: Factor, later: list[int]) -> Iterator[tuple[int, Array]]:
     """For some later variables, given in their order, `partial_correlations` with all earlier ones."""
     first = 0
-    for slab in slabs(triangles, later[-1] + 1 if later else 0):
+    for slab in slabs(factor, later[-1] + 1 if later else 0):
         last = bisect_left(later, slab.stop, first)
         for m in later[first:last]:
             row = m - slab.start
@@ -195,16 +195,14 @@ def correlations_with(triangles: Triangles, later: list[int]) -> Iterator[tuple[
         first = last
 
 
-def in_doubt(
-    triangles: Triangles, n: int, test: Test, alpha: float, condition: Array, *, squared: bool
-) -> Iterator[Pairs]:
+def in_doubt(factor: Factor, n: int, test: Test, alpha: float, condition: Array, *, squared: bool) -> Iterator[Pairs]:
     """As `significant`, the pairs whose test would decide otherwise within the rounding of r; and how far that may have moved r."""
-    if isinstance(triangles, DeviceTriangles) and test in CRITICAL:
-        least = CRITICAL[test](alpha, n, conditioned_on(np.arange(len(triangles))))
-        yield from triangles.in_doubt(least, condition, partial(_moved, squared=squared))
+    if isinstance(factor, DeviceFactor) and test in CRITICAL:
+        least = CRITICAL[test](alpha, n, conditioned_on(np.arange(len(factor))))
+        yield from factor.in_doubt(least, condition, partial(_moved, squared=squared))
         return
-    joined_at = decision(len(triangles), n, test, alpha)
-    for slab, rounding in correlation_noise(triangles, condition, squared=squared):
+    joined_at = decision(len(factor), n, test, alpha)
+    for slab, rounding in correlation_noise(factor, condition, squared=squared):
         below, above = (
             joined_at(np.clip(np.abs(slab.r) + moved, 0.0, np.nextafter(1.0, 0.0)), slab.start)
             for moved in (-rounding, rounding)
@@ -213,14 +211,14 @@ def in_doubt(
         yield *slab.positions(at), rounding[at]
 
 
-def correlation_noise(triangles: Triangles, condition: Array, *, squared: bool) -> Iterator[tuple[Slab, Array]]:
+def correlation_noise(factor: Factor, condition: Array, *, squared: bool) -> Iterator[tuple[Slab, Array]]:
     r"""Slab by slab how far rounding may have moved every one of `partial_correlations`, at [later - start, earlier].
 
     With c the `condition` and $b_{mj} = \sum_{i=j}^m |W_{ij}| c_i / \sqrt{\sum_{i=j}^m W_{ij}^2}$ by $\varepsilon (b_{mj} + c_m)$ from
     rows, and from squares and products by $\varepsilon (b_{mj} + c_m)^2 / 2$ (docs/numerics.md).
     """
-    above = np.zeros(len(triangles))
-    for slab in slabs(triangles):
+    above = np.zeros(len(factor))
+    for slab in slabs(factor):
         c = condition[slab.start : slab.stop, None]
         with np.errstate(invalid="ignore", divide="ignore"):
             total = added_up(np.abs(slab.W) * c, above) / np.sqrt(slab.squares) + c
@@ -263,13 +261,13 @@ def decision(p: int, n: int, test: Test, alpha: float) -> Callable[[Array, int],
     return lambda r, start: r >= least[start : start + len(r)]
 
 
-def significant(triangles: Triangles, n: int, test: Test, alpha: float) -> Iterator[Pairs]:
+def significant(factor: Factor, n: int, test: Test, alpha: float) -> Iterator[Pairs]:
     """The pairs whose p-value is at most alpha, sorted, some at a time; where W lies on a device, they are looked for there."""
-    if isinstance(triangles, DeviceTriangles) and test in CRITICAL:
-        yield from triangles.correlated(CRITICAL[test](alpha, n, conditioned_on(np.arange(len(triangles)))))
+    if isinstance(factor, DeviceFactor) and test in CRITICAL:
+        yield from factor.correlated(CRITICAL[test](alpha, n, conditioned_on(np.arange(len(factor)))))
         return
-    found = decision(len(triangles), n, test, alpha)
-    for slab in slabs(triangles):
+    found = decision(len(factor), n, test, alpha)
+    for slab in slabs(factor):
         joined = found(np.abs(slab.r) if test in CRITICAL else slab.r, slab.start) & slab.pairs
         yield *slab.positions(joined), slab.r[joined]
 

@@ -185,7 +185,7 @@ def _absent(fit: Fit, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         )
         best = np.argsort(-likely[i, j], kind="stable")[:most]
         return i[best], j[best]
-    if fit.selection is None or fit.ordering is None or fit.ordering.support is not None:
+    if fit.selection is None or fit.ordering is None or fit.ordering.parent_sets is not None:
         none = np.empty(0, dtype=np.intp)
         return none, none
     order = fit.ordering.order
@@ -235,7 +235,7 @@ def _pairs(fit: Fit, most: int) -> Pairs:
         direction = fit.ordering.direction_p_values(earlier, later)
         if fit.selection is not None:
             with np.errstate(invalid="ignore", divide="ignore"):
-                given_all = -factor.triangles.W_at(later, earlier) / factor.triangles.W_diagonal[later]
+                given_all = -factor.W_at(later, earlier) / factor.W_diagonal[later]
             weight = np.where(present, weight, given_all)
     edge_probability, probability = unknown, unknown
     if fit.probabilities is not None:

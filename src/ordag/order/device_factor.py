@@ -1,4 +1,4 @@
-"""`DeviceTriangles`: a triangular factor and its inverse that stay on a GPU, with what is worked out there."""
+"""`DeviceFactor`: a triangular factor and its inverse that stay on a GPU, with what is computed there."""
 
 from __future__ import annotations
 
@@ -7,35 +7,31 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ordag.arrays import Array
-from ordag.ferry import fetch, rows_at_once
-from ordag.order.triangles import Places, Triangles
+from ordag.arrays import Array, Indices
+from ordag.order.factor import Factor, Selector
+from ordag.transfer import rows_at_once, to_host
 
 if TYPE_CHECKING:
     import torch
 
-Indices = NDArray[np.intp]
-
-BLOCK = 1024
-SLAB = 8192
+INVERSE_ROWS, INVERSE_COLUMNS = 1024, 8192
 """Rows of the inverse at a time, and columns of them, so many that products run at the device's full rate."""
 
-NUMBERS = 2**25
-"""Numbers to look at a time, a quarter of a gigabyte."""
+BLOCK_NUMBERS = 2**25
+"""Numbers of a block of rows, a quarter of a gigabyte."""
 
 
-class DeviceTriangles(Triangles):
+class DeviceFactor(Factor):
     """L and W in one square matrix of PyTorch: Lᵀ from the diagonal up, and W below it; the diagonal of W is that of L inverted.
 
-    The host gets what it asks for. `both` brings everything, for what takes it whole.
+    Methods copy what they return to the host; `both` copies everything, for the few users of whole matrices.
     """
 
     matrix: torch.Tensor
 
     def __init__(self, upper: torch.Tensor) -> None:
-        """From Lᵀ, below whose diagonal W will be written."""
+        """Write W below the diagonal of Lᵀ."""
         object.__setattr__(self, "matrix", upper)
         invert_below(upper)
 
@@ -44,11 +40,11 @@ class DeviceTriangles(Triangles):
 
     @cached_property
     def both(self) -> Array:
-        """As `Triangles` has it: a row of the matrix is a column there, with one entry more at the diagonal."""
+        """As in `Factor`: a row of the matrix is a column there, with one entry more at the diagonal."""
         p = len(self)
         room = np.empty((p, p + 1))
         step = rows_at_once(p + 1)
-        fetch((room[start : start + step], partial(self._columns, start, step)) for start in range(0, p, step))
+        to_host((room[start : start + step], partial(self._columns, start, step)) for start in range(0, p, step))
         return room.T
 
     def _columns(self, start: int, count: int) -> torch.Tensor:
@@ -72,16 +68,16 @@ class DeviceTriangles(Triangles):
     def W_diagonal(self) -> Array:
         return 1.0 / self.L_diagonal
 
-    def L_at(self, row: Places, column: Places) -> Array:
+    def L_at(self, row: Selector, column: Selector) -> Array:
         return self._at(column, row)
 
-    def W_at(self, row: Places, column: Places) -> Array:
+    def W_at(self, row: Selector, column: Selector) -> Array:
         if not isinstance(row, np.ndarray) or not isinstance(column, np.ndarray):
             return super().W_at(row, column)
         values = self._at(row, column)
         return np.where(row == column, 1.0 / values, values)
 
-    def _at(self, row: Places, column: Places) -> Array:
+    def _at(self, row: Selector, column: Selector) -> Array:
         at = (self._indices(place) if isinstance(place, np.ndarray) else place for place in (row, column))
         return np.asarray(self.matrix[tuple(at)].cpu().numpy())
 
@@ -96,7 +92,7 @@ class DeviceTriangles(Triangles):
         return torch.from_numpy(np.array(values, dtype=np.float64)).to(self.matrix.device)
 
     def L_columns(self, start: int, stop: int) -> Array:
-        if "both" in vars(self):  # it has come already
+        if "both" in vars(self):  # already copied
             return super().L_columns(start, stop)
         return np.array(self.matrix[start:stop, start:].triu().cpu().numpy())
 
@@ -185,7 +181,7 @@ class DeviceTriangles(Triangles):
 
     def _blocks(self) -> Iterator[tuple[int, int]]:
         p = len(self)
-        step = max(16, NUMBERS // max(p, 1))
+        step = max(16, BLOCK_NUMBERS // max(p, 1))
         return ((start, min(start + step, p)) for start in range(0, p, step))
 
 
@@ -194,13 +190,13 @@ def invert_below(U: torch.Tensor) -> None:
     $W_{j,:j} = -W_{jj} U_{:j,j}^\top W_{:j,:j}$."""
     import torch
 
-    for start in range(0, len(U), BLOCK):
-        stop = min(start + BLOCK, len(U))
+    for start in range(0, len(U), INVERSE_ROWS):
+        stop = min(start + INVERSE_ROWS, len(U))
         corner = U[start:stop, start:stop]
         unit = torch.eye(stop - start, dtype=U.dtype, device=U.device)
         own = torch.linalg.solve_triangular(corner.T.contiguous(), unit, upper=False)
-        for left in range(0, start, SLAB):
-            right = min(left + SLAB, start)
+        for left in range(0, start, INVERSE_COLUMNS):
+            right = min(left + INVERSE_COLUMNS, start)
             W = _lower(U[left:right, left:right], 0, U.diagonal()[left:right])
             part = U[left:right, start:stop].T @ W
             if right < start:
