@@ -50,7 +50,7 @@ class Pairs:
 
     kind: "arrow" or "line" of the graph; "absent" pairs are not joined by it, and have the direction that they would have.
     weight, std_error: those of the fitted model; of an absent pair, of the regression on all earlier variables.
-    robustness: what a hidden common cause would have to explain to bring the weight of an arrow to zero (`ordag.model.robustness`).
+    robustness: what a hidden common cause would have to explain to bring the weight of an arrow to zero (`model.refit.robustness_value`).
     standardised: the weight in standard deviations of both ends.
     p_value, q_value, edge_probability: the evidence for an edge. direction_p_value, probability: that for the arrow.
     support, direction_support, low, high: what resamples say, and the interval of the weight (of the level of the resamples, or 95 %).
