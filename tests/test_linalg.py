@@ -35,7 +35,7 @@ def lower_triangle(p, *, ill=False):
 @pytest.mark.parametrize("order", ["F", "C"])
 @pytest.mark.parametrize("whole", [0, 3000])
 def test_an_inverse_equals_substitution(p, ill, order, whole, monkeypatch):
-    for name, value in {"WHOLE": whole, "LARGE_BLOCK": 8, "SLAB": 16}.items():
+    for name, value in {"LAPACK_COLUMNS": whole, "LARGE_INVERSE_ROWS": 8, "INVERSE_COLUMNS": 16}.items():
         monkeypatch.setattr(linalg, name, value)
     L = np.array(lower_triangle(p, ill=ill), order=order)
     before = L.copy()
@@ -49,7 +49,7 @@ def test_an_inverse_equals_substitution(p, ill, order, whole, monkeypatch):
 @pytest.mark.parametrize("p", [1, 2, 7, 8, 9, 40])
 @pytest.mark.parametrize("whole", [0, 3000])
 def test_a_root_times_itself_is_the_matrix(p, whole, monkeypatch):
-    for name, value in {"WHOLE": whole, "LARGE_BLOCK": 8}.items():
+    for name, value in {"LAPACK_COLUMNS": whole, "LARGE_INVERSE_ROWS": 8}.items():
         monkeypatch.setattr(linalg, name, value)
     expected = lower_triangle(p)
     S = expected @ expected.T
@@ -70,7 +70,7 @@ def largest_so_far(W):
 @pytest.mark.parametrize("p", [1, 5, 64, 65, 200])
 @pytest.mark.parametrize("by_rows", [False, True])
 def test_products_are_added_to_a_part_of_a_matrix_and_to_nothing_else(p, by_rows, monkeypatch):
-    monkeypatch.setattr(linalg, "AT_ONCE", 1)  # in slabs of 64 columns
+    monkeypatch.setattr(linalg, "MULTIPLICATIONS_PER_CALL", 1)  # in slabs of 64 columns
     random = np.random.default_rng(p)
     whole = np.asfortranarray(random.standard_normal((p + 7, p + 7)))
     before = whole.copy()

@@ -33,7 +33,7 @@ def lower_triangle(p, *, ill):
 def blocks(request, monkeypatch):
     """Blocks as they are, and so small that there are several of everything."""
     if request.param == "small":
-        for name, value in {"BLOCK": 8, "SLAB": 16, "TILE": 3}.items():
+        for name, value in {"INVERSE_ROWS": 8, "INVERSE_COLUMNS": 16, "TILE": 3}.items():
             monkeypatch.setattr(linalg, name, value)
 
 

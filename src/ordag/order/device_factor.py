@@ -78,18 +78,13 @@ class DeviceFactor(Factor):
         return np.where(row == column, 1.0 / values, values)
 
     def _at(self, row: Selector, column: Selector) -> Array:
-        at = (self._indices(place) if isinstance(place, np.ndarray) else place for place in (row, column))
+        at = (self._tensor(part) if isinstance(part, np.ndarray) else part for part in (row, column))
         return np.asarray(self.matrix[tuple(at)].cpu().numpy())
 
-    def _indices(self, places: Indices) -> torch.Tensor:
+    def _tensor(self, values: Array | Indices) -> torch.Tensor:
         import torch
 
-        return torch.from_numpy(np.array(places, dtype=np.int64)).to(self.matrix.device)
-
-    def _numbers(self, values: Array) -> torch.Tensor:
-        import torch
-
-        return torch.from_numpy(np.array(values, dtype=np.float64)).to(self.matrix.device)
+        return torch.from_numpy(np.array(values)).to(self.matrix.device)
 
     def L_columns(self, start: int, stop: int) -> Array:
         if "both" in vars(self):  # already copied
@@ -107,7 +102,7 @@ class DeviceFactor(Factor):
     def times_W(self, columns: Array) -> Array:
         import torch
 
-        given = self._numbers(columns)
+        given = self._tensor(columns)
         parts = [self._W_rows(start, stop) @ given[:stop] for start, stop in self._blocks()]
         return np.asarray(torch.cat(parts).cpu().numpy())
 
@@ -116,7 +111,7 @@ class DeviceFactor(Factor):
 
         found = self.matrix.new_empty((2, len(a)))
         below = self.matrix.new_zeros((1, len(self)))
-        steps, others = self._indices(a), self._indices(b)
+        steps, others = self._tensor(a), self._tensor(b)
         for start, stop in reversed(list(self._blocks())):
             squares = self.matrix[start:stop].triu(start).square_()
             sums = torch.cat([squares, below]).flip(0).cumsum(0).flip(0)
@@ -129,25 +124,25 @@ class DeviceFactor(Factor):
     def condition(self, scale: Array) -> Array:
         import torch
 
-        lengths = self._numbers(scale)
+        lengths = self._tensor(scale)
         parts = [self._W_rows(start, stop).abs_() @ lengths[:stop] for start, stop in self._blocks()]
         return np.asarray(torch.cat(parts).cpu().numpy())
 
     def correlated(self, least: Array) -> Iterator[tuple[Indices, Indices, Array]]:
-        """(later, earlier) positions, some at a time, of the pairs whose partial correlation r, given all other predecessors of the later
-        one, has the size `least[later]` or more; and r."""
-        bounds = self._numbers(least)
+        """Yield (later, earlier) positions, some at a time, of the pairs whose partial correlation r, given all other predecessors of the
+        later one, has the size `least[later]` or more; and r."""
+        bounds = self._tensor(least)
         for start, r, _ in self._correlations():
             yield _found((r.abs() >= bounds[start : start + len(r), None]).tril_(start - 1), start, r)
 
     def in_doubt(
         self, least: Array, condition: Array, noise: Callable[[torch.Tensor], torch.Tensor]
     ) -> Iterator[tuple[Indices, Indices, Array]]:
-        """As `correlated`, the pairs for which it would be decided otherwise within the rounding of r; and how far that may have moved r.
+        """Yield the pairs that `correlated` would decide otherwise within the rounding of r, and how far that may have moved r.
 
-        noise: rounding, from the sum of the conditions of both ends as `correlation_noise` has it.
+        noise: rounding, from the sum of the conditions of both ends as in `parents.tests.correlation_noise`.
         """
-        bounds, c = self._numbers(least), self._numbers(condition)
+        bounds, c = self._tensor(least), self._tensor(condition)
         above = self.matrix.new_zeros(len(self))
         for start, r, lengths in self._correlations():
             stop = start + len(r)
@@ -162,14 +157,14 @@ class DeviceFactor(Factor):
     def correlations_of(self, later: Indices, earlier: Indices) -> Array:
         """The partial correlations of some pairs of positions."""
         found = self.matrix.new_empty(len(later))
-        rows, columns = self._indices(later), self._indices(earlier)
+        rows, columns = self._tensor(later), self._tensor(earlier)
         for start, r, _ in self._correlations():
             at = ((rows >= start) & (rows < start + len(r))).nonzero()[:, 0]
             found[at] = r[rows[at] - start, columns[at]]
         return np.asarray(found.cpu().numpy())
 
     def _correlations(self) -> Iterator[tuple[int, torch.Tensor, torch.Tensor]]:
-        r"""For some later variables, from `start` on, $r_{mj} = -W_{mj} / \sqrt{\sum_{i=j}^m W_{ij}^2}$ with all earlier ones, and the
+        r"""Yield, for later variables from `start` on, $r_{mj} = -W_{mj} / \sqrt{\sum_{i=j}^m W_{ij}^2}$ with all earlier ones, and the
         divisors."""
         above = self.matrix.new_zeros(len(self))
         for start, stop in self._blocks():
@@ -186,7 +181,7 @@ class DeviceFactor(Factor):
 
 
 def invert_below(U: torch.Tensor) -> None:
-    r"""Below the diagonal of an upper triangular $U = L^\top$ its inverse $W = L^{-1}$ is written, block row by block row:
+    r"""Write $W = L^{-1}$ below the diagonal of the upper triangular $U = L^\top$, block row by block row:
     $W_{j,:j} = -W_{jj} U_{:j,j}^\top W_{:j,:j}$."""
     import torch
 
@@ -206,14 +201,14 @@ def invert_below(U: torch.Tensor) -> None:
 
 
 def _found(joined: torch.Tensor, start: int, values: torch.Tensor) -> tuple[Indices, Indices, Array]:
-    """Of the places in a mask over rows from `start` on, the rows, the columns and the values."""
+    """The rows, the columns and the values of a mask over rows from `start` on, on the host."""
     at = joined.nonzero(as_tuple=True)
     later, earlier, those = (part.cpu().numpy() for part in (at[0] + start, at[1], values[at]))
     return later.astype(np.intp, copy=False), earlier.astype(np.intp, copy=False), those
 
 
 def _lower(rows: torch.Tensor, start: int, diagonal: torch.Tensor) -> torch.Tensor:
-    """A copy of rows of W, from `start` on, out of a matrix with something else from the diagonal up, where they have its inverse."""
+    """Copy rows of W, from `start` on, out of a matrix that has Lᵀ from the diagonal up; W has the inverse of its diagonal."""
     W = rows.tril(start - 1)
     W.diagonal(start).copy_(1.0 / diagonal)
     return W
