@@ -27,8 +27,8 @@ from ordag.data.robust import robust_moments
 from ordag.data.shrinkage import shrinkage_moments
 from ordag.order.lasso import lasso_forward
 from ordag.order.least_squares import forward
+from ordag.order.ordering import Steps
 from ordag.order.sparse import sparse_forward, usual_width
-from ordag.order.supported import Supported
 from ordag.parents.row_tests import distance_correlation, row_p_values
 
 FIRST = 1000
@@ -50,9 +50,9 @@ def f1(found: Mask, truth: Mask) -> float:
     return 2.0 * float((found & truth).sum()) / max(int(found.sum() + truth.sum()), 1)
 
 
-def arrows(found: Supported) -> Mask:
+def arrows(found: Steps) -> Mask:
     mask = np.zeros((len(found.order),) * 2, dtype=bool)
-    for j, parents in zip(found.order, found.support, strict=True):
+    for j, parents in zip(found.order, found.parent_sets, strict=True):
         mask[parents, j] = True
     return mask
 

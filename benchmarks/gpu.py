@@ -14,8 +14,8 @@ import torch
 import ordag
 from benchmarks.timing import table
 from ordag.data.moments import Moments
-from ordag.order.device_triangles import DeviceTriangles
-from ordag.order.least_squares import quick_forward
+from ordag.order.device_factor import DeviceFactor
+from ordag.order.least_squares import gram_forward
 from ordag.order.on_device import forward_on, pivot_in_place
 from ordag.parents.tests import fisher_z, significant
 
@@ -103,13 +103,13 @@ def measured(p: int) -> list[str]:
     with torch.no_grad():
         found = pivot_in_place(S)
         assert found is not None
-        triangles = DeviceTriangles(S)
+        factor = DeviceFactor(S)
         level = 0.05 / (p * (p - 1) / 2)
-        pairs = zip(*significant(triangles, n, fisher_z, level), strict=True)
+        pairs = zip(*significant(factor, n, fisher_z, level), strict=True)
         later, earlier, _ = (np.concatenate(part) for part in pairs)
     seconds = clock() - start
     memory = torch.cuda.max_memory_allocated() / 1e9
-    del S, triangles
+    del S, factor
     torch.cuda.empty_cache()
     times = [f"{formed:.1f} s", f"{seconds:.2f} s", f"{memory:.0f} GB"]
     return [f"{p:,}", f"{n:,}", *times, *model.compared(found.order[earlier], found.order[later])]
@@ -148,7 +148,7 @@ def differences() -> str:
         for rows in (X, (X - X.mean(0)) / X.std(0)):
             Z = rows - rows.mean(0)
             moments = Moments(n, rows.mean(0), [f"v{j}" for j in range(p)], scatter=np.asfortranarray(Z.T @ Z))
-            known, found = quick_forward(moments), forward_on(moments, "cuda")
+            known, found = gram_forward(moments), forward_on(moments, "cuda")
             assert (known is None) == (found is None), p
             if known is None or found is None:
                 continue

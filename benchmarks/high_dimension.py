@@ -105,7 +105,7 @@ def measured(case: Case, seed: int) -> Score:
         S, truth = np.cov(X.T), sem.B != 0
         found = sparse_forward(S, case.n, width=usual_width(case.p))
     arrows = np.zeros_like(truth)
-    for j, members in zip(found.order, found.support, strict=True):
+    for j, members in zip(found.order, found.parent_sets, strict=True):
         arrows[members, j] = True
     rivals = least_squares(S), np.argsort(S.diagonal())
     pooled = by_pooled_search(X, truth) if case.p <= POOLED else (np.nan,) * 3

@@ -61,7 +61,7 @@ from ordag import linalg
 from ordag.cli import main
 from ordag.cli.progress import Progress
 
-linalg.WHOLE = 0  # the inverse in blocks, as of many more columns
+linalg.LAPACK_COLUMNS = 0  # the inverse in blocks, as of many more columns
 stage, path = sys.argv[1:3]
 heard = []
 

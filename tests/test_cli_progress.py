@@ -88,7 +88,7 @@ def test_files_of_moments_are_waited_for_with_a_word(tmp_path):
 
 def test_drawing_knows_its_share_and_the_rows_do_not_depend_on_the_slabs(monkeypatch):
     whole = ordag.simulate("er2", p=70, n=1000, seed=1).X
-    monkeypatch.setattr("ordag.model.sem.SLAB", 70 * 256)
+    monkeypatch.setattr("ordag.model.sem.DRAWN_NUMBERS", 70 * 256)
     news = []
     drawn = ordag.simulate("er2", p=70, n=1000, seed=1, progress=news.append).X
     np.testing.assert_array_equal(drawn, whole)

@@ -35,7 +35,7 @@ def lower_triangle(p, *, ill=False):
 @pytest.mark.parametrize("order", ["F", "C"])
 @pytest.mark.parametrize("whole", [0, 3000])
 def test_an_inverse_equals_substitution(p, ill, order, whole, monkeypatch):
-    for name, value in {"WHOLE": whole, "LARGE_BLOCK": 8, "SLAB": 16}.items():
+    for name, value in {"LAPACK_COLUMNS": whole, "LARGE_INVERSE_ROWS": 8, "INVERSE_COLUMNS": 16}.items():
         monkeypatch.setattr(linalg, name, value)
     L = np.array(lower_triangle(p, ill=ill), order=order)
     before = L.copy()
@@ -49,7 +49,7 @@ def test_an_inverse_equals_substitution(p, ill, order, whole, monkeypatch):
 @pytest.mark.parametrize("p", [1, 2, 7, 8, 9, 40])
 @pytest.mark.parametrize("whole", [0, 3000])
 def test_a_root_times_itself_is_the_matrix(p, whole, monkeypatch):
-    for name, value in {"WHOLE": whole, "LARGE_BLOCK": 8}.items():
+    for name, value in {"LAPACK_COLUMNS": whole, "LARGE_INVERSE_ROWS": 8}.items():
         monkeypatch.setattr(linalg, name, value)
     expected = lower_triangle(p)
     S = expected @ expected.T
@@ -70,7 +70,7 @@ def largest_so_far(W):
 @pytest.mark.parametrize("p", [1, 5, 64, 65, 200])
 @pytest.mark.parametrize("by_rows", [False, True])
 def test_products_are_added_to_a_part_of_a_matrix_and_to_nothing_else(p, by_rows, monkeypatch):
-    monkeypatch.setattr(linalg, "AT_ONCE", 1)  # in slabs of 64 columns
+    monkeypatch.setattr(linalg, "MULTIPLICATIONS_PER_CALL", 1)  # in slabs of 64 columns
     random = np.random.default_rng(p)
     whole = np.asfortranarray(random.standard_normal((p + 7, p + 7)))
     before = whole.copy()
@@ -104,7 +104,7 @@ def test_learning_takes_two_matrices_and_the_edge_prior_three(settings, matrices
     X = np.random.default_rng(0).standard_normal((1800, p))
     ordag.learn(X[:, :120], "cvs", **settings)  # whatever is imported
     taken, fit = peak(lambda: ordag.learn(X, "cvs", **settings))
-    assert len(fit.ordering.factor.triangles) == p
+    assert len(fit.ordering.factor) == p
     assert taken < matrices * 8 * p * p
 
 
@@ -126,3 +126,19 @@ def test_products_and_inverse_copy_nothing():
     L = lower_triangle(p)
     taken, _ = peak(lambda: linalg.add_products(L, np.ones((p, 10))))
     assert taken < 0.01 * 8 * p * p
+
+
+@pytest.mark.parametrize("p", [1, 2, 7, 40])
+@pytest.mark.parametrize("ill", [False, True])
+def test_the_reciprocal_condition_is_close_to_that_of_the_inverse_and_not_below(p, ill):
+    L = lower_triangle(p, ill=ill)
+    norms = [np.abs(matrix).sum(axis=0).max() for matrix in (L, substituted(L))]
+    exact = 1.0 / (norms[0] * norms[1])
+    given = L + np.triu(np.full((p, p), np.nan), 1)  # whatever lies above the diagonal
+    for estimate in (
+        linalg.reciprocal_condition(given, "L"),
+        linalg.reciprocal_condition(np.ascontiguousarray(L), "L"),
+    ):
+        assert exact * (1 - 1e-12) <= estimate <= 3.0 * exact
+    of_rows = [np.abs(matrix).sum(axis=1).max() for matrix in (L, substituted(L))]
+    assert linalg.reciprocal_condition(L.T, "U") == pytest.approx(1.0 / (of_rows[0] * of_rows[1]), rel=2.0)

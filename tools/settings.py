@@ -28,7 +28,7 @@ HOMES = {
     "Seed": "ordag.checks",
     "Sequence": "collections.abc",
     "Test": "ordag.parents.tests",
-    "VarianceEstimator": "ordag.order.own",
+    "VarianceEstimator": "ordag.order",
 }
 """Where the names in the types of settings come from."""
 

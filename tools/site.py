@@ -56,7 +56,7 @@ PARTS = {
         "ordag.model.simulate",
     ],
     "Data": ["ordag.data.moments"],
-    "To extend": ["ordag.order", "ordag.order.ordering", "ordag.order.own", "ordag.parents.row_tests"],
+    "To extend": ["ordag.order", "ordag.order.ordering", "ordag.parents.row_tests"],
     "Errors": ["ordag.errors"],
 }
 """The modules with a page in the reference: those that hold a public name, and what those give back."""

@@ -1,4 +1,4 @@
-"""The array types that the code speaks of."""
+"""Names for the types of arrays."""
 
 from __future__ import annotations
 
@@ -9,4 +9,5 @@ from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
+Indices: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]

@@ -1,4 +1,4 @@
-"""Sets of variables as Python ints, bit k set for variable k, and masks as one such set per column."""
+"""Sets of variables as Python ints, with bit k set for variable k, and masks as one such set per column."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def packed(nodes: Iterable[int]) -> int:
 
 
 def packed_columns(mask: Mask) -> list[int]:
-    """For every column of a mask the set of its rows: the parents of every node of an adjacency."""
+    """The set of rows of every column of a mask: the parents of every node of an adjacency."""
     return [int.from_bytes(column.tobytes(), "little") for column in np.packbits(mask, axis=0, bitorder="little").T]
 
 
 def unpacked_rows(rows: Sequence[int], p: int) -> Mask:
-    """The mask with one row of p entries for each set; what a set holds from p on is left out."""
+    """The mask with one row of p entries for each set; members from p on are left out."""
     size = p // 8 + 1
     below = (1 << p) - 1
     bits = np.frombuffer(b"".join([(nodes & below).to_bytes(size, "little") for nodes in rows]), np.uint8)
@@ -41,14 +41,14 @@ def unpacked_rows(rows: Sequence[int], p: int) -> Mask:
 
 
 def unpacked_columns(columns: Sequence[int], p: int) -> Mask:
-    """The mask with p rows that `packed_columns` was given; what a set holds from p on is left out."""
+    """The inverse of `packed_columns`, with p rows; members from p on are left out."""
     return np.ascontiguousarray(unpacked_rows(columns, p).T)
 
 
 def union(sets: Sequence[int], nodes: int) -> int:
-    """What the sets of these variables hold together."""
+    """The union of the sets of these variables."""
     found = 0
-    while nodes:  # as in `members`, without a list: GES asks hundreds of thousands of times
+    while nodes:  # as in `members`, without a list: GES calls this hundreds of thousands of times
         lowest = nodes & -nodes
         found |= sets[lowest.bit_length() - 1]
         nodes ^= lowest

@@ -50,8 +50,8 @@ from ordag.learners.pooled.search import PooledResult
 from ordag.learners.pooled.variances import GramRegressions, RootRegressions
 from ordag.learners.prices import Priced
 from ordag.learners.supports import ArrowTest, SupportResult
-from ordag.order.ordering import Factor, Ordering
-from ordag.order.triangles import Triangles
+from ordag.order.factor import Factor
+from ordag.order.ordering import Ordering
 from ordag.parents.selection import Selection
 from ordag.parents.tests import TESTS
 from ordag.resampling.intervals import Intervals
@@ -66,7 +66,7 @@ CLASSES: dict[str, type] = {
     for cls in (
         *(Fit, Bootstrap, Intervals, Moments, Profile, Dag, Cpdag, Links, Knowledge, Constraints, LeftOut, Oriented),
         *(CvsSettings, PcSettings, GesSettings, GdsSettings, PooledSettings),
-        *(Ordering, Factor, Triangles, Selection, SupportResult, ArrowTest),
+        *(Ordering, Factor, Selection, SupportResult, ArrowTest),
         *(PcResult, GesResult, GdsResult, Priced, PooledResult, Optimum, Posterior, Probabilities),
         *(PooledScore, GramRegressions, RootRegressions),
     )

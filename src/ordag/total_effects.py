@@ -24,8 +24,16 @@ from ordag.data.table import Table
 from ordag.errors import DataError, GraphError, SettingError
 from ordag.fit import Fit
 from ordag.learners.methods import check_settings, recipe_for
-from ordag.model.effects import FEWEST_PATHS, KINDS, Effect, Effects, Kind, check_pair, effects_given_graph
-from ordag.model.robustness import effect_robustness
+from ordag.model.effects import (
+    FEWEST_PATHS,
+    KINDS,
+    Effect,
+    Effects,
+    Kind,
+    check_pair,
+    effect_robustness,
+    effects_given_graph,
+)
 from ordag.model.sem import LinearSEM
 from ordag.resampling.intervals import Intervals, check_interval_level, intervals
 

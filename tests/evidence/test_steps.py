@@ -29,8 +29,7 @@ def steps_of(fit, alpha=0.05):
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 @pytest.mark.parametrize(("seed", "together"), [(0, 1), (1, 12), (2, 24), (3, 2**18)])
 def test_steps_equal_a_loop_over_candidates(seed, together, direction, monkeypatch):
-    for module in ("ordering", "triangles"):
-        monkeypatch.setattr(f"ordag.order.{module}.TOGETHER", together)  # one, two, four or all six steps at a time
+    monkeypatch.setattr("ordag.order.factor.CACHE_NUMBERS", together)  # one, two, four or all six steps at a time
     X = ordag.simulate("erdos-renyi", 6, 60, seed=seed, weights=(0.2, 0.8)).X
     fit = ordag.learn(X, direction=direction, alpha=0.1)
     steps = steps_of(fit, 0.2)
@@ -151,8 +150,7 @@ def test_steps_are_the_same_some_at_a_time(way, together, monkeypatch):
     ordering = way(moments, before)
     links = Links.of(np.triu(np.ones((8, 8), dtype=bool), 1))
     whole = step_evidence(ordering, links, 0.05, before)
-    for module in ("ordering", "triangles"):
-        monkeypatch.setattr(f"ordag.order.{module}.TOGETHER", together)
+    monkeypatch.setattr("ordag.order.factor.CACHE_NUMBERS", together)
     parts = step_evidence(ordering, links, 0.05, before)
     np.testing.assert_array_equal(parts.runner_up, whole.runner_up)
     np.testing.assert_array_equal(parts.p_value, whole.p_value)

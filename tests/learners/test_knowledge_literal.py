@@ -64,11 +64,11 @@ def test_orders_choose_among_those_whose_turn_it_can_be(X, seed):
 def test_orders_of_data_that_spend_their_digits(direction):
     drawn = simulate("homogeneous", 60, 400, 3)
     names = drawn.sem.dag.nodes
-    assert learn(drawn.X, direction=direction).ordering.factor.refreshes > 0
+    assert learn(drawn.X, direction=direction).ordering.refreshes > 0
     order = [names[j] for j in np.random.default_rng(0).permutation(60)]
     for tiers in [[[name] for name in order], [order[k : k + 15] for k in range(0, 60, 15)]]:
         fit = learn(drawn.X, knowledge={"tiers": tiers}, direction=direction)
-        assert fit.ordering.factor.refreshes > 0
+        assert fit.ordering.refreshes > 0
         place = {name: k for k, tier in enumerate(tiers) for name in tier}
         assert [place[name] for name in fit.order] == sorted(place.values())
         assert fit.ordering.undecided == ()

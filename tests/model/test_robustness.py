@@ -11,7 +11,8 @@ from sems import table
 
 import ordag
 from ordag.model import refit
-from ordag.model.robustness import effect_robustness, robustness_value
+from ordag.model.effects import effect_robustness
+from ordag.model.refit import robustness_value
 
 
 def test_darfur():

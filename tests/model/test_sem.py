@@ -222,7 +222,7 @@ def test_a_model_by_its_arrows_is_that_of_its_matrix(sem, seed):
     X = np.random.default_rng(seed).standard_normal((4, len(sem.names)))
     for few in (0, 2**40):  # by the matrix, by the arrows
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("ordag.model.sem.FEW", few)
+            patch.setattr("ordag.model.sem.ARROW_COST", few)
             assert np.allclose(by_arrows.by_parents(X), X @ sem.B, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(by_arrows.B, sem.B)
     assert not by_arrows.B.flags.writeable

@@ -24,7 +24,7 @@ def test_equals_a_lasso_by_cycles(p, n, seed):
     order, variances, supports = oracles.lasso_order(S, n)
     assert found.order.tolist() == order
     assert found.variances == pytest.approx(variances, rel=1e-3)
-    assert [one.tolist() for one in found.support] == supports
+    assert [one.tolist() for one in found.parent_sets] == supports
 
 
 @pytest.mark.slow
@@ -51,7 +51,7 @@ def test_support_comes_before_and_runner_ups_are_no_less():
     found = lasso_forward(S, 15)
     assert np.array_equal(S, kept)
     place = np.argsort(found.order)
-    assert all((place[one] < k).all() for k, one in enumerate(found.support))
+    assert all((place[one] < k).all() for k, one in enumerate(found.parent_sets))
     assert (found.runner_up >= found.chosen).all()
     assert found.runner_up[-1] == np.inf
 

@@ -14,14 +14,14 @@ from ordag.data.table import Table
 from ordag.errors import CollinearError, ColumnError, SettingError, TooFewRowsError, UnreadableError
 from ordag.fit import Fit
 from ordag.learners.cvs import CvsSettings, cvs
-from ordag.order.least_squares import quick_forward
+from ordag.order.least_squares import gram_forward
 from ordag.parents.tests import fisher_z, in_doubt, partial_correlations
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (the extra gpu)")
 
-from ordag.order.device_triangles import DeviceTriangles  # noqa: E402
-from ordag.order.on_device import PANEL, forward_on, pivot_in_place, torch_device  # noqa: E402
-from ordag.order.triangles import Triangles  # noqa: E402
+from ordag.order.device_factor import DeviceFactor  # noqa: E402
+from ordag.order.factor import Factor  # noqa: E402
+from ordag.order.on_device import PANEL_PIVOTS, forward_on, pivot_in_place, torch_device  # noqa: E402
 
 
 def moments_of(X):
@@ -34,7 +34,17 @@ def rows(p, n, seed):
 
 
 @pytest.mark.parametrize(
-    ("p", "n"), [(1, 9), (2, 9), (5, 40), (60, 200), (PANEL - 1, 700), (PANEL, 700), (PANEL + 1, 700), (600, 1000)]
+    ("p", "n"),
+    [
+        (1, 9),
+        (2, 9),
+        (5, 40),
+        (60, 200),
+        (PANEL_PIVOTS - 1, 700),
+        (PANEL_PIVOTS, 700),
+        (PANEL_PIVOTS + 1, 700),
+        (600, 1000),
+    ],
 )
 @pytest.mark.parametrize("scaled", [False, True])
 def test_the_same_as_numpy(p, n, scaled):
@@ -42,18 +52,18 @@ def test_the_same_as_numpy(p, n, scaled):
     X = (X - X.mean(axis=0)) / X.std(axis=0) if scaled else X  # variances that tie
     moments = moments_of(X)
     before = moments.scatter.copy()
-    known, found = quick_forward(moments), forward_on(moments, "cpu:0")
+    known, found = gram_forward(moments), forward_on(moments, "cpu:0")
     assert found.order.tolist() == known.order.tolist()
     np.testing.assert_allclose(found.L, known.L, rtol=1e-9, atol=1e-9 * np.abs(known.L).max())
     np.testing.assert_allclose(found.W, known.W, rtol=1e-9, atol=1e-9 * np.abs(known.W).max())
     np.testing.assert_allclose(found.runner_up, known.runner_up, rtol=1e-9)
-    np.testing.assert_allclose(found.factor.uncertainty, known.factor.uncertainty, rtol=1e-6)
+    np.testing.assert_allclose(found.uncertainty, known.uncertainty, rtol=1e-6)
     np.testing.assert_array_equal(moments.scatter, before)
 
 
 def test_equal_columns_go_in_the_order_in_which_they_stand():
-    S = torch.diag(torch.full((PANEL + 40,), 3.0, dtype=torch.float64))
-    assert pivot_in_place(S).order.tolist() == list(range(PANEL + 40))
+    S = torch.diag(torch.full((PANEL_PIVOTS + 40,), 3.0, dtype=torch.float64))
+    assert pivot_in_place(S).order.tolist() == list(range(PANEL_PIVOTS + 40))
 
 
 def test_the_factor_and_its_inverse_take_one_matrix():
@@ -65,7 +75,7 @@ def test_the_factor_and_its_inverse_take_one_matrix():
     ordered = known[order][:, order]
     torch.testing.assert_close(S.T @ S, ordered)
     assert not torch.tril(S, -1).any()
-    both = DeviceTriangles(S)
+    both = DeviceFactor(S)
     assert both.matrix.data_ptr() == place
     L, W = both.L, both.W
     np.testing.assert_allclose(L @ L.T, ordered.numpy(), rtol=1e-10, atol=1e-10)
@@ -76,13 +86,13 @@ def test_the_factor_and_its_inverse_take_one_matrix():
 @pytest.mark.parametrize(("block", "slab", "numbers"), [(1024, 8192, 2**25), (5, 3, 1), (3, 8, 100)])
 @pytest.mark.parametrize("whole", [False, True])
 def test_triangles_on_a_device_are_those_of_the_host(p, block, slab, numbers, whole, monkeypatch):
-    monkeypatch.setattr("ordag.order.device_triangles.BLOCK", block)
-    monkeypatch.setattr("ordag.order.device_triangles.SLAB", slab)
-    monkeypatch.setattr("ordag.order.device_triangles.NUMBERS", numbers)
-    monkeypatch.setattr("ordag.ferry.NUMBERS", numbers)
+    monkeypatch.setattr("ordag.order.device_factor.INVERSE_ROWS", block)
+    monkeypatch.setattr("ordag.order.device_factor.INVERSE_COLUMNS", slab)
+    monkeypatch.setattr("ordag.order.device_factor.BLOCK_NUMBERS", numbers)
+    monkeypatch.setattr("ordag.transfer.BUFFER_NUMBERS", numbers)
     random = np.random.default_rng(p)
     L = np.tril(random.standard_normal((p, p)), -1) / 3 + np.diag(random.uniform(0.5, 2.0, p))
-    known, found = Triangles.of(L), DeviceTriangles(torch.from_numpy(L.T.copy()))
+    known, found = Factor.of(L), DeviceFactor(torch.from_numpy(L.T.copy()))
     assert len(found) == p
     if whole:
         np.testing.assert_allclose(found.both, known.both, rtol=1e-12, atol=1e-12)
@@ -90,11 +100,11 @@ def test_triangles_on_a_device_are_those_of_the_host(p, block, slab, numbers, wh
     later, earlier = np.tril_indices(p, -1)
     for name in ("L_at", "W_at"):
         for places in ((later, earlier), (np.arange(p), np.arange(p)), (p - 1, slice(p - 1)), (p - 1, 0)):
-            one, other = (getattr(triangles, name)(*places) for triangles in (found, known))
+            one, other = (getattr(factor, name)(*places) for factor in (found, known))
             np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
     for name in ("L_columns", "W_rows"):
         for start, stop in ((0, p), (p // 2, p), (0, 1), (p - 1, p)):
-            one, other = (getattr(triangles, name)(start, stop) for triangles in (found, known))
+            one, other = (getattr(factor, name)(start, stop) for factor in (found, known))
             np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
             one[:] = 0.0  # a copy
     for name in ("L_diagonal", "W_diagonal"):
@@ -136,24 +146,24 @@ def test_triangles_on_a_device_are_those_of_the_host(p, block, slab, numbers, wh
 def test_an_answer_whose_factor_stays_on_the_device(more, monkeypatch):
     X = rows(150, 900, 5)
     known = ordag.learn(X, "cvs", **more)
-    monkeypatch.setattr("ordag.order.on_device.STAYS", 0)
+    monkeypatch.setattr("ordag.order.on_device.KEPT_FROM", 0)
     monkeypatch.setattr("ordag.parents.by_tests.MANY_PAIRS", 1000)
     fit = ordag.learn(X, device="cpu:0", **more)
-    assert isinstance(fit.ordering.factor.triangles, DeviceTriangles)
+    assert isinstance(fit.ordering.factor, DeviceFactor)
     assert fit.graph == known.graph
     assert_frame_equal(fit.edges, known.edges, rtol=1e-6)
     assert_frame_equal(fit.steps, known.steps, rtol=1e-6)
     assert fit.verdict.sentence == known.verdict.sentence
     assert fit.warnings == known.warnings
-    whole = "both" in vars(fit.ordering.factor.triangles)
+    whole = "both" in vars(fit.ordering.factor)
     assert whole == (fit.settings["parents"] != "test")  # nothing else takes it whole
 
 
 def test_a_test_at_a_level_brings_no_matrix_to_the_host(monkeypatch):
-    monkeypatch.setattr("ordag.order.on_device.STAYS", 0)
+    monkeypatch.setattr("ordag.order.on_device.KEPT_FROM", 0)
     asked = []
-    monkeypatch.setattr(DeviceTriangles, "W_rows", lambda *_: asked.append("W"))
-    monkeypatch.setattr(DeviceTriangles, "L_columns", lambda *_: asked.append("L"))
+    monkeypatch.setattr(DeviceFactor, "W_rows", lambda *_: asked.append("W"))
+    monkeypatch.setattr(DeviceFactor, "L_columns", lambda *_: asked.append("L"))
     fit = ordag.learn(rows(60, 400, 5), device="cpu:0", correction="bh")
     assert len(fit.edges)
     assert fit.verdict
@@ -163,7 +173,7 @@ def test_a_test_at_a_level_brings_no_matrix_to_the_host(monkeypatch):
 def test_too_few_digits_are_noticed_and_the_answer_is_that_of_the_rows():
     X = rows(40, 200, 6)
     X[:, 7] = X[:, 3] + 1e-7 * X[:, 7]
-    assert quick_forward(moments_of(X)) is None
+    assert gram_forward(moments_of(X)) is None
     assert forward_on(moments_of(X), "cpu:0") is None
     assert ordag.learn(X, "cvs", device="cpu:0").graph == ordag.learn(X, "cvs").graph
 
@@ -265,7 +275,7 @@ def test_a_device_that_is_too_small_for_the_scatter(monkeypatch):
         source.scatter()
 
 
-@pytest.mark.parametrize("p", [6, 100, PANEL + 44])
+@pytest.mark.parametrize("p", [6, 100, PANEL_PIVOTS + 44])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_copy_of_a_column_is_named(p, seed):
     X = np.random.default_rng(seed).standard_normal((2 * p, p))

@@ -64,7 +64,7 @@ def test_the_quick_way_for_splines_is_the_same_as_one_fit_after_the_other(n, p, 
     np.testing.assert_allclose(quick.variances, slow.variances, rtol=1e-9)
     np.testing.assert_allclose(quick.runner_up, slow.runner_up, rtol=1e-9)
     np.testing.assert_allclose(quick.p_values, slow.p_values, rtol=1e-6, atol=1e-12)
-    assert [one.tolist() for one in quick.support] == [one.tolist() for one in slow.support]
+    assert [one.tolist() for one in quick.parent_sets] == [one.tolist() for one in slow.parent_sets]
 
 
 def test_p_values_are_of_the_rise_without_a_variable():
@@ -106,7 +106,7 @@ def test_finds_waves_where_straight_lines_fail():
         found = regression_forward(X)
         assert np.array_equal(X, given)
         assert found.order.tolist() == truth
-        parents = [one.tolist() for one in found.support]
+        parents = [one.tolist() for one in found.parent_sets]
         assert all(truth[k - 1] in parents[k] for k in range(1, 6))
         assert sum(map(len, parents)) <= 6
         linear += forward(Moments.from_rows(X)).order.tolist() == truth

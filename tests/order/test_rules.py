@@ -45,10 +45,10 @@ def test_an_ordering_without_a_factor_says_so_where_one_is_needed():
     assert (found.margins[:-1] >= 0).all()
     assert np.isnan(found.margins[-1])
     assert found.undecided == found.warnings == ()
+    assert found.uncertainty is None
     for ask in (
         lambda: found.L,
         lambda: found.W,
-        lambda: found.uncertainty,
         found.candidates,
         lambda: found.direction_p_values(np.array([0]), np.array([1])),
         lambda: select(found),

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from oracles.sparse import sparse_order
 
 from ordag import simulate
-from ordag.order import triples
-from ordag.order.exchange import Chosen, Price, exchanged, regression
+from ordag.order import parent_sets
+from ordag.order.parent_sets import Correlations, Score, exchanged, regression
 from ordag.order.sparse import sparse_forward, usual_width
 
 
@@ -41,7 +41,7 @@ def same_as_the_literal_one(S, n, **options):
     found = sparse_forward(S, n, **options)
     order, criteria, variances, supports = sparse_order(S, n, **options)
     assert found.order.tolist() == order
-    assert [one.tolist() for one in found.support] == supports
+    assert [one.tolist() for one in found.parent_sets] == supports
     digits = 1e-11 * S.diagonal().max()
     np.testing.assert_allclose(found.chosen, criteria, rtol=1e-6, atol=digits)
     np.testing.assert_allclose(found.variances, variances, rtol=1e-6, atol=digits)
@@ -84,7 +84,7 @@ def test_population_covariances(design, seed):
     found = same_as_the_literal_one(sem.covariance(), 10_000)
     B = sem.B[np.ix_(found.order, found.order)]
     assert not np.tril(B).any()
-    for j, members in zip(found.order, found.support, strict=True):
+    for j, members in zip(found.order, found.parent_sets, strict=True):
         assert members.tolist() == np.flatnonzero(sem.B[:, j]).tolist()
     np.testing.assert_allclose(found.variances, 1.0, rtol=2e-3)
 
@@ -108,7 +108,7 @@ def test_relabelling_relabels_the_answer(drawn, seed):
     labels = np.random.default_rng(seed).permutation(len(S))
     found, other = sparse_forward(S, n), sparse_forward(S[np.ix_(labels, labels)], n)
     assert labels[other.order].tolist() == found.order.tolist()
-    for one, its in zip(found.support, other.support, strict=True):
+    for one, its in zip(found.parent_sets, other.parent_sets, strict=True):
         assert sorted(labels[its]) == one.tolist()
     np.testing.assert_allclose(other.chosen, found.chosen, rtol=1e-9)
 
@@ -120,7 +120,7 @@ def test_a_common_scale_is_a_common_scale(drawn, exponent):
     scale = 4.0**exponent  # no digit is rounded differently
     found, other = sparse_forward(S, n), sparse_forward(scale * S, n)
     assert other.order.tolist() == found.order.tolist()
-    assert [one.tolist() for one in other.support] == [one.tolist() for one in found.support]
+    assert [one.tolist() for one in other.parent_sets] == [one.tolist() for one in found.parent_sets]
     for name in ("variances", "chosen", "runner_up"):
         assert (getattr(other, name) == scale * getattr(found, name)).all()
 
@@ -128,7 +128,7 @@ def test_a_common_scale_is_a_common_scale(drawn, exponent):
 def test_of_equal_variables_the_first_column_comes_first():
     found = sparse_forward(np.eye(6), 20)
     assert found.order.tolist() == list(range(6))
-    assert not any(map(len, found.support))
+    assert not any(map(len, found.parent_sets))
     assert found.chosen.tolist() == [*found.runner_up[:-1].tolist(), 1.0]
 
 
@@ -148,13 +148,13 @@ def test_what_is_given_stays_as_it_is():
 def test_compiled_and_plain_give_the_same(design, width, monkeypatch):
     X = simulate(design, p=30, n=25, seed=1).X
     S = np.cov(X.T)
-    monkeypatch.setattr(triples, "COMPILED_FROM", 2)
+    monkeypatch.setattr(parent_sets, "COMPILED_FROM", 2)
     compiled = sparse_forward(S, 25, width=width)
-    assert triples._compiled() is not None
-    monkeypatch.setattr(triples, "COMPILED_FROM", 1000)
+    assert parent_sets._compiled() is not None
+    monkeypatch.setattr(parent_sets, "COMPILED_FROM", 1000)
     plain = sparse_forward(S, 25, width=width)
     assert compiled.order.tolist() == plain.order.tolist()
-    assert [one.tolist() for one in compiled.support] == [one.tolist() for one in plain.support]
+    assert [one.tolist() for one in compiled.parent_sets] == [one.tolist() for one in plain.parent_sets]
     assert compiled.chosen.tolist() == plain.chosen.tolist()
 
 
@@ -162,11 +162,11 @@ def test_compiled_and_plain_give_the_same(design, width, monkeypatch):
 def test_blocks_of_rows_do_not_matter(monkeypatch):
     S = np.cov(simulate("hub", p=40, n=30, seed=2).X.T)
     whole = sparse_forward(S, 30)
-    monkeypatch.setattr(triples, "ROWS", 3)
-    monkeypatch.setattr("ordag.order.sparse.CHUNK", 50)
+    monkeypatch.setattr(parent_sets, "BLOCK_ROWS", 3)
+    monkeypatch.setattr("ordag.order.sparse.CACHE_NUMBERS", 50)
     pieces = sparse_forward(S, 30)
     assert pieces.order.tolist() == whole.order.tolist()
-    assert [one.tolist() for one in pieces.support] == [one.tolist() for one in whole.support]
+    assert [one.tolist() for one in pieces.parent_sets] == [one.tolist() for one in whole.parent_sets]
 
 
 @pytest.mark.thorough
@@ -189,10 +189,10 @@ def test_width_is_chosen_by_cost():
 @pytest.mark.parametrize("weak", range(2))
 def test_a_weak_member_is_exchanged_for_a_strong_candidate(weak):
     """Three candidates that have nothing to do with each other; no more than two may be members."""
-    among = Chosen(np.eye(3), np.arange(3))
+    among = Correlations(np.eye(3), np.arange(3))
     r = np.full(3, 0.6)
     r[weak] = 0.3
     A = np.arange(2)
-    found, small = exchanged(among, r, A, regression(among.block(A), r[A]), Price(n=100, each=5.0, most=2))
+    found, small = exchanged(among, r, A, regression(among.block(A), r[A]), Score(n=100, penalty=5.0, most=2))
     assert found.tolist() == sorted({0, 1, 2} - {weak})
     assert small.rest == pytest.approx(1.0 - 2 * 0.36)

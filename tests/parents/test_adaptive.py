@@ -16,8 +16,7 @@ from ordag import CVS, Moments, hamming, learn, simulate
 from ordag.errors import SettingError
 from ordag.order.least_squares import forward
 from ordag.parents import adaptive
-from ordag.parents.adaptive import LEAST, adaptive_elimination, edge_penalty
-from ordag.parents.elimination import FromRoot, FromScatter
+from ordag.parents.adaptive import LEAST_PENALTY, FromRoot, FromScatter, adaptive_elimination, edge_penalty
 from ordag.parents.selection import Question
 from ordag.parents.tests import fisher_z
 from ordag.show.text import false_edges
@@ -64,7 +63,7 @@ def test_many_predecessors_are_screened_to_the_same_answer():
     literal = chosen(ordering)
     for limit, scarce in ((0, 0.0), (0, math.inf), (10, 1e-9)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(adaptive, "LITERAL", limit)
+            patch.setattr(adaptive, "ONE_BY_ONE", limit)
             patch.setattr(adaptive, "SCARCE", scarce)
             screened = chosen(ordering)
         assert (screened.parents == literal.parents).all()
@@ -80,7 +79,7 @@ def test_after_screening_neither_one_more_nor_one_fewer_is_better(X, seed, scarc
     required = allowed & (rng.random((p, p)) < 0.2)
     ordering = forward(Moments.from_rows(X))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(adaptive, "LITERAL", 0)
+        patch.setattr(adaptive, "ONE_BY_ONE", 0)
         patch.setattr(adaptive, "SCARCE", math.inf if scarce else 0.0)
         found = chosen(ordering, allowed, required)
     assert not (found.parents & ~allowed).any()
@@ -102,7 +101,7 @@ def test_both_ways_to_the_gains_agree():
     X = simulate("erdos-renyi", 30, 200, 7, degree=4).X
     ordering = forward(Moments.from_rows(X))
     scatter, root = (
-        FromScatter(ordering.factor.triangles, np.ones(len(ordering.order))),
+        FromScatter(ordering.factor, np.ones(len(ordering.order))),
         FromRoot(ordering.L, ordering.W),
     )
     for m, parents in ((20, [3, 7, 11]), (29, list(range(0, 29, 2))), (5, [])):
@@ -141,7 +140,7 @@ def test_relabelling_the_columns_relabels_the_answer(X, data):
 
 @pytest.mark.parametrize("limit", [0, 100])
 def test_what_is_known_is_kept(limit, monkeypatch):
-    monkeypatch.setattr(adaptive, "LITERAL", limit)
+    monkeypatch.setattr(adaptive, "ONE_BY_ONE", limit)
     drawn = simulate("erdos-renyi", 12, 300, 1, degree=3)
     truth = drawn.dag.directed
     knowledge = {"forbidden": [truth[0], truth[1]], "required": [("X9", "X12")]}
@@ -177,7 +176,7 @@ def test_nothing_and_everything():
     full = learn(rng.standard_normal((3000, 8)) @ np.linalg.inv(np.eye(8) - B), parents="adaptive")
     assert full.graph.edge_count == 28
     assert full.expected_false_edges == 0
-    assert full.details["penalty"] == LEAST
+    assert full.details["penalty"] == LEAST_PENALTY
     pair = learn(rng.standard_normal((20, 2)), parents="adaptive")
     assert pair.graph.edge_count in (0, 1)
 
@@ -185,7 +184,7 @@ def test_nothing_and_everything():
 def test_the_price_follows_the_share():
     assert edge_penalty(100, 45, 0)[0] == pytest.approx(math.log(100) + 2 * math.log(91))
     assert edge_penalty(100, 45, 22)[1] == pytest.approx(22.5 / 46)
-    assert edge_penalty(100, 45, 45)[0] == LEAST
+    assert edge_penalty(100, 45, 45)[0] == LEAST_PENALTY
     prices = [edge_penalty(500, 45, k)[0] for k in range(46)]
     assert prices == sorted(prices, reverse=True)
 

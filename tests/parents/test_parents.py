@@ -16,9 +16,9 @@ from strategies.tables import tables
 
 from ordag import Moments, learn, simulate
 from ordag.errors import SettingError
-from ordag.order.digits import column_lengths
+from ordag.order.factor import Factor
 from ordag.order.least_squares import forward
-from ordag.order.triangles import Triangles
+from ordag.order.rounding import column_lengths
 from ordag.parents import select
 from ordag.parents.bic import backward_elimination, expected_false
 from ordag.parents.tests import (
@@ -68,9 +68,9 @@ def test_p_values_of_dense_designs_agree_with_exact_arithmetic(p, n):
     assert (error <= allowed)[seen].all()
     assert seen[ordering.uncertainty < 1e-9].sum() > 20
     assert ((ours <= 0.01) == (exact <= 0.01)).all()
-    c = ordering.factor.triangles.condition(column_lengths(ordering.moments)[ordering.order])
+    c = ordering.factor.condition(column_lengths(ordering.moments)[ordering.order])
     bound = np.zeros((p, p))
-    for slab, rounding in correlation_noise(ordering.factor.triangles, c, squared=False):
+    for slab, rounding in correlation_noise(ordering.factor, c, squared=False):
         bound[slab.start : slab.stop, : slab.stop] = rounding
     assert (np.abs(partial_correlations(ordering.W) - r) <= bound + 1e-9).all()
     assert bound.max() < 3.0 * ordering.uncertainty.max()
@@ -171,10 +171,10 @@ def test_a_rate_counted_first_is_that_of_all_p_values_sorted(alpha, test, known,
 def test_slabs_and_single_pairs_hold_what_the_matrix_holds(monkeypatch):
     p = 300  # several slabs
     random = np.random.default_rng(0)
-    triangles = Triangles.of(np.tril(random.standard_normal((p, p)) / 20) + np.eye(p))
-    r = partial_correlations(triangles.W)
+    factor = Factor.of(np.tril(random.standard_normal((p, p)) / 20) + np.eye(p))
+    r = partial_correlations(factor.W)
     from_slabs = np.zeros((p, p))
-    for slab in slabs(triangles):
+    for slab in slabs(factor):
         from_slabs[slab.start : slab.stop, : slab.stop] = np.where(slab.pairs, slab.r, 0.0)
         later, earlier = slab.positions(slab.pairs)
         np.testing.assert_array_equal(slab.r[slab.pairs], r[later, earlier])
@@ -182,14 +182,14 @@ def test_slabs_and_single_pairs_hold_what_the_matrix_holds(monkeypatch):
     later, earlier = np.nonzero(np.tril(random.random((p, p)) < 0.02, -1))
     mixed = random.permutation(len(later))
     later, earlier = later[mixed], earlier[mixed]
-    np.testing.assert_array_equal(correlations_of(triangles, later, earlier), r[later, earlier])
-    assert len(correlations_of(triangles, later[:0], earlier[:0])) == 0
+    np.testing.assert_array_equal(correlations_of(factor, later, earlier), r[later, earlier])
+    assert len(correlations_of(factor, later[:0], earlier[:0])) == 0
     some = [1, 2, 217, 218, 299]
-    rows = dict(correlations_with(triangles, some))
+    rows = dict(correlations_with(factor, some))
     assert list(rows) == some
     for m, row in rows.items():
         np.testing.assert_array_equal(row, r[m, :m])
-    assert not list(correlations_with(triangles, []))
+    assert not list(correlations_with(factor, []))
 
 
 def test_edges_are_the_mask_of_parents():

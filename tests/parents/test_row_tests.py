@@ -37,7 +37,7 @@ def test_equals_the_definition(seed, n, rounded):
 def test_blocks_change_nothing(monkeypatch):
     x, y = np.random.default_rng(1).standard_normal((2, 50))
     whole = corrected_distance_correlation(x, y)
-    monkeypatch.setattr(row_tests, "BLOCK", 150)
+    monkeypatch.setattr(row_tests, "DISTANCES_AT_ONCE", 150)
     assert corrected_distance_correlation(x, y) == pytest.approx(whole)
 
 

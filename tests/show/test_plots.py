@@ -361,7 +361,7 @@ def test_the_likeliest_pairs_that_are_not_joined(together, monkeypatch):
     order, skeleton = fit.ordering.order, fit.graph.skeleton
     pairs = [(m, j) for m in range(12) for j in range(m) if not skeleton[order[m], order[j]]]
     ranked = sorted(pairs, key=lambda pair: fit.selection.p_values[pair])
-    monkeypatch.setattr("ordag.parents.tests.TOGETHER", together)
+    monkeypatch.setattr("ordag.parents.tests.CACHE_NUMBERS", together)
     for most in (3, 20, 1000):
         found = View(fit, most).pairs
         absent = [(i, j) for i, j, kind in zip(found.source, found.target, found.kind, strict=True) if kind == "absent"]

@@ -15,8 +15,8 @@ from ordag.evidence.finding import Finding, Level, unchecked
 from ordag.graph.distances import hamming
 from ordag.learners.cvs import CvsSettings
 from ordag.linalg import inverse, lengths, triangle
-from ordag.order.ordering import Factor, Ordering
-from ordag.order.triangles import Triangles
+from ordag.order.factor import Factor
+from ordag.order.ordering import Ordering
 from ordag.parents import row_test, select
 from ordag.words import counted
 
@@ -61,7 +61,7 @@ def sort_and_regress(baseline: Baseline) -> Mask:
     variances = np.asarray(moments.variances)
     digits = np.round(np.log(variances), 9)  # what ties keeps the learned order, as the sort is stable
     order = np.argsort(digits, kind="stable")
-    factor = Factor(Triangles.of(triangle(moments.R[:, order]).T), np.zeros(len(order)))
+    factor = Factor.of(triangle(moments.R[:, order]).T)
     sorted_ = Ordering.along(order, moments, factor, np.full(len(order), np.inf))
     test = None if row_test(cvs.test) is not None else cvs.test
     selection = select(sorted_, rule=cvs.parents, alpha=cvs.alpha, test=test, correction=cvs.correction)

@@ -65,7 +65,7 @@ class Baseline:
         order = np.array(fit.places or topological_order(fit.graph.adjacency))
         given = fit.moments
         factor = None if fit.ordering is None else fit.ordering.factor
-        R = triangle(given.R[:, order]) if factor is None else factor.triangles.L.T
+        R = triangle(given.R[:, order]) if factor is None else factor.L.T
         names = [fit.names[j] for j in order]
         moments = Moments(given.n, given.mean[order], names, R=np.asfortranarray(R), squared=given.squared)
         in_line = None if rows is None else rows[:, order]

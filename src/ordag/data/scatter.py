@@ -9,11 +9,11 @@ not, a QR again.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas
 
 from ordag.arrays import Array
 from ordag.data.table_checks import LARGEST, SMALLEST
-from ordag.linalg import EPSILON, add_products, cholesky, lengths, triangle
+from ordag.linalg import EPSILON, add_products, cholesky, lengths, reciprocal_condition, triangle
 
 WELL_CONDITIONED = 1e-6
 """Reciprocal condition number of the correlations above which a Gram matrix loses at most six of sixteen digits."""
@@ -91,8 +91,7 @@ def root_of_scatter(scatter: Array) -> tuple[Array, float] | None:
     L = cholesky(scatter)
     if L is None:
         return None
-    reciprocal, _ = lapack.dtrcon(L / lengths(L.T)[:, None], norm="1", uplo="L")
-    return L.T, float(reciprocal) ** 2
+    return L.T, reciprocal_condition(L / lengths(L.T)[:, None], "L") ** 2
 
 
 def merge_roots(parts: list[tuple[int, Array, Array]]) -> tuple[int, Array, Array]:
@@ -197,8 +196,7 @@ def _plain(R: Array) -> bool:
     size = lengths(R)
     if not ((size > SMALLEST) & (size < LARGEST)).all():
         return False
-    reciprocal, _ = lapack.dtrcon(R / size, norm="1", uplo="U")
-    return float(reciprocal) ** 2 >= 10.0 * WELL_CONDITIONED
+    return reciprocal_condition(R / size, "U") ** 2 >= 10.0 * WELL_CONDITIONED
 
 
 def root_of_rows(X: Array) -> tuple[int, Array, Array]:

@@ -133,7 +133,7 @@ def equality_test(found: Found) -> EqualVariances | None:
     if ordering is not None and n >= least_squares_rows(p):
         df = np.asarray(n - 1.0 - np.arange(p), dtype=np.float64)
         factor = (ordering if ordering.factor is not None else with_factor(ordering)).known_factor
-        variances = factor.triangles.L_diagonal**2 / df
+        variances = factor.L_diagonal**2 / df
     else:
         assert found.refit is not None
         df, variances = found.refit.residual_df.astype(np.float64), found.refit.sem.omega
@@ -152,8 +152,8 @@ def residual_kurtosis(found: Found) -> float:
         return 0.0
     centred = found.profile.rows - found.profile.rows.mean(axis=0)
     if found.ordering is not None and found.ordering.factor is not None:
-        triangles = found.ordering.factor.triangles
-        residuals = triangles.times_W(centred[:, found.ordering.order].T).T * triangles.L_diagonal
+        factor = found.ordering.factor
+        residuals = factor.times_W(centred[:, found.ordering.order].T).T * factor.L_diagonal
     else:
         assert found.sem is not None
         residuals = centred - found.sem.by_parents(centred)

@@ -144,7 +144,7 @@ def usual_count(found: Found) -> int:
         each = BY_LASSO * p**2
     elif cvs is not None and cvs.variance == "auto":
         each = 3.0 * BY_SUPPORTS * p**2  # a sparse order, and supports along the other one
-    elif found.ordering is not None and found.ordering.support is not None:
+    elif found.ordering is not None and found.ordering.parent_sets is not None:
         each = BY_SUPPORTS * p**2
     else:
         each = (BY_TESTS if cvs is not None and cvs.parents == "test" else found.recipe.seconds) * (p + 10.0) ** 2

@@ -111,7 +111,7 @@ def step_columns(found: Found) -> dict[str, Any]:
         return {"node": [], "variance": [], "margin": []}
     ordering = found.ordering
     columns = {"node": list(found.order or ()), "variance": ordering.variances, "margin": ordering.margins}
-    if ordering.factor is None or ordering.support is not None:
+    if ordering.factor is None or ordering.parent_sets is not None:
         return columns  # the rule compared other variances than those given all before
     before = None if found.known is None else found.known.before
     return columns | step_evidence(ordering, found.graph.links, TIED, before).columns

@@ -20,11 +20,10 @@ from ordag.knowledge.masks import Constraints
 from ordag.learners.found import AnyFound, Found
 from ordag.learners.settings import MethodSettings, edge_test, level_of_tests
 from ordag.learners.supports import ArrowTest, SupportResult, supported_graph, what_few_rows_show
-from ordag.order import ESTIMATORS, RULES, better_order, find_order, rule_of
+from ordag.order import ESTIMATORS, RULES, VarianceEstimator, better_order, find_order, rule_of
 from ordag.order.least_squares import with_factor
 from ordag.order.on_device import forward_on, torch_device
 from ordag.order.ordering import Ordering, Rule
-from ordag.order.own import VarianceEstimator
 from ordag.order.sparse import few_rows
 from ordag.parents import CORRECTIONS, PARENT_RULES, row_test, select
 from ordag.parents.row_tests import RowTest

@@ -175,7 +175,7 @@ class Found:
     def details(self) -> Mapping[str, Any]:
         """What else there is to tell, in plain values: that of the search, and of whatever was done to its graph."""
         details = {} if self.result is None else self.result.details()
-        if self.ordering is not None and self.ordering.support is not None:
+        if self.ordering is not None and self.ordering.parent_sets is not None:
             details["variance"] = self.ordering.rule
         if self.oriented is not None:
             details |= self.oriented.details()

@@ -12,8 +12,8 @@ from ordag.arrays import Array
 from ordag.errors import PrecisionWarning
 from ordag.graph.cpdag import Cpdag
 from ordag.learners.found import Found
-from ordag.order.digits import NEGLIGIBLE, column_lengths, noise
 from ordag.order.ordering import Ordering
+from ordag.order.rounding import NEGLIGIBLE, column_lengths, noise
 from ordag.parents.selection import Selection
 from ordag.parents.tests import in_doubt
 from ordag.words import joined, shown
@@ -30,8 +30,8 @@ def with_digits_checked(found: Found) -> Found:
 
     Where every variance given all predecessors is known well, so is every one given fewer, and there is nothing to do.
     """
-    factor = None if found.ordering is None else found.ordering.factor
-    if factor is not None and factor.uncertainty.max() <= NEGLIGIBLE:
+    uncertainty = None if found.ordering is None else found.ordering.uncertainty
+    if uncertainty is not None and uncertainty.max() <= NEGLIGIBLE:
         return found
     if isinstance(found.graph, Cpdag):
         return found  # PC refuses tests without digits, GES says how far rounding may have moved its score
@@ -62,10 +62,10 @@ def few_digits(found: Found) -> str | None:
 
 def doubtful_pairs(ordering: Ordering, selection: Selection) -> str | None:
     """A sentence on the pairs whose test would decide otherwise within the rounding of their partial correlation."""
-    triangles, squared = ordering.known_factor.triangles, ordering.moments.squared
-    c = triangles.condition(column_lengths(ordering.moments)[ordering.order])
+    factor, squared = ordering.known_factor, ordering.moments.squared
+    c = factor.condition(column_lengths(ordering.moments)[ordering.order])
     doubtful: list[tuple[float, int, int]] = []
-    pairs_in_doubt = in_doubt(triangles, selection.n, selection.test, selection.level, c, squared=squared)
+    pairs_in_doubt = in_doubt(factor, selection.n, selection.test, selection.level, c, squared=squared)
     for later, earlier, rounding in pairs_in_doubt:
         doubtful += zip((-rounding).tolist(), later.tolist(), earlier.tolist(), strict=True)
     if not doubtful:
@@ -79,7 +79,7 @@ def doubtful_pairs(ordering: Ordering, selection: Selection) -> str | None:
 
 
 def regression_noise(found: Found) -> Array:
-    r"""The relative uncertainty of every error variance in the fitted model (see `ordag.order.digits`).
+    r"""The relative uncertainty of every error variance in the fitted model (see `ordag.order.rounding`).
 
     The residual of j is $x_j - \sum_i B_{ij} x_i$, so its condition is $(\|x_j\| + \sum_i |B_{ij}| \|x_i\|) / \|e_j\|$.
     """

@@ -17,7 +17,7 @@ from ordag.graph.links import Links
 from ordag.knowledge.masks import Constraints
 from ordag.model.refit import Refit, refit
 from ordag.order.ordering import Ordering
-from ordag.order.sparse import MOST, ROWS_EACH
+from ordag.order.sparse import MOST_PARENTS, ROWS_PER_PARENT
 from ordag.parents.row_tests import RowTest, row_p_value, row_test
 from ordag.parents.tests import Test, named_test
 from ordag.words import counted
@@ -78,10 +78,10 @@ def supported_graph(ordering: Ordering, rate: float, known: Constraints | None, 
     chance find than any other pair. Leaving out one parent of a variable changes the tests of the others, so they are made again until all
     that are left pass.
     """
-    assert ordering.support is not None
+    assert ordering.parent_sets is not None
     moments = ordering.moments
-    sizes = [len(support) for support in ordering.support]
-    links = Links.between(moments.p, np.concatenate(ordering.support), np.repeat(ordering.order, sizes))
+    sizes = [len(support) for support in ordering.parent_sets]
+    links = Links.between(moments.p, np.concatenate(ordering.parent_sets), np.repeat(ordering.order, sizes))
     if known is not None:
         links = Links.of(links.mask & known.allowed | known.required)
     while True:
@@ -109,7 +109,7 @@ def least_correlation(n: int, p: int, rate: float) -> float:
 
 def what_few_rows_show(n: int, p: int, rate: float) -> str:
     """What can be known at all of so many variables from so few rows, in a sentence."""
-    most = min(MOST, n // ROWS_EACH)
+    most = min(MOST_PARENTS, n // ROWS_PER_PARENT)
     return (
         f"Of {p} variables {counted(n, 'row')} show strong effects only: a single arrow is found from a partial correlation of about "
         f"{least_correlation(n, p, rate):.2f} on, and no variable can have more than {counted(most, 'parent')}. That an arrow is not "

@@ -1,4 +1,4 @@
-"""Graphs and numbers in, structural equation models out: their moments, their data, their identifiability."""
+"""Structural equation models: their fit, their moments, their data, their identifiability."""
 
 from ordag.model.designs import DESIGNS, Design
 from ordag.model.identifiability import (

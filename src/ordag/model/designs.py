@@ -1,4 +1,4 @@
-"""The random models that `simulate` knows by name: one function and one entry each."""
+"""The random models of `simulate`: one function and one entry of `DESIGNS` each."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from inspect import signature
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ordag.arrays import Array
+from ordag.arrays import Array, Indices
 from ordag.checks import as_number, as_numbers, short
 from ordag.errors import SettingError
 from ordag.words import counted
 
 Range: TypeAlias = tuple[float, float]
-Indices: TypeAlias = NDArray[np.intp]
 
 
 class Streams(NamedTuple):
-    """Independent sources of randomness, so that drawing more of one thing leaves the others as they were."""
+    """Independent generators, so that drawing more of one thing does not change the others."""
 
     labels: np.random.Generator
     graph: np.random.Generator
@@ -30,7 +28,7 @@ class Streams(NamedTuple):
     rows: np.random.Generator
 
 
-class Recipe(NamedTuple):
+class DrawnModel(NamedTuple):
     """A model whose variables are numbered causes first: causes[i] → effects[i] has the weight weights[i]."""
 
     causes: Indices
@@ -41,12 +39,12 @@ class Recipe(NamedTuple):
 
 @dataclass(frozen=True)
 class Design:
-    """A way to draw a `Recipe`: a function of p and the streams; its keyword-only arguments are its options.
+    """A way to draw a model: a function of p and the streams, whose keyword-only arguments are its options.
 
     A design with a fixed p is one given model, whose columns stay in their order.
     """
 
-    draw: Callable[..., Recipe]
+    draw: Callable[..., DrawnModel]
     aliases: tuple[str, ...] = ()
     fixed_p: int | None = None
 
@@ -56,19 +54,19 @@ class Design:
         return frozenset(one.name for one in parameters if one.kind is one.KEYWORD_ONLY)
 
 
-def homogeneous(p: int, streams: Streams) -> Recipe:
+def homogeneous(p: int, streams: Streams) -> DrawnModel:
     """Park & Kim, Section 4.1: error variances 1, weights at least 0.25 in size."""
     return _all_pairs(p, streams, smallest=0.25, omega=np.ones(p))
 
 
-def heterogeneous(p: int, streams: Streams) -> Recipe:
+def heterogeneous(p: int, streams: Streams) -> DrawnModel:
     """Park & Kim, Section 4.2: error variances uniform on [1, 3], weights at least 1 in size."""
     return _all_pairs(p, streams, smallest=1.0, omega=streams.variances.uniform(1.0, 3.0, p))
 
 
-def nonfaithful(p: int, streams: Streams) -> Recipe:
+def nonfaithful(p: int, streams: Streams) -> DrawnModel:
     """Park & Kim, Section 4.3: X₁ and X₂ are adjacent, and independent given X₃."""
-    return Recipe(np.array([0, 0, 1]), np.array([1, 2, 2]), np.ones(3), np.array([2.25, 1.5, 1.5]))
+    return DrawnModel(np.array([0, 0, 1]), np.array([1, 2, 2]), np.ones(3), np.array([2.25, 1.5, 1.5]))
 
 
 def erdos_renyi(
@@ -78,7 +76,7 @@ def erdos_renyi(
     degree: float = 2.0,
     weights: Range = (0.5, 2.0),
     variances: str | float | Range = "equal",
-) -> Recipe:
+) -> DrawnModel:
     """Every pair is joined with probability degree/(p − 1), independently of the others."""
     _check_degree(degree, p)
     pairs = p * (p - 1) // 2
@@ -87,7 +85,7 @@ def erdos_renyi(
     number = np.sort(streams.graph.choice(pairs, edges, replace=False, shuffle=False)) if edges else np.arange(0)
     effects = ((1.0 + np.sqrt(8.0 * number + 1.0)) / 2.0).astype(np.intp)
     causes = number - effects * (effects - 1) // 2
-    return Recipe(causes, effects, _signed(edges, streams, weights), _variances(p, streams, variances))
+    return DrawnModel(causes, effects, _signed(edges, streams, weights), _variances(p, streams, variances))
 
 
 def scale_free(
@@ -97,7 +95,7 @@ def scale_free(
     degree: float = 2.0,
     weights: Range = (0.5, 2.0),
     variances: str | float | Range = "equal",
-) -> Recipe:
+) -> DrawnModel:
     """Each variable takes about degree/2 parents among the earlier ones, by preferential attachment.
 
     A parent is chosen with a chance proportional to one plus the number of arrows it has.
@@ -114,7 +112,7 @@ def scale_free(
         causes += sorted(parents)
         effects += [j] * len(parents)
         tickets += [*sorted(parents), *[j] * (1 + len(parents))]
-    return Recipe(
+    return DrawnModel(
         np.array(causes, dtype=np.intp),
         np.array(effects, dtype=np.intp),
         _signed(len(causes), streams, weights),
@@ -122,7 +120,9 @@ def scale_free(
     )
 
 
-def chain(p: int, streams: Streams, *, weights: Range = (0.7, 1.0), variances: str | float | Range = "equal") -> Recipe:
+def chain(
+    p: int, streams: Streams, *, weights: Range = (0.7, 1.0), variances: str | float | Range = "equal"
+) -> DrawnModel:
     """Each variable has its predecessor as a parent, and two earlier ones that have fewer than four children.
 
     The predecessor may be one of the two. Chen, Drton & Wang (2019) have this design, `hub` and `rs40`.
@@ -137,7 +137,9 @@ def chain(p: int, streams: Streams, *, weights: Range = (0.7, 1.0), variances: s
     return _from_parents(parents, streams, weights, variances)
 
 
-def hub(p: int, streams: Streams, *, weights: Range = (0.7, 1.0), variances: str | float | Range = "equal") -> Recipe:
+def hub(
+    p: int, streams: Streams, *, weights: Range = (0.7, 1.0), variances: str | float | Range = "equal"
+) -> DrawnModel:
     """Each variable has its predecessor as a parent, and two of the first ten."""
     parents: list[list[int]] = [[] for _ in range(p)]
     for j in range(1, p):
@@ -146,27 +148,37 @@ def hub(p: int, streams: Streams, *, weights: Range = (0.7, 1.0), variances: str
     return _from_parents(parents, streams, weights, variances)
 
 
-def hub5(p: int, streams: Streams, *, weights: Range = (0.5, 1.0), variances: str | float | Range = "equal") -> Recipe:
+def hub5(
+    p: int, streams: Streams, *, weights: Range = (0.5, 1.0), variances: str | float | Range = "equal"
+) -> DrawnModel:
     """`hub` with weights from 0.5 on."""
     return hub(p, streams, weights=weights, variances=variances)
 
 
-def er2(p: int, streams: Streams, *, weights: Range = (0.5, 1.0), variances: str | float | Range = "equal") -> Recipe:
+def er2(
+    p: int, streams: Streams, *, weights: Range = (0.5, 1.0), variances: str | float | Range = "equal"
+) -> DrawnModel:
     """`erdos_renyi` of degree 2, or complete where there are fewer than three variables; weights from 0.5 to 1."""
     return erdos_renyi(p, streams, degree=min(2.0, p - 1.0), weights=weights, variances=variances)
 
 
-def er4(p: int, streams: Streams, *, weights: Range = (0.5, 1.0), variances: str | float | Range = "equal") -> Recipe:
+def er4(
+    p: int, streams: Streams, *, weights: Range = (0.5, 1.0), variances: str | float | Range = "equal"
+) -> DrawnModel:
     """`er2` with degree 4."""
     return erdos_renyi(p, streams, degree=min(4.0, p - 1.0), weights=weights, variances=variances)
 
 
-def er2w3(p: int, streams: Streams, *, weights: Range = (0.3, 1.0), variances: str | float | Range = "equal") -> Recipe:
+def er2w3(
+    p: int, streams: Streams, *, weights: Range = (0.3, 1.0), variances: str | float | Range = "equal"
+) -> DrawnModel:
     """`er2` with weights from 0.3 on."""
     return er2(p, streams, weights=weights, variances=variances)
 
 
-def rs40(p: int, streams: Streams, *, weights: Range = (0.3, 1.0), variances: str | float | Range = "equal") -> Recipe:
+def rs40(
+    p: int, streams: Streams, *, weights: Range = (0.3, 1.0), variances: str | float | Range = "equal"
+) -> DrawnModel:
     """Each variable has its predecessor as a parent, and Binomial(#earlier, 3/(2p − 2)) of the earlier ones."""
     parents: list[list[int]] = [[] for _ in range(p)]
     for j in range(1, p):
@@ -192,18 +204,22 @@ DESIGNS: dict[str, Design] = {
 }
 
 
-def _all_pairs(p: int, streams: Streams, smallest: float, omega: Array) -> Recipe:
+def _all_pairs(p: int, streams: Streams, smallest: float, omega: Array) -> DrawnModel:
     """Weights uniform on [−2, 2]; a pair whose weight falls within (−smallest, smallest) is not joined."""
     causes, effects = np.triu_indices(p, 1)
     weights = streams.weights.uniform(-2.0, 2.0, len(causes))
     kept = np.abs(weights) >= smallest
-    return Recipe(causes[kept], effects[kept], weights[kept], omega)
+    return DrawnModel(causes[kept], effects[kept], weights[kept], omega)
 
 
-def _from_parents(parents: list[list[int]], streams: Streams, weights: Range, variances: str | float | Range) -> Recipe:
+def _from_parents(
+    parents: list[list[int]], streams: Streams, weights: Range, variances: str | float | Range
+) -> DrawnModel:
     causes = np.array([i for ones in parents for i in ones], dtype=np.intp)
     effects = np.repeat(np.arange(len(parents)), [len(ones) for ones in parents])
-    return Recipe(causes, effects, _signed(len(causes), streams, weights), _variances(len(parents), streams, variances))
+    return DrawnModel(
+        causes, effects, _signed(len(causes), streams, weights), _variances(len(parents), streams, variances)
+    )
 
 
 def _signed(edges: int, streams: Streams, weights: Range) -> Array:
@@ -222,7 +238,7 @@ def _variances(p: int, streams: Streams, variances: str | float | Range) -> Arra
 
 
 def _limits(given: float | Range, what: str) -> Range:
-    """(low, high); a single number is both."""
+    """(low, high) of a range; a single number is both."""
     limits = as_numbers(given, what, SettingError)
     if limits.shape not in ((), (2,)):
         raise SettingError(f"{what}={short(given)}: give two numbers, (low, high).")

@@ -1,4 +1,4 @@
-r"""Total causal effects in a model: the records, and their standard errors given the graph.
+r"""Total causal effects in a model, and their standard errors given the graph.
 
 In the model x = intercept + xB + e, raising $x_a$ by one from outside raises $x_b$ by the sum over all directed paths from
 a to b of the products of their weights, which is $T_{ab}$ with $T = (I - B)^{-1} = I + B + B^2 + \dots$
@@ -12,15 +12,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import qr, solve_triangular
 from scipy.special import ndtri
 
 from ordag.arrays import Array, Mask
 from ordag.checks import short
 from ordag.errors import ColumnError, SettingError
-from ordag.linalg import triangle
+from ordag.graph.links import Links
+from ordag.linalg import lengths, triangle
 from ordag.markup import MOST_ROWS, arrow, card, sentence, table
-from ordag.model.robustness import effect_robustness
+from ordag.model.refit import robustness_value
 from ordag.model.sem import LinearSEM
 from ordag.words import about, counted, did_you_mean, harmless, listed, number, share, shown
 
@@ -31,10 +32,10 @@ Kind = Literal["posterior", "bootstrap", "given-graph"]
 KINDS: tuple[Kind, ...] = ("posterior", "bootstrap", "given-graph")
 
 FEWEST_PATHS = 20
-"""Graphs with a path from which on there is an interval: the percentiles of fewer are too near to each other."""
+"""The least number of graphs with a path for an interval: percentiles of fewer are too close together."""
 
 IMPROBABLE = 0.05
-"""The share of graphs with a path below which there is probably none."""
+"""The share of graphs with a path below which a path is called improbable."""
 
 
 @dataclass(frozen=True)
@@ -42,17 +43,17 @@ class Effect:
     """The total effect of `source` on `target`: how much the target changes when the source is raised by one.
 
     estimate: that of the learned graph, 0 where no directed path was found in it.
-    interval: what the other numbers are from: "posterior" (graphs drawn for the resamples that the probabilities of arrows are averaged
-        over, each fitted to its resample), "bootstrap" (the graph learned again from every resample), or "given-graph" (as if it had
-        been known beforehand).
+    interval: the source of the other numbers: "posterior" (graphs drawn for the resamples that the probabilities of arrows are averaged
+        over, each fitted to its resample), "bootstrap" (the graph learned again from every resample), or "given-graph" (as if the graph
+        had been known).
     std_error, low, high, median: over the graphs that have a directed path; nan where fewer than 20 have one (the median where none
         has), and for a model that was not fitted to rows. mean: over all graphs, 0 where there is no path.
     path_found: whether the learned graph has a directed path. probability: of a path, the share of the graphs drawn from the posterior that
         have one. path_support: the share of resamples in whose learned graph there is one. Both are nan where there are none.
     robustness: the share of what is left of both that a hidden common cause would have to explain to bring the effect to zero
-        (`ordag.model.robustness`); nan without a path in the learned graph.
-    replicates: how many resamples there were.
-    wrong: the share of the arrows of the learned graph that is expected wrong, nan where unknown. cautions: what speaks against the
+        (`ordag.model.refit.robustness_value`); nan without a path in the learned graph.
+    replicates: the number of resamples.
+    wrong: the share of the arrows of the learned graph that is expected wrong, nan where unknown. cautions: reasons to doubt the
         graph, each with what to do about it.
     """
 
@@ -75,12 +76,12 @@ class Effect:
     cautions: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; None for what is not known."""
+        """The fields as plain values, None where unknown."""
         values = {key: None if value != value else value for key, value in vars(self).items()}
         return {**values, "cautions": list(self.cautions)}
 
     def __str__(self) -> str:
-        """What was found, in two lines; then what to expect of the graph, and one line for each caution."""
+        """Two lines on the effect; then the expected share of wrong arrows, and one line for each caution."""
         lines = [f"{shown(self.source)} → {shown(self.target)}: {self._size}", self.certainty]
         if self.wrong == self.wrong:
             lines.append(f"Of the arrows of the learned graph {about(self.wrong)} are expected wrong.")
@@ -88,12 +89,12 @@ class Effect:
 
     @property
     def _share(self) -> float:
-        """Of the graphs, those with a path; nan where there is only one."""
+        """The share of graphs with a path; nan where there is only one graph."""
         return self.path_support if self.interval == "bootstrap" else self.probability
 
     @property
     def _size(self) -> str:
-        """How large the effect is."""
+        """The size of the effect, in words."""
         if self._share < IMPROBABLE:
             return "there is probably no directed path"
         estimate, known = (self.estimate if self.path_found else self.median), self.low == self.low
@@ -107,18 +108,18 @@ class Effect:
 
     @property
     def certainty(self) -> str:
-        """How sure it is that there is a directed path, and how strong a hidden common cause would have to be."""
+        """The probability of a directed path, and the strength of a hidden common cause that could explain the effect, in words."""
         return " ".join([*self._path, *self._robust])
 
     @property
     def _path(self) -> list[str]:
         if self._share != self._share:
             return []
-        said = f"Probability of a path: {share(self.probability)}."
+        text = f"Probability of a path: {share(self.probability)}."
         if self.interval == "bootstrap":
-            said = f"Resamples with a path: {share(self.path_support)} of {self.replicates}."
+            text = f"Resamples with a path: {share(self.path_support)} of {self.replicates}."
         surprising = self.path_found != (self._share >= IMPROBABLE)
-        return [said, f"The learned graph has {'one' if self.path_found else 'none'}."] if surprising else [said]
+        return [text, f"The learned graph has {'one' if self.path_found else 'none'}."] if surprising else [text]
 
     @property
     def _robust(self) -> list[str]:
@@ -130,7 +131,7 @@ class Effect:
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """All total effects: that of i on j at [i, j]. The fields are those of `Effect`."""
+    """All total effects: that of i on j at [i, j]. For the fields see `Effect`."""
 
     names: tuple[str, ...]
     estimate: Array
@@ -184,7 +185,7 @@ class Effects:
         )
 
     def of(self, source: str, target: str) -> Effect:
-        """That of one variable on another."""
+        """The effect of one variable on another."""
         i, j = check_pair(source, target, self.names)
         numbers: dict[str, Any] = {
             name: float(values[i, j]) + 0.0 for name, values in vars(self).items() if isinstance(values, np.ndarray)
@@ -201,8 +202,7 @@ class Effects:
 
 
 def effects_given_graph(sem: LinearSEM, R: Array | None, level: float) -> Effects:
-    """The effects with normal intervals around them; R is the root of the scatter that the model was fitted to, None for a
-    model that was not fitted to rows."""
+    """All total effects with normal intervals; R is the root of the scatter that the model was fitted to, None if it was not fitted."""
     effects = sem.total_effects()
     path, unknown = effects != 0, np.full(effects.shape, np.nan)
     std_error = unknown if R is None else np.sqrt(effect_variances(sem, R, effects))
@@ -245,15 +245,32 @@ def effect_variances(sem: LinearSEM, R: Array, effects: Array) -> Array:
     return variances
 
 
+def effect_robustness(R: Array, links: Links, wanted: Mask) -> Array:
+    """The robustness value of the effect of a on b at [a, b] where `wanted`, else nan.
+
+    It is that of the weight of a in the regression of b on a and the parents of a, which block all other paths from a to b. R is the
+    root of the scatter, and with u the part of its column a that its parents leave, f is the length of the part of column b along
+    u divided by the length of what all of them leave of it.
+    """
+    values = np.full(wanted.shape, np.nan)
+    for a in np.flatnonzero(wanted.any(axis=1)).tolist():
+        b = np.flatnonzero(wanted[a])
+        Q, _ = qr(R[:, [*links.turned.row(a).tolist(), a]], mode="economic", check_finite=False)
+        explained = Q.T @ R[:, b]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values[a, b] = robustness_value(np.abs(explained[-1]) / lengths(R[:, b] - Q @ explained))
+    return values
+
+
 def check_pair(source: str, target: str, names: tuple[str, ...]) -> tuple[int, int]:
-    """The places of two different variables."""
-    i, j = _place(source, names), _place(target, names)
+    """The columns of two different variables."""
+    i, j = _column(source, names), _column(target, names)
     if i == j:
         raise SettingError(f"source=… and target=… are both {shown(source)}: give two different variables.")
     return i, j
 
 
-def _place(name: str, names: tuple[str, ...]) -> int:
+def _column(name: str, names: tuple[str, ...]) -> int:
     if not isinstance(name, str) or name not in names:
         hint = did_you_mean(name, names) if isinstance(name, str) else ""
         raise ColumnError(f"There is no variable {short(name)}.{hint} The variables are {listed(names)}.")

@@ -1,4 +1,4 @@
-"""Whether a model's causal order can be read off its conditional variances (Park & Kim, Theorem 2.2)."""
+"""Check whether conditional variances identify a model's causal order (Park & Kim, Theorem 2.2)."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ordag.arrays import Array, Mask
+from ordag.arrays import Array, Indices, Mask
 from ordag.checks import as_list, as_numbers, is_whole, short
 from ordag.errors import GraphError, SettingError
 from ordag.graph.acyclic import topological_order, transitive_closure
 from ordag.model.sem import LinearSEM, representable
 from ordag.words import shown
 
-BLOCK = 64  # rows whose squares are summed together
+SUMMED_ROWS = 64
+"""Rows whose squares are summed together."""
 
 
 @dataclass(frozen=True, eq=False)
 class Identifiability:
-    """The theorem's condition for one model, pair by pair, and what the ordering algorithm makes of it."""
+    """The theorem's condition for one model, pair by pair, and the order that the algorithm finds."""
 
     order: tuple[str, ...]
     """The causal order that was checked."""
@@ -34,16 +35,16 @@ class Identifiability:
     holds_in_every_order: bool
     """The condition with k given all non-descendants of j: that for all causal orders at once."""
     greedy_order: tuple[str, ...]
-    """The variables as the algorithm takes them if it knows the distribution, least variance first."""
+    """The order in which the algorithm takes the variables from the exact distribution, least variance first."""
     greedy_is_right: bool
-    """In that order nobody precedes one of its causes."""
+    """Whether no variable precedes one of its causes in that order."""
 
 
 def identifiability(sem: LinearSEM, order: Sequence[int] | None = None) -> Identifiability:
     r"""Check the condition of Park & Kim's Theorem 2.2, for a causal order π of the columns.
 
-    It asks $\omega_j < \operatorname{Var}(X_k \mid X_{\pi_1}, \dots, X_{\pi_{m-1}})$ for every $j = \pi_m$
-    and every descendant k of j. To know the first m − 1 variables is to know their errors, so that variance
+    It requires $\omega_j < \operatorname{Var}(X_k \mid X_{\pi_1}, \dots, X_{\pi_{m-1}})$ for every $j = \pi_m$
+    and every descendant k of j. Given the first m − 1 variables their errors are known, so that variance
     is $\sum_{l \ge m} T_{\pi_l k}^2\, \omega_{\pi_l}$ with $T = (I - B)^{-1}$: positive terms, no
     cancellation.
 
@@ -81,7 +82,7 @@ def identifiability(sem: LinearSEM, order: Sequence[int] | None = None) -> Ident
     )
 
 
-def least_variance_first(F: Array) -> NDArray[np.intp]:
+def least_variance_first(F: Array) -> Indices:
     r"""The order of Algorithm 1, Step 1, for the covariance $F^\top F$: least remaining variance first.
 
     What remains of a column is its part orthogonal to the columns already taken; its variance is the squared
@@ -91,7 +92,7 @@ def least_variance_first(F: Array) -> NDArray[np.intp]:
     """
     F = F.copy()
     p = F.shape[1]
-    sums = np.add.reduceat(np.square(F), np.arange(0, len(F), BLOCK), axis=0)
+    sums = np.add.reduceat(np.square(F), np.arange(0, len(F), SUMMED_ROWS), axis=0)
     waiting = np.ones(p, dtype=np.bool_)
     order = np.empty(p, dtype=np.intp)
     for m in range(p):
@@ -101,8 +102,8 @@ def least_variance_first(F: Array) -> NDArray[np.intp]:
         direction = F[rows, j] / np.linalg.norm(F[rows, j])
         F[rows] -= np.outer(direction, direction @ F[rows])
         F[:, j] = 0.0
-        for block in np.unique(rows // BLOCK).tolist():
-            sums[block] = np.square(F[block * BLOCK : (block + 1) * BLOCK]).sum(axis=0)
+        for block in np.unique(rows // SUMMED_ROWS).tolist():
+            sums[block] = np.square(F[block * SUMMED_ROWS : (block + 1) * SUMMED_ROWS]).sum(axis=0)
     return order
 
 
@@ -127,19 +128,19 @@ def loh_buhlmann_bound(r: ArrayLike) -> Array:
     return bound
 
 
-def _least_variance_order(sem: LinearSEM) -> NDArray[np.intp]:
-    """The causal order that takes the least error variance among the variables without waiting parents."""
+def _least_variance_order(sem: LinearSEM) -> Indices:
+    """The causal order that takes the least error variance among the variables whose parents are all taken."""
     ranked = np.argsort(sem.omega, kind="stable")
     return ranked[list(topological_order(sem.dag.adjacency[np.ix_(ranked, ranked)]))]
 
 
-def _causal_order(sem: LinearSEM, order: Sequence[int]) -> NDArray[np.intp]:
+def _causal_order(sem: LinearSEM, order: Sequence[int]) -> Indices:
     p = len(sem.names)
     wanted = f"The order must hold each column index from 0 to {p - 1} once."
-    places = as_list(order, wanted, GraphError)
-    if not all(is_whole(place) for place in places) or sorted(places) != list(range(p)):
+    columns = as_list(order, wanted, GraphError)
+    if not all(is_whole(column) for column in columns) or sorted(columns) != list(range(p)):
         raise GraphError(wanted)
-    pi = np.array(places, dtype=np.intp)
+    pi = np.array(columns, dtype=np.intp)
     position = np.argsort(pi)
     for i, j in np.argwhere(sem.B).tolist():
         if position[i] > position[j]:

@@ -1,4 +1,4 @@
-"""The weights of a given graph, by least squares."""
+"""Fit the weights of a given graph by least squares."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array, Mask
+from ordag.arrays import Array, Indices, Mask
 from ordag.checks import short
 from ordag.errors import CollinearError, ConstantColumnError, GraphError, TooFewRowsError
 from ordag.graph.dag import Dag
 from ordag.graph.links import Links
 from ordag.linalg import EPSILON, lengths, triangle
-from ordag.model.robustness import robustness_value
 from ordag.model.sem import LinearSEM, MomentsLike
 from ordag.words import collinear, counted, listed, shown
 
-CHOLESKY_DOWN_TO = 1e-4  # share of a column's variance that must remain for squares to hold enough digits
+CHOLESKY_DOWN_TO = 1e-4
+"""The share of a column's variance that must remain for squares to hold enough digits."""
+
+COLUMNS_AT_ONCE = 2**21
+"""Numbers of the columns of families that are multiplied together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +46,13 @@ class Refit:
         matrix.flags.writeable = False
         return matrix
 
-    def weights_of(self, source: NDArray[np.intp], target: NDArray[np.intp]) -> tuple[Array, Array]:
-        """The weights of arrows by the places of their ends, and their standard errors; 0 and nan where there is no arrow."""
+    def weights_of(self, source: Indices, target: Indices) -> tuple[Array, Array]:
+        """The weights of arrows by the columns of their ends, and their standard errors; 0 and nan where there is no arrow."""
         find = self.links.look_up
         return find(self.weights, source, target, 0.0), find(self.std_errors, source, target, np.nan)
 
-    def robustness_of(self, source: NDArray[np.intp], target: NDArray[np.intp]) -> Array:
-        """The robustness values of arrows (`ordag.model.robustness`); nan where there is no arrow."""
+    def robustness_of(self, source: Indices, target: Indices) -> Array:
+        """The robustness values of arrows (`robustness_value`); nan where there is no arrow."""
         weights, std_errors = self.weights_of(source, target)
         return robustness_value(np.abs(weights / std_errors) / np.sqrt(self.residual_df[target]))
 
@@ -58,10 +61,10 @@ def refit(moments: MomentsLike, dag: Dag) -> Refit:
     r"""Regress every variable on its parents in the graph.
 
     With $r_j$ the columns of R and P the parents of j, the weights are $b = \arg\min \lVert r_j - R_P b
-    \rVert$, those of maximum likelihood too. The triangular factor U of $[R_P \; r_j]$ has it all:
+    \rVert$, also those of maximum likelihood. The triangular factor U of $[R_P \; r_j]$ gives
     $b = U_{PP}^{-1} U_{Pj}$, $\mathrm{RSS}_j = U_{jj}^2$, and the standard error of $b_i$ is
     $\sqrt{\omega_j}$ times the length of row i of $U_{PP}^{-1}$. The error variance is the unbiased
-    $\omega_j = \mathrm{RSS}_j / (n - 1 - |P|)$, and the intercept lets the fit pass through the means.
+    $\omega_j = \mathrm{RSS}_j / (n - 1 - |P|)$, and the fit passes through the means.
     """
     names = moments.names
     links = _aligned(dag, names)
@@ -99,26 +102,27 @@ def refit(moments: MomentsLike, dag: Dag) -> Refit:
 
 
 class Products:
-    """Squares and products of columns: those at hand; of a few families only, or of all columns at once, whichever is less."""
+    """Squares and products of columns: the scatter of the moments if known, else of all columns at once or of the families, whichever is
+    less work."""
 
     def __init__(self, moments: MomentsLike, needed: int) -> None:
         self.moments, p = moments, len(moments.names)
-        self.all: Array | None = getattr(moments, "scatter", None)  # `Moments` may have it; nobody has to
+        self.all: Array | None = getattr(moments, "scatter", None)  # of `Moments`, but not of every `MomentsLike`
         if self.all is None and 4 * needed > p * p:
             self.all = moments.R.T @ moments.R
 
-    def of(self, families: NDArray[np.intp]) -> Array:
-        """The matrix of every family of columns; all have the same size."""
+    def of(self, families: Indices) -> Array:
+        """The Gram matrix of every family of columns, which have the same size."""
         if self.all is not None:
             rows, columns = families[:, :, None], families[:, None, :]
             return np.asarray(self.all[np.maximum(rows, columns), np.minimum(rows, columns)])
         R = self.moments.R
-        step = max(1, 2**21 // (families.shape[1] * len(R)))
+        step = max(1, COLUMNS_AT_ONCE // (families.shape[1] * len(R)))
         blocks = (R.T[families[start : start + step]] for start in range(0, len(families), step))
         return np.concatenate([columns @ columns.transpose(0, 2, 1) for columns in blocks])
 
 
-def _factors(products: Products, families: NDArray[np.intp]) -> tuple[Array, Mask]:
+def _factors(products: Products, families: Indices) -> tuple[Array, Mask]:
     """The triangular factors of families of columns of the same size, by Cholesky, and which of them keep enough digits."""
     G = products.of(families)
     try:
@@ -129,8 +133,8 @@ def _factors(products: Products, families: NDArray[np.intp]) -> tuple[Array, Mas
     return np.array(U), remains.all(axis=1)
 
 
-def _factor(moments: MomentsLike, columns: NDArray[np.intp]) -> Array:
-    """The triangular factor of these columns of R; the QR of the columns keeps the digits that squares lose."""
+def _factor(moments: MomentsLike, columns: Indices) -> Array:
+    """The triangular factor of these columns of R, by QR, which keeps the digits that squares lose."""
     R = moments.R[: columns.max() + 1, columns]  # R is triangular: zeros below
     U = triangle(R)
     remains = U.diagonal() > 8 * EPSILON * lengths(R)
@@ -146,7 +150,7 @@ def _factor(moments: MomentsLike, columns: NDArray[np.intp]) -> Array:
 
 
 def _aligned(dag: Dag, names: tuple[str, ...]) -> Links:
-    """The arrows by the places of the names."""
+    """The arrows of the graph by the positions of the names."""
     if not isinstance(dag, Dag):
         raise GraphError(f"graph={short(dag)}: give a Dag.")
     strangers = sorted(set(dag.nodes) ^ set(names)) if dag.nodes != names else []
@@ -156,3 +160,15 @@ def _aligned(dag: Dag, names: tuple[str, ...]) -> Links:
         return dag.links
     position = {name: i for i, name in enumerate(names)}
     return dag.links.renamed(np.array([position[node] for node in dag.nodes], dtype=np.intp))
+
+
+def robustness_value(f: Array) -> Array:
+    r"""The robustness value of every partial f (Cinelli & Hazlett 2020): how strong a hidden common cause must be to explain a weight away.
+
+    In the regression of b on a and on other variables let $f = |t|/\sqrt{df}$ be the partial f of a. A hidden variable that explains
+    the share r of what the others leave of a, and the share r of what all of them leave of b, can bring the weight of a to zero if
+    $r^2/(1 - r) \ge f^2$ (their Section 4.2, q = 1). The least such r is $\frac12(\sqrt{f^4 + 4f^2} - f^2)$, computed as
+    $2/(1 + \sqrt{1 + 4/f^2})$, which keeps all digits.
+    """
+    with np.errstate(divide="ignore"):
+        return np.asarray(2.0 / (1.0 + np.hypot(1.0, 2.0 / np.asarray(f))))

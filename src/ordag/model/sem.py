@@ -25,14 +25,19 @@ from ordag.picture.scene import Stroke
 from ordag.picture.svg import graph_svg
 from ordag.words import News, counted, number, shown
 
-BLOCK = 64  # variables that are generated together
-SLAB = 1 << 22  # numbers that are drawn together
-FEW = 64  # an arrow by itself costs about as much as so many entries of a product of matrices
+BLOCK_VARIABLES = 64
+"""Variables that are generated together."""
+
+DRAWN_NUMBERS = 1 << 22
+"""Numbers that are drawn together."""
+
+ARROW_COST = 64
+"""An arrow by itself costs about as much as so many entries of a product of matrices."""
 
 
 @runtime_checkable
 class MomentsLike(Protocol):
-    """What this room needs of data: number of rows, mean, names, and R with RᵀR the centred scatter."""
+    """Data as this package needs them: number of rows, mean, names, and R with RᵀR the centred scatter."""
 
     @property
     def n(self) -> int: ...
@@ -52,7 +57,7 @@ class LinearSEM:
     equation 2; their B is the transpose of this one). `omega` and `intercept` may be given as one number for
     all variables, and `names` are X1, X2, … unless given. The arrays are copies that cannot be written to.
 
-    A model is held by its arrows and their `weights`; B, which is p × p, is made when it is first asked for.
+    A model stores its arrows and their `weights`; B, which is p × p, is computed on first use.
     """
 
     weights: Array  # those of the arrows, in the order of dag.links
@@ -163,9 +168,9 @@ class LinearSEM:
         return matrix
 
     def by_parents(self, X: Array) -> Array:
-        """X @ B: the part of every value that its parents give, for rows of values of all variables."""
+        """X @ B: the part of every value that comes from its parents, for rows of values of all variables."""
         links, p = self.dag.links, len(self.names)
-        if len(links) * FEW > p * p:
+        if len(links) * ARROW_COST > p * p:
             return np.asarray(X @ self.B)
         given = np.zeros(X.shape[::-1])
         columns = np.ascontiguousarray(X.T)
@@ -175,7 +180,7 @@ class LinearSEM:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """A topological order of the columns, causes first; the same for the same graph."""
+        """A topological order of the columns, the same for the same graph."""
         return topological_order(self.dag.links)
 
     def total_effects(self) -> Array:
@@ -211,7 +216,7 @@ class LinearSEM:
     def sample(self, n: int, seed: Seed = None, *, progress: Callable[[str], None] | None = None) -> Array:
         """n independent rows, (n, p): normal errors, then every variable from its parents, causes first.
 
-        progress: called now and then with a few words on how far things are.
+        progress: called now and then with a short text on the progress.
         """
         if not is_whole(n, 1):
             raise errors.SettingError(f"n={short(n)}: draw at least one row.")
@@ -221,7 +226,7 @@ class LinearSEM:
             X = np.empty((n, len(self.names)))
         except (MemoryError, ValueError) as error:
             raise errors.SettingError(f"n={n}: so many rows do not fit in memory: draw fewer.") from error
-        rows = 64 * max(1, SLAB // 64 // max(len(self.names), 1))
+        rows = 64 * max(1, DRAWN_NUMBERS // 64 // max(len(self.names), 1))
         for start in range(0, n, rows):
             E = random.standard_normal(out=X[start : start + rows])
             E *= np.sqrt(self.omega)
@@ -256,7 +261,7 @@ class LinearSEM:
         return float(-0.5 * (n * np.log(2 * np.pi * self.omega) + rss / self.omega).sum())
 
     def to_json(self) -> str:
-        """A JSON document of names, intercept, omega and the edges with their weights, every digit kept."""
+        """A JSON document of names, intercept, omega and the edges with their weights, in full precision."""
         edges = [{"source": a, "target": b, "weight": weight} for (a, b), weight in self.edges.items()]
         document = {"names": self.names, "intercept": self.intercept.tolist(), "omega": self.omega.tolist()}
         return json.dumps({**document, "edges": edges}, ensure_ascii=False)
@@ -312,7 +317,7 @@ class LinearSEM:
         )
 
     def _strokes(self) -> list[Stroke]:
-        """Arrows to draw by their weights in standard deviations of both ends; by nothing where those are beyond float64."""
+        """Arrows to draw, by their weights in standard deviations of both ends; nan where those exceed float64."""
         with np.errstate(over="ignore", invalid="ignore"):
             try:
                 sd = np.sqrt(self.covariance().diagonal())
@@ -335,8 +340,8 @@ class LinearSEM:
         cause, effect, weights = cause[by_effect], effect[by_effect], self.weights[by_effect]
         Z = np.ascontiguousarray(E[:, order].T)
         with np.errstate(over="ignore", invalid="ignore"):
-            for start in range(0, len(order), BLOCK):
-                size = min(BLOCK, len(order) - start)
+            for start in range(0, len(order), BLOCK_VARIABLES):
+                size = min(BLOCK_VARIABLES, len(order) - start)
                 here = slice(*np.searchsorted(effect, [start, start + size]))
                 parents, row = np.unique(cause[here], return_inverse=True)
                 incoming = np.zeros((len(parents), size))
@@ -354,12 +359,12 @@ class LinearSEM:
 
 
 def numbered(p: int) -> tuple[str, ...]:
-    """X1, X2, …: what variables are called that nobody has named."""
+    """The default names X1, X2, …"""
     return tuple(f"X{i}" for i in range(1, p + 1))
 
 
 def representable(values: Array, what: str) -> Array:
-    """The values, if float64 could hold them all."""
+    """Return the values, or raise PrecisionError if float64 could not hold them all."""
     if not np.isfinite(values).all():
         raise errors.PrecisionError(
             f"{what} exceed the range of float64. Take smaller weights, fewer variables or a sparser graph."
@@ -368,7 +373,7 @@ def representable(values: Array, what: str) -> Array:
 
 
 def _frozen(values: ArrayLike, what: str, p: int | None = None) -> Array:
-    """A read-only copy; with p, of length p, where one number stands for p equal ones."""
+    """A read-only copy; with p, of length p, from p numbers or one number for all."""
     array = as_numbers(values, what)
     if p is not None:
         if array.ndim == 0:

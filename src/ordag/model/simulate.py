@@ -1,4 +1,4 @@
-"""Random models by name, and data from them."""
+"""Draw random models by name, and data from them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ordag.words import joined
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """A model and rows drawn from it; `sem, X = simulate(...)` unpacks the two, and [0] and [1] are they.
+    """A model and rows drawn from it; `sem, X = simulate(...)` unpacks the two.
 
     `order` holds the columns in the order in which the model was drawn, causes first.
     """
@@ -86,7 +86,7 @@ def simulate(
     seed
       an int, a Generator or a SeedSequence. An int or a SeedSequence gives the same model for every n.
     progress
-      called now and then with a few words on how far things are.
+      called now and then with a short text on the progress.
     """
     name, chosen = _design(design)
     given = {"degree": degree, "weights": weights, "variances": variances}
@@ -103,13 +103,13 @@ def simulate(
     if not is_whole(n, 1):
         raise SettingError(f"n is {short(n)}; draw at least one row.")
     streams = _streams(checked_seed(seed))
-    recipe = chosen.draw(p, streams, **options)
+    model = chosen.draw(p, streams, **options)
     order = np.arange(p) if chosen.fixed_p else streams.labels.permutation(p)
-    causes, effects = order[recipe.causes], order[recipe.effects]
+    causes, effects = order[model.causes], order[model.effects]
     dag = Dag.known_acyclic_edges(numbered(p), causes, effects)
     sizes, omega = np.empty(len(causes)), np.empty(p)
-    sizes[dag.links.find(causes, effects)] = recipe.weights
-    omega[order] = recipe.omega
+    sizes[dag.links.find(causes, effects)] = model.weights
+    omega[order] = model.omega
     sem = LinearSEM.of(dag, sizes, omega)
     return Simulation(sem, sem.sample(n, streams.rows, progress=progress), tuple(order.tolist()))
 

@@ -1,33 +1,35 @@
-"""The rules "forward" and "backward", by least squares on all variables before, or on all others; and many tables in step."""
+"""Orders by least squares on all variables before, or on all others; on robust or shrunk moments; and of many tables at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ordag.arrays import Array, Mask
+from ordag.arrays import Array, Indices, Mask
 from ordag.data.moments import Moments
+from ordag.data.robust import robust_moments
+from ordag.data.shrinkage import shrinkage_moments
 from ordag.data.table import Table
+from ordag.data.table_checks import check_size
 from ordag.linalg import inverse, triangle
-from ordag.order.cholesky import SPENT, TIE, factorise, into_order, minimum_pivot
-from ordag.order.digits import NEGLIGIBLE, checked_factor, column_lengths, noise
-from ordag.order.ordering import Factor, Ordering, Rule
-from ordag.order.triangles import Triangles
-from ordag.words import News
+from ordag.order.cholesky import SPENT, TIE, Pivots, factorise, minimum_pivot
+from ordag.order.factor import Factor
+from ordag.order.ordering import Ordering, Rule
+from ordag.order.rounding import NEGLIGIBLE, checked_ordering, column_lengths, noise
+from ordag.words import News, counted
 
-TOLD = 1000
-"""Columns from which on the steps of an ordering are told."""
+REPORTED_COLUMNS = 1000
+"""Columns from which on the progress of an ordering is reported."""
 
-QUICK = 1e-8
+GRAM_UNCERTAINTY = 1e-8
 """The relative uncertainty of a variance up to which a Gram matrix of the rows is as good as the rows."""
 
-MANY, QUICK_OF_MANY = 8192, 1e-6
-"""With so many variables up to this: going through the rows again would take hours. Tests that rounding could decide are named then."""
+MANY_COLUMNS, GRAM_UNCERTAINTY_OF_MANY = 8192, 1e-6
+"""With so many variables up to this: reading the rows again would take hours. Tests that rounding could decide are named then."""
 
 
 def forward(moments: Moments, before: Mask | None = None) -> Ordering:
@@ -36,60 +38,60 @@ def forward(moments: Moments, before: Mask | None = None) -> Ordering:
     `before` is a partial order to keep to, with [i, j] for i before j: a step then chooses among the variables of which
     all earlier ones have been chosen.
     """
-    found = factorise(moments.R, before)
-    factor = checked_factor(moments, found.order, found.triangles, before, False, found.refreshes)
-    return Ordering.along(found.order, moments, factor, found.runner_up)
+    pivots, factor, refreshes = factorise(moments.R, before)
+    return checked_ordering(moments, pivots, factor, before, "forward", refreshes)
 
 
-def quick_forward(
-    moments: Moments, before: Mask | None = None, tell: Callable[[News], None] | None = None
+def gram_forward(
+    moments: Moments, before: Mask | None = None, report: Callable[[News], None] | None = None
 ) -> Ordering | None:
     """The forward ordering straight from a Gram matrix of the rows, or None where that has too few digits.
 
-    `tell` hears how far things are, where there are so many columns that it takes a second or more.
+    `report` is called with the progress, where there are so many columns that it takes a second or more.
     """
     assert moments.scatter is not None
     p = moments.p
-    tell = None if tell is None or p < TOLD else tell
-    ordered, regressed = (None if tell is None else partial(_told, tell, what, p) for what in ("ordered", "regressed"))
-    triangles = Triangles.empty(p)
-    part = minimum_pivot(moments.scatter, before, place=triangles.lower, progress=ordered)
-    if len(part.order) < p:
+    told = None if report is None or p < REPORTED_COLUMNS else partial(_progress, report, p)
+    factor = Factor.empty(p)
+    pivots = minimum_pivot(moments.scatter, before, out=factor.lower, progress=told and partial(told, "ordered"))
+    if len(pivots.order) < p:
         return None
-    into_order(part)
-    triangles.invert(regressed)
-    uncertainty = noise(triangles.condition(column_lengths(moments)[part.order]), squared=True)
+    factor.invert(told and partial(told, "regressed"))
+    return gram_ordering(moments, pivots, factor)
+
+
+def gram_ordering(moments: Moments, pivots: Pivots, factor: Factor) -> Ordering | None:
+    """The ordering of a Gram matrix by its factor and inverse; None where a variance has too few digits."""
+    uncertainty = noise(factor.condition(column_lengths(moments)[pivots.order]), squared=True)
     if not enough_digits(uncertainty):
         return None
-    return Ordering.along(part.order, moments, Factor(triangles, uncertainty), part.runner_up)
+    return Ordering.along(pivots.order, moments, factor, pivots.runner_up, uncertainty=uncertainty)
 
 
 def enough_digits(uncertainty: Array) -> bool:
     """Whether an order from a Gram matrix may stand, by the uncertainty of every variance."""
-    return bool(uncertainty.max() <= (QUICK if len(uncertainty) < MANY else QUICK_OF_MANY))
+    many = len(uncertainty) >= MANY_COLUMNS
+    return bool(uncertainty.max() <= (GRAM_UNCERTAINTY_OF_MANY if many else GRAM_UNCERTAINTY))
 
 
-def _told(tell: Callable[[News], None], what: str, p: int, done: int) -> None:
-    """How many of the variables are done. The rest of a triangular matrix takes the cube of its share of the work, if it shrinks."""
-    left = 1.0 - done / p
-    tell(News(f"{done:,} of {p:,} variables {what}", 1.0 - left**3 if what == "ordered" else (done / p) ** 3))
+def _progress(report: Callable[[News], None], p: int, what: str, done: int) -> None:
+    """Report how many variables are done. Ordering works on a matrix that shrinks, inverting on one that grows: cubes of shares."""
+    share = 1.0 - (1.0 - done / p) ** 3 if what == "ordered" else (done / p) ** 3
+    report(News(f"{done:,} of {p:,} variables {what}", share))
 
 
 def with_factor(ordering: Ordering) -> Ordering:
     """The same ordering with the factor along it, for tests given all variables before."""
     moments, order = ordering.moments, ordering.order
-    triangles = Triangles.of(triangle(moments.R[:, order]).T)
-    uncertainty = noise(triangles.condition(column_lengths(moments)[order]), squared=moments.squared)
-    return replace(ordering, factor=Factor(triangles, uncertainty))
+    factor = Factor.of(triangle(moments.R[:, order]).T)
+    uncertainty = noise(factor.condition(column_lengths(moments)[order]), squared=moments.squared)
+    return replace(ordering, factor=factor, uncertainty=uncertainty)
 
 
-def _find(table: Table, before: Mask | None) -> Ordering:
-    """By way of a Gram matrix where that carries the digits, and from R where it does not."""
-    quick = None if table.gram_moments is None else quick_forward(table.gram_moments, before, table.tell)
+def _forward(table: Table, before: Mask | None) -> Ordering:
+    """Order by a Gram matrix where that has the digits, and from R where it does not."""
+    quick = None if table.gram_moments is None else gram_forward(table.gram_moments, before, table.tell)
     return quick if quick is not None else forward(table.qr_moments, before)
-
-
-FORWARD = Rule("forward", "causes first: the least variance given those before", _find)
 
 
 def backward(moments: Moments, before: Mask | None = None) -> Ordering:
@@ -100,9 +102,10 @@ def backward(moments: Moments, before: Mask | None = None) -> Ordering:
     variables has been chosen (docs/numerics.md). `before` is as for `forward`.
     """
     ahead = forward(moments)
+    assert ahead.uncertainty is not None
     rest = ahead.order
     scarce = ahead.uncertainty.max() > NEGLIGIBLE
-    chosen: list[NDArray[np.intp]] = []
+    chosen: list[Indices] = []
     runner_up: list[Array] = []
     W = ahead.W
     while True:
@@ -114,31 +117,49 @@ def backward(moments: Moments, before: Mask | None = None) -> Ordering:
         if not len(rest):
             break
         W = inverse(triangle(moments.R[:, rest]).T)
-    order = np.concatenate(chosen)[::-1]
-    triangles = Triangles.empty(len(order))
-    triangles.lower[:] = triangle(moments.R[:, order]).T
-    factor = checked_factor(moments, order, triangles, before, True, len(chosen) - 1)
-    return Ordering.along(order, moments, factor, np.concatenate(runner_up)[::-1], "backward")
+    pivots = Pivots(np.concatenate(chosen)[::-1], np.concatenate(runner_up)[::-1])
+    factor = Factor.empty(moments.p)
+    factor.lower[:] = triangle(moments.R[:, pivots.order]).T
+    return checked_ordering(moments, pivots, factor, before, "backward", len(chosen) - 1)
 
 
+def _on_other_moments(name: str, help: str, moments_of: Callable[[Array, Sequence[str]], Moments]) -> Rule:
+    """The rule "forward" on other moments of the rows than the usual ones."""
+
+    def find(table: Table, before: Mask | None) -> Ordering:
+        rows = table.rows
+        assert rows is not None
+        table.tell(f"{name} moments of {counted(len(rows.values), 'row')}")
+        moments = moments_of(np.asarray(rows.values), table.names)
+        check_size(moments.n, table.names)  # outliers are left out
+        return forward(moments, before)
+
+    return Rule(name, help, find, needs="rows")
+
+
+FORWARD = Rule("forward", "causes first: the least variance given those before", _forward)
 BACKWARD = Rule(
     "backward", "effects first: the largest variance given all others", lambda t, before: backward(t.moments, before)
+)
+ROBUST = _on_other_moments("robust", "least squares on moments that a few outliers hardly move", robust_moments)
+SHRINKAGE = _on_other_moments(
+    "shrinkage", "least squares on a covariance drawn towards a multiple of the identity", shrinkage_moments
 )
 
 
 class Stack(NamedTuple):
     """For every root its order, the inverse W of its triangular factor in that order, and whether the digits suffice."""
 
-    order: NDArray[np.intp]
+    order: Indices
     W: Array
     sound: Mask
 
 
 def forward_stack(roots: Array) -> Stack:
-    """The forward orderings of roots of the same size: `roots[b].T @ roots[b]` are the scatters.
+    """Find the forward orderings of roots of the same size: `roots[b].T @ roots[b]` are the scatters.
 
     As in `minimum_pivot` the smallest remaining variance goes next, the earliest column where several are equal; a root is
-    sound if no variance falls so far that its digits are spent, and none is uncertain beyond `QUICK`.
+    sound if no variance falls so far that its digits are spent, and none is uncertain beyond `GRAM_UNCERTAINTY`.
     """
     count, p = len(roots), roots.shape[2]
     every = np.arange(count)
@@ -165,12 +186,12 @@ def forward_stack(roots: Array) -> Stack:
         rows = np.take_along_axis(rows, order[:, None, :], axis=2)
         W = _inverses(rows)
         condition = np.matmul(np.abs(W), np.take_along_axis(scale, order, axis=1)[:, :, None])[:, :, 0]
-        sound &= noise(condition, squared=True).max(axis=1) <= QUICK
+        sound &= noise(condition, squared=True).max(axis=1) <= GRAM_UNCERTAINTY
     return Stack(order, W, sound)
 
 
 def _inverses(upper: Array) -> Array:
-    """W = L⁻¹ row by row, where the upper triangles given are those of Lᵀ; what is below their diagonals is not read."""
+    """W = L⁻¹ row by row from the upper triangles of Lᵀ; what is below their diagonals is not read."""
     p = upper.shape[1]
     W = np.zeros_like(upper)
     for m in range(p):

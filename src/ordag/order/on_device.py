@@ -3,50 +3,38 @@ r"""The forward order on a GPU, in one p × p matrix, with torch.
 `S` is a scatter on the device, symmetric and float64; it is worked on in place. Pivots are chosen in panels: within one nothing waits for
 the host, and the smallest remaining variance is found again by every block of a kernel from minima of blocks (Triton; elsewhere plain
 torch does the same). After a panel the pivots move to the front, by an exchange of at most as many rows and columns, also in the
-finished rows above, so that the trailing update $S \leftarrow S - P^\top P$ touches only what is left. What remains is $L^\top$, with
-$LL^\top = S$ in the order found; its inverse goes into the other triangle (`DeviceTriangles`).
+finished rows above, so that the trailing update $S \leftarrow S - P^\top P$ touches only what is left. The result is $L^\top$, with
+$LL^\top = S$ in the order found; its inverse goes into the other triangle (`DeviceFactor`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ordag.arrays import Array
 from ordag.data.moments import Moments
 from ordag.errors import SettingError
-from ordag.ferry import send
-from ordag.order.cholesky import SPENT, TIE
-from ordag.order.device_triangles import DeviceTriangles
-from ordag.order.digits import column_lengths, noise
-from ordag.order.least_squares import enough_digits
-from ordag.order.ordering import Factor, Ordering
-from ordag.order.triangles import Triangles
+from ordag.order.cholesky import SPENT, TIE, Pivots
+from ordag.order.device_factor import DeviceFactor
+from ordag.order.factor import Factor
+from ordag.order.least_squares import gram_ordering
+from ordag.order.ordering import Ordering
+from ordag.transfer import to_device
 
 if TYPE_CHECKING:
     import torch
 
-PANEL = 256
+PANEL_PIVOTS = 256
 """Pivots in a panel: so many that the trailing update runs at the device's full rate."""
 
-STAYS = 8192
-"""Variables from which on the factor stays on the device, half a gigabyte and more; of fewer it comes to the host."""
-
-
-@dataclass(frozen=True, eq=False)
-class Pivots:
-    """The columns in the order of their pivots, the pivots, and the smallest of those not chosen at every step."""
-
-    order: NDArray[np.intp]
-    pivots: Array
-    runner_up: Array
+KEPT_FROM = 8192
+"""Variables from which on the factor stays on the device, half a gigabyte and more; with fewer it is copied to the host."""
 
 
 def torch_device(name: str) -> torch.device:
-    """The device of this name, or a sentence on why there is none."""
+    """The device of this name, or a SettingError with the reason why it cannot be used."""
     try:
         import torch
     except ImportError as error:
@@ -63,9 +51,9 @@ def torch_device(name: str) -> torch.device:
 
 
 def forward_on(moments: Moments, name: str, formed: torch.Tensor | None = None) -> Ordering | None:
-    """The forward ordering of a scatter with its factor, or None where its digits do not suffice; as `quick_forward`, on a device.
+    """The forward ordering of a scatter, or None where its digits do not suffice: `gram_forward` on a device.
 
-    formed: the scatter of the moments, if it lies there already: its upper triangle counts, and it is used up.
+    formed: the scatter of the moments, if it is on the device already; its upper triangle is read, and it is overwritten.
     """
     import torch
 
@@ -74,40 +62,36 @@ def forward_on(moments: Moments, name: str, formed: torch.Tensor | None = None) 
         with torch.no_grad():
             S = _upper(moments, device) if formed is None else formed
             _mirror(S)
-            found = pivot_in_place(S)
-            if found is None:
-                return None
-            triangles = DeviceTriangles(S)
-            uncertainty = noise(triangles.condition(column_lengths(moments)[found.order]), squared=True)
-            if not enough_digits(uncertainty):
-                return None
+            pivots = pivot_in_place(S)
+            ordering = None if pivots is None else gram_ordering(moments, pivots, DeviceFactor(S))
     except torch.OutOfMemoryError as error:
         raise SettingError(
             f"device={name!r} has too little memory for {moments.p} variables, which take {8e-9 * moments.p**2:.1f} GB and a little more: "
             "use fewer columns, another device, or none."
         ) from error
-    kept = triangles if moments.p >= STAYS else Triangles(triangles.both)
-    return Ordering.along(found.order, moments, Factor(kept, uncertainty), found.runner_up)
+    if ordering is None or moments.p >= KEPT_FROM:
+        return ordering
+    return replace(ordering, factor=Factor(ordering.known_factor.both))
 
 
 def _upper(moments: Moments, device: torch.device) -> torch.Tensor:
-    """The scatter on the device; what counts is in its upper triangle."""
+    """Copy the scatter to the device; only its upper triangle counts."""
     import torch
 
     if moments.scatter is None:
         R = torch.from_numpy(np.array(moments.R, order="C")).to(device)
         return R.T @ R
     S = torch.empty(moments.scatter.shape, dtype=torch.float64, device=device)
-    send(moments.scatter.T, S)
+    to_device(moments.scatter.T, S)
     return S
 
 
 def _mirror(S: torch.Tensor) -> None:
-    """The upper triangle below the diagonal as well."""
+    """Copy the upper triangle below the diagonal."""
     import torch
 
-    for start in range(0, len(S), PANEL):
-        rows = S[start : start + PANEL]
+    for start in range(0, len(S), PANEL_PIVOTS):
+        rows = S[start : start + PANEL_PIVOTS]
         stop = start + len(rows)
         S[stop:, start:stop] = rows[:, stop:].T
         corner = torch.triu(rows[:, start:stop])
@@ -120,32 +104,30 @@ def pivot_in_place(S: torch.Tensor) -> Pivots | None:
 
     p = len(S)
     work = Work(S)
-    chosen, second = [], []
-    for done in range(0, p, PANEL):
-        width = min(PANEL, p - done)
+    second = []
+    for done in range(0, p, PANEL_PIVOTS):
+        width = min(PANEL_PIVOTS, p - done)
         work.panel_of(done, width)
         picks = work.picks[:width]
-        if not bool(
-            (work.pivots[:width] >= work.limit[done:][picks]).all()
-        ):  # the first wait of a panel; false of NaN too
+        sound = (work.pivots[:width] >= work.limit[done:][picks]).all()  # false for NaN too
+        if not bool(sound):  # the first time in a panel that the host waits
             return None
-        chosen.append(work.pivots[:width].clone())
         second.append(work.second[:width].clone())
         _exchange(work, done, width, picks.tolist())
         if bool((work.remaining[done + width :] < work.limit[done + width :]).any()):
             return None
     order = work.ids.cpu().numpy().astype(np.intp)
-    return Pivots(order, torch.cat(chosen).cpu().numpy(), torch.cat(second).cpu().numpy())
+    return Pivots(order, torch.cat(second).cpu().numpy())
 
 
 class Work:
-    """The matrix and what goes with it: of every position its column, its remaining variance and the least that may be left."""
+    """The matrix, and for every position its column, its remaining variance and the least that may be left of it."""
 
     def __init__(self, S: torch.Tensor) -> None:
         import torch
 
         p, device = len(S), S.device
-        width = min(PANEL, p)
+        width = min(PANEL_PIVOTS, p)
         self.S = S
         self.remaining = S.diagonal().clone()
         self.limit = SPENT * self.remaining
@@ -156,9 +138,9 @@ class Work:
         self.second = torch.zeros(width, dtype=S.dtype, device=device)
         self.kernels: Any = None
         if device.type == "cuda":
-            from ordag.order.triton_steps import Steps
+            from ordag.order.triton_steps import PanelSteps
 
-            self.kernels = Steps(p, device)
+            self.kernels = PanelSteps(p, device)
 
     def panel_of(self, done: int, width: int) -> None:
         """Choose pivots among what is left: row t of the panel is the t-th new row of U, over the columns as they stand."""

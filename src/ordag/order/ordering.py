@@ -1,7 +1,8 @@
-"""`Ordering`: the variables, causes first, with what every step compared, and the factor behind it where there is one."""
+"""`Ordering`: the variables, causes first, with what every step compared; and `Rule`, a way to find one."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,22 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from ordag.arrays import Array, Mask
+from ordag.arrays import Array, Indices, Mask
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.data.table_checks import LeastRows, least_squares_rows
 from ordag.errors import SettingError
-from ordag.order.supported import Supported
-from ordag.order.triangles import TOGETHER, Triangles
+from ordag.order.factor import Factor
+from ordag.words import News
 
 
 @dataclass(frozen=True)
 class Rule:
     """A way to order the variables of a table: an estimator of conditional variances and a direction.
 
-    find: from a table and a partial order to keep to ([i, j] for column i before column j, or None) to the ordering.
-    needs: "rows" if moments alone will not do.
-    least_rows: how many rows p columns take. tests: whether the ordering has p-values of its own.
+    find: returns the ordering of a table that keeps to a partial order ([i, j] for column i before column j, or None).
+    needs: "rows" if moments do not suffice.
+    least_rows: the number of rows that p columns need. tests: whether the ordering has p-values of its own.
     """
 
     name: str
@@ -37,10 +38,65 @@ class Rule:
     tests: bool = False
 
 
+class Queue:
+    """The columns that a partial order `before` lets a step choose: those of which all earlier ones are chosen; all if it is None."""
+
+    def __init__(self, before: Mask | None, p: int) -> None:
+        self.before = before
+        self._waits_for = np.zeros(p, np.intp) if before is None else before.sum(axis=0)
+
+    def free(self, columns: Indices) -> Mask:
+        """Which of these columns need not wait."""
+        return np.asarray(self._waits_for[columns] == 0)
+
+    def rivals(self, values: Array, columns: Indices) -> Array:
+        """Copy the values of these columns, infinite where a column has to wait."""
+        return np.where(self.free(columns), values, math.inf)
+
+    def release(self, column: int) -> None:
+        """Let the columns follow that waited for this one."""
+        if self.before is not None:
+            self._waits_for -= self.before[column]
+
+
+class Steps(NamedTuple):
+    """The steps of an estimator of conditional variances, all by position in the order.
+
+    order: column numbers, causes first. variances: that of each variable given its parent set, with the estimator's divisor.
+    chosen, runner_up: at every step the criterion of the chosen variable, and the least of the others (infinite where there was none).
+    parent_sets: the sorted column numbers that each variable was regressed on. p_values: of the estimator's own test of every pair given
+    all other earlier variables, at [later, earlier] and one elsewhere, if it has one.
+    """
+
+    order: Indices
+    variances: Array
+    chosen: Array
+    runner_up: Array
+    parent_sets: tuple[Indices, ...]
+    p_values: Array | None = None
+
+
+def least(rivals: Array) -> tuple[int, float]:
+    """The position of the smallest value, the first of equals, and the second smallest (infinite where there is none)."""
+    best = int(rivals.argmin())
+    return best, float(np.delete(rivals, best).min(initial=np.inf))
+
+
+def progress_of(
+    table: Table, what: str = "variables ordered", work: Callable[[float], float] = lambda x: x * x * (3.0 - 2.0 * x)
+) -> Callable[[int], None]:
+    """A function that reports the number of variables done; `work` is the share of all work up to a share of the steps.
+
+    Where step t regresses p − t waiting variables on t chosen ones, at the same cost each, that is $3x^2 - 2x^3$.
+    """
+    p = len(table.names)
+    return lambda done: table.tell(News(f"{done:,} of {p:,} {what}", work(done / p)))
+
+
 class Candidates(NamedTuple):
     """What the steps from `first` on compared: a row for each of them, a column for each position from `start` on.
 
-    The chosen one's value is the least; the `rivals` have the others. `rest` are the values with the chosen one also given;
+    The value of the chosen position is the least of those of the `rivals`. `rest` are the values with the chosen one also given;
     `degrees` are those of freedom of a test of two values.
     """
 
@@ -57,12 +113,12 @@ class Candidates(NamedTuple):
         return self.values.diagonal(self.first - self.start)
 
     @property
-    def nearest(self) -> NDArray[np.intp]:
-        """The position of every step's runner-up; of no meaning where there is no rival."""
+    def nearest(self) -> Indices:
+        """The position of every step's runner-up; without meaning where there is no rival."""
         return np.asarray(np.where(self.rivals, self.values, np.inf).argmin(axis=1) + self.start)
 
     def tied(self, alpha: float) -> Mask:
-        """The rivals whose p-value that they have the same variance as the chosen one is above alpha."""
+        """The rivals whose p-value of a variance equal to that of the chosen one is above alpha."""
         critical = stdtrit(self.degrees, 1.0 - alpha / 2.0)[:, None]
         with np.errstate(invalid="ignore"):
             t = pitman_morgan_t(
@@ -70,60 +126,11 @@ class Candidates(NamedTuple):
             )
         return np.asarray(self.rivals & (t < critical))
 
-    def p_values(self, rows: NDArray[np.intp], positions: NDArray[np.intp]) -> Array:
-        """The p-values that rivals have the same variance as those that the steps of these rows chose."""
+    def p_values(self, rows: Indices, positions: Indices) -> Array:
+        """The p-values that rivals have the same variance as the variables that the steps of these rows chose."""
         columns = positions - self.start
         rival, rest = self.values[rows, columns], self.rest[rows, columns]
         return pitman_morgan(np.sqrt(self.chosen[rows]), np.sqrt(rival), np.sqrt(rest), self.degrees[rows])
-
-
-@dataclass(frozen=True)
-class Factor:
-    """Lower triangular `L`, with `L @ L.T` the scatter in the order found, and its inverse `W`, as `Triangles`.
-
-    Steps fill the first place first and compare variances given those before, in L; with `from_last` they fill the last
-    place first and compare precisions among those left, in W. `uncertainty[m]` bounds the relative rounding error of the variance of
-    variable m given its predecessors; `undecided` has a sentence for every step whose choice lies within it.
-    """
-
-    triangles: Triangles
-    uncertainty: Array
-    from_last: bool = False
-    refreshes: int = 0
-    undecided: tuple[str, ...] = ()
-
-    def candidates(self, n: int, waits: Mask | None = None) -> Iterator[Candidates]:
-        r"""All that the steps compared, some steps at a time (docs/numerics.md, "Steps"); where `waits[a, b]`, position b has to come
-        after a.
-
-        $\sum_{i \ge m} L_{bi}^2$ is the scatter of b given all before m, $\sum_{i \le m} W_{ib}^2$ its precision among the first m + 1.
-        """
-        return self._from_last(n, waits) if self.from_last else self._from_first(n, waits)
-
-    def _from_first(self, n: int, waits: Mask | None) -> Iterator[Candidates]:
-        p = len(self.triangles)
-        freed = np.full(p, -1) if waits is None else np.where(waits.any(axis=0), p - 1 - waits[::-1].argmax(axis=0), -1)
-        for start, sums in self.triangles.tail_sums():
-            steps = np.arange(start, start + len(sums) - 1)
-            rivals = (np.arange(start, p) > steps[:, None]) & (steps[:, None] > freed[start:])
-            yield Candidates(start, start, sums[:-1], sums[1:], rivals, np.subtract(n - 2.0, steps))
-
-    def _from_last(self, n: int, waits: Mask | None) -> Iterator[Candidates]:
-        p = len(self.triangles)
-        size = max(1, TOGETHER // p)
-        freed = np.full(p, p) if waits is None else np.where(waits.any(axis=1), waits.argmax(axis=1), p)
-        above = np.zeros(p)
-        for start in range(0, p, size):
-            steps = np.arange(start, min(start + size, p))
-            stop = int(steps[-1]) + 1
-            sums = np.empty((len(steps) + 1, stop))
-            sums[0], sums[1:] = above[:stop], self.triangles.W_rows(start, stop)
-            np.square(sums[1:], out=sums[1:])
-            for k in range(len(steps)):
-                sums[k + 1] += sums[k]
-            above[:stop] = sums[-1]
-            rivals = (np.arange(stop) < steps[:, None]) & (steps[:, None] < freed[:stop])
-            yield Candidates(start, 0, sums[1:], sums[:-1], rivals, np.subtract(n - 1.0, steps))
 
 
 @dataclass(frozen=True)
@@ -131,34 +138,42 @@ class Ordering:
     """The variables of `moments` in causal order, and the name of the rule that found it.
 
     `variances` are those of each variable given its predecessors, in order. At step m the rule compared `chosen[m]` with
-    `runner_up[m]`, the second least (infinite where there was none). `support[m]` are the columns that variable m was regressed on,
-    where the rule chose some of its predecessors; `p_values` those of its own test of every pair, at [later, earlier], if it makes one.
+    `runner_up[m]`, the second least (infinite where there was none); "backward" compares precisions, and fills the last position first.
+    `parent_sets[m]` are the columns that variable m was regressed on, where the rule chose some of its predecessors; `p_values` are
+    those of the rule's own test of every pair, at [later, earlier], if it makes one.
+
+    Where the rule regresses on all predecessors by least squares, `factor` holds L, with $LL^\\top$ the scatter in this order, and W = L⁻¹;
+    `uncertainty[m]` bounds the relative rounding error of `variances[m]`, `undecided` has a sentence for every step whose choice lies
+    within it, and `refreshes` counts how often the Gram matrix was formed anew.
     """
 
-    order: NDArray[np.intp]
+    order: Indices
     moments: Moments
     variances: Array
     chosen: Array
     runner_up: Array
     rule: str = "forward"
     factor: Factor | None = None
-    support: tuple[NDArray[np.intp], ...] | None = None
+    parent_sets: tuple[Indices, ...] | None = None
     p_values: Array | None = None
+    uncertainty: Array | None = None
+    refreshes: int = 0
+    undecided: tuple[str, ...] = ()
 
     @classmethod
     def along(
-        cls, order: NDArray[np.intp], moments: Moments, factor: Factor, runner_up: Array, rule: str = "forward"
+        cls, order: Indices, moments: Moments, factor: Factor, runner_up: Array, rule: str = "forward", **more: Any
     ) -> Ordering:
         """The ordering of a factor; variances have the divisor n − (number of predecessors)."""
-        scatter = factor.triangles.L_diagonal**2
-        chosen = factor.triangles.W_diagonal**2 if factor.from_last else scatter
-        return cls(order, moments, scatter / (moments.n - np.arange(len(order))), chosen, runner_up, rule, factor)
+        scatter = factor.L_diagonal**2
+        chosen = factor.W_diagonal**2 if rule == "backward" else scatter
+        variances = scatter / (moments.n - np.arange(len(order)))
+        return cls(order, moments, variances, chosen, runner_up, rule, factor, **more)
 
     @classmethod
-    def supported(cls, found: Supported, moments: Moments, rule: str) -> Ordering:
+    def by_steps(cls, steps: Steps, moments: Moments, rule: str) -> Ordering:
         """The ordering of a rule without a factor."""
-        values = (found.variances, found.chosen, found.runner_up)
-        return cls(found.order, moments, *values, rule, support=found.support, p_values=found.p_values)
+        return cls(moments=moments, rule=rule, **steps._asdict())
 
     @property
     def n(self) -> int:
@@ -167,18 +182,13 @@ class Ordering:
 
     @cached_property
     def margins(self) -> Array:
-        """How far, relatively, the choice of each step was from the runner-up (nan where there was none)."""
+        """The relative distance between the choice of each step and the runner-up (nan where there was none)."""
         with np.errstate(invalid="ignore"):
             return np.where(np.isfinite(self.runner_up), self.runner_up / self.chosen - 1.0, np.nan)
 
     @property
-    def undecided(self) -> tuple[str, ...]:
-        """A sentence for every step that rounding leaves undecided."""
-        return () if self.factor is None else self.factor.undecided
-
-    @property
     def warnings(self) -> tuple[str, ...]:
-        """What the reader of the order has to be told."""
+        """A warning if rounding leaves steps undecided."""
         if not self.undecided:
             return ()
         return (
@@ -188,7 +198,7 @@ class Ordering:
 
     @property
     def known_factor(self) -> Factor:
-        """The factor, or a refusal where the rule has none."""
+        """The factor, or a SettingError where the rule has none."""
         if self.factor is None:
             raise SettingError(
                 f"This takes regressions on all earlier variables, and is not available with variance={self.rule!r}."
@@ -197,33 +207,52 @@ class Ordering:
 
     @property
     def L(self) -> Array:
-        """Whole, and so one more p × p matrix."""
-        return self.known_factor.triangles.L
+        """A copy of the factor, one more p × p matrix."""
+        return self.known_factor.L
 
     @property
     def W(self) -> Array:
-        """Whole, and so one more p × p matrix."""
-        return self.known_factor.triangles.W
-
-    @property
-    def uncertainty(self) -> Array:
-        return self.known_factor.uncertainty
+        """A copy of the inverse factor, one more p × p matrix."""
+        return self.known_factor.W
 
     def candidates(self, before: Mask | None = None) -> Iterator[Candidates]:
-        """All that the steps compared, some steps at a time; `before` is the partial order of the columns that they had to keep to."""
-        return self.known_factor.candidates(self.n, None if before is None else before[np.ix_(self.order, self.order)])
+        r"""Yield all that the steps compared, a few steps at a time (docs/numerics.md, "Steps").
 
-    def pair(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> tuple[Array, Array, Array]:
+        $\sum_{i \ge m} L_{bi}^2$ is the scatter of b given all before m, $\sum_{i \le m} W_{ib}^2$ its precision among the first m + 1.
+        `before` is the partial order of the columns that the steps had to keep to.
+        """
+        factor = self.known_factor
+        waits = None if before is None else before[np.ix_(self.order, self.order)]  # [a, b]: position b comes after a
+        return self._backward(factor, waits) if self.rule == "backward" else self._forward(factor, waits)
+
+    def _forward(self, factor: Factor, waits: Mask | None) -> Iterator[Candidates]:
+        p = len(factor)
+        freed = np.full(p, -1) if waits is None else np.where(waits.any(axis=0), p - 1 - waits[::-1].argmax(axis=0), -1)
+        for start, sums in factor.tail_sums():
+            steps = np.arange(start, start + len(sums) - 1)
+            rivals = (np.arange(start, p) > steps[:, None]) & (steps[:, None] > freed[start:])
+            yield Candidates(start, start, sums[:-1], sums[1:], rivals, np.subtract(self.n - 2.0, steps))
+
+    def _backward(self, factor: Factor, waits: Mask | None) -> Iterator[Candidates]:
+        p = len(factor)
+        freed = np.full(p, p) if waits is None else np.where(waits.any(axis=1), waits.argmax(axis=1), p)
+        for start, sums in factor.precision_sums():
+            steps = np.arange(start, start + len(sums) - 1)
+            stop = sums.shape[1]
+            rivals = (np.arange(stop) < steps[:, None]) & (steps[:, None] < freed[:stop])
+            yield Candidates(start, 0, sums[1:], sums[:-1], rivals, np.subtract(self.n - 1.0, steps))
+
+    def pair(self, a: Indices, b: Indices) -> tuple[Array, Array, Array]:
         """Scatter of a, of b, and between them, given everything before a; positions a < b in the order."""
-        triangles = self.known_factor.triangles
-        own = triangles.L_diagonal[a]
-        return own**2, triangles.tails(a, b)[0], triangles.L_at(b, a) * own
+        factor = self.known_factor
+        own = factor.L_diagonal[a]
+        return own**2, factor.tails(a, b)[0], factor.L_at(b, a) * own
 
-    def direction_p_values(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Array:
+    def direction_p_values(self, a: Indices, b: Indices) -> Array:
         """Two-sided Pitman–Morgan p-values that a and b have the same variance given everything before a."""
-        triangles = self.known_factor.triangles
-        s_b, rest = np.sqrt(triangles.tails(a, b))
-        return pitman_morgan(triangles.L_diagonal[a], s_b, rest, self.n - a - 2.0)
+        factor = self.known_factor
+        s_b, rest = np.sqrt(factor.tails(a, b))
+        return pitman_morgan(factor.L_diagonal[a], s_b, rest, self.n - a - 2.0)
 
 
 def pitman_morgan(a: Array, b: Array, rest: Array, degrees: NDArray[np.floating[Any]]) -> Array:

@@ -11,32 +11,32 @@ import triton.language as tl
 from ordag.order.cholesky import TIE
 
 LOOK = 1024
-"""Positions that a block of the first kernel looks at for the smallest variance."""
+"""Positions among which a block of the first kernel finds the smallest variance."""
 
 COLUMNS = 256
 ROWS = 16
-"""Columns of a block of the second kernel, and rows of the panel that it takes at a time."""
+"""Columns of a block of the second kernel, and rows of the panel that it reads at a time."""
 
-NOBODY_ = tl.constexpr(2**40)
+NO_COLUMN = tl.constexpr(2**40)
 TIE_ = tl.constexpr(TIE)
 
 
 @triton.jit
 def smallest(remaining, ids, meta, value, column, place, second, p, LOOK: tl.constexpr):  # type: ignore[no-untyped-def]
-    """Of every block: the variance, the column and the place of its candidate, and the smallest of the others."""
+    """Store for every block the variance, the column and the position of its candidate, and the smallest of the others."""
     done = tl.load(meta)
     q = p - done
     block = tl.program_id(0)
     c = block * LOOK + tl.arange(0, LOOK)
     there = c < q
     left = tl.load(remaining + done + c, mask=there, other=float("inf"))
-    own = tl.load(ids + done + c, mask=there, other=NOBODY_)
+    own = tl.load(ids + done + c, mask=there, other=NO_COLUMN)
     least = tl.min(left, 0)
     close = left <= least + TIE_ * tl.abs(least)  # rounding may have left less than nothing
-    first = tl.min(tl.where(close, own, NOBODY_), 0)
+    first = tl.min(tl.where(close, own, NO_COLUMN), 0)
     mine = (own == first) & (left < float("inf"))
     tl.store(value + block, tl.min(tl.where(mine, left, float("inf")), 0))
-    tl.store(column + block, tl.where(least < float("inf"), first, NOBODY_))
+    tl.store(column + block, tl.where(least < float("inf"), first, NO_COLUMN))
     tl.store(place + block, tl.min(tl.where(mine, c, 2**30), 0))
     tl.store(second + block, tl.min(tl.where(mine, float("inf"), left), 0))
 
@@ -46,20 +46,20 @@ def step(  # type: ignore[no-untyped-def]
     S, panel, remaining, meta, value, column, place, second, picks, pivots, runner_up, p, blocks, t,
     MANY: tl.constexpr, COLUMNS: tl.constexpr, ROWS: tl.constexpr,
 ):  # fmt: skip
-    """Every block finds the pivot from what the blocks before have found, and makes its part of the panel's row."""
+    """Find the pivot from the candidates of all blocks, in every block again, and compute this block's part of the panel's row."""
     done = tl.load(meta)
     q = p - done
     every = tl.arange(0, MANY)
     known = every < blocks
     values = tl.load(value + every, mask=known, other=float("inf"))
-    columns = tl.load(column + every, mask=known, other=NOBODY_)
+    columns = tl.load(column + every, mask=known, other=NO_COLUMN)
     places = tl.load(place + every, mask=known, other=2**30)
     others = tl.load(second + every, mask=known, other=float("inf"))
     least = tl.min(values, 0)
-    first = tl.min(tl.where(values <= least + TIE_ * tl.abs(least), columns, NOBODY_), 0)
+    first = tl.min(tl.where(values <= least + TIE_ * tl.abs(least), columns, NO_COLUMN), 0)
     chosen = columns == first
     pivot = tl.min(tl.where(chosen, values, float("inf")), 0)
-    j = tl.minimum(tl.min(tl.where(chosen, places, 2**30), 0), q - 1)  # some place, where NaN has left nobody
+    j = tl.minimum(tl.min(tl.where(chosen, places, 2**30), 0), q - 1)  # some place, where NaN has left no column
     c = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
     there = c < q
     start = done.to(tl.int64) * (p + 1)
@@ -83,11 +83,8 @@ def step(  # type: ignore[no-untyped-def]
         tl.store(runner_up + t, tl.min(tl.where(chosen, others, values), 0))
 
 
-class Steps:
-    """Runs the steps of panels of a matrix with p columns, on the buffers of a `Work`.
-
-    It keeps no hold of the matrix, so that nothing does when the work is done.
-    """
+class PanelSteps:
+    """Run the steps of panels of a matrix with p columns, on the buffers of a `Work`, to which it keeps no reference."""
 
     def __init__(self, p: int, device: torch.device) -> None:
         self.p = p
@@ -111,7 +108,7 @@ class Steps:
         self.graph.replay()
 
     def _capture(self, work: Any, width: int) -> None:
-        """The launches of a panel as one graph; what `done` is when it is replayed is in `meta`."""
+        """Record the launches of a panel as one graph; `meta` holds the value of `done` of a replay."""
         before = work.remaining.clone()
         self._steps(work, min(width, 3))  # compiles
         torch.cuda.synchronize()

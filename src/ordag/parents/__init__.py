@@ -1,4 +1,4 @@
-"""Ordering in, parents out: `select` by one of the `PARENT_RULES`, each in a file of its own."""
+"""Select parents along an ordering by one of the `PARENT_RULES`, each in its own file."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ def select(
     required: Mask | None = None,
     rows: Array | None = None,
 ) -> Selection:
-    """Parents of every variable among its predecessors (Park & Kim, Algorithm 1, Step 2).
+    """Select the parents of every variable among its predecessors (Park & Kim, Algorithm 1, Step 2).
 
-    What is known beforehand comes as masks at [cause, effect] of the columns: `allowed` where an arrow can be, `required` where
-    one is. Only pairs that these leave open are tested and counted, each given all other predecessors as ever. A
-    test of rows takes the `rows`. Without a test it is that of the rule that found the order, and Fisher's z if that has none.
+    Constraints are masks at [cause, effect] of the columns: `allowed` where an arrow can be, `required` where
+    one is. Only pairs that these leave open are tested and counted, each still given all other predecessors. A
+    test of rows needs the `rows`. The default test is that of the rule that found the order, and Fisher's z if that has none.
     """
-    placed = (_placed(allowed, ordering), _placed(required, ordering))
     of_rows, values = row_test(test), ordering.p_values if test is None else None
     if of_rows is not None:
         assert rows is not None
         values = row_p_values(rows, ordering.order.tolist(), of_rows)
     plain = fisher_z if test is None or of_rows is not None else named_test(test)
-    return PARENT_RULES[rule].choose(Question(ordering, alpha, plain, correction, *placed, values))
+    masks = (_by_position(allowed, ordering), _by_position(required, ordering))
+    return PARENT_RULES[rule].choose(Question(ordering, alpha, plain, correction, *masks, values))
 
 
-def _placed(mask: Mask | None, ordering: Ordering) -> Mask | None:
-    """A mask at [cause, effect] of the columns, as one at [later, earlier] positions."""
+def _by_position(mask: Mask | None, ordering: Ordering) -> Mask | None:
+    """Turn a mask at [cause, effect] of the columns into one at [later, earlier] positions."""
     return None if mask is None else np.tril(mask[np.ix_(ordering.order, ordering.order)].T, -1)

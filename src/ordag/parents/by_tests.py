@@ -1,4 +1,4 @@
-"""The rule "test": parents by tests at a level, with or without a correction for many pairs."""
+"""The rule "test": parents by tests at a level, with or without a correction for multiple testing."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from ordag.parents.tests import Pairs, conditioned_on, significant
 from ordag.words import counted
 
 MANY_PAIRS = 2**21
-"""More p-values than these are not held at once if it can be helped."""
+"""The number of p-values above which they are counted before they are held in memory."""
 
 
 @dataclass(frozen=True)
 class Correction:
-    """From alpha, the number of pairs and (if it is a `rate`) the least of their p-values in order, to the largest that counts.
+    """A correction: `threshold` returns the largest significant p-value from alpha, the number of pairs and, for a `rate`, the least
+    p-values in order.
 
-    A level lets alpha through for every pair tested, a rate that share of the pairs found. `grounds` says so of a `level` and `pairs`.
+    A level expects alpha false edges for every pair tested, a rate that share of the pairs found. `grounds` says so of a `level` and
+    `pairs`.
     """
 
     help: str
@@ -30,9 +32,9 @@ class Correction:
 
 
 def false_discovery_threshold(rate: float, pairs: int, ranked: Array) -> float:
-    """Benjamini & Hochberg (1995): the largest p₍ᵢ₎ of m with p₍ᵢ₎ ≤ rate · i / m, or less than any if there is none.
+    """Benjamini & Hochberg (1995): the largest p₍ᵢ₎ of m with p₍ᵢ₎ ≤ rate · i / m, or −1 if there is none.
 
-    `ranked` are the least of the p-values, with all that can count among them.
+    `ranked` are the least of the p-values, sorted, with all that can be significant among them.
     """
     below = np.flatnonzero(ranked <= rate * np.arange(1, len(ranked) + 1) / pairs)
     return float(ranked[below[-1]]) if len(below) else -1.0
@@ -57,7 +59,7 @@ CORRECTIONS = {
 
 
 def choose(question: Question) -> Selection:
-    """Every predecessor whose test given all others is significant (Park & Kim, Algorithm 1, Step 2)."""
+    """Choose every predecessor whose test given all others is significant (Park & Kim, Algorithm 1, Step 2)."""
     alpha, pairs = question.alpha, question.pairs
     correction = CORRECTIONS[question.correction]
     if correction.rate or question.row_p_values is not None:
@@ -79,10 +81,10 @@ def choose(question: Question) -> Selection:
 
 
 def _candidates(question: Question, rate: float) -> tuple[Array, Edges]:
-    """The p-values of open pairs, and the pairs: all those among them that a false-discovery rate could let through.
+    """The p-values of open pairs, and the pairs: all that a false-discovery rate could join.
 
     Where k of m p-values are at or below a bound on its threshold, rate · k / m is a bound too. So the p-values of very many pairs
-    are counted until there are few to hold and to sort.
+    are counted until few are left to hold and to sort.
     """
     if question.row_p_values is not None:
         values = question.row_p_values
@@ -99,14 +101,14 @@ def _candidates(question: Question, rate: float) -> tuple[Array, Edges]:
 
 
 def _just_above(level: float) -> float:
-    """A level that no p-value up to the given one exceeds by rounding, whether it is computed or its critical value."""
+    """A level that no p-value up to the given one exceeds by rounding, its own or that of the critical value."""
     return min(level * (1.0 + 1e-6), 1.0)
 
 
 def _significant(question: Question, level: float) -> Iterator[Pairs]:
-    """The open pairs whose p-value is at most a level, some at a time."""
-    triangles, open_ = question.ordering.known_factor.triangles, question.open
-    for later, earlier, r in significant(triangles, question.ordering.n, question.test, level):
+    """Yield the open pairs whose p-value is at most a level, some at a time."""
+    factor, open_ = question.ordering.known_factor, question.open
+    for later, earlier, r in significant(factor, question.ordering.n, question.test, level):
         there = slice(None) if open_ is None else open_[later, earlier]
         yield later[there], earlier[there], r[there]
 

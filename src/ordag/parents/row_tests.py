@@ -1,4 +1,4 @@
-"""Tests of conditional independence that see rows: any function (x, y, Z) → p-value, and one for nonlinear equations."""
+"""Tests of conditional independence from rows: any function (x, y, Z) → p-value, and one for nonlinear equations."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from ordag.arrays import Array
 from ordag.errors import SettingError
 
 MOST_KNOTS = 7
-BLOCK = 2**20
-"""Distances held at once."""
+DISTANCES_AT_ONCE = 2**20
 
 
 class RowTest(Protocol):
-    """The p-value that columns x and y are independent given the columns of Z, which may be none (n rows, 0 columns)."""
+    """A function that returns the p-value of the independence of x and y given the columns of Z, of which there may be none."""
 
     def __call__(self, x: Array, y: Array, Z: Array, /) -> float: ...
 
 
 def distance_correlation(x: Array, y: Array, Z: Array) -> float:
-    r"""For $x = f(Z) + e$ and $y = g(Z) + e'$ with f, g sums of smooth functions: are e and e' independent?
+    r"""Test the independence of e and e' in $x = f(Z) + e$ and $y = g(Z) + e'$ with f, g sums of smooth functions.
 
     With C the bias-corrected distance correlation of the residuals of x and y (Székely & Rizzo 2013) and d the parameters of the
     regressions, the p-value is $P(\chi^2_1 > (n - 1 - d)\, C + 1)$ (Shen, Panda & Vogelstein 2022, with n − 1 − d for n: residuals vary
-    in so many dimensions only). It bounds small p-values from above; large ones mean nothing but that they are large.
+    in so many dimensions only). It bounds small p-values from above; large ones are only large.
     """
     residuals, parameters = spline_residuals(np.column_stack([x, y]), Z)
     C = corrected_distance_correlation(residuals[:, 0], residuals[:, 1])
@@ -39,7 +38,7 @@ ROW_TESTS: dict[str, RowTest] = {"distance-correlation": distance_correlation}
 
 
 def row_test(test: Any) -> RowTest | None:
-    """The test of rows of this name, or the caller's own function (x, y, Z) → p-value; None for anything else."""
+    """The test of rows of this name, or the caller's function (x, y, Z) → p-value; None for anything else."""
     if isinstance(test, str):
         return ROW_TESTS.get(test)
     if not callable(test):
@@ -62,7 +61,7 @@ def row_p_values(X: Array, order: Sequence[int], test: RowTest) -> Array:
 
 
 def row_p_value(test: RowTest, X: Array, later: int, earlier: int, others: Sequence[int]) -> float:
-    """That of two columns of X given others, or a refusal if the test gives none."""
+    """The p-value of two columns of X given others; SettingError if the test returns none."""
     value = test(X[:, later], X[:, earlier], X[:, others])
     try:
         number = float(value)
@@ -74,9 +73,10 @@ def row_p_value(test: RowTest, X: Array, later: int, earlier: int, others: Seque
 
 
 def spline_residuals(Y: Array, Z: Array) -> tuple[Array, int]:
-    """Residuals of the columns of Y on a sum of cubic splines, one for each column of Z, by least squares; and its parameters.
+    """Residuals of the columns of Y on a sum of cubic splines, one for each column of Z, by least squares; and its number of parameters.
 
-    No penalty: what it would leave of f and g in both residuals would pass for dependence. Knots are as many as leave a third of the rows.
+    Without a penalty: the parts of f and g that it would leave in both residuals would pass for dependence. The number of knots leaves a
+    third of the rows.
     """
     from sklearn.preprocessing import SplineTransformer, StandardScaler
 
@@ -107,7 +107,7 @@ def corrected_distance_correlation(x: Array, y: Array) -> float:
     if np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
         return 0.0  # rounding would leave something to divide by
     a, b = _sums_of_distances(x), _sums_of_distances(y)
-    step = max(1, BLOCK // n)
+    step = max(1, DISTANCES_AT_ONCE // n)
     products = sum(
         float(np.sum(np.abs(x[i : i + step, None] - x) * np.abs(y[i : i + step, None] - y))) for i in range(0, n, step)
     )

@@ -1,4 +1,4 @@
-"""`Selection`: the parents that were chosen. `Question` and `ParentRule`: what a rule is asked, and what makes one."""
+"""`Selection`, the chosen parents; `Question`, what a rule decides; and `ParentRule`, a way to choose them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from ordag.arrays import Array, Mask
+from ordag.arrays import Array, Indices, Mask
+from ordag.order.factor import Factor
 from ordag.order.ordering import Ordering
-from ordag.order.triangles import Triangles
 from ordag.parents.tests import (
     CRITICAL,
     Test,
@@ -25,12 +24,12 @@ from ordag.parents.tests import (
     slabs,
 )
 
-Edges: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
+Edges: TypeAlias = tuple[Indices, Indices]
 """(later, earlier) positions of joined pairs."""
 
 
 def edges_of(mask: Mask) -> Edges:
-    """Those of a mask at [later, earlier], sorted."""
+    """The edges of a mask at [later, earlier], sorted."""
     later, earlier = np.nonzero(mask)
     return later, earlier
 
@@ -39,16 +38,15 @@ def edges_of(mask: Mask) -> Edges:
 class Selection:
     """The chosen parents and the tests behind them: `edges` are (later, earlier) positions of the order, sorted.
 
-    Matrices are at [later, earlier], and made when asked for: with thousands of variables, `edges` and `p_values_of` take none.
-    `expected` is the number of false edges to expect, a function that works it out, or nan where it is not known; `grounds` says where it
-    comes from.
-    Edges, whichever way they point: wrong directions come on top. `threshold` is the p-value up to which pairs are joined,
-    `row_p_values` are those of a test that saw the rows, `triangles` has the inverse factor W behind the others. `penalty` of an edge and
+    Matrices are at [later, earlier], and computed on first use: with thousands of variables, `edges` and `p_values_of` need none.
+    `expected` is the expected number of false edges, a function that computes it, or nan where it is unknown; `grounds` is its basis in
+    words. It counts edges of either direction: wrong directions come on top. `threshold` is the p-value up to which pairs are joined,
+    `row_p_values` are those of a test of rows, `factor` has the inverse factor W behind the others. `penalty` of an edge and
     `share` of pairs joined are those of the edge prior; nan for rules that have none.
     """
 
     edges: Edges
-    triangles: Triangles | None
+    factor: Factor | None
     p: int
     n: int
     test: Test
@@ -70,7 +68,7 @@ class Selection:
     @cached_property
     def r(self) -> Array | None:
         """The partial correlation of every pair given all other predecessors, where there is one."""
-        return None if self.triangles is None else partial_correlations(self.triangles.W)
+        return None if self.factor is None else partial_correlations(self.factor.W)
 
     @cached_property
     def p_values(self) -> Array:
@@ -80,22 +78,22 @@ class Selection:
         assert self.r is not None
         return p_values(self.r, self.n, self.test)
 
-    def p_values_of(self, later: NDArray[np.intp], earlier: NDArray[np.intp]) -> Array:
-        """Those of some pairs of positions only."""
+    def p_values_of(self, later: Indices, earlier: Indices) -> Array:
+        """The p-values of some pairs of positions only."""
         if self.row_p_values is not None:
             return self.row_p_values[later, earlier]
-        assert self.triangles is not None
-        return self.test(correlations_of(self.triangles, later, earlier), self.n, conditioned_on(later))
+        assert self.factor is not None
+        return self.test(correlations_of(self.factor, later, earlier), self.n, conditioned_on(later))
 
-    def up_to(self, level: list[float]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Array]]:
-        """(later, earlier) positions of pairs, some at a time, and their p-values; of those above the one level in the list, which may
-        fall while they come, most are left out."""
+    def up_to(self, level: list[float]) -> Iterator[tuple[Indices, Indices, Array]]:
+        """Yield (later, earlier) positions of pairs and their p-values, some at a time, without most of those above the one level in the
+        list, which the caller may lower between blocks."""
         if self.row_p_values is not None:
             later, earlier = np.tril_indices(self.p, -1)
             yield later, earlier, self.row_p_values[later, earlier]
             return
-        assert self.triangles is not None
-        for slab in slabs(self.triangles):
+        assert self.factor is not None
+        for slab in slabs(self.factor):
             joined = slab.pairs
             if self.test in CRITICAL and level[0] < 1.0:
                 level_here = min(1.000001 * level[0], 1.0)
@@ -105,17 +103,17 @@ class Selection:
 
     @cached_property
     def expected_false(self) -> float:
-        """The number of false edges to expect; worked out when first asked for."""
+        """The expected number of false edges, computed on first use."""
         return self.expected() if callable(self.expected) else self.expected
 
     @property
     def is_counted(self) -> bool:
-        """Whether `expected_false` takes no time."""
+        """Whether `expected_false` is already computed."""
         return not callable(self.expected) or "expected_false" in vars(self)
 
     @property
     def level(self) -> float:
-        """The p-value up to which a single pair is joined, or for rules without tests the one that their penalty stands for."""
+        """The p-value up to which a single pair is joined; for rules without tests the one that corresponds to their penalty."""
         if not math.isnan(self.threshold):
             return self.threshold
         price = math.log(self.n) if math.isnan(self.penalty) else self.penalty
@@ -123,7 +121,7 @@ class Selection:
 
     @property
     def expected_in_words(self) -> str:
-        """`expected_false` as a sentence can carry it: 0.5, 4,995."""
+        """`expected_false` for a sentence: 0.5, 4,995."""
         return f"{self.expected_false:,.0f}" if self.expected_false >= 10 else f"{self.expected_false:.2g}"
 
     @property
@@ -131,16 +129,16 @@ class Selection:
         return len(self.edges[0])
 
     def details(self) -> dict[str, Any]:
-        """What else there is to tell, in plain values."""
+        """Penalty and share of the edge prior, if any, as plain values."""
         return {} if math.isnan(self.penalty) else {"penalty": self.penalty, "share": self.share}
 
 
 @dataclass(frozen=True)
 class Question:
-    """Which predecessors are parents? The settings of tests serve the rules that make them.
+    """The ordering along which to choose parents, and the settings of tests, for the rules that use them.
 
-    `allowed` says which parents are possible and `required` which are certain, at [later, earlier] positions of the order; both
-    are None if nothing is known.
+    `allowed` marks the possible parents and `required` the certain ones, at [later, earlier] positions of the order; both
+    are None without constraints.
     """
 
     ordering: Ordering
@@ -153,13 +151,13 @@ class Question:
 
     @cached_property
     def open(self) -> Mask | None:
-        """The pairs that are left to decide, None for all."""
+        """The pairs left to decide, None for all."""
         return None if self.allowed is None or self.required is None else self.allowed & ~self.required
 
     @cached_property
     def units(self) -> Array:
-        """Of every variable in order the power of two next to its length: in these units no square of a square leaves float64, and
-        nothing is rounded on the way to them."""
+        """For every variable in order the power of two next to its length: in these units no square of a square leaves float64, and
+        the conversion rounds nothing."""
         return np.exp2(np.round(np.log2(self.ordering.moments.spread[self.ordering.order])))
 
     @property
@@ -167,14 +165,13 @@ class Question:
         return math.comb(len(self.ordering.order), 2) if self.open is None else int(self.open.sum())
 
     def answer(self, edges: Edges, expected: float | Callable[[], float], grounds: str, **more: float) -> Selection:
-        triangles = None if self.ordering.factor is None else self.ordering.factor.triangles
         p, n, known = len(self.ordering.order), self.ordering.n, self.row_p_values
-        return Selection(edges, triangles, p, n, self.test, self.pairs, expected, grounds, known, **more)
+        return Selection(edges, self.ordering.factor, p, n, self.test, self.pairs, expected, grounds, known, **more)
 
 
 @dataclass(frozen=True)
 class ParentRule:
-    """A way to choose parents, as `PARENT_RULES` in `ordag.parents` knows it; `title` is what sentences call it."""
+    """A way to choose parents, for `PARENT_RULES` in `ordag.parents`; `title` is its name in sentences."""
 
     name: str
     title: str

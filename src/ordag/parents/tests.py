@@ -10,21 +10,20 @@ from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc, chdtri, ndtr, ndtri, stdtr, stdtrit
 
-from ordag.arrays import Array, Mask
+from ordag.arrays import Array, Indices, Mask
 from ordag.checks import check_choice
 from ordag.errors import SettingError
 from ordag.linalg import EPSILON, upper_part
-from ordag.order.device_triangles import DeviceTriangles
-from ordag.order.triangles import Triangles
+from ordag.order.device_factor import DeviceFactor
+from ordag.order.factor import Factor
 
 Test: TypeAlias = Callable[[Array, int, Array], Array]
-"""A test takes partial correlations r, the number of rows n, and k, how many variables each r is conditioned on
-(an array that broadcasts against r), and gives p-values. Any function of that form can be used."""
+"""A test returns p-values from partial correlations r, the number of rows n, and k, the number of variables that each r is conditioned on
+(an array that broadcasts against r). Any function of that form can be used."""
 
-Pairs: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp], Array]
+Pairs: TypeAlias = tuple[Indices, Indices, Array]
 """(later, earlier) positions of pairs, and their partial correlations."""
 
 
@@ -66,7 +65,7 @@ CRITICAL: dict[Test, Callable[[float, int, Array], Array]] = {
     student_t: _critical_t,
     mutual_information: _critical_information,
 }
-"""The least |r| with a p-value of alpha, for tests where it can be had: p − 1 thresholds instead of p² p-values."""
+"""The least |r| with a p-value of alpha, for tests that have a formula: p − 1 thresholds instead of p² p-values."""
 
 TESTS: dict[str, Test] = {
     "fisher-z": fisher_z,
@@ -76,15 +75,15 @@ TESTS: dict[str, Test] = {
 
 
 def named_test(test: Any) -> Test:
-    """The test of this name, or the caller's own."""
+    """The test of this name, or the caller's function."""
     if callable(test):
-        return test if test in CRITICAL else partial(_own, test)
+        return test if test in CRITICAL else partial(_checked, test)
     check_choice("test", test, TESTS, f"{', '.join(TESTS)}, or a function (r, n, k) → p-values")
     return TESTS[test]
 
 
-def _own(test: Test, r: Array, n: int, k: Array) -> Array:
-    """A test of the caller's, if it gives what a test gives."""
+def _checked(test: Test, r: Array, n: int, k: Array) -> Array:
+    """The p-values of a caller's test; SettingError if they are none."""
     try:
         values = np.asarray(test(r, n, k), dtype=np.float64)
         if values.shape == r.shape and ((values >= 0.0) & (values <= 1.0)).all():
@@ -95,7 +94,7 @@ def _own(test: Test, r: Array, n: int, k: Array) -> Array:
 
 
 def partial_correlations(W: Array) -> Array:
-    """Correlation of each variable with each predecessor given all its other predecessors, at [later, earlier].
+    """The correlation of each variable with each predecessor given all its other predecessors, at [later, earlier].
 
     With W = L⁻¹ the inverse factor, $r_{mj} = -W_{mj} / \\sqrt{\\sum_{i=j}^{m} W_{ij}^2}$: the precision matrix of the
     first m + 1 variables is W'ᵀW' with W' the leading rows of W, and its last row and diagonal give r.
@@ -109,13 +108,13 @@ def partial_correlations(W: Array) -> Array:
     return r
 
 
-TOGETHER = 2**16
-"""Numbers of a slab: what stays in a processor's cache."""
+CACHE_NUMBERS = 2**16
+"""Numbers worked on at once: what stays in a processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class Slab:
-    r"""Of some later variables, from `start` on, rows of W and the running sums $\sum_{i=j}^m W_{ij}^2$, at [later - start, earlier]."""
+    r"""For some later variables, from `start` on, rows of W and the running sums $\sum_{i=j}^m W_{ij}^2$, at [later - start, earlier]."""
 
     start: int
     W: Array
@@ -135,32 +134,32 @@ class Slab:
         return self.start + len(self.W)
 
     @property
-    def later(self) -> NDArray[np.intp]:
+    def later(self) -> Indices:
         return np.arange(self.start, self.stop)
 
     @property
     def pairs(self) -> Mask:
-        """Where the later one is later."""
+        """The entries below the diagonal of the whole matrix."""
         return np.tri(len(self.W), self.stop, self.start - 1, dtype=bool)
 
-    def positions(self, joined: Mask) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """(later, earlier) of the places in a mask over the slab."""
+    def positions(self, joined: Mask) -> tuple[Indices, Indices]:
+        """(later, earlier) positions of a mask over the slab."""
         later, earlier = np.nonzero(joined)
         return later + self.start, earlier
 
 
-def slabs(triangles: Triangles, stop: int | None = None) -> Iterator[Slab]:
-    """A few later variables at a time, up to `stop`, as many as stay in a processor's cache: never p × p numbers."""
-    p = len(triangles) if stop is None else stop
+def slabs(factor: Factor, stop: int | None = None) -> Iterator[Slab]:
+    """Yield a few later variables at a time, up to `stop`, as many as stay in a processor's cache."""
+    p = len(factor) if stop is None else stop
     above = np.zeros(p)
-    step = max(1, TOGETHER // max(p, 1))
+    step = max(1, CACHE_NUMBERS // max(p, 1))
     for start in range(0, p, step):
-        rows = triangles.W_rows(start, min(start + step, p))
+        rows = factor.W_rows(start, min(start + step, p))
         yield Slab(start, rows, added_up(np.square(rows), above))
 
 
 def added_up(rows: Array, above: Array) -> Array:
-    """The running sums down the rows, in their place, which go on from those `above` and take these on."""
+    """Sum down the rows in place, on from the sums `above`, which are updated."""
     here = above[: rows.shape[1]]
     rows[0] += here
     np.cumsum(rows, axis=0, out=rows)
@@ -168,14 +167,14 @@ def added_up(rows: Array, above: Array) -> Array:
     return rows
 
 
-def correlations_of(triangles: Triangles, later: NDArray[np.intp], earlier: NDArray[np.intp]) -> Array:
+def correlations_of(factor: Factor, later: Indices, earlier: Indices) -> Array:
     """`partial_correlations` of some pairs of positions only."""
-    if isinstance(triangles, DeviceTriangles):
-        return triangles.correlations_of(later, earlier)
+    if isinstance(factor, DeviceFactor):
+        return factor.correlations_of(later, earlier)
     r = np.empty(len(later))
     by_row = np.argsort(later, kind="stable")
     sorted_ = later[by_row]
-    for slab in slabs(triangles, int(sorted_[-1]) + 1 if len(later) else 0):
+    for slab in slabs(factor, int(sorted_[-1]) + 1 if len(later) else 0):
         first, last = np.searchsorted(sorted_, (slab.start, slab.stop))
         at = by_row[first:last]
         places = later[at] - slab.start, earlier[at]
@@ -184,10 +183,10 @@ def correlations_of(triangles: Triangles, later: NDArray[np.intp], earlier: NDAr
     return r
 
 
-def correlations_with(triangles: Triangles, later: list[int]) -> Iterator[tuple[int, Array]]:
-    """For some later variables, given in their order, `partial_correlations` with all earlier ones."""
+def correlations_with(factor: Factor, later: list[int]) -> Iterator[tuple[int, Array]]:
+    """Yield `partial_correlations` of some later variables, sorted by position, with all earlier ones."""
     first = 0
-    for slab in slabs(triangles, later[-1] + 1 if later else 0):
+    for slab in slabs(factor, later[-1] + 1 if later else 0):
         last = bisect_left(later, slab.stop, first)
         for m in later[first:last]:
             row = m - slab.start
@@ -195,16 +194,14 @@ def correlations_with(triangles: Triangles, later: list[int]) -> Iterator[tuple[
         first = last
 
 
-def in_doubt(
-    triangles: Triangles, n: int, test: Test, alpha: float, condition: Array, *, squared: bool
-) -> Iterator[Pairs]:
-    """As `significant`, the pairs whose test would decide otherwise within the rounding of r; and how far that may have moved r."""
-    if isinstance(triangles, DeviceTriangles) and test in CRITICAL:
-        least = CRITICAL[test](alpha, n, conditioned_on(np.arange(len(triangles))))
-        yield from triangles.in_doubt(least, condition, partial(_moved, squared=squared))
+def in_doubt(factor: Factor, n: int, test: Test, alpha: float, condition: Array, *, squared: bool) -> Iterator[Pairs]:
+    """Yield the pairs whose test would decide otherwise within the rounding of r, and how far that may have moved r."""
+    if isinstance(factor, DeviceFactor) and test in CRITICAL:
+        least = CRITICAL[test](alpha, n, conditioned_on(np.arange(len(factor))))
+        yield from factor.in_doubt(least, condition, partial(_moved, squared=squared))
         return
-    joined_at = decision(len(triangles), n, test, alpha)
-    for slab, rounding in correlation_noise(triangles, condition, squared=squared):
+    joined_at = decision(len(factor), n, test, alpha)
+    for slab, rounding in correlation_noise(factor, condition, squared=squared):
         below, above = (
             joined_at(np.clip(np.abs(slab.r) + moved, 0.0, np.nextafter(1.0, 0.0)), slab.start)
             for moved in (-rounding, rounding)
@@ -213,14 +210,14 @@ def in_doubt(
         yield *slab.positions(at), rounding[at]
 
 
-def correlation_noise(triangles: Triangles, condition: Array, *, squared: bool) -> Iterator[tuple[Slab, Array]]:
-    r"""Slab by slab how far rounding may have moved every one of `partial_correlations`, at [later - start, earlier].
+def correlation_noise(factor: Factor, condition: Array, *, squared: bool) -> Iterator[tuple[Slab, Array]]:
+    r"""Yield how far rounding may have moved each of `partial_correlations`, slab by slab at [later - start, earlier].
 
     With c the `condition` and $b_{mj} = \sum_{i=j}^m |W_{ij}| c_i / \sqrt{\sum_{i=j}^m W_{ij}^2}$ by $\varepsilon (b_{mj} + c_m)$ from
     rows, and from squares and products by $\varepsilon (b_{mj} + c_m)^2 / 2$ (docs/numerics.md).
     """
-    above = np.zeros(len(triangles))
-    for slab in slabs(triangles):
+    above = np.zeros(len(factor))
+    for slab in slabs(factor):
         c = condition[slab.start : slab.stop, None]
         with np.errstate(invalid="ignore", divide="ignore"):
             total = added_up(np.abs(slab.W) * c, above) / np.sqrt(slab.squares) + c
@@ -228,19 +225,22 @@ def correlation_noise(triangles: Triangles, condition: Array, *, squared: bool) 
 
 
 def _moved(total: Any, *, squared: bool) -> Any:
-    """Rounding, from $b_{mj} + c_m$; of arrays of either kind."""
+    """Rounding, from $b_{mj} + c_m$, as NumPy or PyTorch arrays."""
     return EPSILON * (total**2 / 2.0 if squared else total)
 
 
-def conditioned_on(positions: NDArray[np.intp]) -> Array:
-    """How many variables the pairs of these (later) positions are conditioned on: all other predecessors."""
+def conditioned_on(positions: Indices) -> Array:
+    """The number of variables that pairs with these later positions are conditioned on: all other predecessors."""
     return np.asarray(np.maximum(positions - 1.0, 0.0))
 
 
 def p_values(r: Array, n: int, test: Test) -> Array:
     """The p-value of every pair of `partial_correlations`, at [later, earlier]; one on and above the diagonal."""
     values = np.ones(r.shape)
-    for start, stop in _blocks(r.shape[-1]):
+    p = r.shape[-1]
+    step = max(1, CACHE_NUMBERS // max(p, 1))
+    for start in range(0, p, step):
+        stop = min(start + step, p)
         k = conditioned_on(np.arange(start, stop))[:, None]
         block = test(r[..., start:stop, :stop], n, k)
         values[..., start:stop, :stop] = np.where(np.tri(stop - start, stop, start - 1, dtype=bool), block, 1.0)
@@ -256,25 +256,19 @@ def rejected(r: Array, n: int, test: Test, alpha: float) -> Mask:
 
 
 def decision(p: int, n: int, test: Test, alpha: float) -> Callable[[Array, int], Mask]:
-    """A function that says of the |r| of a `Slab`, and its start, which have a p-value of at most alpha."""
+    """A function of the |r| of a `Slab`, and its start, that marks those with a p-value of at most alpha."""
     if test not in CRITICAL:
         return lambda r, start: test(r, n, conditioned_on(np.arange(start, start + len(r)))[:, None]) <= alpha
     least = CRITICAL[test](alpha, n, conditioned_on(np.arange(p)))[:, None]
     return lambda r, start: r >= least[start : start + len(r)]
 
 
-def significant(triangles: Triangles, n: int, test: Test, alpha: float) -> Iterator[Pairs]:
-    """The pairs whose p-value is at most alpha, sorted, some at a time; where W lies on a device, they are looked for there."""
-    if isinstance(triangles, DeviceTriangles) and test in CRITICAL:
-        yield from triangles.correlated(CRITICAL[test](alpha, n, conditioned_on(np.arange(len(triangles)))))
+def significant(factor: Factor, n: int, test: Test, alpha: float) -> Iterator[Pairs]:
+    """Yield the pairs whose p-value is at most alpha, sorted, some at a time; if W is on a device, they are found there."""
+    if isinstance(factor, DeviceFactor) and test in CRITICAL:
+        yield from factor.correlated(CRITICAL[test](alpha, n, conditioned_on(np.arange(len(factor)))))
         return
-    found = decision(len(triangles), n, test, alpha)
-    for slab in slabs(triangles):
+    found = decision(len(factor), n, test, alpha)
+    for slab in slabs(factor):
         joined = found(np.abs(slab.r) if test in CRITICAL else slab.r, slab.start) & slab.pairs
         yield *slab.positions(joined), slab.r[joined]
-
-
-def _blocks(p: int) -> Iterator[tuple[int, int]]:
-    """Rows from start to stop of p × p matrices, a few at a time: what stays in a processor's cache."""
-    step = max(1, 2**16 // p)
-    return ((start, min(start + step, p)) for start in range(0, p, step))

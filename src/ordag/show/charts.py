@@ -90,7 +90,7 @@ def _equal_variances(fit: Fit, finding: Finding) -> Chart | None:
     """What Bartlett's test compares, along the order, with the pooled variance."""
     if fit.ordering is not None and fit.ordering.factor is not None:
         df = fit.n - 1.0 - np.arange(len(fit.names))
-        variances, names = fit.ordering.factor.triangles.L_diagonal**2 / df, fit.order or fit.names
+        variances, names = fit.ordering.factor.L_diagonal**2 / df, fit.order or fit.names
     elif fit.refit is not None:
         df, variances, names = fit.refit.residual_df.astype(float), fit.refit.sem.omega, fit.names
         if fit.places is not None:

@@ -50,7 +50,7 @@ class Pairs:
 
     kind: "arrow" or "line" of the graph; "absent" pairs are not joined by it, and have the direction that they would have.
     weight, std_error: those of the fitted model; of an absent pair, of the regression on all earlier variables.
-    robustness: what a hidden common cause would have to explain to bring the weight of an arrow to zero (`ordag.model.robustness`).
+    robustness: what a hidden common cause would have to explain to bring the weight of an arrow to zero (`model.refit.robustness_value`).
     standardised: the weight in standard deviations of both ends.
     p_value, q_value, edge_probability: the evidence for an edge. direction_p_value, probability: that for the arrow.
     support, direction_support, low, high: what resamples say, and the interval of the weight (of the level of the resamples, or 95 %).
@@ -185,7 +185,7 @@ def _absent(fit: Fit, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         )
         best = np.argsort(-likely[i, j], kind="stable")[:most]
         return i[best], j[best]
-    if fit.selection is None or fit.ordering is None or fit.ordering.support is not None:
+    if fit.selection is None or fit.ordering is None or fit.ordering.parent_sets is not None:
         none = np.empty(0, dtype=np.intp)
         return none, none
     order = fit.ordering.order
@@ -235,7 +235,7 @@ def _pairs(fit: Fit, most: int) -> Pairs:
         direction = fit.ordering.direction_p_values(earlier, later)
         if fit.selection is not None:
             with np.errstate(invalid="ignore", divide="ignore"):
-                given_all = -factor.triangles.W_at(later, earlier) / factor.triangles.W_diagonal[later]
+                given_all = -factor.W_at(later, earlier) / factor.W_diagonal[later]
             weight = np.where(present, weight, given_all)
     edge_probability, probability = unknown, unknown
     if fit.probabilities is not None:

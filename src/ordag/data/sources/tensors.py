@@ -14,7 +14,7 @@ from ordag.data.reading import Reading
 from ordag.data.sources.columns import select
 from ordag.data.sources.source import Source
 from ordag.errors import ColumnError, SettingError, UnreadableError
-from ordag.ferry import fetch, rows_at_once
+from ordag.transfer import rows_at_once, to_host
 
 if TYPE_CHECKING:
     import torch
@@ -87,7 +87,7 @@ class TensorSource(Source):
             upper[rows, left:].addr_(missed[rows], missed[left:], alpha=-1.0 / n)
         self.formed[:] = [upper]
         scatter, step = np.empty((p, p)), rows_at_once(p)
-        fetch(
+        to_host(
             (scatter[top : top + step, top:], partial(upper.__getitem__, (slice(top, top + step), slice(top, None))))
             for top in range(0, p, step)
         )

@@ -15,7 +15,7 @@ from ordag.errors import CollinearError, PrecisionError, PrecisionWarning, TooFe
 from ordag.learners.ges.essential import Essential
 from ordag.learners.regressions import COLLINEAR, Regressions
 from ordag.linalg import lengths, triangle
-from ordag.order.digits import HOPELESS, noise
+from ordag.order.rounding import HOPELESS, noise
 from ordag.words import counted, listed, shown
 
 MEMORY = 2**27

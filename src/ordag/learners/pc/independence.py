@@ -12,7 +12,7 @@ from ordag.data.moments import Moments
 from ordag.errors import CollinearError
 from ordag.linalg import lengths
 from ordag.order.cholesky import SPENT
-from ordag.order.digits import HOPELESS, noise
+from ordag.order.rounding import HOPELESS, noise
 from ordag.parents.tests import Test
 from ordag.words import listed, shown
 
@@ -76,7 +76,7 @@ class PartialCorrelations:
         return np.asarray(a / length)
 
     def _check(self, nodes: Indices, t: int, length: Array, blur: Array) -> None:
-        """Refuse where the column at t, given those before it, is rounding noise (see `ordag.order.digits`)."""
+        """Refuse where the column at t, given those before it, is rounding noise (see `ordag.order.rounding`)."""
         with np.errstate(divide="ignore"):
             uncertainty = noise(blur / length, squared=False)
             if self._moments.squared:

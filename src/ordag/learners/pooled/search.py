@@ -343,21 +343,21 @@ def _starts(
     """The graphs to begin with, by name, over the positions of the order."""
     p = moments.p
     allowed, required = (None, None) if known is None else (known.allowed, known.required)
-    if ordering.support is None:
+    if ordering.parent_sets is None:
         along = replace(ordering, order=np.arange(p), moments=moments)
         rule, correction = ("adaptive", "none") if p <= ELIMINATED else ("test", "bh")
         chosen = select(along, rule=rule, correction=correction, allowed=allowed, required=required)
         yield "cvs", _scored(score, variances, range(p), packed_columns(chosen.parents.T))
-    if ordering.support is not None or (moments.n < FEW_ROWS * p and p <= SLOW):
+    if ordering.parent_sets is not None or (moments.n < FEW_ROWS * p and p <= SLOW):
         adjacency = np.zeros((p, p), dtype=bool)
-        if ordering.support is None:
+        if ordering.parent_sets is None:
             found = sparse_forward(moments.covariance(), moments.n, None if known is None else known.before)
             order = np.asarray(found.order)
-            for j, support in zip(order, found.support, strict=True):
+            for j, support in zip(order, found.parent_sets, strict=True):
                 adjacency[support, j] = True
         else:
             order, place = np.arange(p), np.argsort(ordering.order)
-            for j, support in enumerate(ordering.support):
+            for j, support in enumerate(ordering.parent_sets):
                 adjacency[place[support], j] = True
         if allowed is not None and required is not None:
             adjacency = adjacency & allowed | required
@@ -373,6 +373,6 @@ def _correlation_start(
     C = np.abs(columns.T @ columns)
     np.fill_diagonal(C, 0.0)
     columns[:, int(C.max(axis=0).argmax())] /= 2.0
-    order = factorise(columns, None if known is None else known.before).order
+    order = factorise(columns, None if known is None else known.before)[0].order
     parents = [0] * p if known is None else packed_columns(known.required)
     return _scored(score, variances, order.tolist(), parents)

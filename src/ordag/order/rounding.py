@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
 from ordag.data.moments import Moments
 from ordag.errors import CollinearError, PrecisionError
 from ordag.linalg import EPSILON, lengths
-from ordag.order.ordering import Candidates, Factor
-from ordag.order.triangles import Triangles
+from ordag.order.cholesky import Pivots
+from ordag.order.factor import Factor
+from ordag.order.ordering import Candidates, Ordering
 from ordag.words import collinear, counted, shown
 
 NEGLIGIBLE = 1e-9
@@ -41,41 +41,40 @@ def column_lengths(moments: Moments) -> Array:
     return np.asarray(np.hypot(lengths(moments.R), np.sqrt(moments.n) * moments.mean))
 
 
-def checked_factor(
-    moments: Moments,
-    order: NDArray[np.intp],
-    triangles: Triangles,
-    before: Mask | None,
-    from_last: bool,
-    refreshes: int,
-) -> Factor:
-    """Invert the factor where it lies, refuse (CollinearError, PrecisionError) where a variance is rounding noise, and look for steps whose
-    choice rests on digits that are not there; `before` is the partial order of the columns that they had to keep to."""
+def checked_ordering(
+    moments: Moments, pivots: Pivots, factor: Factor, before: Mask | None, rule: str, refreshes: int
+) -> Ordering:
+    """Invert the factor in place, and return the ordering with its undecided steps.
+
+    CollinearError or PrecisionError where a variance is rounding noise. `before` is the partial order that the steps had to keep to.
+    """
+    order = pivots.order
     scale = column_lengths(moments)[order]
     names = [moments.names[j] for j in order]
-    empty = np.flatnonzero(triangles.L_diagonal <= 0)
+    empty = np.flatnonzero(factor.L_diagonal <= 0)
     stop = int(empty[0]) if len(empty) else len(order)
-    triangles.invert(count=stop)
-    uncertainty = noise(triangles.condition(scale[:stop]), squared=moments.squared)
+    factor.invert(count=stop)
+    uncertainty = noise(factor.condition(scale[:stop]), squared=moments.squared)
     hopeless = np.flatnonzero(uncertainty >= HOPELESS)
     if len(hopeless):
         m = int(hopeless[0])
-        coefficients = triangles.W_at(m, slice(m)) / -triangles.W_at(m, m)
+        coefficients = factor.W_at(m, slice(m)) / -factor.W_at(m, m)
         _refuse(moments, names, m, coefficients * scale[:m] / scale[m], float(uncertainty[m]))
     if stop < len(order):
-        coefficients = triangles.L_at(stop, slice(stop)) @ triangles.W[:stop, :stop]
+        coefficients = factor.L_at(stop, slice(stop)) @ factor.W[:stop, :stop]
         _refuse(moments, names, stop, coefficients * scale[:stop] / scale[stop], math.inf)
-    factor = Factor(triangles, uncertainty, from_last, refreshes)
+    ordering = Ordering.along(
+        order, moments, factor, pivots.runner_up, rule, uncertainty=uncertainty, refreshes=refreshes
+    )
     if uncertainty.max() < NEGLIGIBLE:
-        return factor
-    blocks = factor.candidates(moments.n, None if before is None else before[np.ix_(order, order)])
-    W = triangles.W
-    found = [one for steps in blocks for one in _undecided(factor, W, steps, scale, names, moments.squared)]
-    return replace(factor, undecided=tuple(sentence for _, sentence in sorted(found)))
+        return ordering
+    W = factor.W
+    found = [one for steps in ordering.candidates(before) for one in _undecided(ordering, W, steps, scale, uncertainty)]
+    return replace(ordering, undecided=tuple(sentence for _, sentence in sorted(found)))
 
 
 def _refuse(moments: Moments, names: list[str], m: int, share: Array, uncertainty: float) -> None:
-    """Raise for variable m, of which nothing is left but rounding; `share` says what the others make up of it."""
+    """Raise for variable m, of which only rounding is left; `share` is the part of each other variable in it."""
     involved = [names[j] for j in np.flatnonzero(np.abs(share) > 1e-8)]
     if len(involved) <= 8:
         raise CollinearError(collinear(names[m], involved))
@@ -91,32 +90,33 @@ def _refuse(moments: Moments, names: list[str], m: int, share: Array, uncertaint
 
 
 def _undecided(
-    factor: Factor, W: Array, steps: Candidates, scale: Array, names: list[str], squared: bool
+    ordering: Ordering, W: Array, steps: Candidates, scale: Array, uncertainty: Array
 ) -> Iterator[tuple[int, str]]:
     """The number and a sentence for every step whose winner and runner-up are closer than their rounding errors."""
-    side, nearest = "after" if factor.from_last else "before", steps.nearest
+    moments, order, nearest = ordering.moments, ordering.order, steps.nearest
     for row in np.flatnonzero(steps.rivals.any(axis=1)).tolist():
         m, b = steps.first + row, int(nearest[row])
         value = float(steps.values[row, b - steps.start])
         gap = value / float(steps.chosen[row]) - 1
-        rival = _residual_terms(factor, W, m, b, scale) / math.sqrt(value)
-        uncertainty = factor.uncertainty[m] + float(noise(np.asarray(rival), squared=squared))
-        if gap < uncertainty:
+        rival = _residual_terms(ordering, W, m, b, scale) / math.sqrt(value)
+        bound = uncertainty[m] + float(noise(np.asarray(rival), squared=moments.squared))
+        if gap < bound:
+            side = "after" if ordering.rule == "backward" else "before"
             yield (
                 m,
                 (
-                    f"step {m + 1}: {shown(names[m])} {side} {shown(names[b])} rests on a "
-                    f"relative difference of {gap:.1e} where {max(0.0, -math.log10(uncertainty)):.1f} digits are left"
+                    f"step {m + 1}: {shown(moments.names[order[m]])} {side} {shown(moments.names[order[b]])} rests on a "
+                    f"relative difference of {gap:.1e} where {max(0.0, -math.log10(bound)):.1f} digits are left"
                 ),
             )
 
 
-def _residual_terms(factor: Factor, W: Array, m: int, b: int, scale: Array) -> float:
-    """The lengths of all terms of the residual of b at step m, added up.
+def _residual_terms(ordering: Ordering, W: Array, m: int, b: int, scale: Array) -> float:
+    """The sum of the lengths of all terms of the residual of b at step m.
 
-    Given the first m variables its coefficients are L_b,:m W_:m,:m. Given the others of the first m + 1 (`from_last`)
+    Given the first m variables its coefficients are L_b,:m W_:m,:m. Given the others of the first m + 1 ("backward")
     K_b: = W_:bᵀ W over their rows are its coefficients times its precision K_bb.
     """
-    if factor.from_last:
+    if ordering.rule == "backward":
         return float(np.abs(W[: m + 1, b] @ W[: m + 1, : m + 1]) @ scale[: m + 1])
-    return float(scale[b] + np.abs(factor.triangles.L_at(b, slice(m)) @ W[:m, :m]) @ scale[:m])
+    return float(scale[b] + np.abs(ordering.known_factor.L_at(b, slice(m)) @ W[:m, :m]) @ scale[:m])

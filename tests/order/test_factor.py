@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ordag import linalg
-from ordag.order.triangles import Triangles
+from ordag.order.factor import Factor
 
 
 def literal_inverse(L):
@@ -33,7 +33,7 @@ def lower_triangle(p, *, ill):
 def blocks(request, monkeypatch):
     """Blocks as they are, and so small that there are several of everything."""
     if request.param == "small":
-        for name, value in {"BLOCK": 8, "SLAB": 16, "TILE": 3}.items():
+        for name, value in {"INVERSE_ROWS": 8, "INVERSE_COLUMNS": 16, "TILE": 3}.items():
             monkeypatch.setattr(linalg, name, value)
 
 
@@ -43,7 +43,7 @@ def blocks(request, monkeypatch):
 def test_both_are_those_of_matrices_of_their_own(p, ill):
     L = lower_triangle(p, ill=ill)
     W = literal_inverse(L)
-    room = Triangles.empty(p)
+    room = Factor.empty(p)
     room.lower[:] = L + np.triu(np.full((p, p), np.nan), 1)  # whatever lies above the diagonal
     told = []
     room.invert(told.append)
@@ -59,7 +59,7 @@ def test_both_are_those_of_matrices_of_their_own(p, ill):
 @pytest.mark.parametrize("p", [1, 2, 3, 40])
 def test_parts_are_those_of_the_whole(p):
     L = lower_triangle(p, ill=False)
-    room = Triangles.of(L)
+    room = Factor.of(L)
     W = room.W
     np.testing.assert_array_equal(room.L, L)
     np.testing.assert_array_equal(room.L_diagonal, L.diagonal())
@@ -84,7 +84,7 @@ def test_parts_are_those_of_the_whole(p):
 def test_the_first_variables_alone_are_inverted():
     L = lower_triangle(20, ill=False)
     L[13, 13] = 0.0
-    room = Triangles.empty(20)
+    room = Factor.empty(20)
     room.lower[:] = L
     room.invert(count=13)
     np.testing.assert_allclose(room.W_rows(0, 13), literal_inverse(L[:13, :13]), rtol=1e-9, atol=1e-12)
@@ -92,7 +92,7 @@ def test_the_first_variables_alone_are_inverted():
 
 
 def test_readers_give_copies():
-    room = Triangles.of(lower_triangle(9, ill=False))
+    room = Factor.of(lower_triangle(9, ill=False))
     before = room.both.copy()
     for part in (room.L, room.W, room.L_columns(2, 5), room.W_rows(2, 5)):
         part[:] = 3.0
@@ -101,12 +101,25 @@ def test_readers_give_copies():
 
 @pytest.mark.parametrize("together", [1, 30, 2**18])
 def test_sums_over_what_comes_later_are_those_of_the_whole(together, monkeypatch):
-    monkeypatch.setattr("ordag.order.triangles.TOGETHER", together)  # one, three or all steps at a time
+    monkeypatch.setattr("ordag.order.factor.CACHE_NUMBERS", together)  # one, three or all steps at a time
     L = lower_triangle(10, ill=False)
     literal = np.array([[sum(L[b, m : b + 1] ** 2) for b in range(10)] for m in range(11)])
     for first in (0, 4):
         steps = []
-        for start, sums in Triangles.of(L).tail_sums(first):
+        for start, sums in Factor.of(L).tail_sums(first):
             np.testing.assert_allclose(sums, literal[start : start + len(sums), start:], rtol=1e-13)
             steps += range(start, start + len(sums) - 1)
         assert set(range(first, 10)) <= set(steps)
+
+
+@pytest.mark.parametrize("together", [1, 30, 2**18])
+def test_precisions_among_the_first_are_those_of_the_whole(together, monkeypatch):
+    monkeypatch.setattr("ordag.order.factor.CACHE_NUMBERS", together)
+    L = lower_triangle(10, ill=False)
+    factor, steps = Factor.of(L), []
+    for start, sums in factor.precision_sums():
+        for m in range(max(start, 1), start + len(sums)):
+            precision = np.linalg.inv(L[:m, :m] @ L[:m, :m].T).diagonal()
+            np.testing.assert_allclose(sums[m - start, :m], precision, rtol=1e-9)
+        steps += range(start, start + len(sums) - 1)
+    assert steps == list(range(10))

@@ -1,4 +1,4 @@
-"""`DeviceTriangles`: a triangular factor and its inverse that stay on a GPU, with what is worked out there."""
+"""`DeviceFactor`: a triangular factor and its inverse that stay on a GPU, with what is computed there."""
 
 from __future__ import annotations
 
@@ -7,35 +7,31 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ordag.arrays import Array
-from ordag.ferry import fetch, rows_at_once
-from ordag.order.triangles import Places, Triangles
+from ordag.arrays import Array, Indices
+from ordag.order.factor import Factor, Selector
+from ordag.transfer import rows_at_once, to_host
 
 if TYPE_CHECKING:
     import torch
 
-Indices = NDArray[np.intp]
-
-BLOCK = 1024
-SLAB = 8192
+INVERSE_ROWS, INVERSE_COLUMNS = 1024, 8192
 """Rows of the inverse at a time, and columns of them, so many that products run at the device's full rate."""
 
-NUMBERS = 2**25
-"""Numbers to look at a time, a quarter of a gigabyte."""
+BLOCK_NUMBERS = 2**25
+"""Numbers of a block of rows, a quarter of a gigabyte."""
 
 
-class DeviceTriangles(Triangles):
+class DeviceFactor(Factor):
     """L and W in one square matrix of PyTorch: Lᵀ from the diagonal up, and W below it; the diagonal of W is that of L inverted.
 
-    The host gets what it asks for. `both` brings everything, for what takes it whole.
+    Methods copy what they return to the host; `both` copies everything, for the few users of whole matrices.
     """
 
     matrix: torch.Tensor
 
     def __init__(self, upper: torch.Tensor) -> None:
-        """From Lᵀ, below whose diagonal W will be written."""
+        """Write W below the diagonal of Lᵀ."""
         object.__setattr__(self, "matrix", upper)
         invert_below(upper)
 
@@ -44,11 +40,11 @@ class DeviceTriangles(Triangles):
 
     @cached_property
     def both(self) -> Array:
-        """As `Triangles` has it: a row of the matrix is a column there, with one entry more at the diagonal."""
+        """As in `Factor`: a row of the matrix is a column there, with one entry more at the diagonal."""
         p = len(self)
         room = np.empty((p, p + 1))
         step = rows_at_once(p + 1)
-        fetch((room[start : start + step], partial(self._columns, start, step)) for start in range(0, p, step))
+        to_host((room[start : start + step], partial(self._columns, start, step)) for start in range(0, p, step))
         return room.T
 
     def _columns(self, start: int, count: int) -> torch.Tensor:
@@ -72,31 +68,26 @@ class DeviceTriangles(Triangles):
     def W_diagonal(self) -> Array:
         return 1.0 / self.L_diagonal
 
-    def L_at(self, row: Places, column: Places) -> Array:
+    def L_at(self, row: Selector, column: Selector) -> Array:
         return self._at(column, row)
 
-    def W_at(self, row: Places, column: Places) -> Array:
+    def W_at(self, row: Selector, column: Selector) -> Array:
         if not isinstance(row, np.ndarray) or not isinstance(column, np.ndarray):
             return super().W_at(row, column)
         values = self._at(row, column)
         return np.where(row == column, 1.0 / values, values)
 
-    def _at(self, row: Places, column: Places) -> Array:
-        at = (self._indices(place) if isinstance(place, np.ndarray) else place for place in (row, column))
+    def _at(self, row: Selector, column: Selector) -> Array:
+        at = (self._tensor(part) if isinstance(part, np.ndarray) else part for part in (row, column))
         return np.asarray(self.matrix[tuple(at)].cpu().numpy())
 
-    def _indices(self, places: Indices) -> torch.Tensor:
+    def _tensor(self, values: Array | Indices) -> torch.Tensor:
         import torch
 
-        return torch.from_numpy(np.array(places, dtype=np.int64)).to(self.matrix.device)
-
-    def _numbers(self, values: Array) -> torch.Tensor:
-        import torch
-
-        return torch.from_numpy(np.array(values, dtype=np.float64)).to(self.matrix.device)
+        return torch.from_numpy(np.array(values)).to(self.matrix.device)
 
     def L_columns(self, start: int, stop: int) -> Array:
-        if "both" in vars(self):  # it has come already
+        if "both" in vars(self):  # already copied
             return super().L_columns(start, stop)
         return np.array(self.matrix[start:stop, start:].triu().cpu().numpy())
 
@@ -111,7 +102,7 @@ class DeviceTriangles(Triangles):
     def times_W(self, columns: Array) -> Array:
         import torch
 
-        given = self._numbers(columns)
+        given = self._tensor(columns)
         parts = [self._W_rows(start, stop) @ given[:stop] for start, stop in self._blocks()]
         return np.asarray(torch.cat(parts).cpu().numpy())
 
@@ -120,7 +111,7 @@ class DeviceTriangles(Triangles):
 
         found = self.matrix.new_empty((2, len(a)))
         below = self.matrix.new_zeros((1, len(self)))
-        steps, others = self._indices(a), self._indices(b)
+        steps, others = self._tensor(a), self._tensor(b)
         for start, stop in reversed(list(self._blocks())):
             squares = self.matrix[start:stop].triu(start).square_()
             sums = torch.cat([squares, below]).flip(0).cumsum(0).flip(0)
@@ -133,25 +124,25 @@ class DeviceTriangles(Triangles):
     def condition(self, scale: Array) -> Array:
         import torch
 
-        lengths = self._numbers(scale)
+        lengths = self._tensor(scale)
         parts = [self._W_rows(start, stop).abs_() @ lengths[:stop] for start, stop in self._blocks()]
         return np.asarray(torch.cat(parts).cpu().numpy())
 
     def correlated(self, least: Array) -> Iterator[tuple[Indices, Indices, Array]]:
-        """(later, earlier) positions, some at a time, of the pairs whose partial correlation r, given all other predecessors of the later
-        one, has the size `least[later]` or more; and r."""
-        bounds = self._numbers(least)
+        """Yield (later, earlier) positions, some at a time, of the pairs whose partial correlation r, given all other predecessors of the
+        later one, has the size `least[later]` or more; and r."""
+        bounds = self._tensor(least)
         for start, r, _ in self._correlations():
             yield _found((r.abs() >= bounds[start : start + len(r), None]).tril_(start - 1), start, r)
 
     def in_doubt(
         self, least: Array, condition: Array, noise: Callable[[torch.Tensor], torch.Tensor]
     ) -> Iterator[tuple[Indices, Indices, Array]]:
-        """As `correlated`, the pairs for which it would be decided otherwise within the rounding of r; and how far that may have moved r.
+        """Yield the pairs that `correlated` would decide otherwise within the rounding of r, and how far that may have moved r.
 
-        noise: rounding, from the sum of the conditions of both ends as `correlation_noise` has it.
+        noise: rounding, from the sum of the conditions of both ends as in `parents.tests.correlation_noise`.
         """
-        bounds, c = self._numbers(least), self._numbers(condition)
+        bounds, c = self._tensor(least), self._tensor(condition)
         above = self.matrix.new_zeros(len(self))
         for start, r, lengths in self._correlations():
             stop = start + len(r)
@@ -166,14 +157,14 @@ class DeviceTriangles(Triangles):
     def correlations_of(self, later: Indices, earlier: Indices) -> Array:
         """The partial correlations of some pairs of positions."""
         found = self.matrix.new_empty(len(later))
-        rows, columns = self._indices(later), self._indices(earlier)
+        rows, columns = self._tensor(later), self._tensor(earlier)
         for start, r, _ in self._correlations():
             at = ((rows >= start) & (rows < start + len(r))).nonzero()[:, 0]
             found[at] = r[rows[at] - start, columns[at]]
         return np.asarray(found.cpu().numpy())
 
     def _correlations(self) -> Iterator[tuple[int, torch.Tensor, torch.Tensor]]:
-        r"""For some later variables, from `start` on, $r_{mj} = -W_{mj} / \sqrt{\sum_{i=j}^m W_{ij}^2}$ with all earlier ones, and the
+        r"""Yield, for later variables from `start` on, $r_{mj} = -W_{mj} / \sqrt{\sum_{i=j}^m W_{ij}^2}$ with all earlier ones, and the
         divisors."""
         above = self.matrix.new_zeros(len(self))
         for start, stop in self._blocks():
@@ -185,22 +176,22 @@ class DeviceTriangles(Triangles):
 
     def _blocks(self) -> Iterator[tuple[int, int]]:
         p = len(self)
-        step = max(16, NUMBERS // max(p, 1))
+        step = max(16, BLOCK_NUMBERS // max(p, 1))
         return ((start, min(start + step, p)) for start in range(0, p, step))
 
 
 def invert_below(U: torch.Tensor) -> None:
-    r"""Below the diagonal of an upper triangular $U = L^\top$ its inverse $W = L^{-1}$ is written, block row by block row:
+    r"""Write $W = L^{-1}$ below the diagonal of the upper triangular $U = L^\top$, block row by block row:
     $W_{j,:j} = -W_{jj} U_{:j,j}^\top W_{:j,:j}$."""
     import torch
 
-    for start in range(0, len(U), BLOCK):
-        stop = min(start + BLOCK, len(U))
+    for start in range(0, len(U), INVERSE_ROWS):
+        stop = min(start + INVERSE_ROWS, len(U))
         corner = U[start:stop, start:stop]
         unit = torch.eye(stop - start, dtype=U.dtype, device=U.device)
         own = torch.linalg.solve_triangular(corner.T.contiguous(), unit, upper=False)
-        for left in range(0, start, SLAB):
-            right = min(left + SLAB, start)
+        for left in range(0, start, INVERSE_COLUMNS):
+            right = min(left + INVERSE_COLUMNS, start)
             W = _lower(U[left:right, left:right], 0, U.diagonal()[left:right])
             part = U[left:right, start:stop].T @ W
             if right < start:
@@ -210,14 +201,14 @@ def invert_below(U: torch.Tensor) -> None:
 
 
 def _found(joined: torch.Tensor, start: int, values: torch.Tensor) -> tuple[Indices, Indices, Array]:
-    """Of the places in a mask over rows from `start` on, the rows, the columns and the values."""
+    """The rows, the columns and the values of a mask over rows from `start` on, on the host."""
     at = joined.nonzero(as_tuple=True)
     later, earlier, those = (part.cpu().numpy() for part in (at[0] + start, at[1], values[at]))
     return later.astype(np.intp, copy=False), earlier.astype(np.intp, copy=False), those
 
 
 def _lower(rows: torch.Tensor, start: int, diagonal: torch.Tensor) -> torch.Tensor:
-    """A copy of rows of W, from `start` on, out of a matrix with something else from the diagonal up, where they have its inverse."""
+    """Copy rows of W, from `start` on, out of a matrix that has Lᵀ from the diagonal up; W has the inverse of its diagonal."""
     W = rows.tril(start - 1)
     W.diagonal(start).copy_(1.0 / diagonal)
     return W
