@@ -45,7 +45,7 @@ def cholesky(S: Array) -> Array | None:
 def cholesky_until(S: Array) -> tuple[Array, int]:
     """Return L and 0, or the number, from 1, of the first column of which nothing is left given those before it.
 
-    A large matrix is factorised block column by block column: OpenBLAS's own routine with several threads is a segmentation fault at
+    A large matrix is factorised block column by block column: OpenBLAS's routine with several threads is a segmentation fault at
     20,000 columns, and cannot be interrupted.
     """
     p = len(S)
@@ -55,13 +55,15 @@ def cholesky_until(S: Array) -> tuple[Array, int]:
     L: Array = np.array(S, order="F")
     for start in range(0, p, LARGE_INVERSE_ROWS):
         stop = min(start + LARGE_INVERSE_ROWS, p)
-        own, failed = lapack.dpotrf(L[start:stop, start:stop], lower=1, clean=1)
+        corner, failed = lapack.dpotrf(L[start:stop, start:stop], lower=1, clean=1)
         if failed:
             return L, start + int(failed)
-        L[start:stop, start:stop], L[start:stop, stop:] = own, 0.0
+        L[start:stop, start:stop], L[start:stop, stop:] = corner, 0.0
         if stop < p:
             below = L[stop:, start:stop]
-            _call("dtrsm", b"R", b"L", b"T", b"N", *below.shape, 1.0, own, _layout(own)[1], below, _layout(below)[1])
+            _call(
+                "dtrsm", b"R", b"L", b"T", b"N", *below.shape, 1.0, corner, _layout(corner)[1], below, _layout(below)[1]
+            )
             add_products(L[stop:, stop:], below, alpha=-1.0)
     return L, 0
 

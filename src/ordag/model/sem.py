@@ -161,9 +161,9 @@ class LinearSEM:
 
     def _matrix(self, order: Sequence[int] | NDArray[np.intp]) -> Array:
         """B with its rows and columns in another order."""
-        place = np.argsort(order)
-        matrix = np.zeros((len(place), len(place)))
-        matrix[place[self.dag.links.source], place[self.dag.links.target]] = self.weights
+        position = np.argsort(order)
+        matrix = np.zeros((len(position), len(position)))
+        matrix[position[self.dag.links.source], position[self.dag.links.target]] = self.weights
         matrix.flags.writeable = False
         return matrix
 
@@ -334,8 +334,8 @@ class LinearSEM:
     def _propagate(self, E: Array) -> Array:
         """X with X(I − B) = E, a block of variables at a time: from the parents before it, then within it."""
         order = np.array(self.order)
-        place = np.argsort(order)
-        cause, effect = place[self.dag.links.source], place[self.dag.links.target]
+        position = np.argsort(order)
+        cause, effect = position[self.dag.links.source], position[self.dag.links.target]
         by_effect = np.argsort(effect)
         cause, effect, weights = cause[by_effect], effect[by_effect], self.weights[by_effect]
         Z = np.ascontiguousarray(E[:, order].T)

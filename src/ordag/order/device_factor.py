@@ -56,8 +56,8 @@ class DeviceFactor(Factor):
         rows[:, start + 1 :] = torch.triu(self.matrix[start:stop, start:])
         rows[:, :start] = self.matrix[start:stop, :start]
         corner = rows[:, start:stop]
-        own = self._W_rows(start, stop)[:, start:]
-        corner.copy_(torch.where(torch.ones_like(corner, dtype=torch.bool).tril(), own, corner))
+        W = self._W_rows(start, stop)[:, start:]
+        corner.copy_(torch.where(torch.ones_like(corner, dtype=torch.bool).tril(), W, corner))
         return rows
 
     @property
@@ -146,10 +146,10 @@ class DeviceFactor(Factor):
         above = self.matrix.new_zeros(len(self))
         for start, r, lengths in self._correlations():
             stop = start + len(r)
-            own = c[start:stop, None]
-            summed = (self._W_rows(start, stop).abs_() * own).cumsum(0).add_(above[:stop])
+            c_later = c[start:stop, None]
+            summed = (self._W_rows(start, stop).abs_() * c_later).cumsum(0).add_(above[:stop])
             above[:stop] = summed[-1]
-            moved = noise(summed.div_(lengths).add_(own))
+            moved = noise(summed.div_(lengths).add_(c_later))
             least_of, size = bounds[start:stop, None], r.abs_()
             joined = [(size + way * moved).clamp_max_(np.nextafter(1.0, 0.0)) >= least_of for way in (-1.0, 1.0)]
             yield _found((joined[0] != joined[1]).tril_(start - 1), start, moved)
@@ -189,15 +189,15 @@ def invert_below(U: torch.Tensor) -> None:
         stop = min(start + INVERSE_ROWS, len(U))
         corner = U[start:stop, start:stop]
         unit = torch.eye(stop - start, dtype=U.dtype, device=U.device)
-        own = torch.linalg.solve_triangular(corner.T.contiguous(), unit, upper=False)
+        inverse = torch.linalg.solve_triangular(corner.T.contiguous(), unit, upper=False)
         for left in range(0, start, INVERSE_COLUMNS):
             right = min(left + INVERSE_COLUMNS, start)
             W = _lower(U[left:right, left:right], 0, U.diagonal()[left:right])
             part = U[left:right, start:stop].T @ W
             if right < start:
                 part.addmm_(U[right:start, start:stop].T, U[right:start, left:right])
-            U[start:stop, left:right] = -own @ part
-        corner.copy_(corner.triu() + own.tril(-1))
+            U[start:stop, left:right] = -inverse @ part
+        corner.copy_(corner.triu() + inverse.tril(-1))
 
 
 def _found(joined: torch.Tensor, start: int, values: torch.Tensor) -> tuple[Indices, Indices, Array]:

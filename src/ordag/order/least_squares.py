@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +17,9 @@ from ordag.data.table_checks import check_size
 from ordag.linalg import inverse, triangle
 from ordag.order.cholesky import SPENT, TIE, Pivots, factorise, minimum_pivot
 from ordag.order.factor import Factor
-from ordag.order.ordering import Ordering, Rule
+from ordag.order.ordering import Ordering, Rule, progress_of
 from ordag.order.rounding import NEGLIGIBLE, checked_ordering, column_lengths, noise
-from ordag.words import News, counted
+from ordag.words import counted
 
 REPORTED_COLUMNS = 1000
 """Columns from which on the progress of an ordering is reported."""
@@ -42,21 +41,22 @@ def forward(moments: Moments, before: Mask | None = None) -> Ordering:
     return checked_ordering(moments, pivots, factor, before, "forward", refreshes)
 
 
-def gram_forward(
-    moments: Moments, before: Mask | None = None, report: Callable[[News], None] | None = None
-) -> Ordering | None:
+def gram_forward(moments: Moments, before: Mask | None = None, table: Table | None = None) -> Ordering | None:
     """The forward ordering straight from a Gram matrix of the rows, or None where that has too few digits.
 
-    `report` is called with the progress, where there are so many columns that it takes a second or more.
+    Progress is reported to the `table`, where there are so many columns that this takes a second or more.
     """
     assert moments.scatter is not None
-    p = moments.p
-    told = None if report is None or p < REPORTED_COLUMNS else partial(_progress, report, p)
-    factor = Factor.empty(p)
-    pivots = minimum_pivot(moments.scatter, before, out=factor.lower, progress=told and partial(told, "ordered"))
-    if len(pivots.order) < p:
+    ordered = regressed = None
+    if table is not None and moments.p >= REPORTED_COLUMNS:
+        # what is left to order shrinks and the inverse grows, both in work with the cube of their share
+        ordered = progress_of(table, "variables ordered", lambda x: 1.0 - (1.0 - x) ** 3)
+        regressed = progress_of(table, "variables regressed", lambda x: x**3)
+    factor = Factor.empty(moments.p)
+    pivots = minimum_pivot(moments.scatter, before, out=factor.lower, progress=ordered)
+    if len(pivots.order) < moments.p:
         return None
-    factor.invert(told and partial(told, "regressed"))
+    factor.invert(regressed)
     return gram_ordering(moments, pivots, factor)
 
 
@@ -74,12 +74,6 @@ def enough_digits(uncertainty: Array) -> bool:
     return bool(uncertainty.max() <= (GRAM_UNCERTAINTY_OF_MANY if many else GRAM_UNCERTAINTY))
 
 
-def _progress(report: Callable[[News], None], p: int, what: str, done: int) -> None:
-    """Report how many variables are done. Ordering works on a matrix that shrinks, inverting on one that grows: cubes of shares."""
-    share = 1.0 - (1.0 - done / p) ** 3 if what == "ordered" else (done / p) ** 3
-    report(News(f"{done:,} of {p:,} variables {what}", share))
-
-
 def with_factor(ordering: Ordering) -> Ordering:
     """The same ordering with the factor along it, for tests given all variables before."""
     moments, order = ordering.moments, ordering.order
@@ -90,7 +84,7 @@ def with_factor(ordering: Ordering) -> Ordering:
 
 def _forward(table: Table, before: Mask | None) -> Ordering:
     """Order by a Gram matrix where that has the digits, and from R where it does not."""
-    quick = None if table.gram_moments is None else gram_forward(table.gram_moments, before, table.tell)
+    quick = None if table.gram_moments is None else gram_forward(table.gram_moments, before, table)
     return quick if quick is not None else forward(table.qr_moments, before)
 
 

@@ -1,6 +1,6 @@
 r"""The forward order on a GPU, in one p × p matrix, with torch.
 
-`S` is a scatter on the device, symmetric and float64; it is worked on in place. Pivots are chosen in panels: within one nothing waits for
+`S` is a scatter on the device, symmetric and float64; it is overwritten. Pivots are chosen in panels, in which nothing waits for
 the host, and the smallest remaining variance is found again by every block of a kernel from minima of blocks (Triton; elsewhere plain
 torch does the same). After a panel the pivots move to the front, by an exchange of at most as many rows and columns, also in the
 finished rows above, so that the trailing update $S \leftarrow S - P^\top P$ touches only what is left. The result is $L^\top$, with

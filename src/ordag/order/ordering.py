@@ -245,8 +245,8 @@ class Ordering:
     def pair(self, a: Indices, b: Indices) -> tuple[Array, Array, Array]:
         """Scatter of a, of b, and between them, given everything before a; positions a < b in the order."""
         factor = self.known_factor
-        own = factor.L_diagonal[a]
-        return own**2, factor.tails(a, b)[0], factor.L_at(b, a) * own
+        length = factor.L_diagonal[a]
+        return length**2, factor.tails(a, b)[0], factor.L_at(b, a) * length
 
     def direction_p_values(self, a: Indices, b: Indices) -> Array:
         """Two-sided Pitman–Morgan p-values that a and b have the same variance given everything before a."""

@@ -17,7 +17,7 @@ from ordag.order.cholesky import TIE
 
 ALONE = 1e-10
 """A variable that keeps less than this share of its variance, given the members beside it, is not a member."""
-LEAST = 1e-14
+LEAST_VARIANCE = 1e-14
 """A residual variance below this share of the variable's own has no digits."""
 EQUAL_SCORES = 1e-9
 """Scores that differ by less than this, per row, are equal."""
@@ -85,14 +85,14 @@ def regression(R: Array, r: Array) -> Regression | None:
     M, failed = lapack.dtrtri(L, lower=1)
     if failed or not np.einsum("ij,ij->j", M, M).max() * ALONE <= 1.0:
         return None
-    return Regression(max(1.0 - float((v * v).sum()), LEAST), v, M)
+    return Regression(max(1.0 - float((v * v).sum()), LEAST_VARIANCE), v, M)
 
 
 def exchanged(K: Correlations, r: Array, A: Indices, fit: Regression, scored: Score) -> tuple[Indices, Regression]:
     """Add, drop or swap one member after another, each time what lowers the score most, to a local optimum.
 
     r holds the correlations of the variable with the candidates; A is the parent set to start from. Of moves with equal scores
-    the first counts: additions in the order of candidates, then for each member to leave it out or to put another in its place.
+    the first counts: additions in the order of candidates, then for each member to leave it out or to replace it.
     """
     while (better := _best_move(K, r, A, fit, scored)) is not None:
         A, fit = better
@@ -137,29 +137,29 @@ def _moves(V: Array, r: Array, fit: Regression) -> tuple[Array, Array]:
     """The variable's rest without each member, and after each move: row 0 adds a candidate, row 1 + i lets it replace member i.
 
     With u = M V, d = 1 − uᵀu the candidates' own rests, x = r − vᵀu their partial covariances, c = Mᵀ u and β = Mᵀ v the
-    coefficients, Q = Mᵀ M: without member i these are d + c_i²/Q_ii, x + c_i β_i/Q_ii, and the variable's rest grows by β_i²/Q_ii.
-    The first entry of the former is the rest as it is.
+    coefficients, Q the diagonal of Mᵀ M: without member i these are d + c_i²/Q_i, x + c_i β_i/Q_i, and the variable's rest grows by
+    β_i²/Q_i. The first entry of the former is the rest as it is.
     """
     rest, v, M = fit
-    own = (M * M).sum(axis=0)
+    Q = (M * M).sum(axis=0)
     beta = v @ M
-    left = np.append(rest, rest + beta * beta / own)
+    left = np.append(rest, rest + beta * beta / Q)
     u = M @ V
     d, x = np.empty((2, len(v) + 1, len(r)))
     np.einsum("it,it->t", u, u, out=d[0])
     np.subtract(1.0, d[0], out=d[0])
     np.subtract(r, v @ u, out=x[0])
     c = M.T @ u
-    np.multiply(c, (beta / own)[:, None], out=x[1:])
+    np.multiply(c, (beta / Q)[:, None], out=x[1:])
     x[1:] += x[0]
     c *= c
-    np.divide(c, own[:, None], out=d[1:])
+    np.divide(c, Q[:, None], out=d[1:])
     d[1:] += d[0]
     x *= x
     together = d < ALONE
     d[together] = 1.0
     x /= d
-    after = np.maximum(left[:, None] - x, LEAST)
+    after = np.maximum(left[:, None] - x, LEAST_VARIANCE)
     after[together] = np.inf
     return left, after
 
@@ -167,7 +167,7 @@ def _moves(V: Array, r: Array, fit: Regression) -> tuple[Array, Array]:
 class PartialTable(NamedTuple):
     """For chosen a and b with correlation ρ given m: h = 1/√(1 − ρ²) and h·ρ, h = 0 where they are no pair beside m.
 
-    reach: for each a, how often its own r_a² a pair gains at most in which a has the larger |r|.
+    reach: for each a, the most that a pair in which a has the larger |r| gains, as a multiple of r_a².
     """
 
     h: Array
@@ -202,7 +202,7 @@ def best_triples(
 ) -> Iterator[tuple[int, int, int]]:
     """(i, b, a) with b < a for every row i of r where {m, a, b} gains more than needed[i], a and b being the best.
 
-    r: correlations of waiting with chosen variables given m, not divided by the waiting one's own rest. The gain of a and b is
+    r: correlations of waiting with chosen variables given m, not divided by the rest of the waiting one. The gain of a and b is
     (r_a² + r_b² − 2 r_a r_b ρ)/(1 − ρ²) = r_a² + (h r_b − h ρ r_a)². Of equal gains the first by a, then by b, counts.
     width: the larger of |r_a| and |r_b| is among so many largest; None for all.
     """

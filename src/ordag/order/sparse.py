@@ -14,7 +14,7 @@ from ordag.order.cholesky import TIE
 from ordag.order.ordering import Ordering, Queue, Rule, Steps, progress_of
 from ordag.order.parent_sets import (
     ALONE,
-    LEAST,
+    LEAST_VARIANCE,
     Correlations,
     Regression,
     Score,
@@ -83,8 +83,8 @@ class _Search:
     def __init__(self, S: Array, n: int, before: Mask | None, most: int, width: int | None) -> None:
         p = len(S)
         self.n, self.p, self.width = n, p, width
-        self.own = np.diag(S).copy()
-        root = np.sqrt(self.own)
+        self.variances = np.diag(S).copy()
+        root = np.sqrt(self.variances)
         self.R = S / root
         self.R /= root[:, None]
         self.queue = Queue(before, p)
@@ -104,7 +104,7 @@ class _Search:
         waiting = np.arange(p)
         variances, chosen, runner_up = np.empty((3, p))
         for t in range(p):
-            with_divisor = self.own[waiting] * self.rest[waiting] * N / np.maximum(N - self.size[waiting], 1)
+            with_divisor = self.variances[waiting] * self.rest[waiting] * N / np.maximum(N - self.size[waiting], 1)
             criterion = with_divisor * np.exp(self.size[waiting] * (math.log(p) / self.n))
             rivals = self.queue.rivals(criterion, waiting)
             i = int((rivals <= rivals.min() * (1 + TIE)).argmax())
@@ -158,18 +158,18 @@ class _Search:
         u = np.einsum("wij,wj->wi", M, self.R[m, self.order[self.A[waiting, :k]]])
         c = np.einsum("wji,wj->wi", M, u)
         beta = np.einsum("wji,wj->wi", M, v)
-        own = np.where(member, np.einsum("wji,wji->wi", M, M), 1.0)
-        d = np.maximum(1.0 - (u * u).sum(axis=1), LEAST)
+        Q = np.where(member, np.einsum("wji,wji->wi", M, M), 1.0)
+        d = np.maximum(1.0 - (u * u).sum(axis=1), LEAST_VARIANCE)
         e = x - (v * u).sum(axis=1)
         rest = self.rest[waiting]
         rests = np.empty((len(waiting), k + 1))
         rests[:, 0] = np.where(size < self.scored.most, rest - e * e / d, np.inf)
-        swapped = rest[:, None] + beta**2 / own - (e[:, None] + c * beta / own) ** 2 / (d[:, None] + c * c / own)
+        swapped = rest[:, None] + beta**2 / Q - (e[:, None] + c * beta / Q) ** 2 / (d[:, None] + c * c / Q)
         rests[:, 1:] = np.where(member, swapped, np.inf)
         sizes = np.column_stack([size + 1, np.repeat(size[:, None], k, axis=1)])
-        scores = self.n * np.log(np.maximum(rests, LEAST)) + self.scored.penalty * sizes
+        scores = self.n * np.log(np.maximum(rests, LEAST_VARIANCE)) + self.scored.penalty * sizes
         changed = np.zeros(len(waiting), dtype=bool)
-        # where members hang together these scores have fewer digits; what may be lower is worked out again
+        # where members are nearly collinear these scores have fewer digits: those that may be lower are computed again
         limit = self.score[waiting] + 1e3 * self.scored.tolerance
         for i in np.flatnonzero((scores < limit[:, None]).any(axis=1)):
             A = self.A[waiting[i], : size[i]].copy()
@@ -225,8 +225,8 @@ class _Search:
 
 def parent_sets_along(S: Array, n: int, order: Indices, progress: Callable[[int], None] = lambda done: None) -> Steps:
     """Find parent sets by the same search along a given order."""
-    place = np.argsort(order)
-    return sparse_forward(S, n, place[:, None] < place[None, :], width=usual_width(len(S)), progress=progress)
+    position = np.argsort(order)
+    return sparse_forward(S, n, position[:, None] < position[None, :], width=usual_width(len(S)), progress=progress)
 
 
 def joint_score(S: Array, n: int, steps: Steps) -> float:

@@ -22,7 +22,7 @@ TIE_ = tl.constexpr(TIE)
 
 
 @triton.jit
-def smallest(remaining, ids, meta, value, column, place, second, p, LOOK: tl.constexpr):  # type: ignore[no-untyped-def]
+def smallest(remaining, ids, meta, value, column, position, second, p, LOOK: tl.constexpr):  # type: ignore[no-untyped-def]
     """Store for every block the variance, the column and the position of its candidate, and the smallest of the others."""
     done = tl.load(meta)
     q = p - done
@@ -30,20 +30,20 @@ def smallest(remaining, ids, meta, value, column, place, second, p, LOOK: tl.con
     c = block * LOOK + tl.arange(0, LOOK)
     there = c < q
     left = tl.load(remaining + done + c, mask=there, other=float("inf"))
-    own = tl.load(ids + done + c, mask=there, other=NO_COLUMN)
+    columns = tl.load(ids + done + c, mask=there, other=NO_COLUMN)
     least = tl.min(left, 0)
     close = left <= least + TIE_ * tl.abs(least)  # rounding may have left less than nothing
-    first = tl.min(tl.where(close, own, NO_COLUMN), 0)
-    mine = (own == first) & (left < float("inf"))
+    first = tl.min(tl.where(close, columns, NO_COLUMN), 0)
+    mine = (columns == first) & (left < float("inf"))
     tl.store(value + block, tl.min(tl.where(mine, left, float("inf")), 0))
     tl.store(column + block, tl.where(least < float("inf"), first, NO_COLUMN))
-    tl.store(place + block, tl.min(tl.where(mine, c, 2**30), 0))
+    tl.store(position + block, tl.min(tl.where(mine, c, 2**30), 0))
     tl.store(second + block, tl.min(tl.where(mine, float("inf"), left), 0))
 
 
 @triton.jit(do_not_specialize=["t"])
 def step(  # type: ignore[no-untyped-def]
-    S, panel, remaining, meta, value, column, place, second, picks, pivots, runner_up, p, blocks, t,
+    S, panel, remaining, meta, value, column, position, second, picks, pivots, runner_up, p, blocks, t,
     MANY: tl.constexpr, COLUMNS: tl.constexpr, ROWS: tl.constexpr,
 ):  # fmt: skip
     """Find the pivot from the candidates of all blocks, in every block again, and compute this block's part of the panel's row."""
@@ -53,13 +53,13 @@ def step(  # type: ignore[no-untyped-def]
     known = every < blocks
     values = tl.load(value + every, mask=known, other=float("inf"))
     columns = tl.load(column + every, mask=known, other=NO_COLUMN)
-    places = tl.load(place + every, mask=known, other=2**30)
+    positions = tl.load(position + every, mask=known, other=2**30)
     others = tl.load(second + every, mask=known, other=float("inf"))
     least = tl.min(values, 0)
     first = tl.min(tl.where(values <= least + TIE_ * tl.abs(least), columns, NO_COLUMN), 0)
     chosen = columns == first
     pivot = tl.min(tl.where(chosen, values, float("inf")), 0)
-    j = tl.minimum(tl.min(tl.where(chosen, places, 2**30), 0), q - 1)  # some place, where NaN has left no column
+    j = tl.minimum(tl.min(tl.where(chosen, positions, 2**30), 0), q - 1)  # some position, where NaN has left no column
     c = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
     there = c < q
     start = done.to(tl.int64) * (p + 1)
@@ -94,7 +94,7 @@ class PanelSteps:
         self.value = torch.zeros(self.blocks, dtype=torch.float64, device=device)
         self.second = torch.zeros(self.blocks, dtype=torch.float64, device=device)
         self.column = torch.zeros(self.blocks, dtype=torch.int64, device=device)
-        self.place = torch.zeros(self.blocks, dtype=torch.int32, device=device)
+        self.position = torch.zeros(self.blocks, dtype=torch.int32, device=device)
         self.graph: Any = None
 
     def run(self, work: Any, done: int, width: int) -> None:
@@ -119,7 +119,7 @@ class PanelSteps:
 
     def _steps(self, work: Any, width: int) -> None:
         p = self.p
-        found = self.value, self.column, self.place, self.second
+        found = self.value, self.column, self.position, self.second
         columns = (triton.cdiv(p, COLUMNS),)
         for t in range(width):
             smallest[(self.blocks,)](work.remaining, work.ids, self.meta, *found, p, LOOK=LOOK)

@@ -164,8 +164,8 @@ class FromScatter:
         G: Array = np.empty((p, p), order="F")
         for start in range(0, p, SCATTER_COLUMNS):  # a block column below its diagonal, and the same as a block row
             stop = min(start + SCATTER_COLUMNS, p)
-            own = factor.L_columns(start, stop)
-            multiply(own.T, own[:, : stop - start], G[start:, start:stop])
+            columns = factor.L_columns(start, stop)
+            multiply(columns.T, columns[:, : stop - start], G[start:, start:stop])
             if start:
                 multiply(L[start:, :start], L[start:stop, :start].T, G[start:, start:stop], beta=1.0)
             G[start:, start:stop] /= units[start:, None] * units[start:stop]
@@ -188,10 +188,10 @@ class FromScatter:
         if len(parents):
             U, _ = lapack.dpotrf(G[parents[:, None], parents])
             B, _ = lapack.dtrtrs(U, G[parents, : m + 1], trans=1)
-            own, B = B[:, m], B[:, :m]
-            products = products - own @ B
+            b, B = B[:, m], B[:, :m]
+            products = products - b @ B
             left = left - np.einsum("ij,ij->j", B, B)
-            rss -= float(own @ own)
+            rss -= float(b @ b)
         values: Array = np.divide(products * products, left, out=np.zeros(m), where=left > 0.0)
         values[parents] = 0.0
         return Gains(values, rss)
@@ -201,8 +201,8 @@ class FromRoot:
     r"""Regressions from the rows of L, the variables in orthogonal coordinates, at a cost of $m^2$.
 
     With e the residual of m on its parents and $e_k$ that of k, the gain of k is $(e \cdot x_k)^2 / \|e_k\|^2$. Only those
-    are worked out for which the bound with $\|e_k\|^{-2} \le \sum_{i<m} W_{ik}^2$ (all other predecessors in the place of the
-    parents) is not below the share asked about.
+    are computed for which the bound with $\|e_k\|^{-2} \le \sum_{i<m} W_{ik}^2$ (all other predecessors instead of the
+    parents) is not below the `share`.
     """
 
     def __init__(self, L: Array, W: Array) -> None:

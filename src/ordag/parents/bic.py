@@ -90,8 +90,8 @@ def backward_elimination(L: Array, W: Array, n: int, allowed: Mask | None = None
 def expected_false(L: Array, kept: Mask, n: int, allowed: Mask | None = None, required: Mask | None = None) -> float:
     """The number of false edges that elimination adds to a true graph like the one kept: the mean over tables drawn from its model.
 
-    Elimination runs on them along the same order, and what it keeps beyond the graph is counted (docs/parents.md says why no
-    formula is near). The random numbers are always the same.
+    Elimination runs on them along the same order, and what it keeps beyond the graph is counted (docs/parents.md explains why no
+    formula comes close). The random numbers are always the same.
     """
     p = len(L)
     root = _model_root(L, kept, n)

@@ -21,8 +21,8 @@ class Correction:
     """A correction: `threshold` returns the largest significant p-value from alpha, the number of pairs and, for a `rate`, the least
     p-values in order.
 
-    A level expects alpha false edges for every pair tested, a rate that share of the pairs found. `grounds` says so of a `level` and
-    `pairs`.
+    A level expects alpha false edges for every pair tested, a rate that share of the pairs found. `grounds` says so in words, with a
+    `level` and `pairs`.
     """
 
     help: str

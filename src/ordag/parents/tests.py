@@ -177,9 +177,9 @@ def correlations_of(factor: Factor, later: Indices, earlier: Indices) -> Array:
     for slab in slabs(factor, int(sorted_[-1]) + 1 if len(later) else 0):
         first, last = np.searchsorted(sorted_, (slab.start, slab.stop))
         at = by_row[first:last]
-        places = later[at] - slab.start, earlier[at]
+        entries = later[at] - slab.start, earlier[at]
         with np.errstate(invalid="ignore", divide="ignore"):
-            r[at] = -slab.W[places] / np.sqrt(slab.squares[places])
+            r[at] = -slab.W[entries] / np.sqrt(slab.squares[entries])
     return r
 
 
