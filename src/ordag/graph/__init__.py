@@ -1,7 +1,7 @@
-"""Adjacency in, graphs out: their structure, their classes, their text formats, and the distances between them."""
+"""Graphs, their equivalence classes, their text formats, and the distances between them."""
 
 from ordag.graph.cpdag import Cpdag
-from ordag.graph.dag import Dag
+from ordag.graph.dag import Dag, d_separated
 from ordag.graph.distances import hamming, shd
 from ordag.graph.equivalence import (
     class_size,
@@ -12,7 +12,6 @@ from ordag.graph.equivalence import (
 )
 from ordag.graph.formats import format_of, read_text, write_text
 from ordag.graph.partly_directed import meek
-from ordag.graph.separation import d_separated
 
 __all__ = [
     "Cpdag",
