@@ -7,10 +7,11 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from oracles.graph import collider_triples
 
 import ordag
 from ordag.data.datasets import load
-from ordag.graph import Dag, to_cpdag, v_structures
+from ordag.graph import Dag, to_cpdag
 from ordag.paper import marks as experiment
 from ordag.paper.marks import MARKS, RESAMPLES, graph_of, marks, run, tasks
 from ordag.paper.marks_report import claims, differences
@@ -162,7 +163,7 @@ def test_only_the_transposed_graph_has_colliders():
     """The three others are of one class, that of GES; so no likelihood without equal variances tells them apart."""
     drawn = [Dag(SUBJECTS, panel.graph.adjacency) for panel in (OUR, GDS)]
     assert to_cpdag(drawn[0]) == to_cpdag(Dag(SUBJECTS, graph_of("cvs").adjacency)) == graph_of("ges")
-    assert len(v_structures(drawn[1])) == 4
+    assert len(collider_triples(drawn[1].adjacency)) == 4
 
 
 def test_every_difference_has_a_reason(rows):

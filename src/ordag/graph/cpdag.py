@@ -1,4 +1,4 @@
-"""`Cpdag`: a partly directed graph, and whether it is the equivalence class of a DAG."""
+"""`Cpdag`: the equivalence class of a DAG, with the way from a DAG to its class and back."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ordag.arrays import Mask
+from ordag.errors import GraphError
 from ordag.graph.acyclic import find_cycle
+from ordag.graph.dag import Dag
 from ordag.graph.formats import Weights
 from ordag.graph.graph import Graph, arrow, line
-from ordag.graph.partly_directed import completed, extension
+from ordag.graph.partly_directed import class_links, completed, extension
 from ordag.words import listed
 
 if TYPE_CHECKING:
@@ -70,3 +72,19 @@ class Cpdag(Graph):
         table = super().edge_table(weights)
         table.insert(2, "undirected", np.arange(self.edge_count) >= len(self.directed))
         return table
+
+
+def to_cpdag(dag: Dag) -> Cpdag:
+    """Return the equivalence class of a DAG; an edge is directed if all DAGs of the class agree on its direction."""
+    return Cpdag.known(dag.nodes, class_links(dag.links))
+
+
+def extend(cpdag: Cpdag) -> Dag:
+    """Return a DAG with the same skeleton, the same arrows and no other colliders (Dor & Tarsi 1992).
+
+    The graph need not be a CPDAG. Where there is a choice, arrows lead from nodes listed earlier.
+    """
+    reason = cpdag.why_not_extendable()
+    if reason is not None:
+        raise GraphError(f"none exists: {reason}")
+    return Dag(cpdag.nodes, cpdag._extension[0])

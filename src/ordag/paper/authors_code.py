@@ -18,10 +18,9 @@ import pandas as pd
 from ordag.arrays import Array
 from ordag.data.moments import Moments
 from ordag.errors import OrdagError
-from ordag.graph.cpdag import Cpdag
+from ordag.graph.cpdag import Cpdag, to_cpdag
 from ordag.graph.dag import Dag
 from ordag.graph.distances import hamming
-from ordag.graph.equivalence import to_cpdag
 from ordag.graph.graph import Graph
 from ordag.paper.bnlearn import pc_stable, rsmax2
 from ordag.paper.designs import replicate_of

@@ -14,9 +14,8 @@ from ordag.arrays import Array
 from ordag.data.datasets import load
 from ordag.data.moments import Moments
 from ordag.diagnosis.normality import kurtosis_test
-from ordag.graph.cpdag import Cpdag
+from ordag.graph.cpdag import Cpdag, extend
 from ordag.graph.dag import Dag
-from ordag.graph.equivalence import extend
 from ordag.graph.graph import Graph
 from ordag.learners.gds import gds_score
 from ordag.learners.pc import pc_search

@@ -10,10 +10,9 @@ from typing import Any
 from ordag.arrays import Array
 from ordag.errors import OrdagError, PrecisionWarning
 from ordag.fit import Fit
-from ordag.graph.cpdag import Cpdag
+from ordag.graph.cpdag import Cpdag, to_cpdag
 from ordag.graph.dag import Dag
 from ordag.graph.distances import hamming
-from ordag.graph.equivalence import to_cpdag
 from ordag.graph.graph import Graph
 from ordag.learning import learn
 from ordag.paper.designs import Replicate, replicate_of, task_seed
