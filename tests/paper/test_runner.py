@@ -16,8 +16,8 @@ from tiny_experiment import squares
 
 from ordag.errors import OutputError, SettingError
 from ordag.paper import ReproductionError, reproduce
-from ordag.paper.engine import journal as journal_module
-from ordag.paper.engine.runner import batches, tasks_of
+from ordag.paper import journal as journal_module
+from ordag.paper.runner import batches, tasks_of
 
 pytestmark = pytest.mark.system  # workers are processes
 
@@ -200,7 +200,7 @@ def test_settings_that_cannot_be(tmp_path):
 
 @pytest.mark.thorough
 def test_figures_are_png_and_svg(tmp_path):
-    drawing = squares(present=tiny.drawn)
+    drawing = squares(figures=tiny.drawn)
     result = reproduce([drawing], True, tmp_path, workers=1)[0]
     assert sorted(path.name for path in result.files) == ["squares.csv", "squares.md", "squares.png", "squares.svg"]
     png, svg = (tmp_path / "squares.png").read_bytes(), (tmp_path / "squares.svg").read_text()
