@@ -7,7 +7,7 @@ import numpy as np
 import ordag
 from benchmarks.timing import table
 from ordag.arrays import Array, Mask
-from ordag.paper.designs import seed
+from ordag.paper.simulations import seed
 
 TABLES = 30
 BINS = [(0.02, 0.1), (0.1, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 0.85), (0.85, 0.95), (0.95, 1.01)]

@@ -241,7 +241,7 @@ def test_a_full_disk_leaves_the_old_file_whole_and_nothing_else(name, call, tmp_
 
 
 def test_a_full_disk_while_the_paper_is_reproduced(tmp_path, monkeypatch):
-    monkeypatch.setattr("ordag.paper.engine.journal.write", no_space)
+    monkeypatch.setattr("ordag.paper.journal.write", no_space)
     with pytest.raises(OutputError, match=r"figure4\.journal could not be written: No space left"):
         reproduce(["figure4"], quick=True, folder=tmp_path, workers=1)
     assert [one.name for one in tmp_path.iterdir()] == ["figure4.journal"]

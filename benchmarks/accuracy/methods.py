@@ -12,7 +12,7 @@ import numpy as np
 import ordag
 from ordag.arrays import Array, Mask
 from ordag.errors import GraphError, SettingError
-from ordag.graph.equivalence import to_cpdag
+from ordag.graph.cpdag import to_cpdag
 
 Reading = Callable[[Array, ordag.Dag], Mask]
 """From a method's matrix to an adjacency. The truth comes along for the one reading that cheats, and says so."""

@@ -14,10 +14,9 @@ from ordag.data.reading import split_reading
 from ordag.data.table import Table
 from ordag.errors import GraphError, OrdagError, SettingError
 from ordag.fit import Fit
-from ordag.graph.cpdag import Cpdag
+from ordag.graph.cpdag import Cpdag, extend, to_cpdag
 from ordag.graph.dag import Dag
 from ordag.graph.distances import hamming
-from ordag.graph.equivalence import extend, to_cpdag
 from ordag.graph.graph import Graph
 from ordag.learners.methods import METHODS, check_settings, recipe_for, settings_of
 from ordag.learners.regressions import Regressions

@@ -13,7 +13,7 @@ from oracles import evidence as oracle
 import ordag
 from ordag.evidence.arrows import arrow_columns, arrow_ends, arrow_reasons
 from ordag.evidence.steps import step_columns, step_evidence
-from ordag.graph.equivalence import to_cpdag
+from ordag.graph.cpdag import to_cpdag
 from ordag.graph.links import NO_LINKS, Links
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import Found

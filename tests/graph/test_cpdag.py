@@ -1,13 +1,23 @@
+"""CPDAGs: their structure, whether they are classes, the way from a DAG to its class and back; against values from R too."""
+
+import json
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from oracles import graph as oracles
-from strategies.graphs import classes, names, partly_directed
+from strategies.graphs import classes, dags, names, partly_directed
 
 from ordag.errors import GraphError
-from ordag.graph import Cpdag, Dag, extend
+from ordag.graph import Cpdag, Dag, extend, hamming, to_cpdag
+from ordag.graph.partly_directed import extension
+
+REFERENCE = Path(__file__).parent.parent / "reference" / "graph"  # see its README.md
+CLASSES = json.loads((REFERENCE / "classes.json").read_text())
+VALIDITY = json.loads((REFERENCE / "validity.json").read_text())
 
 PATH = Cpdag(["a", "b", "c", "d"], [[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 0, 0]])
 
@@ -86,3 +96,86 @@ def test_weights_of_undirected_edges_are_missing():
     table = PATH.edge_table(weights=np.ones((4, 4)))
     assert list(table.columns) == ["source", "target", "undirected", "weight"]
     assert table["weight"].isna().tolist() == [False, True, True]
+
+
+@pytest.mark.slow
+def test_every_dag_of_up_to_four_nodes():
+    for p, number in ((1, 1), (2, 3), (3, 25), (4, 543)):
+        nodes = [f"x{i}" for i in range(p)]
+        found = list(oracles.all_dags(p))
+        assert len(found) == number
+        by_class = {}
+        for adjacency in found:
+            cpdag = to_cpdag(Dag(nodes, adjacency))
+            by_class.setdefault(cpdag, []).append(adjacency)
+        for cpdag, members in by_class.items():
+            assert np.array_equal(cpdag.adjacency, oracles.union(members))
+            assert len({frozenset(oracles.collider_triples(dag)) for dag in members}) == 1
+
+
+@pytest.mark.slow
+@given(dags(max_size=6))
+def test_equals_the_union_over_the_class(dag):
+    members = oracles.equivalent_dags(dag.adjacency)
+    cpdag = to_cpdag(dag)
+    assert cpdag.nodes == dag.nodes
+    assert np.array_equal(cpdag.adjacency, oracles.union(members) if dag.nodes else dag.adjacency)
+    assert to_cpdag(extend(cpdag)) == cpdag
+
+
+@given(dags(max_size=7), st.data())
+def test_relabelling_relabels(dag, data):
+    order = data.draw(st.permutations(dag.nodes))
+    assert to_cpdag(dag.reorder(order)) == to_cpdag(dag).reorder(order)
+
+
+def test_extending_a_partly_directed_graph():
+    graph = Cpdag.from_edges(list("abcd"), [("d", "c")], [("a", "b"), ("b", "c")])
+    assert extend(graph).directed == (("b", "a"), ("c", "b"), ("d", "c"))
+    complete = Cpdag(list("0123"), ~np.eye(4, dtype=bool))
+    assert extend(complete).topological_order() == ("0", "1", "2", "3")
+    with pytest.raises(GraphError, match="none exists: whichever of a, b, c and d"):
+        extend(Cpdag.from_edges(list("abcd"), [("a", "b"), ("d", "c")], [("b", "c")]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("p", "density"), [(50, 0.87), (1000, 0.002)])
+def test_large_graphs(p, density):
+    rng = np.random.default_rng(1)
+    shuffle = rng.permutation(p)
+    dag = Dag([str(i) for i in range(p)], np.triu(rng.random((p, p)) < density, 1)[np.ix_(shuffle, shuffle)])
+    cpdag = to_cpdag(dag)
+    assert cpdag.valid
+    assert np.array_equal(cpdag.skeleton, dag.skeleton)
+    assert not (dag.adjacency & ~cpdag.adjacency).any()
+
+
+def test_an_extension_is_searched_once(monkeypatch):
+    calls = []
+    monkeypatch.setattr("ordag.graph.cpdag.extension", lambda adjacency: calls.append(1) or extension(adjacency))
+    assert extend(Cpdag(["a", "b"], [[0, 1], [1, 0]])).edge_count == 1
+    assert calls == [1]
+
+
+def test_a_wide_star_has_no_compelled_edge():
+    star = np.zeros((1200, 1200), dtype=bool)
+    star[0, 1:] = True
+    assert len(to_cpdag(Dag([str(i) for i in range(1200)], star)).undirected) == 1199
+
+
+def named(case):
+    return case["name"]
+
+
+@pytest.mark.parametrize("case", CLASSES, ids=named)
+def test_classes_are_those_of_r(case):
+    nodes = [f"X{i}" for i in range(1, len(case["dag"]) + 1)]
+    dag = Dag(nodes, case["dag"])
+    assert np.array_equal(to_cpdag(dag).adjacency, np.array(case["cpdag"]) == 1)
+    assert hamming(dag, to_cpdag(dag)) == case["hamming"]
+
+
+@pytest.mark.parametrize("case", VALIDITY, ids=named)
+def test_validity_is_that_of_r(case):
+    nodes = [f"X{i}" for i in range(1, len(case["graph"]) + 1)]
+    assert Cpdag(nodes, case["graph"]).valid == case["valid"]

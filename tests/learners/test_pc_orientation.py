@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import pc as oracles
+from oracles.graph import collider_triples
 from strategies.tables import tables
 
 from ordag import Moments
 from ordag.errors import SettingError
-from ordag.graph import Dag, extend, meek, to_cpdag, v_structures
+from ordag.graph import Dag, extend, meek, to_cpdag
 from ordag.learners.pc import orientation, pc_search
 from ordag.learners.pc.orientation import Triples, orient
 
@@ -177,7 +178,8 @@ def test_separating_sets_decide(rule, X, alpha):
     assert result.valid == (result.graph.valid and not result.conflicts and not result.denied)
     assert bool(result.warnings) >= (not result.valid)
     if result.valid:
-        assert {tuple(map(place, triple)) for triple in v_structures(extend(result.graph))} == colliders
+        triples = collider_triples(extend(result.graph).adjacency)
+        assert {(min(ends), middle, max(ends)) for ends, middle in triples} == colliders
 
 
 def test_too_many_sets_are_refused_with_a_way_out(monkeypatch):

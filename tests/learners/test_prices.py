@@ -13,7 +13,7 @@ from strategies.tables import tables
 
 from ordag import GDS, GES, Moments, compare, hamming, learn, simulate
 from ordag.errors import SettingError
-from ordag.graph.equivalence import extend, to_cpdag
+from ordag.graph.cpdag import extend, to_cpdag
 from ordag.learners.ges import ges_search
 from ordag.learners.prices import LEAST, Prices
 from ordag.learners.settings import PENALTIES as NAMED

@@ -143,31 +143,6 @@ def descendants(adjacency, node):
     return found
 
 
-def d_separated_by_paths(adjacency, a, b, given):
-    """Every path without repeated nodes is blocked."""
-    p = len(adjacency)
-    joined = joined_pairs(adjacency)
-
-    def paths(path):
-        if path[-1] == b:
-            yield path
-            return
-        for node in range(p):
-            if node not in path and frozenset((path[-1], node)) in joined:
-                yield from paths([*path, node])
-
-    def blocked(path):
-        for before, node, after in zip(path, path[1:], path[2:], strict=False):
-            if adjacency[before][node] and adjacency[after][node]:
-                if not ({node} | descendants(adjacency, node)) & given:
-                    return True
-            elif node in given:
-                return True
-        return False
-
-    return all(blocked(path) for path in paths([a]))
-
-
 def d_separated_by_moral_graph(adjacency, a, b, given):
     """The sets are apart in the moral graph of their ancestors once `given` is taken away (Lauritzen et al. 1990)."""
     p = len(adjacency)

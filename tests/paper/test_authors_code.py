@@ -8,9 +8,8 @@ import pytest
 
 from ordag import Cpdag, Dag, Moments, hamming
 from ordag.graph import to_cpdag
-from ordag.paper.authors_code import AUTHORS, DISTANCES, LABELS, transposed_class
-from ordag.paper.bnlearn import pc_stable, rsmax2
-from ordag.paper.engine.experiment import Task
+from ordag.paper.authors_code import AUTHORS, DISTANCES, LABELS, pc_stable, rsmax2, transposed_class
+from ordag.paper.experiment import Task
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 

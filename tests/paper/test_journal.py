@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from ordag.errors import OutputError
-from ordag.paper.engine import journal as journal_module
-from ordag.paper.engine.experiment import Experiment, ReproductionError, Task, to_frame
-from ordag.paper.engine.journal import Journal
+from ordag.paper import journal as journal_module
+from ordag.paper.experiment import Experiment, ReproductionError, Task, to_frame
+from ordag.paper.journal import Journal
 
 
 def experiment(name="squares", **settings):
     return Experiment(
-        name, "Squares", lambda quick: [], lambda task: [], lambda rows, folder: [], lambda rows: [], settings=settings
+        name, "Squares", lambda quick: [], lambda task: [], lambda rows: {}, lambda rows: [], settings=settings
     )
 
 

@@ -7,14 +7,14 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from oracles.graph import collider_triples
 
 import ordag
 from ordag.data.datasets import load
-from ordag.graph import Dag, to_cpdag, v_structures
+from ordag.graph import Dag, to_cpdag
 from ordag.paper import marks as experiment
 from ordag.paper.marks import MARKS, RESAMPLES, graph_of, marks, run, tasks
-from ordag.paper.marks_report import claims, differences
-from ordag.paper.printed_graphs import PANELS, PLACES, SUBJECTS
+from ordag.paper.marks_report import PANELS, POSITIONS, SUBJECTS, claims, differences
 from ordag.parents.tests import fisher_z
 
 UNDIRECTED, OUR, PC, GES, GDS = PANELS.values()
@@ -69,7 +69,7 @@ def test_rows_hold_plain_values_and_depend_on_the_address_alone(answers, monkeyp
 
 def test_drawn_graphs():
     assert [len(panel.edges) for panel in PANELS.values()] == [6, 6, 5, 0, 6]
-    assert set(PLACES) == set(SUBJECTS)
+    assert set(POSITIONS) == set(SUBJECTS)
     assert UNDIRECTED.graph.directed == () == GES.graph.undirected == PC.graph.undirected
     assert (UNDIRECTED.graph.adjacency == OUR.graph.skeleton).all()
     assert OUR.graph.directed != GDS.graph.directed
@@ -162,7 +162,7 @@ def test_only_the_transposed_graph_has_colliders():
     """The three others are of one class, that of GES; so no likelihood without equal variances tells them apart."""
     drawn = [Dag(SUBJECTS, panel.graph.adjacency) for panel in (OUR, GDS)]
     assert to_cpdag(drawn[0]) == to_cpdag(Dag(SUBJECTS, graph_of("cvs").adjacency)) == graph_of("ges")
-    assert len(v_structures(drawn[1])) == 4
+    assert len(collider_triples(drawn[1].adjacency)) == 4
 
 
 def test_every_difference_has_a_reason(rows):
@@ -189,15 +189,15 @@ def test_claims_hold_both_sides_and_survive_a_csv_file(rows, tmp_path):
 
 
 @pytest.mark.thorough
-def test_figures(rows, tmp_path):
-    files = MARKS.present(rows, tmp_path)
-    assert sorted(file.name for file in files) == [
+def test_figures(rows):
+    files = MARKS.figures(rows)
+    assert sorted(files) == [
         "marks_correlations.png",
         "marks_correlations.svg",
         "marks_graphs.png",
         "marks_graphs.svg",
     ]
-    picture = (tmp_path / "marks_graphs.svg").read_text(encoding="utf-8")
+    picture = files["marks_graphs.svg"].decode()
     assert picture.count(">mechanics<") == 5
     assert "0 of 6 edges agree" in picture
-    assert (tmp_path / "marks_graphs.png").read_bytes().startswith(b"\x89PNG")
+    assert files["marks_graphs.png"].startswith(b"\x89PNG")

@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 
 from ordag.model import LinearSEM, identifiability
 from ordag.paper import section2
-from ordag.paper.engine.experiment import Task
+from ordag.paper.experiment import Task
 from ordag.paper.section2 import BLOCKS, MODELS, SECTION2, run, tasks
 from ordag.paper.section2_report import QUESTIONS, SECTIONS, claims, interval, share_figure, shares
 
@@ -124,11 +124,11 @@ def test_claims_survive_a_csv_file(rows, tmp_path):
 
 
 @pytest.mark.thorough
-def test_figures(rows, tmp_path):
-    files = SECTION2.present(rows, tmp_path)
+def test_figures(rows):
+    files = SECTION2.figures(rows)
     names = ["section2_models", "section2_regions", "section2_shares"]
-    assert sorted(file.name for file in files) == sorted(f"{name}.{end}" for name in names for end in ("png", "svg"))
-    assert "As printed" in (tmp_path / "section2_regions.svg").read_text(encoding="utf-8")
+    assert sorted(files) == sorted(f"{name}.{end}" for name in names for end in ("png", "svg"))
+    assert "As printed" in files["section2_regions.svg"].decode()
 
 
 def test_shares_are_drawn_in_percent():

@@ -1,13 +1,12 @@
 """A tiny experiment for the tests of the engine: squares of random numbers, with a picture."""
 
 import os
-from pathlib import Path
 
 import numpy as np
 
-from ordag.paper.designs import task_seed
 from ordag.paper.drawing import Panel, lines
-from ordag.paper.engine.experiment import Experiment, Task
+from ordag.paper.experiment import Experiment, Task
+from ordag.paper.simulations import task_seed
 
 
 def tasks(quick):
@@ -51,19 +50,16 @@ def interrupted(task):
     return run(task)
 
 
-def sketched(rows, folder: Path):
+def sketched(rows):
     """Files in the place of the figures: to draw takes most of a run, and only one test looks at what is drawn."""
-    files = [folder / f"squares.{ending}" for ending in ("png", "svg")]
-    for file in files:
-        file.write_text(f"{len(rows)} rows")
-    return files
+    return {f"squares.{ending}": f"{len(rows)} rows".encode() for ending in ("png", "svg")}
 
 
-def drawn(rows, folder: Path):
+def drawn(rows):
     return lines(
         [Panel("numbers", rows, "value", "value")],
         {"square": "x²", "cube": "x³"},
-        folder / "squares",
+        "squares",
         columns=1,
         title="Squares",
     )
@@ -73,13 +69,13 @@ def table(rows):
     return rows.groupby("method", as_index=False)["value"].mean().round(3)
 
 
-def squares(run=run, present=sketched, **more):
+def squares(run=run, figures=sketched, **more):
     return Experiment(
         name="squares",
         title="Squares and cubes",
         tasks=tasks,
         run=run,
-        present=present,
+        figures=figures,
         claims=lambda rows: [f"The paper says that squares are positive; here all {len(rows)} are."],
         table=table,
         complete_only=complete_only,

@@ -1,32 +1,9 @@
-"""Adjacency in, graphs out: their structure, their classes, their text formats, and the distances between them."""
+"""Graphs, their equivalence classes, their text formats, and the distances between them."""
 
-from ordag.graph.cpdag import Cpdag
+from ordag.graph.cpdag import Cpdag, extend, to_cpdag
 from ordag.graph.dag import Dag
 from ordag.graph.distances import hamming, shd
-from ordag.graph.equivalence import (
-    class_size,
-    enumerate_class,
-    extend,
-    to_cpdag,
-    v_structures,
-)
 from ordag.graph.formats import format_of, read_text, write_text
 from ordag.graph.partly_directed import meek
-from ordag.graph.separation import d_separated
 
-__all__ = [
-    "Cpdag",
-    "Dag",
-    "class_size",
-    "d_separated",
-    "enumerate_class",
-    "extend",
-    "format_of",
-    "hamming",
-    "meek",
-    "read_text",
-    "shd",
-    "to_cpdag",
-    "v_structures",
-    "write_text",
-]
+__all__ = ["Cpdag", "Dag", "extend", "format_of", "hamming", "meek", "read_text", "shd", "to_cpdag", "write_text"]

@@ -1,4 +1,4 @@
-"""Edges in, an order of the nodes, a cycle, or what directed paths lead to out."""
+"""Directed paths: topological order, cycles, reachable nodes, transitive closure."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ordag.graph.links import Links
 
 
 def topological_order(graph: Mask | Links) -> tuple[int, ...]:
-    """Causes before effects; among the nodes that could come next, the smallest index (Kahn 1962).
+    """Return the nodes, causes before effects; of those that could come next, the smallest index (Kahn 1962).
 
-    A node on a cycle, or behind one, never comes up, so the order holds all p nodes exactly if the graph is
-    acyclic. Cost O(log p) per node and O(1) per edge.
+    Nodes on a cycle or behind one are left out, so the order has all p nodes exactly if the graph is acyclic.
+    The cost is O(log p) per node and O(1) per edge.
     """
     links = _links(graph)
     starts, targets = links.starts, links.target.tolist()
@@ -33,14 +33,14 @@ def topological_order(graph: Mask | Links) -> tuple[int, ...]:
 
 
 def find_cycle(graph: Mask | Links) -> tuple[int, ...] | None:
-    """The nodes of one cycle, each pointing to the next and the last to the first; None if there is none."""
+    """Return the nodes of one cycle, each pointing to the next and the last to the first; None if acyclic."""
     links = _links(graph)
     order = topological_order(links)
     if len(order) == links.p:
         return None
     left = np.ones(links.p, dtype=bool)
     left[list(order)] = False
-    # Every node that is left has a parent that is left: walking back to the first of them must come to a node twice.
+    # Every node that is left has a parent that is left: walking back to the first of them must reach a node twice.
     behind = links.turned.where(left[links.turned.target])
     node = int(np.argmax(left))
     step: dict[int, int] = {}
@@ -55,7 +55,7 @@ def find_cycle(graph: Mask | Links) -> tuple[int, ...] | None:
 
 
 def reachable(graph: Mask | Links, start: int) -> Mask:
-    """The nodes at the end of a directed path of one edge or more that begins at `start`."""
+    """Return the mask of nodes at the end of a directed path of at least one edge from `start`."""
     links = _links(graph)
     found = np.zeros(links.p, dtype=bool)
     frontier = [start]
@@ -68,7 +68,7 @@ def reachable(graph: Mask | Links, start: int) -> Mask:
 
 
 def transitive_closure(adjacency: Mask) -> Mask:
-    """[i, j] True where a directed path leads from i to j, in a graph without cycles."""
+    """Return the mask that is True at [i, j] if a directed path leads from i to j, in an acyclic graph."""
     before = packed_columns(adjacency)
     for node in topological_order(adjacency):
         before[node] |= union(before, before[node])

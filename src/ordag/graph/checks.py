@@ -1,4 +1,4 @@
-"""Node names and adjacency in, checked copies out."""
+"""Checks of node names, edges and adjacency matrices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ordag.words import counted, listed, shown
 
 
 def checked_nodes(nodes: Sequence[str]) -> tuple[str, ...]:
-    """The names as a tuple of plain strings, all different, all text that a file can hold."""
+    """Return the names as a tuple of distinct plain strings that a file can hold."""
     if isinstance(nodes, str):
         raise GraphError(f"nodes is the single text {nodes!r}; give a sequence of names")
     nodes = as_list(nodes, f"nodes is {short(nodes)}; give a sequence of names", GraphError)
@@ -33,7 +33,7 @@ def checked_nodes(nodes: Sequence[str]) -> tuple[str, ...]:
 
 
 def checked_pairs(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The pairs of names as tuples."""
+    """Return the pairs of names as tuples."""
     ends = []
     for pair in as_list(pairs, f"edges is {short(pairs)}; give a list of (source, target)", GraphError):
         both = as_list(pair, f"{short(pair)} is no edge; give its source and its target", GraphError)
@@ -44,7 +44,7 @@ def checked_pairs(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def checked_adjacency(adjacency: ArrayLike, nodes: Sequence[str] | None = None) -> Mask:
-    """A new mask, True at [i, j] where the entry is not zero; square, and with an empty diagonal."""
+    """Return a new square mask with an empty diagonal, True where the entry is not zero."""
     try:
         entries = np.asarray(adjacency)
     except ValueError:
@@ -73,11 +73,11 @@ def checked_adjacency(adjacency: ArrayLike, nodes: Sequence[str] | None = None) 
 
 
 def loop(node: str) -> str:
-    """What is wrong with an edge from a node to itself."""
+    """Say what is wrong with an edge from a node to itself."""
     return f"{node} has an edge to itself; the diagonal has to be zero"
 
 
 def read_only(mask: Mask) -> Mask:
-    """The same array, locked."""
+    """Make the array read-only, and return it."""
     mask.flags.writeable = False
     return mask

@@ -1,4 +1,4 @@
-"""Two graphs in, how far apart they are out."""
+"""Distances between two graphs: Hamming and structural Hamming."""
 
 from __future__ import annotations
 
@@ -17,27 +17,25 @@ GraphLike: TypeAlias = Graph | ArrayLike
 
 
 def hamming(a: GraphLike, b: GraphLike) -> int:
-    """Missing plus extra directed edges, the distance of Park & Kim: Σ_ij [A_ij ≠ B_ij].
+    """Count missing and extra directed edges, the distance of Park & Kim: Σ_ij [A_ij ≠ B_ij].
 
     A reversed edge counts 2, an undirected edge is two entries. Graphs are aligned by the names of their
-    nodes; an array (not zero at [i, j] for i → j) is taken in the order in which it stands.
+    nodes; an array (nonzero at [i, j] for i → j) is taken in the order of its rows.
     """
     A, B = _aligned(a, b)
     return len(A) + len(B) - 2 * int(A.has(B.source, B.target).sum())
 
 
 def shd(a: GraphLike, b: GraphLike) -> int:
-    """The structural Hamming distance: pairs whose edge differs, Σ_{i<j} [(A_ij, A_ji) ≠ (B_ij, B_ji)].
+    """Count the pairs whose edge differs, the structural Hamming distance: Σ_{i<j} [(A_ij, A_ji) ≠ (B_ij, B_ji)].
 
-    A missing, an extra, a reversed edge, and one that has a direction in one graph only, each count 1. What
-    is accepted, and how it is aligned, is as for `hamming`.
+    A missing, an extra, a reversed edge, and one that has a direction in one graph only, each count 1. Arguments are
+    as for `hamming`.
     """
     A, B = _aligned(a, b)
     only = [one.where(~other.has(one.source, one.target)) for one, other in ((A, B), (B, A))]
-    source, target = (
-        np.concatenate([links.source for links in only]),
-        np.concatenate([links.target for links in only]),
-    )
+    source = np.concatenate([links.source for links in only])
+    target = np.concatenate([links.target for links in only])
     return len(np.unique(np.minimum(source, target) * A.p + np.maximum(source, target)))
 
 

@@ -1,4 +1,4 @@
-"""A partly directed adjacency in; what follows from its arrows, a DAG that agrees with it and that DAG's class out."""
+"""Partly directed graphs: Meek's rules, the CPDAG of a DAG, and a DAG that extends a partly directed graph."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from ordag.graph.checks import checked_adjacency
 from ordag.graph.links import Links
 
 NoCollider: TypeAlias = Callable[[Sequence[int] | NDArray[np.intp], int], Mask]
+"""From middle nodes and an end to the other ends of the triples that are no colliders; see `apply_rules`."""
 
 
 def meek(adjacency: ArrayLike) -> Mask:
-    """Direct every undirected edge that the directed ones leave one way to go (Meek 1995, rules R1 to R4).
+    """Direct every undirected edge for which the directed ones leave one direction (Meek 1995, rules R1 to R4).
 
-    Entry [i, j] alone is i → j, both ways is i — j; a new array comes back.
+    Entry [i, j] alone is i → j, both ways is i — j; returns a new array.
 
     - R1: a → b — c with a, c not joined gives b → c, for b ← c would be a new collider.
     - R2: a → b → c with a — c gives a → c, for a ← c would be a cycle.
     - R3: a — b, a — c → b, a — d → b with c, d not joined gives a → b.
     - R4: a — b, a — d → c → b with a, c joined and b, d not joined gives a → b.
 
-    The rules work in rounds: all edges directed in one round are looked at together in the next, each once, so
-    the cost is O(p²) per edge at most and the answer does not depend on the order of the nodes. Where the rules
-    ask for both directions of an edge at once, no DAG agrees with the input, and the edge is left undirected;
-    the rules then start over on what came out, until no edge is asked for in one direction only.
+    The rules work in rounds: each round uses every edge directed in the round before once, so the cost is O(p²) per
+    edge at most and the answer does not depend on the order of the nodes. Where the rules imply both directions of an
+    edge, no DAG agrees with the input, and the edge stays undirected; the rules then start over on the result, until
+    no edge is implied in one direction only.
     """
     current = checked_adjacency(adjacency)
     apart = ~(current | current.T)
@@ -47,11 +48,11 @@ def meek(adjacency: ArrayLike) -> Mask:
 def apply_rules(
     arrows: Mask, lines: Mask, no_collider: NoCollider, *, fourth: bool = True, set_aside: bool = False
 ) -> set[tuple[int, int]]:
-    """Meek's rules, in place; returns the edges that they ask for in both directions, each as two pairs.
+    """Apply Meek's rules in place; return the edges that they imply in both directions, each as two pairs.
 
     R1, R3 and R4 argue from a triple that is no collider and whose ends are not joined: `no_collider(middles, end)` has
     a row for each of the middle nodes (or one for all), True at the other ends of such triples. R4 is left out unless
-    `fourth`. What is asked for in both directions stays undirected, and with `set_aside` takes no further part.
+    `fourth`. An edge implied in both directions stays undirected, and with `set_aside` takes no further part.
     """
     joined = arrows | arrows.T | lines if fourth else np.zeros_like(lines)
     # An arrow between nodes without undirected edges cannot set off a rule.
@@ -59,22 +60,22 @@ def apply_rules(
     fresh = [(x, y) for x, y in np.argwhere(arrows & np.logical_or.outer(open_nodes, open_nodes)).tolist()]
     both_ways: set[tuple[int, int]] = set()
     while fresh:
-        asked = {edge for x, y in fresh for edge in _asked(x, y, arrows, lines, joined, no_collider)}
-        both_ways |= {(x, y) for x, y in asked if (y, x) in asked}
-        fresh = list(asked - both_ways)
+        implied = {edge for x, y in fresh for edge in _implied(x, y, arrows, lines, joined, no_collider)}
+        both_ways |= {(x, y) for x, y in implied if (y, x) in implied}
+        fresh = list(implied - both_ways)
         for x, y in fresh:
             arrows[x, y] = True
             lines[x, y] = lines[y, x] = False
         if set_aside:
-            for x, y in asked & both_ways:
+            for x, y in implied & both_ways:
                 lines[x, y] = joined[x, y] = False
     return both_ways
 
 
-def _asked(
+def _implied(
     x: int, y: int, arrows: Mask, lines: Mask, joined: Mask, no_collider: NoCollider
 ) -> Iterator[tuple[int, int]]:
-    """Every direction of an undirected edge that a rule gives with x → y as one of its arrows."""
+    """Yield every direction of an undirected edge that a rule implies with x → y as one of its arrows."""
     if lines[y].any():
         # x → y as R1's a → b; then as R2's b → c, as R3's c → b, as R4's c → b
         yield from ((y, node) for node in np.flatnonzero(lines[y] & no_collider([y], x)).tolist())
@@ -93,39 +94,38 @@ def _asked(
 
 
 def completed(adjacency: Mask) -> Mask:
-    """The CPDAG of a DAG, as `class_links` finds it."""
+    """Return the CPDAG of a DAG; see `class_links`."""
     return class_links(Links.of(adjacency)).mask
 
 
 def class_links(dag: Links) -> Links:
-    r"""The CPDAG of a DAG, an edge that the class leaves open both ways (Chickering 1995, Label-Edges).
+    r"""Return the CPDAG of a DAG, a reversible edge both ways (Chickering 1995, Label-Edges).
 
     Take the nodes y in a topological order, and let x be the last of y's parents $P_y$ in it, with compelled parents
     $C_x$. If $C_x \not\subseteq P_y$ or $P_y \not\subseteq P_x \cup \{x\}$, every arrow into y is compelled;
-    otherwise those from $C_x$ are. Nothing p × p is made.
+    otherwise those from $C_x$ are. No p × p array is made.
     """
     order = topological_order(dag)
-    place = {node: position for position, node in enumerate(order)}
+    position = {node: k for k, node in enumerate(order)}
     parents = [set(dag.turned.row(node).tolist()) for node in range(dag.p)]
     compelled: list[set[int]] = [set()] * dag.p
     for y in order:
         if parents[y]:
-            x = max(parents[y], key=place.__getitem__)
+            x = max(parents[y], key=position.__getitem__)
             new_collider = not compelled[x] <= parents[y] or not parents[y] <= parents[x] | {x}
             compelled[y] = parents[y] if new_collider else compelled[x]
     ends = zip(dag.source.tolist(), dag.target.tolist(), strict=True)
-    open_ended = np.array([i not in compelled[j] for i, j in ends], dtype=bool)
-    back = (dag.target[open_ended], dag.source[open_ended])
-    return Links.between(dag.p, *(np.concatenate(both) for both in zip((dag.source, dag.target), back, strict=True)))
+    reversible = np.array([i not in compelled[j] for i, j in ends], dtype=bool)
+    return Links.between(dag.p, np.r_[dag.source, dag.target[reversible]], np.r_[dag.target, dag.source[reversible]])
 
 
 def extension(adjacency: Mask) -> tuple[Mask, Mask]:
-    """A DAG with the same skeleton, arrows and colliders (Dor & Tarsi 1992), and the nodes that were left over.
+    """Return a DAG with the same skeleton, arrows and colliders (Dor & Tarsi 1992), and the mask of nodes left over.
 
-    Over and over a node is taken away that can come last: it has no arrow out, and each of its undirected
-    neighbours is joined to all its other neighbours; its undirected edges become arrows into it. A node that
-    can come last can still when others are gone, so each is tested anew only when a neighbour goes. Of the
-    nodes that can, the one listed last goes first. The DAG exists exactly if no node is left over.
+    Repeatedly remove a node that can come last: it has no arrow out, and each of its undirected neighbours is joined
+    to all its other neighbours; its undirected edges become arrows into it. A node that can come last still can after
+    others are removed, so each is tested again only when a neighbour goes. Of the nodes that can, the one listed last
+    goes first. The DAG exists exactly if no node is left over.
     """
     p = len(adjacency)
     arrows: Mask = adjacency & ~adjacency.T

@@ -1,1 +1,1 @@
-"""What is known beforehand in, masks over pairs of columns out."""
+"""Background knowledge about arrows, and the constraints on a graph that follow from it."""

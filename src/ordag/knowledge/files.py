@@ -1,4 +1,4 @@
-"""The text of a knowledge file in, its entries out, and back; what is wrong with it is said with its line."""
+"""Files of knowledge: plain text or YAML, with errors that name the line."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ BARE = re.compile(r'(?:(?!->|\s#)[^,|"→])+')
 PLAIN = re.compile(r'(?!.*(?:->|[,|"→:#]))\S(?:.*\S)?')
 
 LARGEST, LARGEST_YAML = 2**26, 2**20
-"""Bytes that a file may have. PyYAML takes a minute for ten million."""
+"""Bytes of a file at most. PyYAML takes a minute for ten million."""
 
 DEEPEST = 8
-"""Lists within lists in a YAML file; knowledge needs three."""
+"""Nested lists in a YAML file at most; knowledge needs three."""
 
 
 class Token(NamedTuple):
@@ -36,11 +36,11 @@ class Token(NamedTuple):
 
 
 class FaultError(SettingError):
-    """Text that does not read as knowledge, before it is known where it stands."""
+    """A syntax error, before its line is added."""
 
 
 def read_entries(path: str | PathLike[str]) -> Mapping[str, Any]:
-    """The entries in a file: YAML if its name ends in .yaml or .yml, else text."""
+    """Read the entries of a file: YAML if its name ends in .yaml or .yml, else text."""
     if not isinstance(path, str | PathLike):
         raise SettingError(f"knowledge={short(path)}: give the path of a file.")
     where = fspath(path)
@@ -49,13 +49,13 @@ def read_entries(path: str | PathLike[str]) -> Mapping[str, Any]:
             content = file.read(LARGEST + 1)
     except OSError as error:
         raise SettingError(f"The knowledge file {where} cannot be read: {error.strerror or error}.") from error
-    except ValueError as error:  # a zero byte, or half a letter
+    except ValueError as error:  # a zero byte, or half a surrogate pair
         raise SettingError(f"knowledge={short(where)} is no path of a file: {error}.") from error
     return entries_of(content, where)
 
 
 def entries_of(content: bytes, where: str) -> Mapping[str, Any]:
-    """The entries in the bytes of a file, by the ending of its name."""
+    """Read the entries from the bytes of a file, by the ending of its name."""
     is_yaml = where.lower().endswith((".yaml", ".yml"))
     most = LARGEST_YAML if is_yaml else LARGEST
     try:
@@ -69,7 +69,7 @@ def entries_of(content: bytes, where: str) -> Mapping[str, Any]:
 
 
 def parsed_entries(text: str, source: str) -> dict[str, list[Any]]:
-    """The entries in a text, checked by the rules of knowledge; `source` is what errors call it."""
+    """Read the entries from text and check them for contradictions; `source` is the file's name in errors."""
     if not isinstance(text, str):
         raise SettingError(f"{short(text)} is not text, so there is no knowledge in it.")
     entries: dict[str, list[Any]] = {key: [] for key in KEYS}
@@ -103,7 +103,7 @@ def parsed_entries(text: str, source: str) -> dict[str, list[Any]]:
 
 
 def parsed_value(key: str, value: Any) -> Any:
-    """The value of an entry: text as in a file becomes a list, whole or piece by piece; the rest is as it came."""
+    """Return the value of an entry with text, whole or in a list, parsed as in a file; other values are unchanged."""
     try:
         if isinstance(value, str):
             return [item for line in value.split("\n") for item in _grouped(key, list(_tokens(line)))]
@@ -116,8 +116,7 @@ def parsed_value(key: str, value: Any) -> Any:
 
 
 def written(entries: Mapping[str, Any]) -> str:
-    """The text of a file that holds the entries: a line for the tiers, for the roots and for the sinks, and a line
-    for every arrow."""
+    """Write the entries as text: a line each for tiers, roots and sinks, and a line for every arrow."""
     lines = []
     for key in KEYS:
         values = entries.get(key, ())
@@ -140,26 +139,26 @@ def _key(word: str) -> str:
 
 
 def _tokens(line: str) -> Iterator[Token]:
-    """The names and marks of a line, up to a comment: # at its beginning or after a space, outside quotes."""
-    at = 0
-    while at < len(line):
-        if line[at].isspace():
-            at += 1
+    """Yield the names and marks of a line, up to a comment: # at its beginning or after a space, outside quotes."""
+    start = 0
+    while start < len(line):
+        if line[start].isspace():
+            start += 1
             continue
-        if line[at] == "#" and (at == 0 or line[at - 1].isspace()):
+        if line[start] == "#" and (start == 0 or line[start - 1].isspace()):
             return
-        if line[at] == '"':
-            match = QUOTED.match(line, at)
+        if line[start] == '"':
+            match = QUOTED.match(line, start)
             if match is None:
-                raise FaultError(f"a double quote is not closed: {line[at:].strip()}")
+                raise FaultError(f"a double quote is not closed: {line[start:].strip()}")
             yield Token(_unquoted(match[0]), True)
-        elif match := MARK.match(line, at):
+        elif match := MARK.match(line, start):
             yield Token("→" if match[0] == "->" else match[0], False)
         else:
-            match = BARE.match(line, at)
+            match = BARE.match(line, start)
             assert match is not None
             yield Token(match[0].strip(), True)
-        at = match.end()
+        start = match.end()
 
 
 def _unquoted(text: str) -> str:
@@ -170,7 +169,7 @@ def _unquoted(text: str) -> str:
 
 
 def _grouped(key: str, tokens: list[Token]) -> list[Any]:
-    """What the tokens of one line say: tiers, arrows, or names."""
+    """Return the tiers, arrows, or names in the tokens of one line."""
     if key == "tiers":
         tiers = [tuple(_separated(part, ",")) for part in _split(tokens, "|")]
         if () in tiers:
@@ -196,7 +195,7 @@ def _separated(tokens: list[Token], mark: str) -> Iterator[str]:
 
 
 def _split(tokens: list[Token], mark: str) -> list[list[Token]]:
-    """The tokens between the marks; one mark may stand at the very end of a line."""
+    """Split the tokens at the marks; a mark at the end of a line is ignored."""
     parts: list[list[Token]] = [[]]
     for token in tokens:
         if token == (mark, False):
@@ -226,8 +225,8 @@ def _yaml(text: str, where: str) -> Mapping[str, Any]:
 
 
 def _strict_loader(yaml: Any, where: str) -> Any:
-    """PyYAML's safe loader, which also refuses what would be silently lost or grow without bound: a key that stands twice,
-    aliases, and deep nesting. Names such as no, 007 and 2024-05-01 stay as they are written."""
+    """Return PyYAML's safe loader, made to refuse what would be silently lost or grow without bound: a repeated key,
+    aliases, and deep nesting. Names such as no, 007 and 2024-05-01 stay as written."""
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
         depth = 0

@@ -1,4 +1,4 @@
-"""What is known beforehand in, what every learner must keep to out."""
+"""`Knowledge`: tiers, required and forbidden arrows, roots and sinks, known before seeing the data."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from ordag.words import did_you_mean, quoted
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What is known about the arrows of a graph before looking at the data.
+    """Background knowledge about the arrows of a graph.
 
-    tiers: groups of names, earliest first; nothing in a later tier is a cause of anything in an earlier one.
-    required: arrows (source, target) that are there. forbidden: arrows that are not.
+    tiers: groups of names, earliest first; no variable of a later tier causes one of an earlier tier.
+    required: arrows (source, target) that the graph has. forbidden: arrows that it does not have.
     roots: names without parents. sinks: names without children.
 
-    A name need not be mentioned anywhere, and is then free. Contradictions are refused (SettingError).
+    Names that are not mentioned are unconstrained. Contradictions raise SettingError.
 
     >>> Knowledge(tiers=[["age", "sex"], ["income"]], required=[("age", "income")]).required
     (('age', 'income'),)
@@ -64,7 +64,7 @@ class Knowledge:
 
     @classmethod
     def of(cls, given: KnowledgeLike) -> Knowledge:
-        """Knowledge from a record, from its entries in a mapping, or from the file at a path."""
+        """Make knowledge from a record, from a mapping of its entries, or from the file at a path."""
         if isinstance(given, Knowledge):
             return given
         if isinstance(given, Mapping):
@@ -77,7 +77,7 @@ class Knowledge:
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, Any]) -> Self:
-        """From a mapping with some of the keys tiers, required, forbidden, roots and sinks.
+        """Make knowledge from a mapping with some of the keys tiers, required, forbidden, roots and sinks.
 
         Values are lists as in the constructor, or text as in a file: {"required": "age -> height, age -> weight"}.
         """
@@ -91,20 +91,20 @@ class Knowledge:
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Self:
-        """From a text file (docs/knowledge.md has the format), or from YAML if its name ends in .yaml or .yml."""
+        """Read a text file (docs/knowledge.md has the format), or YAML if its name ends in .yaml or .yml."""
         return cls.from_dict(read_entries(path))
 
     @classmethod
     def from_text(cls, text: str, source: str = "knowledge") -> Self:
-        """From text in the format of the file; `source` is how errors call it."""
+        """Parse text in the format of a file; `source` is its name in errors."""
         return cls(**parsed_entries(text, source))
 
     def to_text(self) -> str:
-        """The same in the format of the file: `Knowledge.from_text` gives it back."""
+        """Write in the format of a file, the inverse of `Knowledge.from_text`."""
         return written(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain values, without what is empty: `Knowledge.from_dict` gives it back."""
+        """Return plain values without empty entries, the inverse of `Knowledge.from_dict`."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             key: [list(item) if isinstance(item, tuple) else item for item in value]
@@ -114,22 +114,22 @@ class Knowledge:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name that is mentioned, in the order in which they come."""
+        """Every name mentioned, in order of first mention."""
         groups = (*self.tiers, *self.required, *self.forbidden, self.roots, self.sinks)
         return tuple(dict.fromkeys(name for group in groups for name in group))
 
     def over(self, names: Sequence[str]) -> Constraints:
-        """The masks for a table with columns of these names, which must hold all that are mentioned."""
+        """Return the constraints on a graph over these columns, which must include all names mentioned."""
         names = checked_nodes(names)
-        place = {name: j for j, name in enumerate(names)}
-        unknown = [name for name in self.names if name not in place]
+        index = {name: j for j, name in enumerate(names)}
+        unknown = [name for name in self.names if name not in index]
         if unknown:
             hint = did_you_mean(unknown[:4], names, each=2)
             raise ColumnError(f"The knowledge names {quoted(unknown)}, and the table has no such column.{hint}")
         p = len(names)
         roots, sinks = (np.array([name in group for name in names]) for group in (set(self.roots), set(self.sinks)))
-        required, forbidden = (_mask(p, edges, place) for edges in (self.required, self.forbidden))
-        direct = _direct(required, [[place[name] for name in tier] for tier in self.tiers])
+        required, forbidden = (_mask(p, edges, index) for edges in (self.required, self.forbidden))
+        direct = _direct(required, [[index[name] for name in tier] for tier in self.tiers])
         certain = transitive_closure(direct)[:p, :p]
         allowed = ~certain.T & ~forbidden
         allowed[:, roots] = False
@@ -138,19 +138,19 @@ class Knowledge:
         return Constraints(names, allowed, required, _with_ends(direct, certain, roots, sinks), self.to_dict())
 
     def violations(self, graph: Graph) -> tuple[str, ...]:
-        """What a graph does that goes against this, one sentence for each."""
+        """List the edges with which a graph violates this knowledge, one sentence for each."""
         if not isinstance(graph, Graph):
             raise SettingError(f"graph={short(graph)}: give a Dag or a Cpdag.")
         return tuple(violations(graph, self.over(graph.nodes)))
 
 
 KnowledgeLike: TypeAlias = Knowledge | Mapping[str, Any] | str | PathLike[str]
-"""What stands for knowledge: the record, its entries, or the path of the file that holds them."""
+"""The record, a mapping of its entries, or the path of a file."""
 
 
 def _direct(required: Mask, tiers: Sequence[Sequence[int]]) -> Mask:
-    """What comes immediately before what. Between two tiers stands a node of its own, numbered from p on: all of the
-    earlier tiers come before it, and it comes before the next tier, so there are few pairs."""
+    """Return the direct precedences. Between two tiers there is an extra node, numbered from p on, after all of the earlier
+    tiers and before the next, so that there are few pairs."""
     p = len(required)
     direct = np.pad(required, (0, max(len(tiers) - 1, 0)))
     for between, (tier, following) in enumerate(pairwise(tiers), p):
@@ -161,9 +161,9 @@ def _direct(required: Mask, tiers: Sequence[Sequence[int]]) -> Mask:
 
 
 def _with_ends(direct: Mask, certain: Mask, roots: Mask, sinks: Mask) -> Mask:
-    """The partial order for orderings: beside what is certain, roots come first and sinks last.
+    """Return the partial order for orderings: the certain precedences, then roots first and sinks last.
 
-    What has no parents can always be listed first, and what has no children last; a tier's place goes before that.
+    A node without parents can always be listed first, and one without children last; tiers take precedence over that.
     """
     p = len(certain)
     alone = roots & sinks
@@ -174,10 +174,10 @@ def _with_ends(direct: Mask, certain: Mask, roots: Mask, sinks: Mask) -> Mask:
     return transitive_closure(extended)[:p, :p]
 
 
-def _mask(p: int, edges: Iterable[Edge], place: Mapping[str, int]) -> Mask:
+def _mask(p: int, edges: Iterable[Edge], index: Mapping[str, int]) -> Mask:
     mask = np.zeros((p, p), dtype=bool)
     for source, target in edges:
-        mask[place[source], place[target]] = True
+        mask[index[source], index[target]] = True
     return mask
 
 

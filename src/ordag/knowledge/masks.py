@@ -1,4 +1,4 @@
-"""Knowledge about a table's columns as masks over pairs, the check that a graph keeps to it, and what it decided."""
+"""`Constraints`: knowledge as masks over pairs of columns, and how a graph relates to it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from ordag.words import shown
 
 
 class BrokenKnowledgeError(AssertionError):
-    """A learner's graph goes against the knowledge it was given: a bug in Ordag, never the user's fault."""
+    """A learner's graph violates its knowledge: a bug in Ordag, not an error of the user."""
 
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """What may be joined to what. All masks are at [i, j] for i → j, or for i before j, in the columns' own order.
+    """Constraints on a graph. All masks are at [i, j] for i → j, or for i before j, in the order of the columns.
 
-    allowed: arrows that a graph may have. Every arrow that would close a cycle with required ones is out.
+    allowed: arrows that a graph may have; none would close a cycle with required ones.
     required: arrows that it must have; they are acyclic, and allowed.
-    before: the partial order that an ordering keeps to: required arrows and tiers, then roots as early and sinks as
-        late as these let them.
+    before: the partial order of every ordering: required arrows and tiers, then roots as early and sinks as late as
+        these permit.
     record: the knowledge in plain values.
     """
 
@@ -39,18 +39,18 @@ class Constraints:
 
     @cached_property
     def barred(self) -> Mask:
-        """Pairs that may not be joined at all; symmetric, the diagonal included."""
+        """Pairs that may not be adjacent; symmetric, the diagonal included."""
         return ~(self.allowed | self.allowed.T)
 
     @cached_property
     def fixed(self) -> Mask:
-        """Arrows whose pair, if it is joined, can have no other direction."""
+        """Arrows whose pair, if adjacent, can have no other direction."""
         return self.allowed & ~self.allowed.T
 
 
 def violations(graph: Graph, known: Constraints) -> list[str]:
-    """One sentence for every edge that should not be there, or that should and is not. An edge without direction
-    breaks what is known of either of its directions."""
+    """Return a sentence for every edge that is not allowed, and for every required one that is missing. An undirected edge
+    violates constraints on either of its directions."""
     adjacency = graph.adjacency
     names = known.names
     found = []
@@ -65,17 +65,17 @@ def violations(graph: Graph, known: Constraints) -> list[str]:
 
 
 def verify(graph: Graph, known: Constraints) -> None:
-    """Raise `BrokenKnowledgeError` unless the graph keeps to what is known."""
+    """Raise `BrokenKnowledgeError` if the graph violates the constraints."""
     found = violations(graph, known)
     if found:
         raise BrokenKnowledgeError(f"This is a bug in Ordag, please report it: {'; '.join(found[:5])}.")
 
 
 def decided(graph: Graph, known: Constraints) -> Mask:
-    """The arrows of a graph that owe their direction to knowledge.
+    """Return the arrows of a graph whose direction follows from knowledge.
 
     These are the arrows whose opposite is ruled out, and those that follow from them within the equivalence class
-    (Meek's rules) and that the class alone leaves undirected.
+    (Meek's rules) but are undirected in the class itself.
     """
     adjacency = graph.adjacency
     arrows: Mask = adjacency & ~adjacency.T
@@ -89,13 +89,12 @@ def decided(graph: Graph, known: Constraints) -> Mask:
 
 
 def restricted(adjacency: Mask, known: Constraints) -> Mask:
-    """The CPDAG of a class with the directions that are known, and those that follow (Meek's rules R1 to R4)."""
+    """Return the CPDAG of a class with the known directions, and those that follow (Meek's rules R1 to R4)."""
     return meek(adjacency & ~(adjacency.T & ~known.allowed))
 
 
 def class_fault(graph: Cpdag, known: Constraints | None) -> str | None:
-    """What keeps a graph from being a class of DAGs or, where knowledge directs some of its edges, what is left of one;
-    None if nothing does."""
+    """Say why a graph is not a class of DAGs or, where knowledge directs some edges, not a restricted class; None if it is."""
     if known is None or graph.valid or not (graph.skeleton & known.fixed).any():
         return graph.why_invalid()
     reason = graph.why_not_extendable()

@@ -1,4 +1,4 @@
-"""The entries of knowledge in, the first contradiction among them out, if there is one."""
+"""The check of knowledge for contradictions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ordag.words import shown
 KEYS = ("tiers", "required", "forbidden", "roots", "sinks")
 
 Entry: TypeAlias = tuple[str, str | Edge]
-"""An entry of the knowledge: the key under which it stands, and the name or the arrow."""
+"""An entry of the knowledge: its key, and the name or the arrow."""
 
 
 class Contradiction(SettingError):
-    """Knowledge that no graph can keep to; `entries` are those that clash."""
+    """Knowledge that no graph satisfies; `entries` are those that conflict."""
 
     def __init__(self, sentence: str, entries: Iterable[Entry]) -> None:
         super().__init__(sentence)
@@ -72,9 +72,9 @@ def check_rules(
 
 
 def _earliest(children: Mapping[str, Sequence[str]], tier: Mapping[str, int], last: int) -> Mapping[str, int]:
-    """The earliest tier that required arrows lead to from every name, itself included; `last` where they lead to none.
+    """Return the earliest tier that required arrows lead to from every name, itself included; `last` if they lead to none.
 
-    One sweep over the names, effects first. Raises for a cycle.
+    One pass over the names, effects first. Raises for a cycle.
     """
     earliest: dict[str, int] = {}
     try:
@@ -102,9 +102,9 @@ def _tiers(tiers: Sequence[Sequence[str]]) -> Mapping[str, int]:
 
 
 def _path(start: str, children: Mapping[str, Sequence[str]], ends: Set[str]) -> list[str]:
-    """A shortest path of one arrow or more from `start` to the nearest of the ends; there is one."""
+    """Return a shortest path of at least one arrow from `start` to the nearest of the ends; one must exist."""
     parent: dict[str, str] = {}
-    for name in (waiting := [start]):  # which grows on the way
+    for name in (waiting := [start]):  # which grows meanwhile
         for child in children.get(name, ()):
             if child not in parent:
                 parent[child] = name

@@ -11,9 +11,8 @@ from typing import Any, Protocol, TypeVar
 from ordag.arrays import Array
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
-from ordag.graph.cpdag import Cpdag
+from ordag.graph.cpdag import Cpdag, extend
 from ordag.graph.dag import Dag
-from ordag.graph.equivalence import extend
 from ordag.graph.links import NO_LINKS, Links
 from ordag.knowledge.masks import Constraints, decided
 from ordag.learners.orient import Oriented

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
@@ -11,8 +9,8 @@ from ordag.fit import Fit
 from ordag.graph.dag import Dag
 from ordag.paper.comparisons import rounded
 from ordag.paper.drawing import Panel, lines
-from ordag.paper.engine.experiment import Experiment, Rows, Task, where
-from ordag.paper.methods import METHODS, learned, seconds, settings
+from ordag.paper.experiment import Experiment, Rows, Task, where
+from ordag.paper.simulations import METHODS, learned, seconds, settings
 
 VARIANTS = ("cvs", "cvs-bh", "cvs-bic", "cvs-backward")
 SECTIONS = {"homogeneous": "4.1", "heterogeneous": "4.2", "sparse": "sparse"}
@@ -26,8 +24,9 @@ POINTS = {
     for design, sizes in (("homogeneous", DENSE), ("heterogeneous", DENSE), ("sparse", SPARSE))
     for p, rows in sizes.items()
 }
-"""Designs and p, and at which n. The dense designs of Sections 4.1 and 4.2 outgrow float64 between p = 100 and 200; the
-sparse one joins each pair with the same probability, four arrows per variable on average, with error variances 1."""
+"""The n of every design and p. The dense designs of Sections 4.1 and 4.2 exceed the precision of float64 between p = 100
+and 200; the sparse one joins each pair with the same probability, four arrows per variable on average, with error
+variances 1."""
 
 PANELS = [
     ("homogeneous", 20),
@@ -37,11 +36,11 @@ PANELS = [
     ("heterogeneous", 50),
     ("sparse", 200),
 ]
-"""Designs and p that have a panel in the figures, in two rows of three."""
+"""Designs and p of the panels in the figures, in two rows of three."""
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Every variant on the data as they were drawn, and CVS as in the paper on all scales."""
+    """List every variant on the data as drawn, and CVS as in the paper on all scales."""
     return [
         Task("beyond", f"{design}/{scale}" if scale else design, p, n, replicate, method)
         for replicate in range(3 if quick else REPLICATES)
@@ -53,7 +52,7 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def run(task: Task) -> Rows:
-    """Distances, how well the order agrees with the true arrows, and how many steps float64 left undecided."""
+    """Return distances, the agreement of the order with the true arrows, and the number of steps that float64 left undecided."""
     row, fit, drawn = learned(task)
     known = None if fit is None else agreement(fit, drawn.truth)
     undecided = None if fit is None or fit.ordering is None else len(fit.ordering.undecided)
@@ -61,16 +60,16 @@ def run(task: Task) -> Rows:
 
 
 def agreement(fit: Fit, truth: Dag) -> float | None:
-    """The share of the true arrows whose cause comes before its effect in the order found; a half is chance."""
+    """Return the share of the true arrows whose cause precedes its effect in the order found; a half is chance."""
     causes, effects = np.nonzero(truth.adjacency)
     if fit.ordering is None or not len(causes):
         return None
-    place = np.argsort(fit.ordering.order)
-    return float((place[causes] < place[effects]).mean())
+    position = np.argsort(fit.ordering.order)
+    return float((position[causes] < position[effects]).mean())
 
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
-    """At the largest n, mean distances to the DAG, and how much of the order is right: as drawn · standardised · rescaled."""
+    """Tabulate, at the largest n, mean distances to the DAG, and the share of the order that is right on each scale."""
     rows = _with_scale(rows)
     found = []
     for (design, p), sizes in POINTS.items():
@@ -88,7 +87,7 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cell(rows: pd.DataFrame) -> str:
-    """The mean distance, marked if some data sets were refused."""
+    """Show the mean distance, marked if some data sets were refused."""
     refused = int((rows["problem"] != "").sum())
     if refused == len(rows):
         return "refused" if refused else "–"
@@ -112,9 +111,9 @@ def claims(rows: pd.DataFrame) -> list[str]:
         )
     dense = where(rows, method="cvs", scale="")
     parts = []
-    for design, p in [place for place in POINTS if place[0] != "sparse" and place[1] >= 100]:
-        of_place = where(dense, base=design, p=p)
-        refused, warned = int((of_place["problem"] != "").sum()), int((of_place["undecided"] > 0).sum())
+    for design, p in [(design, p) for design, p in POINTS if design != "sparse" and p >= 100]:
+        here = where(dense, base=design, p=p)
+        refused, warned = int((here["problem"] != "").sum()), int((here["undecided"] > 0).sum())
         parts.append(f"{refused} refused and {warned} with undecided steps ({design}, p = {p})")
     sentences.append(
         "Not in the paper: float64 does not hold all data of the dense designs at p = 100 and more (†); of "
@@ -131,14 +130,13 @@ def claims(rows: pd.DataFrame) -> list[str]:
 
 
 def _beside(rows: pd.DataFrame, by: str, one: str, other: str, value: str, words: str) -> str:
-    """Where there are rows of `one`: its mean value, the place, and the mean value of `other`, in these words."""
-    means = {place: where(rows, base=place[0], p=place[1]).groupby(by)[value].mean() for place in PANELS}
-    found = {f"{design}, p = {p}": mean for (design, p), mean in means.items() if one in mean.index}
-    return ", ".join(words.format(mean[one], place, mean[other]) for place, mean in found.items())
+    """For every panel with rows of `one`, format its mean value, the panel, and the mean value of `other`."""
+    means = {f"{design}, p = {p}": where(rows, base=design, p=p).groupby(by)[value].mean() for design, p in PANELS}
+    return ", ".join(words.format(mean[one], panel, mean[other]) for panel, mean in means.items() if one in mean.index)
 
 
-def present(rows: pd.DataFrame, folder: Path) -> list[Path]:
-    """Two figures: what the order owes to the scale, and what the graph owes to the rules."""
+def figures(rows: pd.DataFrame) -> dict[str, bytes]:
+    """Draw two figures: the order on each scale, and the distance to the DAG with each rule."""
     rows = _with_scale(rows)
     panels = {f"{design}, p = {p}": where(rows, base=design, p=p) for design, p in PANELS}
     along, chance = "true arrows along the order", (0.5, "chance")
@@ -149,10 +147,10 @@ def present(rows: pd.DataFrame, folder: Path) -> list[Path]:
         Panel(title, where(here, scale=""), "dag_distance", "mean distance to DAG") for title, here in panels.items()
     ]
     labels = {name: METHODS[name].label.removeprefix("CVS, ") for name in VARIANTS} | {"cvs": "tests at 1% (paper)"}
-    return [
-        *lines(scales, SCALES, folder / "beyond-scales", columns=3, by="scale", title="CVS when scales say less"),
-        *lines(rules, labels, folder / "beyond-rules", columns=3, title="CVS with other rules"),
-    ]
+    return {
+        **lines(scales, SCALES, "beyond-scales", columns=3, by="scale", title="CVS when scales say less"),
+        **lines(rules, labels, "beyond-rules", columns=3, title="CVS with other rules"),
+    }
 
 
 BEYOND = Experiment(
@@ -160,7 +158,7 @@ BEYOND = Experiment(
     title="Beyond the figures: scales, rules for parents, more variables",
     tasks=tasks,
     run=run,
-    present=present,
+    figures=figures,
     claims=claims,
     table=table,
     replicated=True,

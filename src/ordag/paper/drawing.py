@@ -1,17 +1,15 @@
-"""Rows or a graph in, pictures of the paper's kind out, as PNG and SVG: panels of lines with bands, boxes with arrows."""
+"""Figures as PNG and SVG: panels of lines with error bands, and graphs of boxes and arrows."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ordag.files import write_whole
-from ordag.paper.engine.experiment import means, where
+from ordag.paper.experiment import means, where
 from ordag.show.plots import LOOK
 
 if TYPE_CHECKING:
@@ -28,18 +26,18 @@ STYLES = (
     ("#8C4B86", "v", (0, (5, 1, 1, 1, 1, 1))),
     ("#000000", "P", (0, (8, 2))),
 )
-"""Colour, marker and line. The colours are those of Okabe and Ito, told apart with any kind of colour vision; in grey,
-markers and lines do."""
+"""Colour, marker and line style. The colours are those of Okabe and Ito, distinct with any kind of colour vision; in
+grey, markers and line styles differ."""
 
-OWN_STYLE = {"cvs": 0, "pc": 1, "ges": 2, "gds": 3, "gds-kicks": 4}
-"""Methods that look the same in every figure. Others have the next style that is free."""
+METHOD_STYLES = {"cvs": 0, "pc": 1, "ges": 2, "gds": 3, "gds-kicks": 4}
+"""Indices in STYLES of methods that look the same in every figure. Others get the next free style."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One set of axes: the rows it shows, the column on its vertical axis, and what stands above it and beside it.
+    """One set of axes: its title, its rows, the column on the vertical axis, and that axis's label.
 
-    The axis starts at zero unless there are `limits` or it is `logarithmic`; `reference` is a value to mark, with a word.
+    The axis starts at zero unless there are `limits` or it is `logarithmic`; `reference` is a value to mark, with a label.
     """
 
     title: str
@@ -52,11 +50,11 @@ class Panel:
 
 
 def lines(
-    panels: Sequence[Panel], series: dict[str, str], path: Path, *, columns: int, title: str, by: str = "method"
-) -> list[Path]:
+    panels: Sequence[Panel], series: dict[str, str], name: str, *, columns: int, title: str, by: str = "method"
+) -> dict[str, bytes]:
     """Draw the mean of each panel's value along n, one line for every value of `by` that `series` labels.
 
-    Bands are two standard errors to either side. Gives the files written: `path` with .png and with .svg.
+    Bands are two standard errors to either side.
     """
     from matplotlib.figure import Figure
 
@@ -85,7 +83,7 @@ def lines(
         )
         return figure
 
-    return save(path.parent, {path.name: draw})
+    return rendered({name: draw})
 
 
 def _draw_lines(axes: Axes, panel: Panel, series: dict[str, str], by: str) -> dict[str, Any]:
@@ -116,29 +114,29 @@ def _draw_lines(axes: Axes, panel: Panel, series: dict[str, str], by: str) -> di
 
 
 def _styles(series: Iterable[str]) -> list[Any]:
-    """A style for every line, its own or one that no other has."""
-    free = iter([k for k in range(len(STYLES)) if k not in {OWN_STYLE.get(name) for name in series}])
-    return [STYLES[OWN_STYLE[name] if name in OWN_STYLE else next(free)] for name in series]
+    """Return a style for every line: that of its method, or a free one."""
+    free = iter([k for k in range(len(STYLES)) if k not in {METHOD_STYLES.get(name) for name in series}])
+    return [STYLES[METHOD_STYLES[name] if name in METHOD_STYLES else next(free)] for name in series]
 
 
-def save(folder: Path, figures: Mapping[str, Callable[[], Figure]]) -> list[Path]:
-    """Draw figures and write them under their names as PNG and SVG, each file whole or not at all."""
+def rendered(figures: Mapping[str, Callable[[], Figure]]) -> dict[str, bytes]:
+    """Draw figures; return the contents of NAME.png and NAME.svg for each."""
     from matplotlib import rc_context
 
-    written = []
+    files = {}
     with rc_context(LOOK):
         for name, draw in figures.items():
             figure = draw()
             for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
                 content = io.BytesIO()
                 figure.savefig(content, format=ending, dpi=160, metadata=metadata)
-                written.append(write_whole(folder / f"{name}.{ending}", content.getvalue()))
-    return written
+                files[f"{name}.{ending}"] = content.getvalue()
+    return files
 
 
 @dataclass(frozen=True)
 class Line:
-    """An edge to draw: its ends, how it is drawn, and how far it bends (to the right, in shares of its length)."""
+    """An edge to draw: its ends, its look, and its bend (to the right, as a share of its length)."""
 
     source: str
     target: str
@@ -151,12 +149,12 @@ class Line:
 
 def draw_graph(
     axes: Axes,
-    places: Mapping[str, tuple[float, float]],
+    positions: Mapping[str, tuple[float, float]],
     lines: Iterable[Line],
     half: tuple[float, float],
     size: float,
 ) -> None:
-    """Boxes of this half width and height at the places, with their names, and lines between; nothing else is shown."""
+    """Draw named boxes of this half width and height at the positions, and lines between them, without axes."""
     from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
     axes.set_aspect("equal")
@@ -170,14 +168,14 @@ def draw_graph(
         "lw": 0.9,
         "zorder": 3,
     }
-    for name, (x, y) in places.items():
+    for name, (x, y) in positions.items():
         boxes[name] = FancyBboxPatch((x - width, y - height), 2 * width, 2 * height, **box)
         axes.add_patch(boxes[name])
         axes.text(x, y, name, ha="center", va="center_baseline", fontsize=size, zorder=4)
     for line in lines:
         both: dict[str, Any] = {
-            "posA": places[line.source],
-            "posB": places[line.target],
+            "posA": positions[line.source],
+            "posB": positions[line.target],
             "patchA": boxes[line.source],
             "patchB": boxes[line.target],
             "connectionstyle": f"arc3,rad={line.bend}",
@@ -190,6 +188,6 @@ def draw_graph(
         if line.arrow:  # a head of its own, so that a dashed line has a whole one
             head = "-|>,head_length=0.55,head_width=0.26"
             axes.add_patch(FancyArrowPatch(**both, arrowstyle=head, mutation_scale=13, linewidth=0.0, shrinkB=1.5))
-    xs, ys = zip(*places.values(), strict=True)
+    xs, ys = zip(*positions.values(), strict=True)
     axes.set_xlim(min(xs) - width - 0.1, max(xs) + width + 0.1)
     axes.set_ylim(min(ys) - height - 0.1, max(ys) + height + 0.1)

@@ -1,4 +1,4 @@
-"""Section 5: what the paper finds in 88 students' marks, found again and held against its Figures 5, 6 and 7."""
+"""Section 5: the marks of 88 students analysed again, and compared with the paper's Figures 5, 6 and 7."""
 
 from __future__ import annotations
 
@@ -14,23 +14,22 @@ from ordag.arrays import Array
 from ordag.assumptions.normality import kurtosis_test
 from ordag.data.datasets import load
 from ordag.data.moments import Moments
-from ordag.graph.cpdag import Cpdag
+from ordag.graph.cpdag import Cpdag, extend
 from ordag.graph.dag import Dag
-from ordag.graph.equivalence import extend
 from ordag.graph.graph import Graph
 from ordag.learners.gds import gds_score
 from ordag.learners.pc import pc_search
 from ordag.learning import learn
 from ordag.order.least_squares import forward
-from ordag.paper.designs import task_seed
-from ordag.paper.engine.experiment import Experiment, Rows, Task
-from ordag.paper.marks_report import claims, differences, present
-from ordag.paper.printed_graphs import PANELS, SUBJECTS
+from ordag.paper.experiment import Experiment, Rows, Task
+from ordag.paper.marks_report import PANELS, SUBJECTS, claims, differences, figures
+from ordag.paper.simulations import task_seed
 from ordag.parents.tests import fisher_z
 
 ALPHA = 0.05
-RESAMPLES = 200
-BLOCKS = 10
+RESAMPLES, BLOCKS = 200, 10
+"""Bootstrap resamples of a task, and the number of such tasks."""
+
 GAUSSIAN_TABLES = 2000
 PAIRS = tuple(combinations(range(len(SUBJECTS)), 2))
 
@@ -53,25 +52,25 @@ GRAPHS: dict[str, tuple[str, dict[str, Any], str]] = {
     "ges": ("7 middle", {}, "GES joins the two without a direction, and only arrows were drawn."),
     "gds": ("7 right", {"seed": 0}, "The figure is the transpose of what GDS returns."),
 }
-"""By method: the panel of the paper, the settings that come nearest to it, and why the graph found here differs."""
+"""By method: the panel of the paper, the settings nearest to it, and why the graph found here differs."""
 
 
 def tasks(quick: bool) -> Sequence[Task]:
-    once = [Task("marks", "marks", 5, 88, 0, method) for method in STEPS if method != "bootstrap"]
+    once = [Task("marks", "marks", 5, 88, 0, method) for method in PARTS if method != "bootstrap"]
     return [*once, *(Task("marks", "marks", 5, 88, block, "bootstrap") for block in range(1 if quick else BLOCKS))]
 
 
 def run(task: Task) -> Rows:
-    return STEPS[task.method](task)
+    return PARTS[task.method](task)
 
 
 def marks() -> Array:
-    """The table, one row per student."""
+    """Load the table, one row per student."""
     return np.loadtxt(load("marks").path, delimiter=",", skiprows=1)
 
 
 def correlations(task: Task) -> Rows:
-    """Figure 5: correlations, and partial correlations given the other three subjects, with Fisher's z."""
+    """Compute Figure 5: correlations, and partial correlations given the other three subjects, with Fisher's z."""
     C: Array = np.asarray(np.corrcoef(marks(), rowvar=False))
     P = np.linalg.inv(C)
     partial = -P / np.sqrt(np.outer(np.diagonal(P), np.diagonal(P)))
@@ -84,7 +83,7 @@ def correlations(task: Task) -> Rows:
 
 
 def normality(task: Task) -> Rows:
-    """The kurtosis test, by its limiting distribution and against Gaussian tables of the same shape."""
+    """Run the kurtosis test, by its limiting distribution and against Gaussian tables of the same shape."""
     test = kurtosis_test(marks())
     random = np.random.default_rng(task_seed(task, "gaussian tables"))
     larger = sum(
@@ -99,7 +98,7 @@ def normality(task: Task) -> Rows:
 
 
 def undirected(task: Task) -> Rows:
-    """Figure 6, left: join what is still correlated given all the rest, and see how well that fits.
+    """Compute Figure 6, left: join the pairs that are correlated given all the rest, and measure the fit.
 
     The deviance of the graph is n times the difference in Σ log(residual squares) between a DAG without colliders that
     has its edges, and the complete one.
@@ -109,9 +108,9 @@ def undirected(task: Task) -> Rows:
     dag = extend(graph)
     order = [SUBJECTS.index(name) for name in dag.topological_order()]
     deviance = 0.0
-    for place, j in enumerate(order):
+    for k, j in enumerate(order):
         parents = np.flatnonzero(dag.adjacency[:, j]).tolist()
-        deviance += task.n * float(np.log(residual_squares(j, parents) / residual_squares(j, order[:place])))
+        deviance += task.n * float(np.log(residual_squares(j, parents) / residual_squares(j, order[:k])))
     missing = len(PAIRS) - graph.edge_count
     fit = {"quantity": "deviance", "value": deviance, "of": missing, "p_value": float(chdtrc(missing, deviance))}
     return [*edges_beside("6 left", graph), fit]
@@ -122,13 +121,13 @@ def graph_of(method: str) -> Graph:
 
 
 def learned(task: Task) -> Rows:
-    """Figure 6, right, or a panel of Figure 7."""
+    """Compute Figure 6, right, or a panel of Figure 7."""
     panel, _, why = GRAPHS[task.method]
     return edges_beside(panel, graph_of(task.method), why)
 
 
 def edges_beside(panel: str, found: Graph, why: str = "") -> Rows:
-    """One row per pair that the paper's panel or the graph found joins, with the mark of each."""
+    """Return one row per pair that the paper's panel or the graph found joins, with the edge mark of each."""
     printed = PANELS[panel].graph
     rows = []
     for i, j in PAIRS:
@@ -145,7 +144,7 @@ def mark(graph: Graph, i: int, j: int) -> str:
 
 
 def gds(task: Task) -> Rows:
-    """Figure 7, right, and the scores that GDS gives to the graphs in question."""
+    """Compute Figure 7, right, and the scores that GDS gives to the graphs in question."""
     found, moments = graph_of("gds"), Moments.scan(load("marks").path)
     drawn = Dag(SUBJECTS, PANELS["7 right"].graph.adjacency)
     graphs = {
@@ -159,7 +158,7 @@ def gds(task: Task) -> Rows:
 
 
 def variances(task: Task) -> Rows:
-    """The variance of mechanics and of vectors given every set of the other subjects, divisor n − 1."""
+    """Compute the variance of mechanics and of vectors given every set of the other subjects, divisor n − 1."""
     rows = []
     for subject in ("mechanics", "vectors"):
         j = SUBJECTS.index(subject)
@@ -172,7 +171,7 @@ def variances(task: Task) -> Rows:
 
 
 def residual_squares(j: int, given: Sequence[int]) -> float:
-    """The residual sum of squares of subject j on others, by least squares on the rows."""
+    """Return the residual sum of squares of subject j on others, by least squares on the rows."""
     X = marks()
     Z = X - X.mean(axis=0)
     columns = Z[:, list(given)]
@@ -181,7 +180,7 @@ def residual_squares(j: int, given: Sequence[int]) -> float:
 
 
 def column_orders(task: Task) -> Rows:
-    """PC's graphs over the 120 orders of the columns, for two rules about colliders."""
+    """Count PC's graphs over the 120 orders of the columns, for two rules about colliders."""
     moments = Moments.scan(load("marks").path)
     rows = []
     for rule in ("first", "largest"):
@@ -195,12 +194,12 @@ def column_orders(task: Task) -> Rows:
 
 
 def bootstrap(task: Task) -> Rows:
-    """In how many resamples of the students the first of each pair of subjects comes before the second."""
+    """Count the resamples of the students in which the first of each pair of subjects precedes the second."""
     X, random = marks(), np.random.default_rng(task_seed(task, "bootstrap"))
     before = np.zeros((5, 5), dtype=int)
     for _ in range(RESAMPLES):
-        place = np.argsort(forward(Moments.from_rows(X[random.integers(0, task.n, task.n)], SUBJECTS)).order)
-        before += place[:, None] < place[None, :]
+        position = np.argsort(forward(Moments.from_rows(X[random.integers(0, task.n, task.n)], SUBJECTS)).order)
+        before += position[:, None] < position[None, :]
     return [
         _pair(i, j) | {"quantity": "bootstrap", "value": int(before[i, j]), "of": RESAMPLES}
         for i, j in permutations(range(5), 2)
@@ -211,7 +210,7 @@ def _pair(i: int, j: int) -> dict[str, Any]:
     return {"first": SUBJECTS[i], "second": SUBJECTS[j]}
 
 
-STEPS: dict[str, Callable[[Task], Rows]] = {
+PARTS: dict[str, Callable[[Task], Rows]] = {
     "correlations": correlations,
     "normality": normality,
     "undirected": undirected,
@@ -231,7 +230,7 @@ MARKS = Experiment(
     title="Section 5, Figures 5 to 7: the exam marks",
     tasks=tasks,
     run=run,
-    present=present,
+    figures=figures,
     claims=claims,
     table=differences,
     settings={"alpha": ALPHA, "resamples": RESAMPLES, "gaussian_tables": GAUSSIAN_TABLES},

@@ -1,19 +1,67 @@
-"""The rows of the marks in, what is shown of them out: how the paper's graphs differ, sentences, Figures 5 to 7."""
+"""The report on the marks: the graphs that the paper prints, how ours differ, sentences, and Figures 5 to 7.
+
+Park & Kim's source draws Figure 6 (undirected graph, and the DAG of their algorithm) and Figure 7 (PC, GES, GDS) with one
+`\\path (A) edge [...] (B);` per edge. The edges of `PANELS` are these lines in their order, A → B, or A — B where the
+options hold a dash for the arrow. The middle panel of Figure 7 has five nodes and no `\\path` at all.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from ordag.paper.drawing import ALARM, INK, PALE, Line, draw_graph, save
-from ordag.paper.engine.experiment import records, where
-from ordag.paper.printed_graphs import PANELS, PLACES, SUBJECTS
+from ordag.graph.cpdag import Cpdag
+from ordag.paper.drawing import ALARM, INK, PALE, Line, draw_graph, rendered
+from ordag.paper.experiment import records, where
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+NODES = {"MECH": "mechanics", "VEC": "vectors", "ALG": "algebra", "ANA": "analysis", "STAT": "statistics"}
+"""TikZ's names of the nodes, in the order of the file's columns."""
+
+SUBJECTS = tuple(NODES.values())
+
+POSITIONS = {
+    "algebra": (2.0, 2.0),
+    "analysis": (3.5, 1.0),
+    "statistics": (3.0, 0.0),
+    "vectors": (0.5, 1.0),
+    "mechanics": (1.0, 0.0),
+}
+"""Coordinates in Figure 7; those of Figure 6 differ by a tenth at top and bottom."""
+
+
+@dataclass(frozen=True)
+class PrintedGraph:
+    """One panel of a figure: its title, and its edges as drawn."""
+
+    title: str
+    edges: tuple[str, ...]
+
+    @property
+    def graph(self) -> Cpdag:
+        """The graph on the subjects, with arrows and undirected edges as drawn."""
+        named = [(NODES[a], mark, NODES[b]) for a, mark, b in map(str.split, self.edges)]
+        arrows, lines = ([(a, b) for a, mark, b in named if mark == kind] for kind in "→—")
+        return Cpdag.from_edges(SUBJECTS, arrows, lines)
+
+
+PANELS = {
+    "6 left": PrintedGraph(
+        "Undirected graph", ("ALG — ANA", "ALG — STAT", "ANA — STAT", "ALG — VEC", "ALG — MECH", "VEC — MECH")
+    ),
+    "6 right": PrintedGraph(
+        "Algorithm 1 (CVS)", ("ALG → ANA", "ALG → STAT", "ANA → STAT", "ALG → VEC", "ALG → MECH", "MECH → VEC")
+    ),
+    "7 left": PrintedGraph("PC", ("ANA → ALG", "STAT → ALG", "MECH → ALG", "MECH → VEC", "ALG → VEC")),
+    "7 middle": PrintedGraph("GES", ()),
+    "7 right": PrintedGraph("GDS", ("ANA → ALG", "STAT → ALG", "STAT → ANA", "VEC → ALG", "MECH → ALG", "MECH → VEC")),
+}
+"""Figures 6 and 7 by panel, in the paper's order."""
 
 BENDS = {
     frozenset({"algebra", "analysis"}): 0.1,
@@ -21,14 +69,14 @@ BENDS = {
     frozenset({"algebra", "statistics"}): 0.04,
     frozenset({"algebra", "mechanics"}): 0.04,
 }
-"""How far the paper's edges bend, outwards at the sides; the others are straight."""
+"""The bends of the paper's curved edges, outwards at the sides."""
 
 HERE, PAPER = (0, (4.5, 2)), (0, (1, 1.6))
-"""Dashes for what only we find, dots for what only the paper draws."""
+"""Dashes for edges found only here, dots for edges only in the paper."""
 
 
 def differences(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row for each edge on which the paper's figure and the graph found here differ, with the reason."""
+    """Tabulate the edges on which the paper's figure and the graph found here differ, with the reason."""
     edges = where(rows, quantity="edge", agrees=0)
     columns = ["figure", "method", "first", "second", "paper", "here", "why"]
     return edges[columns].sort_values(["figure", "method"], kind="stable").reset_index(drop=True)
@@ -116,17 +164,18 @@ def _agreement(rows: pd.DataFrame, method: str) -> str:
 
 
 def _signed(value: float, digits: int) -> str:
-    """With a true minus sign, and none before zero."""
+    """Format with a true minus sign, and none before zero."""
     return f"{value:z.{digits}f}".replace("-", "−")
 
 
-def present(rows: pd.DataFrame, folder: Path) -> list[Path]:
-    figures = {"marks_correlations": lambda: correlation_figure(rows), "marks_graphs": lambda: graph_figure(rows)}
-    return save(folder, figures)
+def figures(rows: pd.DataFrame) -> dict[str, bytes]:
+    return rendered(
+        {"marks_correlations": lambda: correlation_figure(rows), "marks_graphs": lambda: graph_figure(rows)}
+    )
 
 
 def correlation_figure(rows: pd.DataFrame) -> Figure:
-    """Figure 5: correlations at the left, partial correlations given the other three at the right."""
+    """Draw Figure 5: correlations at the left, partial correlations given the other three at the right."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.6, 3.7), layout="constrained")
@@ -164,7 +213,7 @@ def correlation_figure(rows: pd.DataFrame) -> Figure:
 
 
 def graph_figure(rows: pd.DataFrame) -> Figure:
-    """Figures 6 and 7 in the paper's layout: what agrees, what only we find, what only the paper draws."""
+    """Draw Figures 6 and 7 in the paper's layout: edges that agree, edges only here, edges only in the paper."""
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
@@ -172,10 +221,10 @@ def graph_figure(rows: pd.DataFrame) -> Figure:
     figure.get_layout_engine().set(h_pad=0.1)  # type: ignore[union-attr, call-arg]
     panels = figure.subplots(2, 3).ravel()
     methods = {"6 left": "undirected", "6 right": "cvs", "7 left": "pc", "7 middle": "ges", "7 right": "gds"}
-    places = {name: (1.35 * x, 1.5 * y) for name, (x, y) in PLACES.items()}
+    positions = {name: (1.35 * x, 1.5 * y) for name, (x, y) in POSITIONS.items()}
     for axes, (panel, method) in zip((panels[0], panels[1], *panels[3:]), methods.items(), strict=True):
         part = where(rows, quantity="edge", figure=panel, method=method)
-        draw_graph(axes, places, [line for row in records(part) for line in _lines(row)], half=(0.68, 0.25), size=8)
+        draw_graph(axes, positions, [line for row in records(part) for line in _lines(row)], half=(0.68, 0.25), size=8)
         right = int(part["agrees"].sum())
         axes.set_title(f"Figure {panel}: {PANELS[panel].title}\n{right} of {len(part)} edges agree", fontsize=9)
     key = panels[2]
@@ -190,7 +239,7 @@ def graph_figure(rows: pd.DataFrame) -> Figure:
 
 
 def _lines(row: Any) -> list[Line]:
-    """One line where the paper and we agree, else one for each that joins the two."""
+    """Return one line where both graphs agree, else one for each that joins the two."""
     if row.agrees:
         return _line(row.first, row.second, row.here, INK, "solid", 1.8, 0.0)
     aside = 0.16 if "no edge" not in (row.paper, row.here) else 0.0
@@ -201,11 +250,11 @@ def _lines(row: Any) -> list[Line]:
 
 
 def _line(first: str, second: str, mark: str, colour: str, style: Any, width: float, aside: float) -> list[Line]:
-    """An edge as a line that bends as the paper's does, and aside from one in the other direction."""
+    """Return an edge as a line that bends as the paper's does, shifted from one in the other direction."""
     if mark == "no edge":
         return []
     source, target = (second, first) if mark == "←" else (first, second)
     bend = BENDS.get(frozenset({first, second}), 0.0)
-    (x, _), (X, _) = PLACES[source], PLACES[target]
+    (x, _), (X, _) = POSITIONS[source], POSITIONS[target]
     outwards = bend * (-1 if (source == "algebra") == (max(x, X) > 2) else 1)
     return [Line(source, target, mark != "—", colour, style, width, outwards + aside)]

@@ -1,4 +1,4 @@
-"""Section 2: which models can be told from their distribution, checked on the paper's examples and on random models."""
+"""Section 2: which models are identifiable from their distribution, on the paper's examples and on random models."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from ordag.model.identifiability import identifiability, loh_buhlmann_bound, park_kim_bound
 from ordag.model.sem import LinearSEM
 from ordag.model.simulate import simulate
-from ordag.paper.designs import task_seed
-from ordag.paper.engine.experiment import Experiment, Rows, Task
-from ordag.paper.section2_report import SECTIONS, claims, present, shares
+from ordag.paper.experiment import Experiment, Rows, Task
+from ordag.paper.section2_report import SECTIONS, claims, figures, shares
+from ordag.paper.simulations import task_seed
 
 SIZES = (20, 50, 80)
 MODELS, BLOCKS, QUICK_BLOCKS = 20, 50, 3
@@ -23,10 +23,10 @@ EXAMPLES: tuple[tuple[str, dict[tuple[str, str], float], tuple[float, float]], .
     ("G₂", {("X₂", "X₁"): 0.8}, (0.5, 1.0)),
     ("G₃", {}, (1.0, 0.5)),
 )
-"""Figure 1's models with numbers: weights, and the error variances of X₁ and X₂. The second breaks the condition."""
+"""Figure 1's models with numbers: weights, and the error variances of X₁ and X₂. The second violates the condition."""
 
 RATIOS, WEIGHTS = np.linspace(0.05, 2.0, 40), np.linspace(0.025, 2.975, 60)
-"""The grid of models X₁ → X₂ on which the algorithm is tried: variance ratios r, and weights β."""
+"""The grid of models X₁ → X₂ on which the algorithm runs: variance ratios r, and weights β."""
 
 
 def tasks(quick: bool) -> Sequence[Task]:
@@ -44,11 +44,11 @@ def tasks(quick: bool) -> Sequence[Task]:
 
 
 def run(task: Task) -> Rows:
-    return STEPS.get(task.design, random_models)(task)
+    return PARTS.get(task.design, random_models)(task)
 
 
 def bivariate(task: Task) -> Rows:
-    """Figure 1: the two variances, the theorem's condition, and what the algorithm takes first."""
+    """Compute the two variances of Figure 1's models, the theorem's condition, and the order that the algorithm finds."""
     rows = []
     for name, edges, omega in EXAMPLES:
         sem = LinearSEM.from_edges(("X₁", "X₂"), edges, omega)
@@ -73,9 +73,9 @@ def bivariate(task: Task) -> Rows:
 
 
 def regions(task: Task) -> Rows:
-    """Lemma 2.3 and Corollary 2.4 as printed and as they should be, and the algorithm on a grid of models.
+    """Compare Lemma 2.3 and Corollary 2.4, as printed and corrected, with the algorithm on a grid of models.
 
-    Both print r² where r, the ratio of variances, belongs; so the printed bound at r is the right one at r².
+    Both print r² where r, the ratio of variances, belongs; so the printed bound at r is the correct one at r².
     """
     rows = []
     for r in RATIOS.tolist():
@@ -103,7 +103,7 @@ def _algorithm_is_right(r: float, weight: float) -> bool:
 
 
 def counterexample(task: Task) -> Rows:
-    """The condition holds in one causal order, and yet the algorithm is wrong: two models with one distribution."""
+    """Check two models with one distribution, for which the algorithm is wrong though the condition holds in one causal order."""
     names, root = ("a", "b", "k"), 10.0**0.5
     model = LinearSEM.from_edges(names, {("a", "k"): 1 / root, ("b", "k"): 4.0}, omega=[10.0, 1.0, 1.0])
     edges = {("b", "k"): 4.0, ("b", "a"): -2 * root, ("k", "a"): root / 2}
@@ -134,10 +134,10 @@ def counterexample(task: Task) -> Rows:
 
 
 def random_models(task: Task) -> Rows:
-    """Models of Section 4.1 or 4.2: the condition in several orders, and the algorithm on the true distribution.
+    """Check models of Section 4.1 or 4.2: the condition in several orders, and the algorithm on the true distribution.
 
     `condition` is the condition in the order that takes the least error variance among the variables whose causes have
-    all been taken; `drawn_order` the one in the order in which the model was drawn, `every_order` that in all.
+    all been taken, `drawn_order` in the order in which the model was drawn, `every_order` in all orders.
     """
     rows = []
     for number, seed in enumerate(task_seed(task, "models").spawn(MODELS)):
@@ -163,19 +163,19 @@ def seconds(task: Task) -> float:
     return {"figure1": 0.01, "regions": 1.0, "counterexample": 0.01}.get(task.design, 2.5e-3 * task.p)
 
 
-STEPS: dict[str, Callable[[Task], Rows]] = {
+PARTS: dict[str, Callable[[Task], Rows]] = {
     "figure1": bivariate,
     "regions": regions,
     "counterexample": counterexample,
 }
-"""The parts that are no random models; each is the design of a task."""
+"""The parts other than random models, by the design of their task."""
 
 SECTION2 = Experiment(
     name="section2",
     title="Section 2, Figure 1: which models are identifiable",
     tasks=tasks,
     run=run,
-    present=present,
+    figures=figures,
     claims=claims,
     table=shares,
     settings={"models": MODELS},

@@ -1,8 +1,7 @@
-"""The rows of Section 2 in, what is shown of them out: shares of random models, sentences on the paper, figures."""
+"""The report on Section 2: shares of random models, sentences, and figures."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +9,8 @@ import pandas as pd
 from scipy.special import betaincinv
 
 from ordag.model.identifiability import loh_buhlmann_bound, park_kim_bound
-from ordag.paper.drawing import ALARM, INK, PALE, STYLES, Line, draw_graph, save
-from ordag.paper.engine.experiment import records, where
+from ordag.paper.drawing import ALARM, INK, PALE, STYLES, Line, draw_graph, rendered
+from ordag.paper.experiment import records, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,14 +24,14 @@ QUESTIONS = {
     "drawn_order": ("condition in the order drawn", "s", BLUE),
     "every_order": ("condition in every order", "^", ORANGE),
 }
-"""What is asked of a random model, with its name, marker and colour in the figure."""
+"""The questions about a random model, with name, marker and colour in the figure."""
 
-HIGHEST = 3.0
+LARGEST_WEIGHT = 3.0
 """The largest weight in the plot of the regions."""
 
 
 def shares(rows: pd.DataFrame) -> pd.DataFrame:
-    """How many models of each design and size there are, and how many fail at what."""
+    """Tabulate the models of each design and size, and how many of them fail each question."""
     models = where(rows, part="random models")
     table = models.groupby(["design", "p"], sort=False).agg(
         models=("model", "size"), **{key: (key, _failing) for key in QUESTIONS}, margin=("margin", "min")
@@ -46,7 +45,7 @@ def _failing(column: Any) -> int:
 
 
 def interval(failing: int, models: int) -> tuple[float, float]:
-    """The share with its exact 95% limits (Clopper & Pearson)."""
+    """Return the exact 95% limits of a share (Clopper & Pearson)."""
     low = float(betaincinv(failing, models - failing + 1, 0.025)) if failing else 0.0
     high = float(betaincinv(failing + 1, models - failing, 0.975)) if failing < models else 1.0
     return low, high
@@ -112,19 +111,18 @@ def _random_models(rows: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def present(rows: pd.DataFrame, folder: Path) -> list[Path]:
-    return save(
-        folder,
+def figures(rows: pd.DataFrame) -> dict[str, bytes]:
+    return rendered(
         {
             "section2_models": lambda: model_figure(rows),
             "section2_regions": region_figure,
             "section2_shares": lambda: share_figure(rows),
-        },
+        }
     )
 
 
 def model_figure(rows: pd.DataFrame) -> Figure:
-    """Figure 1 with numbers: weights and error variances, the variances they give, and the order read off them."""
+    """Draw Figure 1 with numbers: weights and error variances, the resulting variances, and the order found."""
     from matplotlib.figure import Figure
 
     models = records(rows, part="figure 1")
@@ -148,7 +146,7 @@ def model_figure(rows: pd.DataFrame) -> Figure:
 
 
 def region_figure() -> Figure:
-    """Where X₁ → X₂ is identifiable, over r = σ₂²/σ₁² and β: with the bounds corrected, and as printed."""
+    """Draw where X₁ → X₂ is identifiable, over r = σ₂²/σ₁² and β: with the bounds corrected, and as printed."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.2, 3.7), layout="constrained")
@@ -166,7 +164,9 @@ def region_figure() -> Figure:
 def _draw_regions(axes: Axes, r: Any, argument: Any, title: str, corollary: str, lemma: str) -> None:
     weaker, stronger = np.sqrt(park_kim_bound(argument)), np.sqrt(loh_buhlmann_bound(argument))
     axes.fill_between(r, 0, weaker, facecolor="#bdbdbd", edgecolor="none")
-    axes.fill_between(r, weaker, np.minimum(stronger, HIGHEST), facecolor="#e3edf6", edgecolor=BLUE, hatch="//", lw=0)
+    axes.fill_between(
+        r, weaker, np.minimum(stronger, LARGEST_WEIGHT), facecolor="#e3edf6", edgecolor=BLUE, hatch="//", lw=0
+    )
     axes.plot(r, weaker, color=INK, lw=2.0, label=f"Corollary 2.4: {corollary}")
     axes.plot(r, stronger, color=BLUE, lw=2.0, ls=(0, (1, 1.2)), label=f"Loh & Bühlmann: {lemma}")
     white = {"facecolor": "white", "edgecolor": "none", "pad": 2}
@@ -174,13 +174,13 @@ def _draw_regions(axes: Axes, r: Any, argument: Any, title: str, corollary: str,
     axes.text(0.27, 0.36, "neither", **boxed)
     axes.text(1.45, 0.75, "Corollary 2.4 only", **boxed)
     axes.text(0.5, 2.02, "both", **boxed)
-    axes.set(xlim=(0, 2), ylim=(0, HIGHEST), xlabel="ratio of error variances r = σ₂²/σ₁²", title=title)
+    axes.set(xlim=(0, 2), ylim=(0, LARGEST_WEIGHT), xlabel="ratio of error variances r = σ₂²/σ₁²", title=title)
     axes.set_xticks([0.0, 0.5, 1.0, 1.5, 2.0])
     axes.legend(loc="upper left", fontsize=7.5, framealpha=1.0)
 
 
 def share_figure(rows: pd.DataFrame) -> Figure:
-    """The share of random models that fail, with 95% limits, by design and number of variables."""
+    """Draw the share of random models that fail, with 95% limits, by design and number of variables."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.4, 3.0), layout="constrained")
@@ -189,13 +189,13 @@ def share_figure(rows: pd.DataFrame) -> Figure:
         part = where(rows, part="random models", design=design)
         sizes = sorted(part["p"].unique())
         for shift, (question, (name, marker, colour)) in enumerate(QUESTIONS.items()):
-            for place, p in enumerate(sizes):
+            for k, p in enumerate(sizes):
                 column = where(part, p=p)[question]
                 failing, count = _failing(column), len(column)
                 low, high = interval(failing, count)
-                x = place + 0.16 * (shift - 1)
+                x = k + 0.16 * (shift - 1)
                 axes.plot([x, x], [100 * low, 100 * high], color=colour, lw=1.4, clip_on=False)
-                label = f"{name} fails" if place == 0 else None
+                label = f"{name} fails" if k == 0 else None
                 look: dict[str, Any] = {"color": colour, "ms": 7, "mec": "white", "mew": 0.6, "zorder": 3}
                 axes.plot(x, 100 * failing / count, marker, label=label, clip_on=False, **look)
         axes.set_xticks(range(len(sizes)), [f"p = {p}" for p in sizes])

@@ -1,9 +1,8 @@
-"""Table 1 (Section 4.4): how long CVS and GDS take on the dense design with equal error variances."""
+"""Table 1 (Section 4.4): run-times of CVS and GDS on the dense design with equal error variances."""
 
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -11,10 +10,9 @@ import pandas as pd
 from ordag.arrays import Array
 from ordag.errors import OrdagError
 from ordag.paper.comparisons import refusals
-from ordag.paper.designs import replicate_of
 from ordag.paper.drawing import Panel, lines
-from ordag.paper.engine.experiment import Experiment, Rows, Task, where
-from ordag.paper.methods import METHODS, settings
+from ordag.paper.experiment import Experiment, Rows, Task, where
+from ordag.paper.simulations import METHODS, replicate_of, settings
 
 SIZES = (20, 50, 80)
 ROWS = tuple(range(100, 1001, 100))
@@ -35,7 +33,7 @@ PAPER: dict[int, dict[str, tuple[float, ...]]] = {
 """The paper's seconds by p and method, at n = 100, 200, …, 1000 (R on a Xeon E5-2650 v4 at 2.2 GHz)."""
 
 CLAIMED = {20: 400, 50: 800}
-"""How many times faster than GDS the paper calls CVS."""
+"""How many times faster than GDS the paper says CVS is, by p."""
 
 
 def tasks(quick: bool) -> list[Task]:
@@ -51,11 +49,11 @@ def tasks(quick: bool) -> list[Task]:
 def run(task: Task) -> Rows:
     """Time both methods on the same data, from the rows to the graph. GDS is not run at p = 80, as in the paper.
 
-    CPU seconds of this thread, in which linear algebra runs too; for CVS, which is short, the best of several. A method that
-    refuses the data has no seconds, and the kind of its refusal under `problem`.
+    Times are CPU seconds of this thread, in which linear algebra runs too; for CVS, which is fast, the least of several. If
+    a method refuses the data, the row has no seconds, and the class of the error under `problem`.
     """
     X = replicate_of(task).X
-    METHODS["cvs"].learn(X[:, :2], task)  # what is loaded with the first call is no part of the method
+    METHODS["cvs"].learn(X[:, :2], task)  # so that imports on the first call are not timed
     return [{"method": name, **timed(name, X, task)} for name in PAPER[task.p]]
 
 
@@ -72,7 +70,7 @@ def timed(name: str, X: Array, task: Task) -> dict[str, Any]:
 
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means by p and n beside the paper's, and the ratio of GDS to CVS in both."""
+    """Tabulate mean seconds by p and n beside the paper's, and the ratio of GDS to CVS in both."""
     mean = rows.groupby(["p", "n", "method"])["seconds"].mean()
     found = []
     for p, paper in PAPER.items():
@@ -113,8 +111,8 @@ def claims(rows: pd.DataFrame) -> list[str]:
     return [*sentences, *refusals(rows)]
 
 
-def present(rows: pd.DataFrame, folder: Path) -> list[Path]:
-    """Seconds on a logarithmic scale, ours and the paper's."""
+def figures(rows: pd.DataFrame) -> dict[str, bytes]:
+    """Draw our seconds and the paper's on a logarithmic scale."""
     paper = pd.DataFrame(
         [
             {"p": p, "n": n, "method": f"{name}, paper", "seconds": seconds}
@@ -126,7 +124,7 @@ def present(rows: pd.DataFrame, folder: Path) -> list[Path]:
     both = pd.concat([rows, paper])
     panels = [Panel(f"p = {p}", where(both, p=p), "seconds", "seconds", (1e-4, 3e4), logarithmic=True) for p in SIZES]
     labels = {"cvs": "CVS", "gds": "GDS", "cvs, paper": "CVS, paper", "gds, paper": "GDS, paper"}
-    return lines(panels, labels, folder / "table1", columns=3, title=TABLE1.title)
+    return lines(panels, labels, "table1", columns=3, title=TABLE1.title)
 
 
 TABLE1 = Experiment(
@@ -134,7 +132,7 @@ TABLE1 = Experiment(
     title="Table 1: run-times on the homogeneous design (Section 4.4)",
     tasks=tasks,
     run=run,
-    present=present,
+    figures=figures,
     claims=claims,
     table=table,
     replicated=True,

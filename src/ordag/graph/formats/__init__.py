@@ -1,4 +1,4 @@
-"""Edges in, text out, and text in, edges out: one file per format, one table of them all."""
+"""`FORMATS`: the text formats of graphs, by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ordag.checks import short
 from ordag.errors import GraphFormatError
-from ordag.graph.formats import dagitty, dot, gml, graphml, json_text, lavaan, tables
+from ordag.graph.formats import dagitty, dot, gml, json_text, lavaan, tables
 from ordag.graph.formats.edge_list import Edge, EdgeList, HasEdges, Weights, edge_list
 from ordag.words import shown
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class Format(NamedTuple):
-    """The endings of its files, and the pair of functions that write and read its text."""
+    """The endings of its files, and the functions that write and read its text."""
 
     endings: tuple[str, ...]
     write: Callable[[EdgeList], str]
@@ -37,8 +37,8 @@ class Format(NamedTuple):
 
 FORMATS = {
     "dot": Format((".dot", ".gv"), dot.write, dot.read),
-    "graphml": Format((".graphml",), graphml.write, graphml.read),
-    "gml": Format((".gml",), gml.write, gml.read),
+    "graphml": Format((".graphml",), gml.write_graphml, gml.read_graphml),
+    "gml": Format((".gml",), gml.write_gml, gml.read_gml),
     "adjacency.csv": Format((".adjacency.csv",), tables.write_adjacency, tables.read_adjacency),
     "csv": Format((".csv",), tables.write_edges, tables.read_edges),
     "json": Format((".json",), json_text.write, json_text.read),
@@ -48,7 +48,7 @@ FORMATS = {
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
-    """The name of the format that a file's ending stands for."""
+    """Return the name of the format of a file, by its ending."""
     name = os.fspath(path).lower()
     for format, (endings, _, _) in FORMATS.items():
         if name.endswith(endings):
@@ -58,12 +58,12 @@ def format_of(path: str | os.PathLike[str]) -> str:
 
 
 def write_text(graph: HasEdges, format: str, weights: Weights | None = None) -> str:
-    """The graph as text; `weights[i, j]` is the weight of i → j, or `weights["a", "b"]` that of a → b."""
+    """Write the graph as text; `weights[i, j]` is the weight of i → j, or `weights["a", "b"]` that of a → b."""
     return _known(format).write(edge_list(graph, weights))
 
 
 def read_text(text: str, format: str) -> EdgeList:
-    """What the text says, weights included; `Dag.parse` and `Cpdag.parse` make a graph of it."""
+    """Read nodes, edges and weights from text; `Dag.parse` and `Cpdag.parse` make a graph of it."""
     if not isinstance(text, str):
         raise GraphFormatError(f"{short(text)} is not text")
     try:

@@ -1,9 +1,9 @@
-"""DAGitty's model code: edges in, text out, and back.
+"""DAGitty's model code.
 
-Its strings know one escape, the quote; a backslash is itself, so no string can end in one, and control
-characters cannot stand in a string at all. No variable may be called `graph` or `node`. Such a name gets a
-stand-in identifier with a label to look at, and is kept percent-encoded in an attribute, which DAGitty passes
-on untouched. Weights are the attribute `beta`, as in DAGitty's own path models.
+Its strings have one escape, the quote; a backslash is literal, so no string can end in one, and strings cannot hold
+control characters. No variable may be called `graph` or `node`. Such a name gets a stand-in identifier with a label for
+the reader, and is kept percent-encoded in an attribute, which DAGitty leaves unchanged. Weights are the attribute `beta`,
+as in DAGitty's own path models.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ordag.graph.formats.braces import NAME, BraceReader, encoded, identifiers
 from ordag.graph.formats.edge_list import EdgeList
+from ordag.graph.formats.parsing import NAME, BraceReader, encoded, identifiers
 
 _AWKWARD = re.compile(r"[\x00-\x1f\x7f]|\\\Z|\A(?:graph|node)\Z")
 
 
 def write(edges: EdgeList) -> str:
-    """A `dag`, or a `pdag` if there are undirected edges."""
+    """Write a `dag`, or a `pdag` if there are undirected edges."""
     identifier = identifiers(edges.nodes, _AWKWARD)
     lines = []
     for name in edges.nodes:
@@ -37,7 +37,7 @@ def write(edges: EdgeList) -> str:
 
 
 def read(text: str) -> EdgeList:
-    """The nodes and edges of a dag or pdag; bare statements without `dag { }` around them are read too."""
+    """Read a dag or pdag, or its statements without `dag { }` around them."""
     if not re.match(r"\s*(strict\s+)?(graph|digraph|dag|pdag|mag|pag)\b[^{\[]*\{", text, re.IGNORECASE):
         text = "dag {" + text + "\n}"
     return _DagittyReader(text).read()

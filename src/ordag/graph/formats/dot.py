@@ -1,12 +1,11 @@
-"""Graphviz DOT: edges in, text out, and back.
+"""Graphviz DOT.
 
-Names are quoted identifiers, so that none of them can be a keyword, an HTML label or a port. Graphviz knows
-two layers of escapes: in any quoted text only the quote is escaped; in what is drawn, backslashes, HTML
-entities and (in record shapes) braces, bars and angles mean something too. A name with any of these gets a
-label of its own, in which they are escaped. To Graphviz an identifier that begins with % is one without a name,
-drawn as a number; such a name, or one with control characters, gets a stand-in, and is kept percent-encoded in an
-attribute. Weights are the attribute `coefficient`, since `weight` pulls at
-the layout.
+Names are quoted identifiers, so none of them can be a keyword, an HTML label or a port. Graphviz has two layers of
+escapes: in any quoted text only the quote is escaped; in drawn text, backslashes, HTML entities and (in record shapes)
+braces, bars and angles have a meaning too. A name with any of these gets its own label, in which they are escaped. Graphviz
+treats an identifier that begins with % as anonymous and draws a number; such a name, or one with control characters, gets a
+stand-in, and is kept percent-encoded in an attribute. Weights are the attribute `coefficient`, since `weight` affects the
+layout.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ordag.graph.formats.braces import NAME, BraceReader, encoded, identifiers
 from ordag.graph.formats.edge_list import EdgeList
+from ordag.graph.formats.parsing import NAME, BraceReader, encoded, identifiers
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
 _AWKWARD = re.compile(rf"\A%|{_CONTROL.pattern}")
@@ -25,7 +24,7 @@ _LABEL_ESCAPES = _ESCAPES | {"&": "&amp;"} | {mark: "\\" + mark for mark in "{}|
 
 
 def write(edges: EdgeList) -> str:
-    """A digraph with every node listed; undirected edges have `dir=none`."""
+    """Write a digraph that lists every node; undirected edges have `dir=none`."""
     identifier = identifiers(edges.nodes, _AWKWARD)
     lines = []
     for name in edges.nodes:
@@ -47,7 +46,7 @@ def write(edges: EdgeList) -> str:
 
 
 def read(text: str) -> EdgeList:
-    """The nodes and edges of a digraph or graph; of the attributes, `dir` and `coefficient` count."""
+    """Read a digraph or graph; of the attributes, only `dir` and `coefficient` are used."""
     return _DotReader(text).read()
 
 

@@ -1,4 +1,4 @@
-"""JSON: edges in, text out, and back.
+"""JSON.
 
 `{"nodes": [a, …], "directed": [[a, b], …], "undirected": [[a, b], …]}`, and `"weights": [w, …]`, one for each
 directed edge, if there are weights. The document of a fitted model, which lists `"edges": [{"source": a,
@@ -17,19 +17,15 @@ from ordag.words import shown
 
 
 def write(edges: EdgeList) -> str:
-    """The document on one line."""
-    document: dict[str, Any] = {
-        "nodes": edges.nodes,
-        "directed": edges.directed,
-        "undirected": edges.undirected,
-    }
+    """Write the document on one line."""
+    document: dict[str, Any] = {"nodes": edges.nodes, "directed": edges.directed, "undirected": edges.undirected}
     if edges.weights:
         document["weights"] = [edges.weights.get(edge) for edge in edges.directed]
     return json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def read(text: str) -> EdgeList:
-    """Both kinds of document."""
+    """Read either kind of document."""
     try:
         document = json.loads(text, object_pairs_hook=distinct)
     except ValueError as error:
@@ -51,7 +47,7 @@ def read(text: str) -> EdgeList:
 
 
 def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose keys differ (ValueError): JSON's own reader lets the last of them win."""
+    """Make an object of the pairs; raise ValueError for a repeated key, of which the json module keeps the last."""
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
@@ -77,8 +73,7 @@ def _arrows(document: dict[str, Any]) -> tuple[list[Edge], list[Any]]:
 def _pairs(value: Any, key: str) -> list[Edge]:
     if not isinstance(value, list):
         raise GraphFormatError(f'JSON: "{key}" has to be a list of pairs of names')
-    for place, pair in enumerate(value):
-        good = isinstance(pair, list) and len(pair) == 2 and all(isinstance(name, str) for name in pair)
-        if not good:
-            raise GraphFormatError(f'JSON: item {place} of "{key}" is {pair!r}, not a pair of names')
+    for k, pair in enumerate(value):
+        if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(name, str) for name in pair)):
+            raise GraphFormatError(f'JSON: item {k} of "{key}" is {pair!r}, not a pair of names')
     return [(source, target) for source, target in value]

@@ -1,8 +1,8 @@
-"""lavaan's model syntax: arrows in, text out, and back.
+"""lavaan's model syntax.
 
-Every node has its error variance, `x ~~ x`, which also fixes the order of the nodes and keeps those without
-edges; then come the regressions, `y ~ x + z`. Weights are starting values, `start(0.5)*x`. lavaan takes only
-names that R takes as they are, has no undirected edges, and stumbles over a variable called `efa`.
+Every node has its error variance, `x ~~ x`, which also fixes the order of the nodes and keeps those without edges; the
+regressions follow, `y ~ x + z`. Weights are starting values, `start(0.5)*x`. lavaan accepts only syntactic names of R, has
+no undirected edges, and fails on a variable called `efa`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import unicodedata
 
 from ordag.errors import GraphFormatError
 from ordag.graph.formats.edge_list import Edge, EdgeList
-from ordag.graph.formats.tokens import Tokens
+from ordag.graph.formats.parsing import Tokens
 from ordag.words import listed, shown
 
 _RESERVED = frozenset(
@@ -31,7 +31,7 @@ _PATTERN = re.compile(
 
 
 def write(edges: EdgeList) -> str:
-    """The variances, then a regression for each node with parents."""
+    """Write the variances, then a regression for each node with parents."""
     if edges.undirected:
         first, second = edges.undirected[0]
         raise GraphFormatError(f"lavaan has no undirected edges such as {shown(first)} — {shown(second)}; write a Dag")
@@ -51,14 +51,14 @@ def write(edges: EdgeList) -> str:
 
 
 def is_lavaan_name(name: str) -> bool:
-    """Whether R takes the name as it is (see ?make.names) and lavaan reads it as a variable."""
+    """Return whether the name is syntactic in R (see ?make.names) and a variable to lavaan."""
     letters = all(letter in "._0123456789" or unicodedata.category(letter).startswith("L") for letter in name)
     start = re.match(r"[^\W\d_]|\.(?![0-9])", name)
     return letters and start is not None and name not in _RESERVED and not re.fullmatch(r"\.\.[0-9]+", name)
 
 
 def read(text: str) -> EdgeList:
-    """Regressions and variances; intercepts, and covariances fixed to 0, say nothing about the graph."""
+    """Read regressions and variances; intercepts, and covariances fixed to 0, are skipped."""
     return _LavaanReader(text).read()
 
 
@@ -88,12 +88,12 @@ class _LavaanReader:
             self.pass_newlines()
             value, right = self.term()
             for target in left if right else ():
-                self.enter(target, operator, value, right)
+                self.record(target, operator, value, right)
             more = bool(self.tokens.accept("+"))
         if self.tokens.next.kind not in {"stop", "end"}:
             self.tokens.fail("+ or the end of the line")
 
-    def enter(self, target: str, operator: str, value: float | None, source: str) -> None:
+    def record(self, target: str, operator: str, value: float | None, source: str) -> None:
         self.nodes[source] = None
         if operator == "~":
             self.directed.append((source, target))
@@ -105,7 +105,7 @@ class _LavaanReader:
             )
 
     def term(self) -> tuple[float | None, str]:
-        """`x`, `0.5*x`, `start(0.5)*x` or `label*x`; or the intercept `1`, which gives an empty name."""
+        """Read `x`, `0.5*x`, `start(0.5)*x` or `label*x`; or the intercept `1`, which gives an empty name."""
         value = None
         while True:
             token = self.tokens.take()

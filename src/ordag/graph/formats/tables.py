@@ -1,8 +1,8 @@
-"""Comma-separated tables: edges in, text out, and back; one row per edge, or one row per node.
+"""CSV tables with one row per edge, or one row per node.
 
 The edge table has the columns `source` and `target`, then `weight` if there are weights, then `undirected`
-(true or false) if there are undirected edges. A row with a source and no target is a node without edges. The
-nodes come back in the order in which the rows first name them; the adjacency table keeps their order.
+(true or false) if there are undirected edges. A row with a source and no target is a node without edges. Nodes
+are read in the order in which the rows first name them; the adjacency table keeps their order.
 
 The adjacency table has the names above the columns and before the rows; the entry in row i and column j is 1
 (or the weight) for i → j and 0 for no edge, and an undirected edge has 1 both ways.
@@ -20,13 +20,13 @@ from ordag.graph.formats.edge_list import Edge, EdgeList
 from ordag.words import counted, shown
 
 MOST_ROWS = 10_000
-"""Nodes of an adjacency table: beyond, nobody opens the file, and its zeros take a gigabyte."""
+"""Nodes of an adjacency table at most: a larger file is of no use, and its zeros take a gigabyte."""
 
 _TRUTH = {"true": True, "1": True, "false": False, "0": False, "": False}
 
 
 def write_edges(edges: EdgeList) -> str:
-    """The edge table."""
+    """Write the edge table."""
     if "" in edges.nodes:
         raise GraphFormatError("an edge table cannot hold a node without a name; use adjacency.csv, or rename it")
     joined = {name for edge in (*edges.directed, *edges.undirected) for name in edge}
@@ -39,7 +39,7 @@ def write_edges(edges: EdgeList) -> str:
 
 
 def read_edges(text: str) -> EdgeList:
-    """The edge table; columns with other names are passed over."""
+    """Read the edge table; other columns are ignored."""
     rows = _rows(text)
     header = rows[0][1] if rows else []
     if "source" not in header or "target" not in header:
@@ -70,38 +70,38 @@ def read_edges(text: str) -> EdgeList:
 
 
 def write_adjacency(edges: EdgeList) -> str:
-    """The adjacency table."""
-    place = {name: index for index, name in enumerate(edges.nodes)}
-    if len(place) > MOST_ROWS:
+    """Write the adjacency table."""
+    index = {name: i for i, name in enumerate(edges.nodes)}
+    if len(index) > MOST_ROWS:
         raise GraphFormatError(
-            f"an adjacency table of {len(place):,} nodes would have {len(place) ** 2:,} entries, nearly all of them 0; "
+            f"an adjacency table of {len(index):,} nodes would have {len(index) ** 2:,} entries, nearly all of them 0; "
             "write the table of edges (csv) or another format instead"
         )
-    rows: dict[str, dict[int, str]] = {name: {} for name in place}
+    rows: dict[str, dict[int, str]] = {name: {} for name in index}
     for source, target in edges.directed:
         weight = edges.weights.get((source, target), 1)
         if weight == 0:
             raise GraphFormatError(
                 f"an adjacency table cannot hold the edge {shown(source)} → {shown(target)} with weight 0"
             )
-        rows[source][place[target]] = _number(weight)
+        rows[source][index[target]] = _number(weight)
     for first, second in edges.undirected:
-        rows[first][place[second]] = rows[second][place[first]] = "1"
-    table = [f"{_cell(name)},{_with_zeros(entries, len(place))}\n" for name, entries in rows.items()]
+        rows[first][index[second]] = rows[second][index[first]] = "1"
+    table = [f"{_cell(name)},{_with_zeros(entries, len(index))}\n" for name, entries in rows.items()]
     return _text([["", *edges.nodes]]) + "".join(table)
 
 
 def _with_zeros(entries: dict[int, str], p: int) -> str:
-    """One row of p entries, 0 where nothing is given."""
+    """Write one row of p entries, 0 where none is given."""
     pieces, done = [], 0
-    for place in sorted(entries):
-        pieces += ["0," * (place - done), entries[place], ","]
-        done = place + 1
+    for column in sorted(entries):
+        pieces += ["0," * (column - done), entries[column], ","]
+        done = column + 1
     return "".join([*pieces, "0," * (p - done)])[:-1]
 
 
 def read_adjacency(text: str) -> EdgeList:
-    """The adjacency table; entries other than 0 and 1 are weights."""
+    """Read the adjacency table; entries other than 0 and 1 are weights."""
     rows = _rows(text)
     nodes = rows[0][1][1:] if rows else []
     if [cells[0] for _, cells in rows[1:]] != nodes:
@@ -115,8 +115,8 @@ def read_adjacency(text: str) -> EdgeList:
         for target, cell in zip(nodes, cells[1:], strict=True):
             if _finite(cell, line) != 0:
                 entries[cells[0], target] = cell.strip()
-    place = {name: index for index, name in enumerate(nodes)}
-    lines = [edge for edge in entries if edge[::-1] in entries and place[edge[0]] < place[edge[1]]]
+    index = {name: i for i, name in enumerate(nodes)}
+    lines = [edge for edge in entries if edge[::-1] in entries and index[edge[0]] < index[edge[1]]]
     arrows = [edge for edge in entries if edge[::-1] not in entries or edge[0] == edge[1]]
     weighted = any(entries[edge] != "1" for edge in arrows)
     weights = {edge: float(entries[edge]) for edge in arrows} if weighted else {}

@@ -12,8 +12,8 @@ import numpy as np
 from ordag.arrays import Array, Mask
 from ordag.bits import packed_columns
 from ordag.data.moments import Moments
+from ordag.graph.cpdag import to_cpdag
 from ordag.graph.dag import Dag
-from ordag.graph.equivalence import to_cpdag
 from ordag.graph.partly_directed import meek
 from ordag.knowledge.masks import Constraints
 from ordag.learners.order_search.engine import WORTHWHILE, Optimum, OrderSearch, Score

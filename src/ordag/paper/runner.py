@@ -1,4 +1,4 @@
-"""Tasks in, their rows in a journal out: on any number of workers, of any kind that joblib knows."""
+"""The tasks of an experiment, run on any number of workers of any joblib backend."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from functools import partial
 from typing import NamedTuple
 
 from ordag.errors import ClusterError, WorkerError
-from ordag.paper.engine.experiment import Experiment, ReproductionError, Rows, Task
-from ordag.paper.engine.journal import Journal
+from ordag.paper.experiment import Experiment, ReproductionError, Rows, Task
+from ordag.paper.journal import Journal
 from ordag.workers import as_worker, in_parallel, stopped_after
 
 BATCH_SECONDS = 0.5
-"""Tasks go to a worker in batches of about this length: long against the way there, short to lose."""
+"""Duration of a batch of tasks: long compared with sending it to a worker, short enough to lose."""
 
 
 class Failure(NamedTuple):
-    """What a task raised, in words, since not every exception survives the way back from a worker."""
+    """What a task raised, as text, since not every exception can be pickled."""
 
     what: str
     trace: str
 
 
 def tasks_of(experiment: Experiment, *, quick: bool, replicates: int | None, complete: bool) -> list[Task]:
-    """What is to be done, replicate by replicate, so that an interrupted run has something at every point.
+    """List the tasks replicate by replicate, so that an interrupted run has results at every point.
 
-    Points for which the experiment has fewer replicates than for others have no more than that.
+    `replicates` does not add any to points for which the experiment has fewer than for others.
     """
     tasks = [*experiment.tasks(quick), *(experiment.complete_only() if complete else ())]
     if replicates is not None and experiment.replicated:
@@ -45,9 +45,9 @@ def tasks_of(experiment: Experiment, *, quick: bool, replicates: int | None, com
 def perform(
     experiment: Experiment, tasks: Sequence[Task], journal: Journal, workers: int, finished: Callable[[Task], None]
 ) -> None:
-    """Run the tasks and write each down in the journal as soon as it is known.
+    """Run the tasks, and record each in the journal as soon as it is done.
 
-    Every task runs with one thread for linear algebra, so that the numbers are the same for any number of workers.
+    Linear algebra runs in one thread, so the numbers are the same for any number of workers.
     """
     parts = list(batches(tasks, experiment.seconds))
     run = partial(work, experiment.run)
@@ -71,11 +71,11 @@ def perform(
 
 
 def _kept(journal: Journal) -> str:
-    return f"The {len(journal.done)} tasks done before are kept in {journal.path}, and the same command goes on from there."
+    return f"The {len(journal.done)} tasks done before are kept in {journal.path}, and the same command continues from there."
 
 
 def batches(tasks: Iterable[Task], seconds: Callable[[Task], float]) -> Iterator[list[Task]]:
-    """The tasks in the same order, so many at a time that they take about BATCH_SECONDS, one at least."""
+    """Split the tasks, in order, into batches of about BATCH_SECONDS, of at least one task each."""
     batch: list[Task] = []
     filled = 0.0
     for task in tasks:
@@ -89,7 +89,7 @@ def batches(tasks: Iterable[Task], seconds: Callable[[Task], float]) -> Iterator
 
 
 def work(run: Callable[[Task], Rows], tasks: Sequence[Task]) -> list[tuple[Task, Rows | Failure]]:
-    """What a worker does: the tasks one after the other, with what came of each, until one fails."""
+    """Run the tasks of a batch in a worker, one after the other, until one fails."""
     results: list[tuple[Task, Rows | Failure]] = []
     with as_worker():
         for task in tasks:

@@ -1,10 +1,9 @@
-"""`Task` and `Experiment`: what a figure or table of the paper has to say about itself to be run. Its rows as data."""
+"""`Task` and `Experiment`: a figure or table of the paper, as units of work and what to make of their rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,16 +11,16 @@ import pandas as pd
 from ordag.errors import OrdagError
 
 Rows = list[dict[str, Any]]
-"""What a task gives, in plain values: str, int, float."""
+"""The result of a task, in plain values: str, int, float."""
 
 
 class ReproductionError(OrdagError):
-    """An experiment that could not go on. What was done until then is kept."""
+    """An experiment that could not continue. Finished tasks are kept."""
 
 
 @dataclass(frozen=True, order=True)
 class Task:
-    """One unit of work, addressed by its fields. They are the key of its rows, and all that its data may depend on."""
+    """One unit of work. Its fields are the address of its rows, and all that its data may depend on."""
 
     experiment: str
     design: str
@@ -41,27 +40,27 @@ class Task:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure or table: what to compute, one task at a time, and how to show it.
+    """A figure, table or section of the paper.
 
-    name: what the command line calls it. title: a line for people.
-    tasks: from whether it is to be quick to the tasks. A quick run has fewer of them, not other ones.
-    run: from a task to its rows; the task's address is added to each, and a row's own values win over it. It is called
-        in another process, so it must be a function of a module.
-    present: from all rows (a data frame) and a folder to the figures written there, as PNG and SVG.
+    name: its name on the command line. title: its heading.
+    tasks: from whether the run is quick to the tasks. A quick run has a subset of the tasks of a full one.
+    run: from a task to its rows; the task's address is added to each, unless the row has its own values. It must be a
+        function of a module, because workers are other processes.
+    figures: from all rows (a data frame) to the files to write, by name: PNG and SVG.
     claims: from all rows to sentences "the paper says …; here …".
     table: from all rows to a small data frame for the terminal, if there is one.
-    complete_only: the tasks that only a complete run has.
-    replicated: whether replicates are interchangeable, so that the caller may ask for more or fewer of them.
+    complete_only: tasks that only a complete run has.
+    replicated: whether replicates are interchangeable, so that their number can be chosen.
     alone: whether tasks must not run side by side, because they measure time.
-    settings: what else the rows depend on, in plain values; a journal made with others is not continued.
-    seconds: about how long a task takes on one core.
+    settings: all else that the rows depend on, in plain values; a journal made with other settings is not continued.
+    seconds: the approximate time of a task on one core.
     """
 
     name: str
     title: str
     tasks: Callable[[bool], Sequence[Task]]
     run: Callable[[Task], Rows]
-    present: Callable[[pd.DataFrame, Path], list[Path]]
+    figures: Callable[[pd.DataFrame], dict[str, bytes]]
     claims: Callable[[pd.DataFrame], list[str]]
     table: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     complete_only: Callable[[], Sequence[Task]] = lambda: ()
@@ -72,24 +71,24 @@ class Experiment:
 
 
 def to_frame(done: Mapping[Task, Rows]) -> pd.DataFrame:
-    """All rows by address, whatever the order in which they came; a row's own values win over its task's."""
+    """Return all rows with their addresses, sorted by task; a row's own values replace its task's."""
     return pd.DataFrame([{**task.address, **row} for task in sorted(done) for row in done[task]])
 
 
 def where(rows: pd.DataFrame, **values: Any) -> pd.DataFrame:
-    """The rows that have these values in these columns."""
+    """Return the rows that have these values in these columns."""
     for column, value in values.items():
         rows = rows[rows[column] == value]
     return rows
 
 
 def records(rows: pd.DataFrame, **values: Any) -> list[Any]:
-    """The same as records: `record.column` is a value."""
+    """Return the rows that `where` selects as named tuples."""
     return list(where(rows, **values).itertuples())
 
 
 def means(rows: pd.DataFrame, by: Sequence[str], value: str) -> pd.DataFrame:
-    """Mean, standard error of the mean, and count of a column, for every combination of others; gaps left out."""
+    """Return mean, standard error of the mean, and count of a column for every combination of others, without gaps."""
     known = rows.dropna(subset=[value])
     found = known.groupby(list(by), sort=True)[value].agg(["mean", "sem", "count"]).reset_index()
     return found.rename(columns={"sem": "error"}).fillna({"error": 0.0})

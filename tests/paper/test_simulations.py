@@ -5,9 +5,8 @@ import hashlib
 import numpy as np
 import pytest
 
-from ordag.paper.designs import CHANGES, DESIGNS, replicate_of, seed
-from ordag.paper.engine.experiment import Task
-from ordag.paper.methods import METHODS, measure
+from ordag.paper.experiment import Task
+from ordag.paper.simulations import CHANGES, DESIGNS, METHODS, measure, replicate_of, seed
 
 
 def task(design="homogeneous", p=5, n=30, replicate=0, method="cvs", experiment="figure2"):

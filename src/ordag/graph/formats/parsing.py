@@ -1,24 +1,85 @@
-"""Text in the DOT family of languages in, its nodes and edges out: what DOT and DAGitty have in common."""
+"""Parsing: the tokens of a text, and a reader of the DOT family of languages, which DOT and DAGitty share."""
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import ClassVar
+from typing import ClassVar, NamedTuple, NoReturn
 from urllib.parse import quote, unquote
 
 from ordag.errors import GraphFormatError
 from ordag.graph.formats.edge_list import Edge, EdgeList
-from ordag.graph.formats.tokens import Tokens
 from ordag.words import shown
 
-# The attribute that holds, percent-encoded, a name that the language cannot hold as an identifier.
 NAME = "ordag_name"
+"""The attribute that holds, percent-encoded, a name that the language cannot hold as an identifier."""
+
+
+class Token(NamedTuple):
+    """A piece of the text: its kind (a group's name in the pattern), the text, and its line."""
+
+    kind: str
+    text: str
+    line: int
+
+
+class Tokens:
+    """The tokens of a text, read from the front.
+
+    The pattern's named groups are the kinds; what matches the group `skip` is left out. A token of the kind `end`
+    follows the last one.
+    """
+
+    def __init__(self, text: str, pattern: re.Pattern[str], language: str) -> None:
+        self.language = language
+        self._list = []
+        position, line = 0, 1
+        while position < len(text):
+            match = pattern.match(text, position)
+            if match is None or match.end() == position:
+                raise GraphFormatError(f"{language}, line {line}: cannot read {text[position : position + 20]!r}")
+            kind = match.lastgroup or "skip"
+            if kind != "skip":
+                self._list.append(Token(kind, match[0], line))
+            line += match[0].count("\n")
+            position = match.end()
+        self._list.append(Token("end", "", line))
+        self._next = 0
+
+    @property
+    def next(self) -> Token:
+        """The next token, not consumed."""
+        return self._list[self._next]
+
+    @property
+    def after_next(self) -> Token:
+        """The token after the next one."""
+        return self._list[min(self._next + 1, len(self._list) - 1)]
+
+    def take(self) -> Token:
+        """Consume and return the next token."""
+        token = self.next
+        if token.kind != "end":
+            self._next += 1
+        return token
+
+    def accept(self, *texts: str) -> str:
+        """Consume the next token if it is one of these marks, and return its text; else return ''."""
+        return self.take().text if self.next.kind == "mark" and self.next.text in texts else ""
+
+    def expect(self, *texts: str) -> str:
+        """Consume the next token, which must be one of these marks."""
+        return self.accept(*texts) or self.fail(" or ".join(repr(text) for text in texts))
+
+    def fail(self, expected: str) -> NoReturn:
+        """Raise an error that names what was expected before the next token."""
+        found = "the end of the text" if self.next.kind == "end" else repr(self.next.text[:40])
+        raise GraphFormatError(f"{self.language}, line {self.next.line}: expected {expected}, found {found}")
 
 
 class BraceReader(ABC):
-    """A reader of `TYPE NAME { statements }`; a subclass says what its words and edges mean.
+    """A reader of `TYPE NAME { statements }`; a subclass defines the tokens, the header and the edges.
 
     A statement is a node, a chain of edges between nodes or `{groups}`, a nested group, `key = value`, or
     defaults for what follows (`edge [key = value]`); each may be followed by attributes in brackets. Kinds of
@@ -38,18 +99,18 @@ class BraceReader(ABC):
 
     @abstractmethod
     def header(self) -> None:
-        """Read what stands before the opening brace."""
+        """Read what precedes the opening brace."""
 
     @abstractmethod
     def unquoted(self, text: str) -> str:
-        """What a quoted string says, given with its quotes."""
+        """Return the content of a quoted string, given with its quotes."""
 
     @abstractmethod
     def edge(self, source: str, operator: str, target: str, attributes: Mapping[str, str]) -> None:
-        """Enter one edge."""
+        """Record one edge."""
 
     def read(self) -> EdgeList:
-        """The whole text."""
+        """Read the whole text."""
         self.header()
         self.tokens.expect("{")
         self.statements({})
@@ -64,7 +125,7 @@ class BraceReader(ABC):
         return EdgeList(tuple(renamed.values()), pairs(self.directed), pairs(self.undirected), weights)
 
     def statements(self, edge_defaults: dict[str, str]) -> list[str]:
-        """Statements up to the closing brace; the nodes that they name."""
+        """Read statements up to the closing brace; return the nodes that they name."""
         named: list[str] = []
         while not self.tokens.accept("}"):
             if self.tokens.accept(";", ","):
@@ -84,7 +145,7 @@ class BraceReader(ABC):
         return named
 
     def chain(self, edge_defaults: dict[str, str]) -> list[str]:
-        """A node or a group, and the edges that follow it."""
+        """Read a node or a group, and the edges that follow it; return the nodes."""
         ends = [self.endpoint(edge_defaults)]
         operators = []
         while self.tokens.next.kind == "edge":
@@ -100,7 +161,7 @@ class BraceReader(ABC):
         return [name for end in ends for name in end]
 
     def endpoint(self, edge_defaults: dict[str, str]) -> list[str]:
-        """One node, or all the nodes that a group names."""
+        """Read one node, or a group; return its nodes."""
         if self.keyword() == "subgraph":
             self.tokens.take()
             if self.tokens.next.text != "{":
@@ -114,12 +175,12 @@ class BraceReader(ABC):
         return [name]
 
     def keyword(self) -> str:
-        """The keyword that comes, left in its place; '' if none comes."""
+        """Return the next token if it is a keyword, without consuming it; else ''."""
         word = self.tokens.next
         return word.text.lower() if word.kind == "name" and word.text.lower() in self.keywords else ""
 
     def attributes(self) -> dict[str, str]:
-        """`[key = value, key, …]`, any number of them, or nothing."""
+        """Read any number of `[key = value, key, …]`."""
         found: dict[str, str] = {}
         while self.tokens.accept("["):
             while not self.tokens.accept("]"):
@@ -129,7 +190,7 @@ class BraceReader(ABC):
         return found
 
     def identifier(self) -> str:
-        """A bare word, or quoted strings joined by +."""
+        """Read a bare word, or quoted strings joined by +."""
         token = self.tokens.next
         if token.kind == "name":
             return self.tokens.take().text
@@ -143,7 +204,7 @@ class BraceReader(ABC):
         return text
 
     def weight(self, edge: Edge, text: str) -> None:
-        """Enter the weight of an arrow."""
+        """Record the weight of an arrow."""
         try:
             self.weights[edge] = float(text)
         except ValueError:
@@ -153,14 +214,14 @@ class BraceReader(ABC):
 
 
 def identifiers(nodes: Iterable[str], awkward: re.Pattern[str]) -> dict[str, str]:
-    """An identifier for each node: its name, or a stand-in where the pattern finds the name awkward."""
+    """Return an identifier for each node: its name, or a stand-in if the pattern matches the name."""
     names = list(nodes)
     taken = set(names)
     found = {}
-    for place, name in enumerate(names):
+    for k, name in enumerate(names):
         identifier = name
         if awkward.search(name):
-            identifier = f"node_{place}"
+            identifier = f"node_{k}"
             while identifier in taken:
                 identifier += "_"
             taken.add(identifier)
@@ -169,5 +230,5 @@ def identifiers(nodes: Iterable[str], awkward: re.Pattern[str]) -> dict[str, str
 
 
 def encoded(name: str) -> str:
-    """The value of the attribute that holds an awkward name."""
+    """Percent-encode a name for the attribute NAME."""
     return quote(name, safe="")
