@@ -149,14 +149,14 @@ def test_a_stream_that_lacks_its_last_batches_is_refused(tmp_path):
         Moments.scan(path)
 
 
-def test_a_damaged_row_group_is_named(tmp_path):
+def test_a_damaged_row_group_is_refused(tmp_path):
     path = tmp_path / "x.parquet"
     pq.write_table(TABLE, path, row_group_size=2500, write_page_checksum=True, use_dictionary=False)
     column = pq.ParquetFile(path).metadata.row_group(5).column(1)
     content = bytearray(path.read_bytes())
     content[column.data_page_offset + column.total_compressed_size // 2] ^= 0xFF
     path.write_bytes(content)
-    with pytest.raises(UnreadableError, match=r"x\.parquet, row group 6 of 8, could not be read as Parquet"):
+    with pytest.raises(UnreadableError, match=r"x\.parquet could not be read as Parquet \(a page does not match"):
         Moments.scan(path)
     assert Moments.scan(path, columns=["a", "c"]).n == 20_000
 

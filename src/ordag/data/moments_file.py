@@ -1,4 +1,4 @@
-"""Moments as files: pieces of a table are worked through where they lie, and only these files travel (docs/scale.md).
+"""The file format of `Moments` (docs/scale.md).
 
 From the first byte to the last: the mark `ordag\\0mo`, the version of the format and the length of the header as unsigned 32-bit numbers;
 the header, JSON in UTF-8: `names`, `rows`, `dropped`, `squared`; the means; the triangle of R row by row, each row from its
@@ -27,12 +27,12 @@ ENDING = ".moments"
 MARK = b"ordag\0mo"
 VERSION = 1
 START = struct.Struct("<8sII")
-LONGEST_HEADER = 2**28
-LONGEST_LIST = 16  # commas for each column that a file in memory may have: some names have a few
+LONGEST_HEADER = 2**28  # bytes
+LONGEST_LIST = 16  # commas in the header for each column that an upload may have: some names have a few
 
 
 class Content(NamedTuple):
-    """What a file holds: the parts of `Moments`."""
+    """The content of a file: the arguments of `Moments`."""
 
     n: int
     mean: Array
@@ -43,14 +43,9 @@ class Content(NamedTuple):
 
 
 def pieces(content: Content) -> Iterator[bytes]:
-    """The bytes of a file, a piece at a time."""
-    known = {
-        "names": list(content.names),
-        "rows": content.n,
-        "dropped": content.dropped,
-        "squared": bool(content.squared),
-    }
-    header = json.dumps(known).encode("ascii")
+    """Yield the bytes of a file piece by piece."""
+    counts = {"rows": content.n, "dropped": content.dropped, "squared": bool(content.squared)}
+    header = json.dumps({"names": list(content.names), **counts}).encode("ascii")
     total = hashlib.sha256()
     rows = (content.R[k, k:] for k in range(len(content.names)))
     start = START.pack(MARK, VERSION, len(header)) + header
@@ -65,7 +60,7 @@ def _numbers(values: Array) -> bytes:
 
 
 def is_moments(path: File) -> bool:
-    """Whether this is a file of moments, by its name or its first bytes."""
+    """Recognise a file of moments by its name or its first bytes."""
     if path.suffix.lower() == ENDING:
         return True
     try:
@@ -73,12 +68,12 @@ def is_moments(path: File) -> bool:
             return False
         with path.open("rb") as file:
             return file.read(len(MARK)) == MARK
-    except (OSError, ValueError):  # said by whoever opens it next
+    except (OSError, ValueError):  # the reader that opens it next reports it
         return False
 
 
 def read(path: Path, describe: str) -> tuple[Content, bytes]:
-    """What a file holds, if it is whole, and its checksum; nothing in it is believed before that is."""
+    """Read a file; return its content and its checksum."""
     with unchanged(path, describe, stamp_of(path, describe)), opened(path, describe) as file:
         try:
             return parse(file, describe)
@@ -87,7 +82,7 @@ def read(path: Path, describe: str) -> tuple[Content, bytes]:
 
 
 def parse(file: BinaryIO, describe: str, widest: int | None = None) -> tuple[Content, bytes]:
-    """The same of an open file, or of bytes that somebody has sent, of which `widest` columns are taken at the most."""
+    """Parse an open file of at most `widest` columns; return its content and its checksum, which has been verified."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     if not size:
@@ -108,7 +103,7 @@ def parse(file: BinaryIO, describe: str, widest: int | None = None) -> tuple[Con
     if length > LONGEST_HEADER or length > size:
         raise cut if length <= LONGEST_HEADER else _damaged(describe)
     header = file.read(length)
-    if widest is not None and header.count(b",") >= LONGEST_LIST * widest:  # as many texts would be made
+    if widest is not None and header.count(b",") >= LONGEST_LIST * widest:  # each would become a text in memory
         raise too_wide(describe, widest)
     names, known = _header(header, describe)
     p = len(names)
@@ -139,12 +134,8 @@ def _header(header: bytes, describe: str) -> tuple[tuple[str, ...], dict[str, An
     try:
         known = json.loads(header)
         counts = all(type(known[key]) is int and known[key] >= 0 for key in ("rows", "dropped"))
-        if (
-            counts
-            and known["names"]
-            and type(known["squared"]) is bool
-            and all(type(name) is str for name in known["names"])
-        ):
+        named = known["names"] and all(type(name) is str for name in known["names"])
+        if counts and named and type(known["squared"]) is bool:
             return tuple(known["names"]), known
     except (ValueError, KeyError, TypeError, RecursionError):
         pass

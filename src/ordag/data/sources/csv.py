@@ -1,24 +1,22 @@
-"""Text files of numbers: CSV and its relatives, read block by block."""
+"""Text files of numbers (CSV, TSV), read block by block."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.data import remedies
-from ordag.data.reading import Reading
-from ordag.data.sources.arrow import floats, kind_of
-from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, beyond_exact, select
+from ordag.data.reading import DECIMAL_COMMA, Reading, without
+from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, arrow_kind, beyond_exact, floats, select
 from ordag.data.sources.paths import File, Stamp, arrow_file, opened, size_of, stamp_of, unchanged
-from ordag.data.sources.sniff import NUMBER, Layout, not_decodable, sniff
 from ordag.data.sources.source import Source, regroup
+from ordag.data.sources.text_layout import NUMBER, Layout, find_layout, not_decodable
 from ordag.errors import ColumnError, DataError, TooFewRowsError, UnreadableError
 from ordag.words import counted, cut
 
@@ -29,13 +27,14 @@ MISSING = (
     *(f" {word}" for word in _AS_WRITTEN),  # after a comma and a space
     *("#N/A", "#N/A N/A", "#NA", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
 )
-"""Cells that stand for a missing value; a lone point does so in files from SAS and Stata, and is no number anywhere."""
+"""Cells that stand for a missing value; a lone point is one in files from SAS and Stata."""
 LONG_INTEGER = r"^\s*[+-]?\d{16,}\s*$"
 COMMA = re.compile(r"\s*[+-]?[\d.]*,\d+(?:e[+-]?\d+)?\s*", re.IGNORECASE)
 NOT_CONVERTED = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", re.DOTALL)
+CORRECT = "Correct the value, or leave the cell empty if it is missing."
 COMMENT = ("#", "%", "//")
 UNPACKING = re.compile(r"(zlib|bz2|lz4|zstd) |inflate|decompress", re.IGNORECASE)
-DECIMAL_COMMA = (
+DECIMAL_COMMA_ADVICE = (
     'If the comma is a decimal comma, set decimal="," (--decimal , on the command line); '
     "if it groups thousands, remove it."
 )
@@ -43,12 +42,12 @@ DECIMAL_COMMA = (
 
 @dataclass(frozen=True, eq=False)
 class CsvSource(Source):
-    """A text file, of which a few blocks at a time are in memory."""
+    """A text file, of which a few blocks are in memory at a time."""
 
     layout: Layout
     seen: Stamp
-    columns: Mapping[int, str]  # by position in the file, what pyarrow calls the selected columns
-    files: list[Any] = field(default_factory=list)  # open ones, to know how many of their bytes are read
+    columns: Mapping[int, str]  # pyarrow's names of the selected columns, by position in the file
+    files: list[Any] = field(default_factory=list)  # the open one, which tells how many of its bytes are read
 
     @property
     def repeatable(self) -> bool:
@@ -72,7 +71,7 @@ class CsvSource(Source):
         if self.rows == 0:
             return
         checked = False
-        with unchanged(self.layout.path, self.describe, self.seen), self._reading(pa.float64()) as reader:
+        with unchanged(self.layout.path, self.describe, self.seen), self._reader(pa.float64()) as reader:
             for batch in reader:
                 block = np.column_stack([floats(column) for column in batch.columns])
                 if not checked and bool((np.abs(block) >= LARGEST_EXACT).any()):
@@ -81,12 +80,12 @@ class CsvSource(Source):
                 yield block
 
     def _refuse_long_integers(self) -> None:
-        """One more pass, as text: 1e20 is fine, a whole number that float64 has to round is not."""
+        """Read the columns once more, as text: 1e20 is fine, an integer that float64 has to round is not."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         row = 1
-        with self._reading(pa.string()) as reader:
+        with self._reader(pa.string()) as reader:
             for batch in reader:
                 for name, column in zip(self.names, batch.columns, strict=True):
                     long = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(column, LONG_INTEGER), False))
@@ -96,17 +95,15 @@ class CsvSource(Source):
                             raise beyond_exact(self.describe, name, digits, row + k)
                 row += batch.num_rows
 
-    @contextmanager
-    def _reading(self, type_: Any) -> Iterator[Any]:
+    def _reader(self, type_: Any) -> AbstractContextManager[Any]:
         names = dict(zip(self.columns, self.names, strict=True))
-        with _reader(self.layout, names, dict.fromkeys(self.columns.values(), type_), self.files) as reader:
-            yield reader
+        return _reader(self.layout, names, dict.fromkeys(self.columns.values(), type_), self.files)
 
 
 def open_csv(path: File, describe: str, reading: Reading) -> Source:
-    """A text file as a source; its first block decides which columns hold numbers."""
+    """Open a text file; its first block decides which columns hold numbers."""
     seen = stamp_of(path, describe)
-    layout = sniff(path, describe, reading)
+    layout = find_layout(path, describe, reading)
     if layout.alone and not layout.header:
         raise TooFewRowsError(f"{describe} holds a single row: give more rows than there are variables.")
     if layout.alone:
@@ -129,29 +126,26 @@ def open_csv(path: File, describe: str, reading: Reading) -> Source:
 
 
 def _kind(column: Any, layout: Layout) -> Kind | None:
-    """What the first block of a column holds. Of a column mostly of numbers, the first other value."""
+    """Return what the first block of a column holds; for a column mostly of numbers, its first other value."""
     import pyarrow as pa
 
     if not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
-        return kind_of(column.type)
+        return arrow_kind(column.type)
     values = [(row, str(value)) for row, value in enumerate(column.to_pylist(), start=1) if value is not None]
     strange = [(row, value) for row, value in values if not NUMBER.fullmatch(value.replace(layout.decimal, "."))]
     if not strange:
         return None
     row, value = strange[0]
     if layout.decimal == "." and all(COMMA.fullmatch(value) for _, value in strange):
-        way = None if layout.separator == "," else remedies.DECIMAL_COMMA
-        return Kind(f"decimal commas ({cut(value)!r} in data row {row})", DECIMAL_COMMA, way)
+        remedy = None if layout.separator == "," else DECIMAL_COMMA
+        return Kind(f"decimal commas ({cut(value)!r} in data row {row})", DECIMAL_COMMA_ADVICE, remedy)
     if not layout.header and row == 1 and len(strange) == 1:
         return Kind(
             f"{cut(value)!r} in its first row",
             "If the first line holds the names, leave out header=False (--no-header on the command line).",
         )
     if 2 * len(strange) <= len(values):
-        return Kind(
-            f"{cut(value)!r} in data row {row}",
-            "Correct the value, or leave the cell empty if it is missing.",
-        )
+        return Kind(f"{cut(value)!r} in data row {row}", CORRECT)
     return TEXT
 
 
@@ -159,9 +153,9 @@ def _kind(column: Any, layout: Layout) -> Kind | None:
 def _reader(
     layout: Layout, names: Mapping[int, str], types: Mapping[str, Any], files: list[Any] | None = None
 ) -> Iterator[Any]:
-    """pyarrow's reader of the file; without `types`, of all columns and with the types it finds. `files` gets the open file.
+    """Open pyarrow's reader of the file; without `types`, of all columns and with the types it finds. `files` gets the open file.
 
-    Reading is serial: that is what numbers the rows, and threads make it no quicker.
+    Reading is serial, so that rows are numbered in errors; threads make it no quicker.
     """
     import pyarrow as pa
     from pyarrow import csv
@@ -208,22 +202,21 @@ def _reader(
 
 
 def _explained(message: str, layout: Layout, names: Mapping[int, str]) -> DataError:
-    """What pyarrow says, in the words of the user's table."""
+    """Translate an error of pyarrow into the terms of the user's table."""
     describe = layout.describe
     found = NOT_CONVERTED.match(message)
     if found and int(found[1]) in names:
         place = f" in data row {int(found[2]) - layout.header}" if found[2] else ""
         name = names[int(found[1])]
-        without = remedies.without({name}, list(names.values()))
+        others = without({name}, list(names.values()))
         problem = f"{describe}: column {name!r} holds {cut(found[3])!r}{place}, which is not a number."
         if "\ufffd" in found[3]:
             return not_decodable(describe, layout.encoding, f"column {name!r}{place}")
         if layout.decimal == "." and COMMA.fullmatch(found[3]):
-            ways = [] if layout.separator == "," else [remedies.DECIMAL_COMMA]
-            return ColumnError(f"{problem} {DECIMAL_COMMA}", remedies=[*ways, *without])
+            comma = [] if layout.separator == "," else [DECIMAL_COMMA]
+            return ColumnError(f"{problem} {DECIMAL_COMMA_ADVICE}", remedies=[*comma, *others])
         mark = f" Decimal numbers are expected with {layout.decimal!r}." if layout.decimal != "." else ""
-        correct = "Correct the value, or leave the cell empty if it is missing."
-        return ColumnError(f"{problem}{mark} {correct}", remedies=without)
+        return ColumnError(f"{problem}{mark} {CORRECT}", remedies=others)
     if "straddl" in message:
         return UnreadableError(
             f"{describe} has a row of more than {layout.block >> 10} kB: a quotation mark may be opened and "

@@ -1,4 +1,4 @@
-"""From what the user typed to a file: data-set names, paths, and what may be wrong with them; and files in memory."""
+"""Files: located by a path or the name of a data set, or uploaded; opened, measured, and watched for changes."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from ordag.words import spelled
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Upload:
-    """A file in memory, such as a browser sends: its bytes, and its name, whose ending tells what they are.
+    """A file in memory, such as a browser sends: its bytes, and its name, whose ending gives their format.
 
-    The name is a label, and no path: nothing on the disk is opened by it. `most` bytes may come of it when it is unpacked, and `widest` is
-    the most columns that it may have; a file with more of either is refused before they are in memory.
+    The name is a label, not a path: nothing on the disk is opened by it. `most` bounds the bytes that it unpacks to and `widest` its
+    columns; a file with more of either is refused before they are in memory.
     """
 
     name: str
@@ -44,21 +44,36 @@ class Upload:
 
 
 File: TypeAlias = Path | Upload
-"""What has bytes to read."""
 
 Stamp: TypeAlias = tuple[int, ...]
-"""The device, inode, size and time of change of a file; nothing for one in memory."""
+"""Device, inode, size and time of change of a file; nothing for an upload."""
 
 
 def arrow_file(file: File) -> Any:
-    """The file as pyarrow reads it."""
+    """Open the file for pyarrow."""
     import pyarrow as pa
 
     return pa.BufferReader(file.data) if isinstance(file, Upload) else pa.OSFile(os.fsencode(file))
 
 
+@contextmanager
+def arrow_errors(describe: str, format: str) -> Iterator[None]:
+    """Turn the errors of pyarrow and of the system while a table is read into one sentence."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0].strip(" :.")
+        if "CRC checksum" in reason:
+            reason = "a page does not match its checksum"
+        raise UnreadableError(
+            f"{describe} could not be read as {format} ({reason}): it is damaged or cut off. Write or copy it again."
+        ) from error
+
+
 def check_unpacked(file: File, describe: str, size: int) -> None:
-    """Refuse a file in memory that unpacks to more bytes than it may."""
+    """Refuse an upload that unpacks to more bytes than it may."""
     if isinstance(file, Upload) and file.most is not None and size > file.most:
         raise UnreadableError(
             f"{describe} unpacks to more than {file.most:,} bytes, which is the most that is taken of a file in memory: "
@@ -67,13 +82,13 @@ def check_unpacked(file: File, describe: str, size: int) -> None:
 
 
 def check_width(file: File, describe: str, columns: int) -> None:
-    """Refuse a file in memory with more columns than it may have; `columns` may count no further than to one too many."""
+    """Refuse an upload with more columns than it may have."""
     if isinstance(file, Upload) and file.widest is not None and columns > file.widest:
         raise too_wide(describe, file.widest)
 
 
 def too_wide(describe: str, widest: int) -> DataError:
-    """The error for a file in memory with more columns than it may have."""
+    """Return the error for an upload with more columns than it may have."""
     return DataError(
         f"{describe} has more than {widest:,} columns, which is the most that is taken of a file in memory: leave some out, or name it "
         "to ordag learn or ordag explore by its path, for which there is no such limit."
@@ -81,7 +96,7 @@ def too_wide(describe: str, widest: int) -> DataError:
 
 
 def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:
-    """The file or folder that is meant, and what to call it in messages.
+    """Return the path of a file, folder or built-in data set, and its name in messages.
 
     A text without an ending and without a folder ("marks") is a built-in data set, if there is one of that
     name: "./marks" and Path("marks") are files.
@@ -114,7 +129,7 @@ def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:
 
 
 def path_of(data: str | os.PathLike[str]) -> Path:
-    """The path that a text stands for; ~ is the home folder."""
+    """Return the path that a text stands for; ~ is the home folder."""
     try:
         path = Path(data)
     except TypeError as error:
@@ -123,7 +138,7 @@ def path_of(data: str | os.PathLike[str]) -> Path:
 
 
 def paths_of(data: Any) -> tuple[Path, ...]:
-    """The files and folders that data were read from, whichever folder the process goes to later; none for tables in memory."""
+    """Return the absolute paths of the files and folders that data are read from; none for tables in memory."""
     given = data if isinstance(data, list | tuple) else [data]
     if not all(isinstance(one, str | os.PathLike) for one in given):
         return ()
@@ -132,7 +147,7 @@ def paths_of(data: Any) -> tuple[Path, ...]:
 
 
 def opened(path: File, describe: str) -> BinaryIO:
-    """The file, open for reading bytes."""
+    """Open the file for reading bytes."""
     try:
         return path.open("rb")
     except PermissionError as error:
@@ -144,7 +159,7 @@ def opened(path: File, describe: str) -> BinaryIO:
 
 
 def stamp_of(path: File, describe: str) -> Stamp:
-    """What tells the file from any other, and from itself at another time."""
+    """Return what distinguishes the file from any other, and from itself at another time."""
     if isinstance(path, Upload):
         return ()
     with opened(path, describe) as file:
@@ -153,7 +168,7 @@ def stamp_of(path: File, describe: str) -> Stamp:
 
 @contextmanager
 def unchanged(path: File, describe: str, seen: Stamp) -> Iterator[None]:
-    """Around reading a file from its first byte to its last: refuse the answer if it is not what was `seen` at first."""
+    """Refuse what is read in this block if the file is not the one whose stamp was `seen`."""
     _check_unchanged(path, describe, seen)
     try:
         yield
@@ -181,7 +196,7 @@ def _stamp(status: os.stat_result) -> Stamp:
 
 
 def size_of(paths: Iterable[File]) -> int | None:
-    """Bytes of these files; None where one is gone."""
+    """Return the bytes of these files together; None where one is gone."""
     try:
         return sum(len(one.data) if isinstance(one, Upload) else one.stat().st_size for one in paths)
     except OSError:
@@ -208,15 +223,12 @@ def _not_found(data: str | os.PathLike[str], path: Path) -> str:
         return f"There is no folder {str(path.parent)!r}, so no file {text!r}: check the path."
     try:
         files = sorted(file.name for file in path.parent.iterdir() if not file.name.startswith("."))
-    except OSError:  # no right to list the folder: then without a hint
+    except OSError:  # the folder may not be listed: give no hint
         files = []
     by_stem = [name for name in files if Path(name).stem == path.stem]
-    close = list(dict.fromkeys([*by_stem, *get_close_matches(path.name, files), *_close_datasets(path.stem)]))
+    datasets = get_close_matches(path.stem.lower(), DATASETS, n=1)
+    close = list(dict.fromkeys([*by_stem, *get_close_matches(path.name, files), *datasets]))
     hint = f" Did you mean {' or '.join(repr(str(name)) for name in close[:3])}?" if close else ""
     if bare:
         return f"{text!r} is neither a file nor a built-in data set (the data sets are {known}).{hint}"
     return f"There is no file {text!r}: check the path.{hint} The built-in data sets are {known}."
-
-
-def _close_datasets(stem: str) -> list[str]:
-    return get_close_matches(stem.lower(), DATASETS, n=1)
