@@ -224,7 +224,7 @@ def test_separators_in_a_name_are_no_columns(header):
 def test_what_follows_a_long_line_is_not_split_into_lines():
     """Each of very many short lines would take memory of its own."""
     long = b"a" * 2**19
-    head, whole = text_layout._head(Upload("t.csv", long + b"\n1\n2\n" + b"3\n" * 2**18, widest=1000), "t.csv", None)
+    head, whole = text_layout._head(Upload("t.csv", long + b"\n1\n2\n" + b"3\n" * 2**18, widest=1000), None)
     assert (head, whole) == (long + b"\n1\n2\n", False)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,12 +13,12 @@ import numpy as np
 
 from ordag.arrays import Array
 from ordag.checks import as_numbers, check_function, is_whole, short
-from ordag.data.moments_file import ENDING, Content, is_moments, parse, pieces, read
+from ordag.data.moments_file import ENDING, MARK, Content, is_moments, pieces, read
 from ordag.data.passes import Progress, Summary, gram_in_memory, gram_pass, root_pass
 from ordag.data.reading import Missing, Reading
 from ordag.data.scatter import MANY_COLUMNS, WELL_CONDITIONED, merge_roots, root_of_scatter
 from ordag.data.sources import Source, Upload, open_source
-from ordag.data.sources.paths import locate, path_of
+from ordag.data.sources.paths import DiskFile, locate, path_of
 from ordag.data.table_checks import (
     check_covariance,
     check_finite,
@@ -34,7 +33,7 @@ from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError
 from ordag.files import write_whole
 from ordag.linalg import lengths, triangle
 from ordag.markup import card, isolated, table
-from ordag.words import counted, listed, number, quoted, shown
+from ordag.words import counted, listed, number, quoted
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -270,7 +269,7 @@ class Moments:
         """Return the moments that `to_bytes` made bytes of."""
         if not isinstance(data, bytes | bytearray | memoryview):
             raise SettingError(f"Moments.from_bytes: {short(data)} is no bytes; Moments.load reads files.")
-        return of_bytes(data, "What was given")
+        return cls(**read(Upload("What was given", bytes(data)))[0]._asdict())
 
     @property
     def _content(self) -> Content:
@@ -312,9 +311,9 @@ def given_moments(data: Any, reading: Reading, progress: Callable[[str], None] |
     if isinstance(data, Moments):
         moments = data
     elif isinstance(data, Upload):
-        if not is_moments(data):
+        if data.ending != ENDING and not data.data.startswith(MARK):
             return None
-        moments = of_bytes(data.data, shown(data.name), data.widest)
+        moments = Moments(**read(data)[0]._asdict())
     elif parts and all(isinstance(one, Moments) for one in parts):
         moments = merged(((f"Moments {k}", one) for k, one in enumerate(parts, start=1)), reading.columns)
     elif parts and all(isinstance(one, str | PathLike) and is_moments(path_of(one)) for one in parts):
@@ -332,7 +331,7 @@ def loaded(paths: Sequence[str | PathLike[str]], columns: Sequence[str] | None =
 
     def read_all() -> Iterator[tuple[str, Moments]]:
         for path in paths:
-            content, checksum = read(*locate(path))
+            content, checksum = read(DiskFile(*locate(path)))
             if content.n and checksum in seen:
                 raise DataError(
                     f"{path} holds the same moments as {seen[checksum]}, so that every row would count twice: give each file once."
@@ -367,10 +366,6 @@ def _check_same_columns(one: Moments, other: Moments, describe: str) -> None:
             f"{describe} hold moments of different columns: {listed(odd)} is in one of them only. Choose columns that all of them have "
             "(columns=…, --columns)."
         )
-
-
-def of_bytes(data: bytes, describe: str, widest: int | None = None) -> Moments:
-    return Moments(**parse(io.BytesIO(data), describe, widest)[0]._asdict())
 
 
 @overload

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.data.sources.paths import File, opened, stamp_of, too_wide, unchanged
+from ordag.data.sources.paths import File
 from ordag.data.table_checks import check_names
 from ordag.errors import ColumnError, UnreadableError
 
@@ -59,12 +59,12 @@ def _numbers(values: Array) -> bytes:
     return np.ascontiguousarray(values, dtype="<f8").tobytes()
 
 
-def is_moments(path: File) -> bool:
+def is_moments(path: Path) -> bool:
     """Recognise a file of moments by its name or its first bytes."""
     if path.suffix.lower() == ENDING:
         return True
     try:
-        if isinstance(path, Path) and not path.is_file():
+        if not path.is_file():
             return False
         with path.open("rb") as file:
             return file.read(len(MARK)) == MARK
@@ -72,17 +72,17 @@ def is_moments(path: File) -> bool:
         return False
 
 
-def read(path: Path, describe: str) -> tuple[Content, bytes]:
-    """Read a file; return its content and its checksum."""
-    with unchanged(path, describe, stamp_of(path, describe)), opened(path, describe) as file:
+def read(file: File) -> tuple[Content, bytes]:
+    """Read a file; return its content and its checksum, which has been verified."""
+    with file.unchanged(), file.open() as opened:
         try:
-            return parse(file, describe)
+            return _parse(opened, file)
         except OSError as error:
-            raise UnreadableError(f"{describe} could not be read: {error.strerror or error}.") from error
+            raise UnreadableError(f"{file.describe} could not be read: {error.strerror or error}.") from error
 
 
-def parse(file: BinaryIO, describe: str, widest: int | None = None) -> tuple[Content, bytes]:
-    """Parse an open file of at most `widest` columns; return its content and its checksum, which has been verified."""
+def _parse(file: BinaryIO, origin: File) -> tuple[Content, bytes]:
+    describe = origin.describe
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     if not size:
@@ -103,12 +103,10 @@ def parse(file: BinaryIO, describe: str, widest: int | None = None) -> tuple[Con
     if length > LONGEST_HEADER or length > size:
         raise cut if length <= LONGEST_HEADER else _damaged(describe)
     header = file.read(length)
-    if widest is not None and header.count(b",") >= LONGEST_LIST * widest:  # each would become a text in memory
-        raise too_wide(describe, widest)
+    origin.check_width(header.count(b",") // LONGEST_LIST)  # each name becomes a text in memory
     names, known = _header(header, describe)
     p = len(names)
-    if widest is not None and p > widest:
-        raise too_wide(describe, widest)
+    origin.check_width(p)
     expected = START.size + length + 8 * (p + p * (p + 1) // 2) + 32
     if size < expected:
         raise cut

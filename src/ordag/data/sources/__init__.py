@@ -13,20 +13,19 @@ from ordag.data.sources.csv import open_csv
 from ordag.data.sources.dask import DaskSource, open_dask
 from ordag.data.sources.frames import open_columns, open_frame
 from ordag.data.sources.parquet import open_folder, open_parquet
-from ordag.data.sources.paths import Upload, locate
+from ordag.data.sources.paths import DiskFile, Upload, locate
 from ordag.data.sources.source import Source
 from ordag.data.sources.streams import open_dataset, open_iterator, open_stream
 from ordag.data.sources.tensors import TensorSource, open_tensor
 from ordag.errors import UnreadableError
-from ordag.words import shown
 
 __all__ = ["DaskSource", "Source", "TensorSource", "Upload", "open_source"]
 
 Opener = Callable[..., Source | None]
 """From data and settings to a source, or None for data of another kind: the first opener that returns a source is taken."""
 
-FILES: tuple[Opener, ...] = (open_folder, open_parquet, open_arrow_file, open_csv)
-"""Openers of (path or upload, name in messages, Reading); text comes last, as it takes every path."""
+FILES: tuple[Opener, ...] = (open_parquet, open_arrow_file, open_csv)
+"""Openers of (file, Reading); text comes last, as it takes every file."""
 
 TABLES: tuple[Opener, ...] = (
     open_dask, open_tensor, open_columns, open_rows, open_dataset, open_stream, open_frame, open_array, open_iterator
@@ -60,17 +59,17 @@ def open_source(data: Any, reading: Reading = DEFAULT_READING) -> Source:
     Text, dates, true/false values and complex numbers are refused, and so are integers beyond ±2^53, which
     float64 would round. Nothing that is passed in is ever changed.
     """
-    openers: tuple[Opener, ...]
-    given: list[Any]
-    if isinstance(data, Upload):
-        openers, given = FILES, [data, shown(data.name)]
-    elif isinstance(data, str | os.PathLike):
-        openers, given = FILES, [*locate(data)]
-    else:
+    openers = FILES
+    if isinstance(data, str | os.PathLike):
+        path, describe = locate(data)
+        if path.is_dir():
+            return open_folder(path, describe, reading)
+        data = DiskFile(path, describe)
+    elif not isinstance(data, Upload):
         reading.refuse_layout("a table in memory")
-        openers, given = TABLES, [data]
+        openers = TABLES
     for opener in openers:
-        source = opener(*given, reading)
+        source = opener(data, reading)
         if source is not None:
             return source
     raise UnreadableError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,20 +11,8 @@ from typing import Any
 from ordag.arrays import Array
 from ordag.data.reading import Reading
 from ordag.data.sources.columns import batch_to_block, select_fields
-from ordag.data.sources.paths import (
-    File,
-    Stamp,
-    Upload,
-    arrow_errors,
-    arrow_file,
-    check_unpacked,
-    check_width,
-    opened,
-    size_of,
-    stamp_of,
-    unchanged,
-)
-from ordag.data.sources.source import Source, regroup
+from ordag.data.sources.paths import File, FileSource, Upload, arrow_errors
+from ordag.data.sources.source import Source
 from ordag.data.sources.text_layout import TEXT_ENDINGS
 from ordag.errors import UnreadableError
 
@@ -36,56 +23,38 @@ FORMAT = "a stream of Arrow batches"
 
 
 @dataclass(frozen=True, eq=False)
-class ArrowFileSource(Source):
+class ArrowFileSource(FileSource):
     """The batches of a file, of which the selected columns are read."""
 
-    path: File
     is_file: bool  # the file format, not the stream format
-    seen: Stamp
     positions: tuple[int, ...]
     done: list[float] = field(default_factory=list)  # the share of the file that is read
-
-    @property
-    def repeatable(self) -> bool:
-        return True
-
-    @property
-    def file_bytes(self) -> int | None:
-        return size_of([self.path])
 
     def share(self, rows: int) -> float | None:
         return self.done[-1] if self.done else None
 
-    def batches(self, rows: int) -> Iterator[Array]:
-        return regroup(self._blocks(), rows)
-
     def _blocks(self) -> Iterator[Array]:
         first_row = 1
         with (
-            unchanged(self.path, self.describe, self.seen),
+            self.files[0].unchanged(),
             arrow_errors(self.describe, FORMAT),
-            _reader(self.path, self.is_file, self.positions) as (file, raw),
+            _reader(self.files[0], self.is_file, self.positions) as (reader, raw),
         ):
-            batches = (file.get_batch(k) for k in range(file.num_record_batches)) if self.is_file else file
+            batches = (reader.get_batch(k) for k in range(reader.num_record_batches)) if self.is_file else reader
             for k, batch in enumerate(batches, start=1):
-                self.done[:] = [k / file.num_record_batches if self.is_file else raw.tell() / raw.size()]
+                self.done[:] = [k / reader.num_record_batches if self.is_file else raw.tell() / raw.size()]
                 yield batch_to_block(batch, self.names, self.describe, first_row)
                 first_row += batch.num_rows
 
 
-def open_arrow_file(path: File, describe: str, reading: Reading) -> Source | None:
+def open_arrow_file(file: File, reading: Reading) -> Source | None:
     """Open an Arrow or Feather file, or an Arrow stream in a file, recognised by its ending or its first bytes."""
-    ending = path.suffix.lower()
-    if ending in TEXT_ENDINGS:
+    if file.ending in TEXT_ENDINGS:
         return None
-    seen = stamp_of(path, describe)
-    with opened(path, describe) as file:
-        start = file.read(8)
-    if ending not in ENDINGS and not start.startswith((FILE_MAGIC, STREAM_MAGIC, OLD_FEATHER)):
+    describe, start = file.describe, file.start(8)
+    if file.ending not in ENDINGS and not start.startswith((FILE_MAGIC, STREAM_MAGIC, OLD_FEATHER)):
         return None
     reading.refuse_layout(describe)
-    if not start:
-        raise UnreadableError(f"{describe} is empty (0 bytes): there is no table in it.")
     if start.startswith(OLD_FEATHER):
         raise UnreadableError(
             f"{describe} is a Feather file of version 1, which is out of use: write it again as Feather 2 or Parquet."
@@ -95,31 +64,22 @@ def open_arrow_file(path: File, describe: str, reading: Reading) -> Source | Non
             f"{describe} is no Arrow file, whatever its name. If it is text, give it the ending .csv."
         )
     is_file = start.startswith(FILE_MAGIC)
-    if not is_file:
-        _check_end(path, describe)
+    if not is_file and file.end(len(STREAM_END)) != STREAM_END:  # whole batches may still lack the last ones
+        raise UnreadableError(
+            f"{describe} is cut off: the mark at the end of an Arrow stream is missing. Write or copy it again."
+        )
     with arrow_errors(describe, FORMAT):
-        if isinstance(path, Upload):
-            _check_upload(path, is_file, describe)
-        with _reader(path, is_file) as (reader, _):
+        if isinstance(file, Upload):
+            _check_upload(file, is_file)
+        with _reader(file, is_file) as (reader, _):
             schema = reader.schema
             names = select_fields(schema, reading.columns, describe)
     positions = tuple(sorted(schema.get_field_index(name) for name in names))
-    return ArrowFileSource(names, None, describe, path, is_file, seen, positions)
-
-
-def _check_end(path: File, describe: str) -> None:
-    """Refuse a stream without the mark at its end: it may be whole batches and still lack the last ones."""
-    with opened(path, describe) as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - len(STREAM_END)))
-        if file.read() != STREAM_END:
-            raise UnreadableError(
-                f"{describe} is cut off: the mark at the end of an Arrow stream is missing. Write or copy it again."
-            )
+    return ArrowFileSource(names, None, describe, (file,), is_file, positions)
 
 
 @contextmanager
-def _reader(path: File, is_file: bool, positions: Sequence[int] | None = None) -> Iterator[Any]:
+def _reader(file: File, is_file: bool, positions: Sequence[int] | None = None) -> Iterator[Any]:
     """Open pyarrow's reader of the columns at these positions, and the file.
 
     The file is read, not mapped into memory: where a mapped file becomes shorter, the system ends the process.
@@ -127,19 +87,19 @@ def _reader(path: File, is_file: bool, positions: Sequence[int] | None = None) -
     import pyarrow as pa
 
     options = pa.ipc.IpcReadOptions(included_fields=None if positions is None else list(positions))
-    with arrow_file(path) as raw:
+    with file.arrow() as raw:
         yield (pa.ipc.open_file if is_file else pa.ipc.open_stream)(raw, options=options), raw
 
 
-def _check_upload(path: Upload, is_file: bool, describe: str) -> None:
+def _check_upload(file: Upload, is_file: bool) -> None:
     """Refuse an upload with too many columns or bytes by the metadata of its messages, before pyarrow makes or unpacks any."""
     import pyarrow as pa
 
     size = 0
-    with arrow_file(path) as raw:
+    with file.arrow() as raw:
         raw.seek(8 if is_file else 0)
         try:
-            check_width(path, describe, _field_count(pa.ipc.read_message(raw).metadata.to_pybytes()))
+            file.check_width(_field_count(pa.ipc.read_message(raw).metadata.to_pybytes()))
             while True:
                 try:
                     message = pa.ipc.read_message(raw)
@@ -149,7 +109,7 @@ def _check_upload(path: Upload, is_file: bool, describe: str) -> None:
                     size += _unpacked_size(
                         message.metadata.to_pybytes(), message.body, is_dictionary=message.type == "dictionary"
                     )
-                    check_unpacked(path, describe, size)
+                    file.check_unpacked(size)
         except (struct.error, EOFError) as error:
             raise pa.ArrowInvalid("a message lacks its sizes") from error
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -14,8 +13,8 @@ import numpy as np
 from ordag.arrays import Array
 from ordag.data.reading import DECIMAL_COMMA, Reading, without
 from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, arrow_kind, beyond_exact, floats, select
-from ordag.data.sources.paths import File, Stamp, arrow_file, opened, size_of, stamp_of, unchanged
-from ordag.data.sources.source import Source, regroup
+from ordag.data.sources.paths import File, FileSource
+from ordag.data.sources.source import Source
 from ordag.data.sources.text_layout import NUMBER, Layout, find_layout, not_decodable
 from ordag.errors import ColumnError, DataError, TooFewRowsError, UnreadableError
 from ordag.words import counted, cut
@@ -41,29 +40,17 @@ DECIMAL_COMMA_ADVICE = (
 
 
 @dataclass(frozen=True, eq=False)
-class CsvSource(Source):
+class CsvSource(FileSource):
     """A text file, of which a few blocks are in memory at a time."""
 
     layout: Layout
-    seen: Stamp
     columns: Mapping[int, str]  # pyarrow's names of the selected columns, by position in the file
-    files: list[Any] = field(default_factory=list)  # the open one, which tells how many of its bytes are read
-
-    @property
-    def repeatable(self) -> bool:
-        return True
-
-    @property
-    def file_bytes(self) -> int | None:
-        return size_of([self.layout.path])
+    opened: list[Any] = field(default_factory=list)  # the open file, which tells how many of its bytes are read
 
     def share(self, rows: int) -> float | None:
-        if not self.files or self.files[0].closed or not self.files[0].size():
+        if not self.opened or self.opened[0].closed or not self.opened[0].size():
             return None
-        return float(self.files[0].tell() / self.files[0].size())
-
-    def batches(self, rows: int) -> Iterator[Array]:
-        return regroup(self._blocks(), rows)
+        return float(self.opened[0].tell() / self.opened[0].size())
 
     def _blocks(self) -> Iterator[Array]:
         import pyarrow as pa
@@ -71,7 +58,7 @@ class CsvSource(Source):
         if self.rows == 0:
             return
         checked = False
-        with unchanged(self.layout.path, self.describe, self.seen), self._reader(pa.float64()) as reader:
+        with self.layout.file.unchanged(), self._reader(pa.float64()) as reader:
             for batch in reader:
                 block = np.column_stack([floats(column) for column in batch.columns])
                 if not checked and bool((np.abs(block) >= LARGEST_EXACT).any()):
@@ -97,13 +84,12 @@ class CsvSource(Source):
 
     def _reader(self, type_: Any) -> AbstractContextManager[Any]:
         names = dict(zip(self.columns, self.names, strict=True))
-        return _reader(self.layout, names, dict.fromkeys(self.columns.values(), type_), self.files)
+        return _reader(self.layout, names, dict.fromkeys(self.columns.values(), type_), self.opened)
 
 
-def open_csv(path: File, describe: str, reading: Reading) -> Source:
+def open_csv(file: File, reading: Reading) -> Source:
     """Open a text file; its first block decides which columns hold numbers."""
-    seen = stamp_of(path, describe)
-    layout = find_layout(path, describe, reading)
+    describe, layout = file.describe, find_layout(file, reading)
     if layout.alone and not layout.header:
         raise TooFewRowsError(f"{describe} holds a single row: give more rows than there are variables.")
     if layout.alone:
@@ -119,8 +105,8 @@ def open_csv(path: File, describe: str, reading: Reading) -> Source:
         names=tuple(names[j] for j in positions),
         rows=0 if block is None else None,
         describe=describe,
+        files=(file,),
         layout=layout,
-        seen=seen,
         columns={j: written[j] for j in positions},
     )
 
@@ -151,9 +137,9 @@ def _kind(column: Any, layout: Layout) -> Kind | None:
 
 @contextmanager
 def _reader(
-    layout: Layout, names: Mapping[int, str], types: Mapping[str, Any], files: list[Any] | None = None
+    layout: Layout, names: Mapping[int, str], types: Mapping[str, Any], opened: list[Any] | None = None
 ) -> Iterator[Any]:
-    """Open pyarrow's reader of the file; without `types`, of all columns and with the types it finds. `files` gets the open file.
+    """Open pyarrow's reader of the file; without `types`, of all columns and with the types it finds. `opened` gets the open file.
 
     Reading is serial, so that rows are numbered in errors; threads make it no quicker.
     """
@@ -167,9 +153,9 @@ def _reader(
         return "error"
 
     try:
-        raw = arrow_file(layout.path)
-        if files is not None:
-            files[:] = [raw]
+        raw = layout.file.arrow()
+        if opened is not None:
+            opened[:] = [raw]
         with (
             raw,
             csv.open_csv(
@@ -194,16 +180,16 @@ def _reader(
         ):
             yield reader
     except UnicodeDecodeError as error:
-        raise not_decodable(layout.describe, layout.encoding, f"byte {error.object[error.start]:#04x}") from error
+        raise not_decodable(layout.file.describe, layout.encoding, f"byte {error.object[error.start]:#04x}") from error
     except UnicodeEncodeError as error:
-        raise not_decodable(layout.describe, layout.encoding, "half of a letter") from error
+        raise not_decodable(layout.file.describe, layout.encoding, "half of a letter") from error
     except (pa.ArrowException, OSError) as error:
         raise (_ragged(ragged[0], layout) if ragged else _explained(str(error), layout, names)) from error
 
 
 def _explained(message: str, layout: Layout, names: Mapping[int, str]) -> DataError:
     """Translate an error of pyarrow into the terms of the user's table."""
-    describe = layout.describe
+    describe = layout.file.describe
     found = NOT_CONVERTED.match(message)
     if found and int(found[1]) in names:
         place = f" in data row {int(found[2]) - layout.header}" if found[2] else ""
@@ -246,14 +232,11 @@ def _ragged(row: Any, layout: Layout) -> UnreadableError:
     else:
         remedy = "Correct the row, and quote cells that contain the separator."
     return UnreadableError(
-        f"{layout.describe}: {place} has {counted(found, 'field')} where {expected} "
+        f"{layout.file.describe}: {place} has {counted(found, 'field')} where {expected} "
         f"{'are' if expected != 1 else 'is'} expected ({cut(row.text)!r}). {remedy}"
     )
 
 
 def _ends_with(text: str, layout: Layout) -> bool:
     wanted = text.strip().encode()
-    with opened(layout.path, layout.describe) as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - len(wanted) - 2))
-        return file.read().strip().endswith(wanted)
+    return layout.file.end(len(wanted) + 2).strip().endswith(wanted)

@@ -15,21 +15,8 @@ from typing import Any
 from ordag.arrays import Array
 from ordag.data.reading import Reading
 from ordag.data.sources.columns import batch_to_block, select_fields
-from ordag.data.sources.paths import (
-    File,
-    Stamp,
-    Upload,
-    arrow_errors,
-    arrow_file,
-    check_unpacked,
-    check_width,
-    opened,
-    size_of,
-    stamp_of,
-    too_wide,
-    unchanged,
-)
-from ordag.data.sources.source import Source, regroup, rows_at_once
+from ordag.data.sources.paths import DiskFile, File, FileSource, arrow_errors
+from ordag.data.sources.source import Source, rows_at_once
 from ordag.data.sources.text_layout import HEAD_BYTES, TEXT_ENDINGS
 from ordag.errors import ColumnError, OrdagWarning, UnreadableError
 from ordag.words import quoted
@@ -45,66 +32,47 @@ LISTED = 16  # entries in a list of an upload's metadata, for each column that i
 
 
 @dataclass(frozen=True, eq=False)
-class ParquetSource(Source):
+class ParquetSource(FileSource):
     """Files with the same columns, of which the selected ones are read, file after file."""
-
-    files: tuple[File, ...]
-    seen: tuple[Stamp, ...]
-
-    @property
-    def repeatable(self) -> bool:
-        return True
-
-    @property
-    def file_bytes(self) -> int | None:
-        return size_of(self.files)
-
-    def batches(self, rows: int) -> Iterator[Array]:
-        return regroup(self._blocks(), rows)
 
     def _blocks(self) -> Iterator[Array]:
         step = rows_at_once(len(self.names))
         buffer = min(COLUMN_BUFFER, max(2**12, MOST_BUFFERED // max(len(self.names), 1)))
-        for path, seen in zip(self.files, self.seen, strict=True):
-            describe = self.describe if len(self.files) == 1 else f"{self.describe}, {path.name}"
+        for file in self.files:
             first_row = 1
             with (
-                unchanged(path, describe, seen),
-                _opened(path, describe, buffer) as file,
+                file.unchanged(),
+                _opened(file, buffer) as reader,
                 ThreadPoolExecutor(1) as ahead,  # decodes the next batch while the caller computes with this one
             ):
-                batches = file.iter_batches(batch_size=step, columns=list(self.names))
+                batches = reader.iter_batches(batch_size=step, columns=list(self.names))
                 waiting = ahead.submit(next, batches, None)
                 while (batch := waiting.result()) is not None:
                     waiting = ahead.submit(next, batches, None)
-                    yield batch_to_block(batch, self.names, describe, first_row)
+                    yield batch_to_block(batch, self.names, file.describe, first_row)
                     first_row += batch.num_rows
 
 
-def open_parquet(path: File, describe: str, reading: Reading) -> Source | None:
+def open_parquet(file: File, reading: Reading) -> Source | None:
     """Open one Parquet file, recognised by its ending or its first bytes.
 
     An index that pandas stored in it is used only where `columns` names it.
     """
-    ending = path.suffix.lower()
-    if ending not in ENDINGS and (ending in TEXT_ENDINGS or not _is_parquet(path, describe)):
+    if file.ending not in ENDINGS and (file.ending in TEXT_ENDINGS or not _is_parquet(file)):
         return None
-    reading.refuse_layout(describe)
-    seen = (stamp_of(path, describe),)
-    with _opened(path, describe) as file:
-        names = select_fields(_fields(file.schema_arrow, reading.columns), reading.columns, describe)
-        return ParquetSource(names, file.metadata.num_rows, describe, (path,), seen)
+    reading.refuse_layout(file.describe)
+    with _opened(file) as reader:
+        names = select_fields(_fields(reader.schema_arrow, reading.columns), reading.columns, file.describe)
+        return ParquetSource(names, reader.metadata.num_rows, file.describe, (file,))
 
 
-def open_folder(folder: File, describe: str, reading: Reading) -> Source | None:
+def open_folder(folder: Path, describe: str, reading: Reading) -> Source:
     """Open all Parquet files in a folder (see `parquet_files`), in the order of their paths, as one table."""
-    if isinstance(folder, Upload) or not folder.is_dir():
-        return None
     reading.refuse_layout(describe)
-    files, deeper = _search(folder, describe)
+    paths, deeper = _search(folder, describe)
     names = [entry.name for entry in _entries(folder, describe) if not entry.name.startswith((".", "_"))]
     text = sorted(name for name in names if TEXT.search(name))
-    if not files:
+    if not paths:
         raise UnreadableError(_nothing_to_read(text, describe))
     if text or deeper:
         warnings.warn(
@@ -114,18 +82,18 @@ def open_folder(folder: File, describe: str, reading: Reading) -> Source | None:
             stacklevel=4,
         )
     first: tuple[str, ...] = ()
-    seen: list[Stamp] = []
+    files: list[File] = []
     total = 0
-    for path in files:
-        inside = f"{describe}, {path.relative_to(folder).as_posix()}"
-        seen.append(stamp_of(path, inside))
-        with _opened(path, inside) as file:
-            fields = _fields(file.schema_arrow, reading.columns)
+    for path in paths:
+        file = DiskFile(path, f"{describe}, {path.relative_to(folder).as_posix()}")
+        with _opened(file) as reader:
+            fields = _fields(reader.schema_arrow, reading.columns)
             if first:
-                _refuse_mismatch([field.name for field in fields], reading.columns, inside, first, files[0].name)
-            first = select_fields(fields, first or reading.columns, inside)
-            total += file.metadata.num_rows
-    return ParquetSource(first, total, describe, files, tuple(seen))
+                _refuse_mismatch([field.name for field in fields], reading.columns, file, first, files[0].name)
+            first = select_fields(fields, first or reading.columns, file.describe)
+            total += reader.metadata.num_rows
+        files.append(file)
+    return ParquetSource(first, total, describe, tuple(files))
 
 
 def parquet_files(folder: Path, describe: str) -> tuple[Path, ...]:
@@ -179,7 +147,7 @@ def _fields(schema: Any, wanted: Sequence[str] | None) -> list[Any]:
 
 
 def _refuse_mismatch(
-    names: Sequence[str], wanted: Sequence[str] | None, describe: str, first: tuple[str, ...], first_file: str
+    names: Sequence[str], wanted: Sequence[str] | None, file: File, first: tuple[str, ...], first_file: str
 ) -> None:
     missing = [name for name in first if name not in names]
     extra = [name for name in names if name not in first] if wanted is None else []
@@ -187,36 +155,35 @@ def _refuse_mismatch(
         problem = f"lacks {quoted(missing)}, which" if missing else f"has {quoted(extra)}, which"
         contrast = "has" if missing else "has not"
         raise ColumnError(
-            f"{describe} {problem} {first_file} {contrast}: give all files of a folder the same columns, "
+            f"{file.describe} {problem} {first_file} {contrast}: give all files of a folder the same columns, "
             "or select columns that all of them have with columns=… (--columns on the command line)."
         )
 
 
 @contextmanager
-def _opened(path: File, describe: str, buffer: int = COLUMN_BUFFER) -> Iterator[Any]:
+def _opened(file: File, buffer: int = COLUMN_BUFFER) -> Iterator[Any]:
     """Open the file, which is read ahead by so many bytes in each column."""
     from pyarrow import parquet
 
-    widest = path.widest if isinstance(path, Upload) else None
-    with arrow_errors(describe, "Parquet"):
-        _check_magic(path, describe)
-        raw = arrow_file(path)
+    with arrow_errors(file.describe, "Parquet"):
+        _check_magic(file)
+        raw = file.arrow()
         try:
-            file = parquet.ParquetFile(
+            reader = parquet.ParquetFile(
                 raw,
                 pre_buffer=False,
                 buffer_size=buffer,
                 page_checksum_verification=True,  # only where the file has checksums
-                thrift_container_size_limit=None if widest is None else LISTED * widest,
+                thrift_container_size_limit=None if file.widest is None else LISTED * file.widest,
             )
         except OSError as error:
-            if widest is not None and "size limit" in str(error):
-                raise too_wide(describe, widest) from error
+            if file.widest is not None and "size limit" in str(error):
+                file.check_width(file.widest + 1)
             raise
-        with raw, file:
-            check_width(path, describe, file.metadata.num_columns)
-            check_unpacked(path, describe, _unpacked_size(file.metadata))
-            yield file
+        with raw, reader:
+            file.check_width(reader.metadata.num_columns)
+            file.check_unpacked(_unpacked_size(reader.metadata))
+            yield reader
 
 
 def _unpacked_size(metadata: Any) -> int:
@@ -226,30 +193,16 @@ def _unpacked_size(metadata: Any) -> int:
     return max(int(pages), 8 * int(metadata.num_rows) * int(metadata.num_columns))
 
 
-def _check_magic(path: File, describe: str) -> None:
-    start, end = _magic(path, describe)
-    if not start:
-        raise UnreadableError(f"{describe} is empty (0 bytes): there is no table in it.")
-    if start != MAGIC:
+def _check_magic(file: File) -> None:
+    if file.start(len(MAGIC)) != MAGIC:
         raise UnreadableError(
-            f"{describe} is not a Parquet file, whatever its name. If it is text, give it the ending .csv."
+            f"{file.describe} is not a Parquet file, whatever its name. If it is text, give it the ending .csv."
         )
-    if end != MAGIC:
-        raise UnreadableError(f"{describe} is cut off: the end of the Parquet file is missing. Copy it again.")
+    if file.end(len(MAGIC)) != MAGIC:
+        raise UnreadableError(f"{file.describe} is cut off: the end of the Parquet file is missing. Copy it again.")
 
 
-def _is_parquet(path: File, describe: str) -> bool:
+def _is_parquet(file: File) -> bool:
     """Recognise a Parquet file by its magic bytes; one that is cut off also by its zero bytes, which no text has."""
-    start, end = _magic(path, describe)
-    if start != MAGIC or end == MAGIC:
-        return start == MAGIC
-    with opened(path, describe) as file:
-        return b"\0" in file.read(HEAD_BYTES)
-
-
-def _magic(path: File, describe: str) -> tuple[bytes, bytes]:
-    """Return the first and the last four bytes."""
-    with opened(path, describe) as file:
-        start = file.read(len(MAGIC))
-        file.seek(max(0, file.seek(0, os.SEEK_END) - len(MAGIC)))
-        return start, file.read()
+    start = file.start(HEAD_BYTES)
+    return start.startswith(MAGIC) and (file.end(len(MAGIC)) == MAGIC or b"\0" in start)

@@ -5,55 +5,198 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO
 
+from ordag.arrays import Array
 from ordag.checks import short
 from ordag.data.datasets import DATASETS, load
+from ordag.data.sources.source import Source, regroup
 from ordag.errors import DataError, OrdagWarning, UnreadableError
-from ordag.words import spelled
+from ordag.words import shown, spelled
+
+
+class File(ABC):
+    """A file with a name, whose endings give its format; `describe` is the name in messages."""
+
+    name: str
+    describe: str
+    most: int | None = None  # bytes that it may unpack to
+    widest: int | None = None  # columns that it may have
+
+    @property
+    @abstractmethod
+    def size(self) -> int | None:
+        """Bytes of the file; None if it is gone."""
+
+    @abstractmethod
+    def open(self) -> BinaryIO:
+        """Open the file for reading bytes."""
+
+    @abstractmethod
+    def arrow(self) -> Any:
+        """Open the file for pyarrow."""
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Refuse what is read in this block if the file has changed since it was located."""
+        yield
+
+    @property
+    def endings(self) -> list[str]:
+        return [ending.lower() for ending in PurePosixPath(self.name).suffixes]
+
+    @property
+    def ending(self) -> str:
+        return PurePosixPath(self.name).suffix.lower()
+
+    def start(self, count: int) -> bytes:
+        """Return the first bytes; refuse an empty file."""
+        with self.open() as file:
+            start = file.read(count)
+        if not start:
+            raise UnreadableError(f"{self.describe} is empty (0 bytes): there is no table in it.")
+        return start
+
+    def end(self, count: int) -> bytes:
+        """Return the last bytes."""
+        with self.open() as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - count))
+            return file.read()
+
+    def check_unpacked(self, size: int) -> None:
+        """Refuse a file that unpacks to more bytes than it may."""
+        if self.most is not None and size > self.most:
+            raise UnreadableError(
+                f"{self.describe} unpacks to more than {self.most:,} bytes, which is the most that is taken of a file in memory: "
+                "name it to ordag explore or ordag.learn by its path, for which there is no such limit."
+            )
+
+    def check_width(self, columns: int) -> None:
+        """Refuse a file with more columns than it may have."""
+        if self.widest is not None and columns > self.widest:
+            raise DataError(
+                f"{self.describe} has more than {self.widest:,} columns, which is the most that is taken of a file in memory: leave some "
+                "out, or name it to ordag learn or ordag explore by its path, for which there is no such limit."
+            )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Upload:
-    """A file in memory, such as a browser sends: its bytes, and its name, whose ending gives their format.
+class Upload(File):
+    """A file in memory, such as a browser sends. Its name is a label, not a path: nothing on the disk is opened by it.
 
-    The name is a label, not a path: nothing on the disk is opened by it. `most` bounds the bytes that it unpacks to and `widest` its
-    columns; a file with more of either is refused before they are in memory.
+    A file that unpacks to more than `most` bytes, or has more than `widest` columns, is refused before they are in memory.
     """
 
     name: str
     data: bytes
     most: int | None = None
     widest: int | None = None
+    describe: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "describe", shown(self.name))
 
     @property
-    def suffix(self) -> str:
-        return PurePosixPath(self.name).suffix
+    def size(self) -> int:
+        return len(self.data)
 
-    @property
-    def suffixes(self) -> list[str]:
-        return PurePosixPath(self.name).suffixes
-
-    def open(self, _: str) -> BinaryIO:
+    def open(self) -> BinaryIO:
         return io.BytesIO(self.data)
 
+    def arrow(self) -> Any:
+        import pyarrow as pa
 
-File: TypeAlias = Path | Upload
-
-Stamp: TypeAlias = tuple[int, ...]
-"""Device, inode, size and time of change of a file; nothing for an upload."""
+        return pa.BufferReader(self.data)
 
 
-def arrow_file(file: File) -> Any:
-    """Open the file for pyarrow."""
-    import pyarrow as pa
+@dataclass(frozen=True, eq=False)
+class DiskFile(File):
+    """A file on disk, with its device, inode, size and time of change when it was located."""
 
-    return pa.BufferReader(file.data) if isinstance(file, Upload) else pa.OSFile(os.fsencode(file))
+    path: Path
+    describe: str
+    name: str = field(init=False)
+    stamp: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.path.name)
+        with self.open() as file:
+            object.__setattr__(self, "stamp", _stamp(os.fstat(file.fileno())))
+
+    @property
+    def size(self) -> int | None:
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return None
+
+    def open(self) -> BinaryIO:
+        try:
+            return self.path.open("rb")
+        except PermissionError as error:
+            raise UnreadableError(
+                f"{self.describe} may not be read: permission denied. Change the file's permissions, or copy it."
+            ) from error
+        except OSError as error:
+            raise UnreadableError(f"{self.describe} cannot be opened: {error.strerror}. Check the file.") from error
+
+    def arrow(self) -> Any:
+        import pyarrow as pa
+
+        return pa.OSFile(os.fsencode(self.path))
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        self._check_unchanged()
+        try:
+            yield
+        except Exception as fault:
+            self._check_unchanged(fault)
+            raise
+        self._check_unchanged()
+
+    def _check_unchanged(self, fault: Exception | None = None) -> None:
+        try:
+            now = _stamp(self.path.stat())
+        except OSError:  # it is gone, and what is open of it is whole
+            return
+        if now != self.stamp:
+            raise UnreadableError(
+                f"{self.describe} changed while it was read: wait until it is written and run again, or read a copy."
+            ) from fault
+
+
+def _stamp(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+@dataclass(frozen=True, eq=False)
+class FileSource(Source):
+    """A table in files, read block by block."""
+
+    files: tuple[File, ...]
+
+    @property
+    def repeatable(self) -> bool:
+        return True
+
+    @property
+    def file_bytes(self) -> int | None:
+        sizes = [file.size for file in self.files]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
+    def batches(self, rows: int) -> Iterator[Array]:
+        return regroup(self._blocks(), rows)
+
+    @abstractmethod
+    def _blocks(self) -> Iterator[Array]:
+        """Yield blocks of any length."""
 
 
 @contextmanager
@@ -70,29 +213,6 @@ def arrow_errors(describe: str, format: str) -> Iterator[None]:
         raise UnreadableError(
             f"{describe} could not be read as {format} ({reason}): it is damaged or cut off. Write or copy it again."
         ) from error
-
-
-def check_unpacked(file: File, describe: str, size: int) -> None:
-    """Refuse an upload that unpacks to more bytes than it may."""
-    if isinstance(file, Upload) and file.most is not None and size > file.most:
-        raise UnreadableError(
-            f"{describe} unpacks to more than {file.most:,} bytes, which is the most that is taken of a file in memory: "
-            "name it to ordag explore or ordag.learn by its path, for which there is no such limit."
-        )
-
-
-def check_width(file: File, describe: str, columns: int) -> None:
-    """Refuse an upload with more columns than it may have."""
-    if isinstance(file, Upload) and file.widest is not None and columns > file.widest:
-        raise too_wide(describe, file.widest)
-
-
-def too_wide(describe: str, widest: int) -> DataError:
-    """Return the error for an upload with more columns than it may have."""
-    return DataError(
-        f"{describe} has more than {widest:,} columns, which is the most that is taken of a file in memory: leave some out, or name it "
-        "to ordag learn or ordag explore by its path, for which there is no such limit."
-    )
 
 
 def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:
@@ -144,63 +264,6 @@ def paths_of(data: Any) -> tuple[Path, ...]:
         return ()
     named = (DATASETS[one].path if isinstance(one, str) and one in DATASETS else path_of(one) for one in given)
     return tuple(path.absolute() for path in named)
-
-
-def opened(path: File, describe: str) -> BinaryIO:
-    """Open the file for reading bytes."""
-    try:
-        return path.open("rb")
-    except PermissionError as error:
-        raise UnreadableError(
-            f"{describe} may not be read: permission denied. Change the file's permissions, or copy it."
-        ) from error
-    except OSError as error:
-        raise UnreadableError(f"{describe} cannot be opened: {error.strerror}. Check the file.") from error
-
-
-def stamp_of(path: File, describe: str) -> Stamp:
-    """Return what distinguishes the file from any other, and from itself at another time."""
-    if isinstance(path, Upload):
-        return ()
-    with opened(path, describe) as file:
-        return _stamp(os.fstat(file.fileno()))
-
-
-@contextmanager
-def unchanged(path: File, describe: str, seen: Stamp) -> Iterator[None]:
-    """Refuse what is read in this block if the file is not the one whose stamp was `seen`."""
-    _check_unchanged(path, describe, seen)
-    try:
-        yield
-    except Exception as fault:
-        _check_unchanged(path, describe, seen, fault)
-        raise
-    _check_unchanged(path, describe, seen)
-
-
-def _check_unchanged(path: File, describe: str, seen: Stamp, fault: Exception | None = None) -> None:
-    if isinstance(path, Upload):
-        return
-    try:
-        now = _stamp(path.stat())
-    except OSError:  # it is gone, and what is open of it is whole
-        return
-    if now != seen:
-        raise UnreadableError(
-            f"{describe} changed while it was read: wait until it is written and run again, or read a copy."
-        ) from fault
-
-
-def _stamp(status: os.stat_result) -> Stamp:
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def size_of(paths: Iterable[File]) -> int | None:
-    """Return the bytes of these files together; None where one is gone."""
-    try:
-        return sum(len(one.data) if isinstance(one, Upload) else one.stat().st_size for one in paths)
-    except OSError:
-        return None
 
 
 def _refuse_content(data: str | os.PathLike[str]) -> None:

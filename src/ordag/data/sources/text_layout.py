@@ -11,7 +11,7 @@ from itertools import islice
 
 from ordag.checks import short
 from ordag.data.reading import LATIN, NO_HEADER, Reading, split_at
-from ordag.data.sources.paths import File, Upload, arrow_file, check_unpacked, check_width, opened
+from ordag.data.sources.paths import File
 from ordag.errors import SettingError, UnreadableError
 
 NUMBER = re.compile(r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)\s*", re.IGNORECASE)
@@ -73,8 +73,7 @@ MARKUP = {  # the beginning of text that is no table, what it is, and what to do
 class Layout:
     """How to read a text file."""
 
-    path: File
-    describe: str
+    file: File
     compression: str | None
     separator: str
     encoding: str
@@ -85,32 +84,32 @@ class Layout:
     alone: bool  # there is no other line
 
 
-def find_layout(path: File, describe: str, reading: Reading) -> Layout:
+def find_layout(file: File, reading: Reading) -> Layout:
     """Find the settings left open, and refuse what cannot be a table in text."""
-    decimal, header = reading.decimal, reading.header
+    describe, decimal, header = file.describe, reading.decimal, reading.header
     codec = _codec(reading.encoding)
-    compression = _compression(path, describe)
-    head, complete = _head(path, describe, compression)
+    compression = _compression(file)
+    head, complete = _head(file, compression)
     _refuse_binary(head, describe, codec)
     text = _decoded(head, complete, codec, describe)
     _refuse_markup(text, describe)
     lines = [line for line in LINE_END.split(text) if line.strip()]
     if not lines:
         raise UnreadableError(f"{describe} holds only blank lines: there is no table in it.")
-    chosen = _separator(path, reading.separator, lines[0])
+    chosen = _separator(file, reading.separator, lines[0])
     point = "." if decimal is None else decimal
     if not isinstance(point, str) or point not in (".", ",") or point == chosen:
         raise SettingError(
             f"decimal={short(decimal)} with separator={chosen!r}: the decimal mark is '.' or ',', and not the separator."
         )
     first = _cells(text, chosen)
-    check_width(path, describe, len(first))
+    file.check_width(len(first))
     if len(first) == 1:
         _refuse_other_separator(text, lines, chosen, describe)
     if header:
         _refuse_numbers_as_names(first, point, describe)
     alone = complete and len(lines) == 1 + sum(len(LINE_END.findall(cell)) for cell in first)
-    return Layout(path, describe, compression, chosen, codec, point, header, _block(head), first, alone)
+    return Layout(file, compression, chosen, codec, point, header, _block(head), first, alone)
 
 
 def _codec(encoding: str | None) -> str:
@@ -129,44 +128,40 @@ def _codec(encoding: str | None) -> str:
     return "utf8" if name in ("utf-8", "utf-8-sig", "ascii") else name
 
 
-def _compression(path: File, describe: str) -> str | None:
+def _compression(file: File) -> str | None:
     """Return the compression by the ending, which the first bytes must confirm; without an ending, by the first bytes."""
-    with opened(path, describe) as file:
-        start = file.read(4)
-    if not start:
-        raise UnreadableError(f"{describe} is empty (0 bytes): there is no table in it.")
+    start, ending = file.start(4), file.ending
     found = next((ending for mark, ending in PACKED.items() if start.startswith(mark)), None)
-    ending = path.suffix.lower()
     if ending not in COMPRESSED:
         return COMPRESSED[found] if found is not None and not ending else None
     if found != ending:
         truth = "is not compressed" if found is None else f"is compressed with {COMPRESSED[found]}"
         remedy = "leave that ending out" if found is None else f"give it the ending {found} instead"
         raise UnreadableError(
-            f"{describe} does not hold what its ending {ending} says: it {truth}, or damaged from its first byte on. If it is whole, "
+            f"{file.describe} does not hold what its ending {ending} says: it {truth}, or damaged from its first byte on. If it is whole, "
             f"{remedy}."
         )
     return COMPRESSED[ending]
 
 
-def _head(path: File, describe: str, compression: str | None) -> tuple[bytes, bool]:
+def _head(file: File, compression: str | None) -> tuple[bytes, bool]:
     """Return the first lines, unpacked, at least two if there are two; and whether that is the whole file."""
     import pyarrow as pa
 
     head, size, longest = b"", 0, LONGEST_LINE
-    if isinstance(path, Upload) and path.widest is not None:
-        longest = min(LONGEST_LINE, max(HEAD_BYTES, path.widest * LONGEST_CELL))
+    if file.widest is not None:
+        longest = min(LONGEST_LINE, max(HEAD_BYTES, file.widest * LONGEST_CELL))
     try:
-        if compression is not None and isinstance(path, Upload):  # measure it block by block before anything is kept
-            with arrow_file(path) as raw, pa.input_stream(raw, compression=compression) as stream:
+        if compression is not None and file.most is not None:  # measure it block by block before anything is kept
+            with file.arrow() as raw, pa.input_stream(raw, compression=compression) as stream:
                 while more := stream.read(HEAD_BYTES):
                     size += len(more)
-                    check_unpacked(path, describe, size)
-        with arrow_file(path) as raw, pa.input_stream(raw, compression=compression) as stream:
+                    file.check_unpacked(size)
+        with file.arrow() as raw, pa.input_stream(raw, compression=compression) as stream:
             while head.count(b"\n") + head.count(b"\r") < 3:
                 if len(head) > longest:
                     raise UnreadableError(
-                        f"{describe} has no line end in its first {len(head) >> 20} MB: it is not a table in text."
+                        f"{file.describe} has no line end in its first {len(head) >> 20} MB: it is not a table in text."
                     )
                 more = stream.read(max(HEAD_BYTES, len(head)))
                 head += more
@@ -177,7 +172,7 @@ def _head(path: File, describe: str, compression: str | None) -> tuple[bytes, bo
             return head[:size], len(head) <= size and not stream.read(1)
     except (pa.ArrowException, OSError) as error:
         raise UnreadableError(
-            f"{describe} cannot be unpacked ({error}): it is damaged or cut off. Copy or download it again."
+            f"{file.describe} cannot be unpacked ({error}): it is damaged or cut off. Copy or download it again."
         ) from error
 
 
@@ -236,13 +231,13 @@ def not_decodable(describe: str, codec: str, place: str) -> UnreadableError:
     )
 
 
-def _separator(path: File, separator: str | None, first: str) -> str:
+def _separator(file: File, separator: str | None, first: str) -> str:
     if separator is not None:
         mark = {"\\t": "\t", "tab": "\t"}.get(separator, separator) if isinstance(separator, str) else ""
         if len(mark) != 1 or not mark.isascii() or mark in '"\r\n\0':
             raise SettingError(f"separator={short(separator)}: expected a single character such as ',', ';' or a tab.")
         return mark
-    endings = [ending.lower() for ending in path.suffixes if ending.lower() not in COMPRESSED]
+    endings = [ending for ending in file.endings if ending not in COMPRESSED]
     ending = endings[-1] if endings else ""
     if ending in (".tsv", ".tab") or (ending != ".csv" and "\t" in first):
         return "\t"
