@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import ordag
 from ordag import Moments
 from ordag.data.datasets import load
-from ordag.data.moments_file import Content, pieces
+from ordag.data.moments_file import pieces
+from ordag.data.passes import Summary
 from ordag.data.reading import Reading
 from ordag.data.sources import Source, open_source
 from ordag.data.sources.source import regroup
@@ -266,7 +267,7 @@ def test_a_name_with_half_of_a_letter_is_refused(tmp_path):
     with pytest.raises(ColumnError, match=words):
         Moments.from_rows(X, names=[half, "b"])
     whole = Moments.from_rows(X)
-    content = Content(whole.n, whole.mean, (half, "b"), whole.R, squared=False, dropped=0)
+    content = Summary((half, "b"), whole.n, whole.mean, R=whole.R)
     (tmp_path / "x.moments").write_bytes(b"".join(pieces(content)))
     with pytest.raises(UnreadableError, match=rf"x\.moments has names that it cannot have\. T{words}"):
         ordag.learn(tmp_path / "x.moments")

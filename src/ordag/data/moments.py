@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from ordag.arrays import Array
 from ordag.checks import as_numbers, check_function, is_whole, short
-from ordag.data.moments_file import ENDING, MARK, Content, is_moments, pieces, read
+from ordag.data.moments_file import ENDING, MARK, is_moments, pieces, read
 from ordag.data.passes import Progress, Summary, gram_in_memory, gram_pass, root_pass
 from ordag.data.reading import Missing, Reading
 from ordag.data.scatter import MANY_COLUMNS, WELL_CONDITIONED, merge_roots, root_of_scatter
@@ -203,8 +203,10 @@ class Moments:
         names = None if names is None else name_list(names)
         if names is not None and len(names) != len(source.names):
             raise ColumnError(f"{counted(len(names), 'name')} for {counted(len(source.names), 'column')}.")
-        gram = summarised(source, gram_in_memory(source))
-        moments = (None if gram is None else resolved(gram)) or summarised(source, root_pass(source, missing))
+        gram = gram_in_memory(source)
+        moments = None if gram is None else resolved(cls(**gram._asdict()))
+        if moments is None:
+            moments = cls(**root_pass(source, missing)._asdict())
         return cls(moments.n, moments.mean, names or moments.names, R=moments.R, dropped=moments.dropped)
 
     @classmethod
@@ -272,8 +274,8 @@ class Moments:
         return cls(**read(Upload("What was given", bytes(data)))[0]._asdict())
 
     @property
-    def _content(self) -> Content:
-        return Content(self.n, self.mean, self.names, self.R, self.squared, self.dropped)
+    def _content(self) -> Summary:
+        return Summary(self.names, self.n, self.mean, R=self.R, squared=self.squared, dropped=self.dropped)
 
     @classmethod
     def load(cls, *paths: str | PathLike[str]) -> Moments:
@@ -368,15 +370,6 @@ def _check_same_columns(one: Moments, other: Moments, describe: str) -> None:
         )
 
 
-@overload
-def summarised(source: Source, summary: Summary) -> Moments: ...
-@overload
-def summarised(source: Source, summary: Summary | None) -> Moments | None: ...
-def summarised(source: Source, summary: Summary | None) -> Moments | None:
-    """Make moments of the summary of a source."""
-    return None if summary is None else Moments(names=source.names, **summary._asdict())
-
-
 def resolved(gram: Moments) -> Moments | None:
     """Return moments with all the digits of the rows from their scatter, or None where its conditioning is too poor for that."""
     if gram.n > gram.p and gram.scatter is not None:
@@ -388,7 +381,10 @@ def resolved(gram: Moments) -> Moments | None:
 
 def scan_source(source: Source, missing: Missing = "error", progress: Progress | None = None) -> Moments:
     """Compute moments with all the digits of the rows; a wide file is read again where a Gram matrix loses some."""
-    gram, p = None, len(source.names)
+    p = len(source.names)
     if source.repeatable and p >= MANY_COLUMNS and (source.rows is None or source.rows > p):
-        gram = summarised(source, gram_pass(source, missing, progress))
-    return (None if gram is None else resolved(gram)) or summarised(source, root_pass(source, missing, progress))
+        gram = gram_pass(source, missing, progress)
+        moments = None if gram is None else resolved(Moments(**gram._asdict()))
+        if moments is not None:
+            return moments
+    return Moments(**root_pass(source, missing, progress)._asdict())

@@ -14,11 +14,12 @@ import struct
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from ordag.arrays import Array
+from ordag.data.passes import Summary
 from ordag.data.sources.paths import File
 from ordag.data.table_checks import check_names
 from ordag.errors import ColumnError, UnreadableError
@@ -31,25 +32,16 @@ LONGEST_HEADER = 2**28  # bytes
 LONGEST_LIST = 16  # commas in the header for each column that an upload may have: some names have a few
 
 
-class Content(NamedTuple):
-    """The content of a file: the arguments of `Moments`."""
-
-    n: int
-    mean: Array
-    names: tuple[str, ...]
-    R: Array
-    squared: bool
-    dropped: int
-
-
-def pieces(content: Content) -> Iterator[bytes]:
+def pieces(moments: Summary) -> Iterator[bytes]:
     """Yield the bytes of a file piece by piece."""
-    counts = {"rows": content.n, "dropped": content.dropped, "squared": bool(content.squared)}
-    header = json.dumps({"names": list(content.names), **counts}).encode("ascii")
+    counts = {"rows": moments.n, "dropped": moments.dropped, "squared": bool(moments.squared)}
+    header = json.dumps({"names": list(moments.names), **counts}).encode("ascii")
     total = hashlib.sha256()
-    rows = (content.R[k, k:] for k in range(len(content.names)))
+    R = moments.R
+    assert R is not None
+    rows = (R[k, k:] for k in range(len(moments.names)))
     start = START.pack(MARK, VERSION, len(header)) + header
-    for piece in chain([start], map(_numbers, chain([content.mean], rows))):
+    for piece in chain([start], map(_numbers, chain([moments.mean], rows))):
         total.update(piece)
         yield piece
     yield total.digest()
@@ -72,7 +64,7 @@ def is_moments(path: Path) -> bool:
         return False
 
 
-def read(file: File) -> tuple[Content, bytes]:
+def read(file: File) -> tuple[Summary, bytes]:
     """Read a file; return its content and its checksum, which has been verified."""
     with file.unchanged(), file.open() as opened:
         try:
@@ -81,7 +73,7 @@ def read(file: File) -> tuple[Content, bytes]:
             raise UnreadableError(f"{file.describe} could not be read: {error.strerror or error}.") from error
 
 
-def _parse(file: BinaryIO, origin: File) -> tuple[Content, bytes]:
+def _parse(file: BinaryIO, origin: File) -> tuple[Summary, bytes]:
     describe = origin.describe
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
@@ -125,7 +117,8 @@ def _parse(file: BinaryIO, origin: File) -> tuple[Content, bytes]:
         check_names(names)
     except ColumnError as error:
         raise UnreadableError(f"{describe} has names that it cannot have. {error}") from error
-    return Content(known["rows"], mean, names, R, known["squared"], known["dropped"]), total.digest()
+    summary = Summary(names, known["rows"], mean, R=R, squared=known["squared"], dropped=known["dropped"])
+    return summary, total.digest()
 
 
 def _header(header: bytes, describe: str) -> tuple[tuple[str, ...], dict[str, Any]]:

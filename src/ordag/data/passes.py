@@ -23,12 +23,14 @@ Progress = Callable[[int], None]
 
 
 class Summary(NamedTuple):
-    """Number and mean of the complete rows, the root R of their centred scatter or the scatter itself, and how many were left out."""
+    """The arguments of `Moments`: columns, number and mean of the complete rows, and R or the scatter; `dropped` rows were incomplete."""
 
+    names: tuple[str, ...]
     n: int
     mean: Array
     R: Array | None = None
     scatter: Array | None = None
+    squared: bool = False
     dropped: int = 0
 
 
@@ -39,7 +41,7 @@ def gram_in_memory(source: Source) -> Summary | None:
         return None
     with np.errstate(over="ignore", invalid="ignore"):
         mean, scatter = source.scatter() if isinstance(source, TensorSource) else scatter_of(X)
-    return Summary(len(X), mean, scatter=scatter) if _usable(mean, scatter) else None
+    return Summary(source.names, len(X), mean, scatter=scatter) if _usable(mean, scatter) else None
 
 
 def gram_pass(
@@ -57,7 +59,7 @@ def gram_pass(
         mean, scatter = total.finish()
     if not _usable(mean, scatter) or not total.kept(scatter):
         return None
-    return Summary(total.rows, mean, scatter=scatter, dropped=dropped)
+    return Summary(source.names, total.rows, mean, scatter=scatter, dropped=dropped)
 
 
 def root_pass(
@@ -80,7 +82,7 @@ def root_pass(
     with np.errstate(over="ignore", invalid="ignore"):
         dropped = _add_rows(source, missing, chunk_rows(p), total, progress, sampler, least_rows)
         n, mean, R = total.finish()
-    return Summary(n, mean, R=R, dropped=dropped)
+    return Summary(source.names, n, mean, R=R, dropped=dropped)
 
 
 def _usable(mean: Array, scatter: Array) -> bool:
@@ -145,7 +147,7 @@ class Scan:
     @property
     def summary(self) -> Summary:
         n, mean, R = self.root
-        return Summary(n, mean, R=R, dropped=self.check.dropped)
+        return Summary(self.check.names, n, mean, R=R, dropped=self.check.dropped)
 
 
 def scan(source: DaskSource, missing: Missing) -> Scan:

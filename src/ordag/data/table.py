@@ -11,7 +11,7 @@ import numpy as np
 
 from ordag.arrays import Array
 from ordag.checks import check_function
-from ordag.data.moments import Moments, given_moments, resolved, summarised
+from ordag.data.moments import Moments, given_moments, resolved
 from ordag.data.passes import Scan, draw_sample, gram_in_memory, gram_pass, root_pass, scan
 from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
 from ordag.data.reading import Reading
@@ -182,11 +182,10 @@ class Table:
         if self.source is None:
             return None
         if self._is_wide_file:
-            summary = gram_pass(self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows)
+            gram = gram_pass(self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows)
         else:
-            summary = gram_in_memory(self.source)
-        gram = summarised(self.source, summary)
-        return None if gram is None else self._checked(gram)
+            gram = gram_in_memory(self.source)
+        return None if gram is None else self._checked(Moments(**gram._asdict()))
 
     @cached_property
     def qr_moments(self) -> Moments:
@@ -196,9 +195,10 @@ class Table:
             return self._checked(self._given)
         self._check_rows()
         if isinstance(self.source, DaskSource):
-            return self._checked(summarised(self.source, self._scan.summary))
-        summary = root_pass(self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows)
-        return self._checked(summarised(self.source, summary))
+            summary = self._scan.summary
+        else:
+            summary = root_pass(self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows)
+        return self._checked(Moments(**summary._asdict()))
 
     @property
     def _is_wide_file(self) -> bool:
