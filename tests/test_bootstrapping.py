@@ -13,7 +13,7 @@ from oracles import resampling as oracle
 import ordag
 from ordag import bootstrapping as module
 from ordag.bootstrapping import bootstrap
-from ordag.data.moments import read_moments
+from ordag.data.moments import scan_source
 from ordag.data.sources import open_source
 from ordag.errors import DataError, MissingValuesError, SettingError
 from ordag.resampling import replicates as replicates_module
@@ -83,7 +83,7 @@ def test_equals_learning_from_drawn_rows_where_a_gram_matrix_has_no_digits():
 def test_moments_of_a_sample_are_those_of_its_rows():
     for p, n in ((4, 50), (40, 200), (10, 24)):
         X = ordag.simulate("homogeneous", p, n, seed=p).X
-        resampler = RowResampler.of(X, read_moments(open_source(X)))
+        resampler = RowResampler.of(X, ordag.Moments.scan(X))
         for b in range(3):
             drawn = ordag.Moments.from_rows(oracle.drawn_rows(X, 5, b))
             moments = resampler.moments(b, child(np.random.SeedSequence(5), b))
@@ -127,7 +127,7 @@ def test_batches_and_passes_of_a_stream_do_not_matter(tmp_path, monkeypatch):
     path = tmp_path / "rows.csv"
     np.savetxt(path, X, delimiter=",", header="X1,X2,X3,X4,X5", comments="", fmt="%.17g")
     source = open_source(path)
-    base = read_moments(source)
+    base = scan_source(source)
     root = np.random.SeedSequence(9)
     sums = [
         streaming.poisson_sums(source, base, range(40), root, missing="error", batch=batch, workers=workers).sums
@@ -145,7 +145,7 @@ def test_batches_and_passes_of_a_stream_do_not_matter(tmp_path, monkeypatch):
 
 def test_streamed_sums_are_those_of_weighted_rows():
     X = rows(4, 700)
-    base = read_moments(open_source(X))
+    base = ordag.Moments.scan(X)
     root = np.random.SeedSequence(4)
     resampler = streaming.poisson_sums(open_source(X), base, range(32, 64), root, missing="error")
     for b in (32, 50, 63):
@@ -398,7 +398,7 @@ def test_sums_are_those_of_one_row_after_the_other(monkeypatch):
     """To the last digit, where there is room for the products of one row at a time."""
     X = rows(4, 50)
     source = open_source(X)
-    base = read_moments(source)
+    base = scan_source(source)
     root = np.random.SeedSequence(9)
     monkeypatch.setattr(streaming, "AT_ONCE", 1)
     found = streaming.poisson_sums(source, base, range(3), root, missing="error").sums

@@ -26,7 +26,7 @@ FRAME = pd.DataFrame(np.random.default_rng(0).standard_normal((60_000, 4)), colu
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
 def test_reading_knows_how_much_is_read(ending, tmp_path, monkeypatch):
     """A reader may be ahead of the rows that it has given, by as much as its threads have time for, but never behind them."""
-    monkeypatch.setattr("ordag.data.moments.chunk_rows", lambda p: 8_000)
+    monkeypatch.setattr("ordag.data.passes.chunk_rows", lambda p: 8_000)
     path = tmp_path / f"x.{ending}"
     if ending == "parquet":
         FRAME.to_parquet(path, row_group_size=10_000)

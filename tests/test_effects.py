@@ -270,7 +270,7 @@ def test_so_many_variables_that_there_are_no_probabilities(monkeypatch):
 def test_the_command_reads_and_learns_once(words, run, monkeypatch):
     opened, learned = [], []
     open_table, learn_from = ordag.data.table.open_table, ordag.fit.learn_from
-    monkeypatch.setattr("ordag.data.table.open_table", lambda *a, **k: opened.append(a) or open_table(*a, **k))
+    monkeypatch.setattr("ordag.data.table.open_table", lambda *a: opened.append(a) or open_table(*a))
     monkeypatch.setattr("ordag.fit.learn_from", lambda *a, **k: learned.append(a) or learn_from(*a, **k))
     assert run("effect", "marks", "--from", "algebra", "--to", "mechanics", *words)[0] == 0
     assert (len(opened), len(learned)) == (1, 1)

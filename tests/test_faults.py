@@ -87,12 +87,11 @@ def test_a_file_of_moments_that_changes_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "x.moments"
     Moments.from_rows(X).save(path)
 
-    def parse(file, describe):
+    def parse(*words, parse=moments_file._parse):
         os.utime(path, ns=(0, 0))
-        return moments_file_parse(file, describe)
+        return parse(*words)
 
-    moments_file_parse = moments_file.parse
-    monkeypatch.setattr(moments_file, "parse", parse)
+    monkeypatch.setattr(moments_file, "_parse", parse)
     with pytest.raises(UnreadableError, match=r"x\.moments changed while it was read"):
         Moments.load(path)
 
@@ -149,14 +148,14 @@ def test_a_stream_that_lacks_its_last_batches_is_refused(tmp_path):
         Moments.scan(path)
 
 
-def test_a_damaged_row_group_is_named(tmp_path):
+def test_a_damaged_row_group_is_refused(tmp_path):
     path = tmp_path / "x.parquet"
     pq.write_table(TABLE, path, row_group_size=2500, write_page_checksum=True, use_dictionary=False)
     column = pq.ParquetFile(path).metadata.row_group(5).column(1)
     content = bytearray(path.read_bytes())
     content[column.data_page_offset + column.total_compressed_size // 2] ^= 0xFF
     path.write_bytes(content)
-    with pytest.raises(UnreadableError, match=r"x\.parquet, row group 6 of 8, could not be read as Parquet"):
+    with pytest.raises(UnreadableError, match=r"x\.parquet could not be read as Parquet \(a page does not match"):
         Moments.scan(path)
     assert Moments.scan(path, columns=["a", "c"]).n == 20_000
 

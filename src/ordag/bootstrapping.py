@@ -15,7 +15,7 @@ from ordag.checks import Seed, check_choice, drawn_seed, is_whole, short
 from ordag.cluster import connected, current_client, on_cluster
 from ordag.data.moments import Moments
 from ordag.data.reading import Missing, split_reading
-from ordag.data.sources import ScatteredSource, Source
+from ordag.data.sources import DaskSource, Source
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
 from ordag.errors import DataError, SettingError
@@ -143,7 +143,7 @@ def bootstrap_table(
     """The bootstrap of a fit with the table that it was learned from, learned with `recipe`; `keep` is what the table keeps of its rows."""
     count, cores, root = _checked_count(replicates), worker_count(workers), seed_root(seed)
     source = table.source
-    scattered = isinstance(source, ScatteredSource)
+    scattered = isinstance(source, DaskSource)
     rows = table.rows if keep and not scattered else None
     X = rows.values if rows is not None and rows.stride == 1 and rows.values.size <= keep else None
     kind = _settled(kind, source, X, fit)
@@ -227,7 +227,7 @@ def _check_linear(recipe: MethodSettings) -> None:
 
 def _refuse_rows(kind: str, source: Source | None) -> None:
     """Rows that lie on a cluster are not drawn from."""
-    if isinstance(source, ScatteredSource) and kind in ("rows", "half"):
+    if isinstance(source, DaskSource) and kind in ("rows", "half"):
         raise SettingError(
             f"kind={kind!r} draws from rows in memory, and {source.describe} lies on a cluster: use kind='poisson', which weights them "
             "there, or give .compute() of it."

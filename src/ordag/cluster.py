@@ -1,4 +1,4 @@
-"""A Dask cluster: who speaks for it, waiting for its answers in bounded time, and what can go wrong with it, in one sentence."""
+"""A Dask cluster: its client, results in bounded time, and its failures as one sentence."""
 
 from __future__ import annotations
 
@@ -17,23 +17,21 @@ from ordag.checks import short
 from ordag.errors import ClusterError, OrdagError, SettingError
 from ordag.words import cut, harmless
 
-CONNECT = 10.0
-"""Seconds in which a scheduler must answer at first."""
+CONNECT_SECONDS = 10.0
+"""Time in which a scheduler must answer at first."""
 
-CLOSE = 2.0
-"""Seconds that a scheduler has to answer when a client takes its leave."""
+CLOSE_SECONDS = 2.0
+"""Time for a scheduler to answer when its client closes."""
 
-LOOK = 2.0
-"""Seconds between two looks at the cluster while work is under way."""
+CHECK_SECONDS = 2.0
+"""Time between two checks of the cluster while it works."""
 
-SILENCE, NO_WORKERS = 30.0, 300.0
-"""Seconds after which a scheduler that does not answer is given up, and a cluster to which no worker comes."""
-
-HELP = "pip install 'ordag[dask]'"
+SILENT_SECONDS, IDLE_SECONDS = 30.0, 300.0
+"""Time after which a scheduler that does not answer is given up, and a cluster without workers."""
 
 
 def current_client() -> Any | None:
-    """The client that Dask itself would use, if it would use one: that of a `with` block, or the last one made."""
+    """Return the client that Dask itself would use: that of a `with` block, or the last one made; None without one."""
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return None
@@ -49,14 +47,14 @@ def current_client() -> Any | None:
 
 @contextmanager
 def connected(client: Any | None) -> Iterator[Any | None]:
-    """This client, or one for the scheduler at this address, as the one that Dask uses; None stays None."""
+    """Make this client, or one for the scheduler at this address, the one that Dask uses; None changes nothing."""
     if client is None:
         yield None
         return
     try:
         import distributed
     except ImportError as error:
-        raise SettingError(f"Dask, which speaks to clusters, is not installed: {HELP}.") from error
+        raise SettingError("Dask, which speaks to clusters, is not installed: pip install 'ordag[dask]'.") from error
     if isinstance(client, str):
         with _opened(distributed, client) as made, made.as_current():
             yield made
@@ -65,23 +63,27 @@ def connected(client: Any | None) -> Iterator[Any | None]:
         raise SettingError(
             f"client={short(client)}: give a Dask client that is not asynchronous, or the address of a scheduler."
         )
-    Watch(client).look()
+    Watch(client).check()
     with client.as_current():
         yield client
 
 
 @contextmanager
 def _opened(distributed: Any, address: str) -> Iterator[Any]:
-    """A client of its own for the scheduler at this address, closed at the end."""
+    """Open a client for the scheduler at this address, and close it at the end."""
     log = logging.getLogger("distributed.client")
     level = log.level
-    log.setLevel(logging.CRITICAL)  # what goes wrong is said in one sentence, not in pages
+    log.setLevel(logging.CRITICAL)  # errors become one sentence, not pages
     try:
-        _greet(distributed, address)
-        client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
-    except Exception as error:  # whoever listens there may answer with anything
+        _check_scheduler(distributed, address)
+        client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except Exception as error:  # another service may answer with anything
+        known = isinstance(
+            error, OSError | ValueError | ImportError
+        )  # Dask's words for the bytes of another service help nobody
+        reason = _reason(error) if known else "another service answers there"
         raise ClusterError(
-            f"The scheduler at {harmless(address)} cannot be reached, or is no Dask scheduler ({_unreached(error)}): is it running, and "
+            f"The scheduler at {harmless(address)} cannot be reached, or is no Dask scheduler ({reason}): is it running, and "
             "is its address written like tcp://host:8786?"
         ) from error
     else:
@@ -89,39 +91,34 @@ def _opened(distributed: Any, address: str) -> Iterator[Any]:
             yield client
         finally:
             with suppress(TimeoutError, OSError):
-                client.close(timeout=CLOSE)
+                client.close(timeout=CLOSE_SECONDS)
     finally:
         log.setLevel(level)
 
 
-def _unreached(error: Exception) -> str:
-    """Why; what Dask makes of the words of another service is of no use to a reader."""
-    return _reason(error) if isinstance(error, OSError | ValueError | ImportError) else "another service answers there"
-
-
-def _greet(distributed: Any, address: str) -> None:
+def _check_scheduler(distributed: Any, address: str) -> None:
     """Make sure that a scheduler answers at this address, in bounded time.
 
-    A client waits without end for somebody who takes its call and says nothing, and cannot be stopped meanwhile. So a thread asks first,
-    which is left to itself when the time is up.
+    A client waits without end for a service that accepts its connection and sends nothing, and cannot be stopped meanwhile. So a thread
+    asks first, which is abandoned when the time is up.
     """
     answers: list[Any] = []
 
     async def ask() -> Any:
         known = distributed.Security().get_connection_args("client")
-        async with distributed.rpc(address, connection_args=known, timeout=CONNECT) as scheduler:
+        async with distributed.rpc(address, connection_args=known, timeout=CONNECT_SECONDS) as scheduler:
             return await scheduler.identity()
 
-    def asking() -> None:
+    def run() -> None:
         try:
             answers.append(asyncio.run(ask()))
         except Exception as error:
             answers.append(error)
 
-    thread = threading.Thread(target=asking, name="ordag-greeting", daemon=True)
+    thread = threading.Thread(target=run, name="ordag-scheduler-check", daemon=True)
     thread.start()
-    thread.join(CONNECT)
-    answer = answers[0] if answers else TimeoutError(f"no answer within {CONNECT:g} seconds")
+    thread.join(CONNECT_SECONDS)
+    answer = answers[0] if answers else TimeoutError(f"no answer within {CONNECT_SECONDS:g} seconds")
     if isinstance(answer, Exception):
         raise answer
     if answer.get("type") != "Scheduler":
@@ -130,31 +127,30 @@ def _greet(distributed: Any, address: str) -> None:
 
 @contextmanager
 def on_cluster(client: Any | None) -> Iterator[None]:
-    """Within it, work that is shared out by joblib goes to the cluster of this client; with None it stays where it is."""
+    """Send the work of joblib in this block to the cluster of this client; None changes nothing."""
     if client is None:
         yield
         return
     from joblib import parallel_config, register_parallel_backend
 
     register_parallel_backend("ordag-dask", _backend())
-    with parallel_config(backend="ordag-dask", client=client, wait_for_workers_timeout=NO_WORKERS):
+    with parallel_config(backend="ordag-dask", client=client, wait_for_workers_timeout=IDLE_SECONDS):
         yield
 
 
 def _backend() -> type[Any]:
-    """joblib's backend for Dask; one that loses a task for good raises, where joblib's own would wait for ever."""
+    """Return joblib's backend for Dask, changed to raise for a task that is lost for good; joblib's own would wait for ever."""
     from joblib._dask import DaskDistributedBackend
 
     submit = vars(DaskDistributedBackend).get("submit") or DaskDistributedBackend.apply_async
 
     class ClusterBackend(DaskDistributedBackend):  # type: ignore[misc]
         def effective_n_jobs(self, n_jobs: int) -> int:
-            with faults_said("The workers of the cluster"):
+            with cluster_errors("The workers of the cluster"):
                 return super().effective_n_jobs(n_jobs)  # type: ignore[no-any-return]
 
         def configure(self, *arguments: Any, **more: Any) -> int:
-            # With one, joblib would do the work in this process.
-            return max(2, int(super().configure(*arguments, **more)))
+            return max(2, int(super().configure(*arguments, **more)))  # with 1, joblib would work in this process
 
         async def _to_func_args(self, func: Any) -> tuple[Any, Any]:
             return Calls(), (await super()._to_func_args(func))[1]
@@ -173,14 +169,14 @@ def _backend() -> type[Any]:
 
         @contextmanager
         def carrying(self, work: Any) -> Iterator[Any]:
-            """Around calls of this work: it is sent once, and a cluster that is lost is an error.
+            """Send this work once for all its calls in this block, and raise if the cluster is lost.
 
-            It goes as the result of a task, which the cluster makes again if the worker that holds it is lost.
+            It is sent as the result of a task, which the cluster computes again if the worker that holds it is lost.
             """
-            with faults_said("The work on the cluster"), Watch(self.client).over(self.give_up):
+            with cluster_errors("The work on the cluster"), Watch(self.client).during(self.give_up):
                 with warnings.catch_warnings():
                     warnings.filterwarnings("ignore", "Sending large graph")
-                    self.data_futures[id(work)] = self.client.submit(_as_it_is, work, pure=False)
+                    self.data_futures[id(work)] = self.client.submit(_identity, work, pure=False)
                 try:
                     yield work
                 finally:
@@ -194,7 +190,7 @@ def _backend() -> type[Any]:
 
 
 class Calls:
-    """Tasks of joblib, one after the other. joblib's own class makes a client in every worker, which hinders its end."""
+    """Calls the tasks of joblib one after the other. joblib's own class makes a client in every worker, which delays its end."""
 
     def __call__(self, tasks: Sequence[tuple[Callable[..., Any], Sequence[Any], dict[str, Any]]]) -> list[Any]:
         return [function(*arguments, **named) for function, arguments, named in tasks]
@@ -203,19 +199,19 @@ class Calls:
         return "ordag"
 
 
-def _as_it_is(work: Any) -> Any:
+def _identity(work: Any) -> Any:
     return work
 
 
-def computed(tasks: Sequence[Any], describe: str, parts: Sequence[Any] = ()) -> list[Any]:
-    """What these Delayed objects are, in order: by the current client, or else by Dask in this process.
+def computed(tasks: Sequence[Any], describe: str, partitions: Sequence[Any] = ()) -> list[Any]:
+    """Compute these Delayed objects, in order: by the current client, or else by Dask in this process.
 
-    `parts` are those that the tasks begin with: one of them that fails is named, where the cluster knows.
+    `partitions` are those that the tasks begin with: one that fails is named, where the scheduler knows it.
     """
     import dask
 
     client = current_client()
-    with faults_said(describe) as place:
+    with cluster_errors(describe) as subjects:
         if client is None:
             return list(dask.compute(*tasks))
         with warnings.catch_warnings():
@@ -226,7 +222,9 @@ def computed(tasks: Sequence[Any], describe: str, parts: Sequence[Any] = ()) -> 
             failed = next((future.key for future in futures if future.status == "error"), None)
             if failed is not None:
                 blamed = _blamed(client, failed)
-                place += [f"partition {k} of {describe}" for k, part in enumerate(parts) if str(part.key) == blamed]
+                subjects += [
+                    f"partition {k} of {describe}" for k, one in enumerate(partitions) if str(one.key) == blamed
+                ]
             return list(client.gather(futures))
         finally:
             for future in futures:
@@ -234,7 +232,7 @@ def computed(tasks: Sequence[Any], describe: str, parts: Sequence[Any] = ()) -> 
 
 
 def _blamed(client: Any, failed: Any) -> str:
-    """The key of the task over which this one failed; nothing where the scheduler cannot say."""
+    """Return the key of the task because of which this one failed; nothing where the scheduler does not know it."""
     with suppress(Exception):
         return str(client.run_on_scheduler(_blame, key=failed))
     return ""
@@ -250,13 +248,13 @@ def _wait(client: Any, futures: Sequence[Any]) -> None:
     watch = Watch(client)
     while any(future.status == "pending" for future in futures):
         try:
-            wait(futures, timeout=LOOK)
+            wait(futures, timeout=CHECK_SECONDS)
         except TimeoutError:
-            watch.look()
+            watch.check()
 
 
 class Watch:
-    """Looks after a cluster, and raises where nothing can be expected of it any more."""
+    """Checks a cluster, and raises when no result can be expected of it any more."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
@@ -264,50 +262,49 @@ class Watch:
         self.answered = self.staffed = time.monotonic()
         self.connected = client.status == "running"
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Ask the scheduler for its workers."""
         now = time.monotonic()
         workers = None
         if self.client.status == "closed":
             raise self._gone("The client is closed")
-        if self.connected and self.client.status == "connecting":  # it may come back; what it was asked for does not
+        if self.connected and self.client.status == "connecting":  # it may come back, its results do not
             raise self._gone("The connection to the scheduler broke, and with it went the work")
         if self.client.status == "running":
             self.connected = True
             try:
-                workers = self.client.sync(self.client.scheduler.ncores, workers=None, callback_timeout=SILENCE)
+                workers = self.client.sync(self.client.scheduler.ncores, workers=None, callback_timeout=SILENT_SECONDS)
             except (OSError, TimeoutError, RuntimeError, AttributeError):
                 workers = None
         if workers is None:
-            if time.monotonic() - self.answered >= SILENCE:
+            if time.monotonic() - self.answered >= SILENT_SECONDS:
                 raise self._gone("The scheduler does not answer any more")
             return
         self.answered = now
         if workers:
             self.staffed = now
-        elif now - self.staffed >= NO_WORKERS:
+        elif now - self.staffed >= IDLE_SECONDS:
             raise ClusterError(
-                f"The scheduler at {self.address} has had no worker for {NO_WORKERS:.0f} seconds: start some, and begin again."
+                f"The scheduler at {self.address} has had no worker for {IDLE_SECONDS:.0f} seconds: start some, and begin again."
             )
 
     def _gone(self, what: str) -> ClusterError:
         return ClusterError(f"The cluster was lost. {what} ({self.address}): start it, and begin again.")
 
     @contextmanager
-    def over(self, give_up: Callable[[BaseException], None]) -> Iterator[None]:
-        """Look now and then, from another thread, as long as this block runs; `give_up` is told what is wrong."""
+    def during(self, give_up: Callable[[BaseException], None]) -> Iterator[None]:
+        """Check the cluster from another thread while this block runs; `give_up` gets the error."""
         done = threading.Event()
 
-        def looking() -> None:
-            while not done.wait(LOOK):
+        def run() -> None:
+            while not done.wait(CHECK_SECONDS):
                 try:
-                    self.look()
+                    self.check()
                 except ClusterError as error:
                     give_up(error)
                     return
 
-        thread = threading.Thread(target=looking, name="ordag-cluster", daemon=True)
-        thread.start()
+        threading.Thread(target=run, name="ordag-cluster", daemon=True).start()
         try:
             yield
         finally:
@@ -315,11 +312,11 @@ class Watch:
 
 
 @contextmanager
-def faults_said(describe: str) -> Iterator[list[str]]:
-    """What Dask and its workers raise becomes one sentence, about the last of the places that are known by then."""
-    place = [describe]
+def cluster_errors(describe: str) -> Iterator[list[str]]:
+    """Turn the errors of Dask and its workers into one sentence about the last of the yielded list of subjects."""
+    subjects = [describe]
     try:
-        yield place
+        yield subjects
     except (OrdagError, MemoryError):
         raise
     except Exception as error:
@@ -329,12 +326,12 @@ def faults_said(describe: str) -> Iterator[list[str]]:
         elif isinstance(error, CancelledError) or kind in ("CommClosedError", "ClosedClientError"):
             what = f"the cluster was lost, or its work was cancelled ({reason}): look whether it is running, and begin again"
         elif isinstance(error, TimeoutError):
-            what = f"no worker came within {NO_WORKERS:.0f} seconds: start some, and begin again"
+            what = f"no worker came within {IDLE_SECONDS:.0f} seconds: start some, and begin again"
         elif isinstance(error, ModuleNotFoundError):
             what = f"a worker lacks a package ({reason}): every worker needs Ordag, in the same version as here"
         else:
             what = f"a worker failed with {kind} ({reason})"
-        raise ClusterError(f"{place[-1]}: {what}.") from error
+        raise ClusterError(f"{subjects[-1]}: {what}.") from error
 
 
 def _reason(error: BaseException) -> str:

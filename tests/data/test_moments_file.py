@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import ordag
 from ordag import Moments
 from ordag.cli import cli
-from ordag.data.moments_file import START, Content, pieces
+from ordag.data.moments_file import START, pieces
+from ordag.data.passes import Summary
 from ordag.data.sources import Upload
 from ordag.errors import ColumnError, DataError, OutputError, SettingError, UnreadableError
 
@@ -150,7 +151,7 @@ def test_bytes_are_made_as_they_are_asked_for():
         def __getitem__(self, place):
             raise AssertionError("a row was asked for")
 
-    made = pieces(Content(3, np.zeros(3), tuple(names), Rows(), False, 0))
+    made = pieces(Summary(tuple(names), 3, np.zeros(3), R=Rows()))
     assert next(made).startswith(b"ordag\0mo")
     assert next(made) == bytes(24)
     with pytest.raises(AssertionError, match="a row was asked for"):

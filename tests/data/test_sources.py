@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 import ordag
 from ordag import Moments
 from ordag.data.datasets import load
-from ordag.data.moments_file import Content, pieces
+from ordag.data.moments_file import pieces
+from ordag.data.passes import Summary
+from ordag.data.reading import Reading
 from ordag.data.sources import Source, open_source
 from ordag.data.sources.source import regroup
 from ordag.errors import ColumnError, DataError, OrdagError, OrdagWarning, SettingError, UnreadableError
@@ -138,7 +140,7 @@ def table(folder: Path) -> Path:
 
 
 def test_the_order_asked_for(table: Path) -> None:
-    source = open_source(table, columns=["beta", "alpha"])
+    source = open_source(table, Reading(columns=["beta", "alpha"]))
     assert source.names == ("beta", "alpha")
     assert whole(source).tolist() == [[2, 1], [4, 3]]
 
@@ -156,26 +158,26 @@ def test_columns_that_hold_no_numbers_are_named_with_what_they_hold(table: Path)
 
 def test_a_selected_column_of_text(table: Path) -> None:
     with pytest.raises(ColumnError, match=r"table\.csv: column 'name' holds text"):
-        open_source(table, columns=["alpha", "name"])
+        open_source(table, Reading(columns=["alpha", "name"]))
 
 
 def test_an_unknown_column(table: Path) -> None:
     with pytest.raises(ColumnError, match=r"no column 'bta'\. Did you mean 'beta'\? Its columns are 'alpha', 'beta'"):
-        open_source(table, columns=["bta"])
+        open_source(table, Reading(columns=["bta"]))
 
 
 def test_a_long_list_of_known_columns_is_shortened() -> None:
     with pytest.raises(ColumnError, match=r"no columns 'Y', 'Z'.*'X8' and 92 more"):
-        open_source(np.zeros((3, 100)), columns=["Y", "Z"])
+        open_source(np.zeros((3, 100)), Reading(columns=["Y", "Z"]))
 
 
 def test_bad_requests(table: Path) -> None:
     with pytest.raises(ColumnError, match="'alpha' more than once"):
-        open_source(table, columns=["alpha", "beta", "alpha"])
+        open_source(table, Reading(columns=["alpha", "beta", "alpha"]))
     with pytest.raises(SettingError, match=r"list of names, columns=\['alpha'\]"):
-        open_source(table, columns="alpha")
+        open_source(table, Reading(columns="alpha"))
     with pytest.raises(SettingError, match="columns=… is empty"):
-        open_source(table, columns=[])
+        open_source(table, Reading(columns=[]))
 
 
 def test_many_columns_without_numbers_are_summed_up(folder: Path) -> None:
@@ -183,7 +185,7 @@ def test_many_columns_without_numbers_are_summed_up(folder: Path) -> None:
     lines = [";".join(columns), *(";".join(row) for row in zip(*columns.values(), strict=True))]
     Path("a.csv").write_text("\n".join(lines))
     with pytest.raises(ColumnError, match="6 more columns"):
-        open_source("a.csv", separator=";")
+        open_source("a.csv", Reading(separator=";"))
 
 
 # --- batches -----------------------------------------------------------------------------------------------
@@ -265,7 +267,7 @@ def test_a_name_with_half_of_a_letter_is_refused(tmp_path):
     with pytest.raises(ColumnError, match=words):
         Moments.from_rows(X, names=[half, "b"])
     whole = Moments.from_rows(X)
-    content = Content(whole.n, whole.mean, (half, "b"), whole.R, squared=False, dropped=0)
+    content = Summary((half, "b"), whole.n, whole.mean, R=whole.R)
     (tmp_path / "x.moments").write_bytes(b"".join(pieces(content)))
     with pytest.raises(UnreadableError, match=rf"x\.moments has names that it cannot have\. T{words}"):
         ordag.learn(tmp_path / "x.moments")

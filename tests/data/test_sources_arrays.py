@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from ordag.data.reading import Reading
 from ordag.data.sources import open_source
 from ordag.errors import ColumnError, PrecisionError, UnreadableError
 
@@ -49,7 +50,7 @@ def test_any_layout_gives_contiguous_batches(view: np.ndarray) -> None:
 
 
 def test_selected_columns() -> None:
-    source = open_source(X, columns=["X3", "X1"])
+    source = open_source(X, Reading(columns=["X3", "X1"]))
     assert source.array is not None
     assert np.array_equal(source.array, X[:, [2, 0]])
     assert np.array_equal(next(source.batches(9)), X[:, [2, 0]])
@@ -109,7 +110,7 @@ def test_integers_that_float64_would_round(value: int) -> None:
     table = np.array([[1, 2], [3, value]])
     with pytest.raises(PrecisionError, match=rf"column 'X2' holds the integer {value}.*2\^53"):
         open_source(table)
-    assert next(open_source(table, columns=["X1"]).batches(5)).tolist() == [[1], [3]]
+    assert next(open_source(table, Reading(columns=["X1"])).batches(5)).tolist() == [[1], [3]]
 
 
 def test_unsigned_integers_beyond_the_signed_range() -> None:

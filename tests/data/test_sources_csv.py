@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from ordag.data.reading import Reading
 from ordag.data.sources import Source, open_source
 
 NAN = np.nan
@@ -24,7 +25,7 @@ INF = np.inf
 
 def read(path: Path, content: str | bytes, **reading: Any) -> tuple[Source, np.ndarray]:
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    source = open_source(path, **reading)
+    source = open_source(path, Reading(**reading))
     return source, np.concatenate([np.empty((0, len(source.names))), *source.batches(7)])
 
 
@@ -81,7 +82,7 @@ def test_missing_values_by_other_names(tmp_path: Path) -> None:
     assert np.isnan(table[: len(words), 0]).all()
     assert table[len(words) :].tolist() == [[0.5, 2], [-0.5, 5]]
     path.write_text("x;y\n.;1,5\n,5;2\n")
-    table = np.vstack(list(open_source(path, separator=";", decimal=",").batches(100)))
+    table = np.vstack(list(open_source(path, Reading(separator=";", decimal=",")).batches(100)))
     assert np.array_equal(table, [[NAN, 1.5], [0.5, 2]], equal_nan=True)
 
 

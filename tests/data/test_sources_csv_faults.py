@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import ordag
+from ordag.data.reading import Reading
 from ordag.data.sources import open_source
 from ordag.errors import (
     ColumnError,
@@ -26,7 +27,7 @@ from ordag.errors import (
 def refusal(path: Path, content: str | bytes, error: type[Exception], **reading: Any) -> str:
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(error) as caught:
-        for _ in open_source(path, **reading).batches(1000):
+        for _ in open_source(path, Reading(**reading)).batches(1000):
             pass
     message = str(caught.value)
     assert "\n" not in message
@@ -196,7 +197,7 @@ def test_duplicate_names(path: Path) -> None:
     says(refusal(path, "a, a\n1,2\n", ColumnError), "'a'")
     says(refusal(path, "a,b,a\n1,2,3\n", ColumnError, columns=["b", "a"]), "'a'")
     path.write_text("a,b,a\n1,2,3\n")
-    assert next(open_source(path, columns=["b"]).batches(5)).tolist() == [[2]]
+    assert next(open_source(path, Reading(columns=["b"])).batches(5)).tolist() == [[2]]
 
 
 def test_a_column_without_a_name(path: Path) -> None:
@@ -275,7 +276,7 @@ def test_integers_that_float64_would_round(path: Path, value: str) -> None:
     message = refusal(path, f"a,id\n1,2\n3,{value}\n", PrecisionError)
     says(message, f"column 'id' holds the integer {value[:40]}", "in data row 2", "2^53")
     path.write_text(f"a,id\n1,2\n3,{value}\n")
-    assert next(open_source(path, columns=["a"]).batches(5)).tolist() == [[1], [3]]
+    assert next(open_source(path, Reading(columns=["a"])).batches(5)).tolist() == [[1], [3]]
 
 
 def test_an_integer_far_down_that_float64_would_round(path: Path) -> None:

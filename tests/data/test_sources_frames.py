@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from ordag.data.reading import Reading
 from ordag.data.sources import Source, open_source
 from ordag.errors import ColumnError, PrecisionError, UnreadableError
 
@@ -83,7 +84,7 @@ def test_no_rows() -> None:
 
 def test_selection_keeps_the_order_asked_for() -> None:
     for frame in (pd.DataFrame({"a": [1], "t": ["x"], "b": [2.0]}), pl.DataFrame({"a": [1], "t": ["x"], "b": [2.0]})):
-        source = open_source(frame, columns=["b", "a"])
+        source = open_source(frame, Reading(columns=["b", "a"]))
         assert source.names == ("b", "a")
         assert equal(source, [[2, 1]])
 
@@ -91,7 +92,7 @@ def test_selection_keeps_the_order_asked_for() -> None:
 def test_names_that_are_not_text() -> None:
     frame = pd.DataFrame(np.eye(2), columns=[5, 7])
     assert open_source(frame).names == ("5", "7")
-    assert equal(open_source(frame, columns=["7"]), [[0], [1]])
+    assert equal(open_source(frame, Reading(columns=["7"])), [[0], [1]])
     assert equal(open_source(frame.astype(int)), np.eye(2))
     assert list(frame.columns) == [5, 7]
 
@@ -146,7 +147,7 @@ def test_pandas_columns_without_numbers(values: Any, words: str) -> None:
     frame = pd.DataFrame({"good": [1.0, 2.0], "bad": values})
     with pytest.raises(ColumnError, match=rf"column 'bad' holds.*{words}.*columns=\['good'\]"):
         open_source(frame)
-    assert equal(open_source(frame, columns=["good"]), [[1], [2]])
+    assert equal(open_source(frame, Reading(columns=["good"])), [[1], [2]])
 
 
 @pytest.mark.parametrize(
@@ -181,7 +182,7 @@ def test_polars_columns_without_numbers(values: Any, words: str) -> None:
 def test_integers_that_float64_would_round(frame: Any) -> None:
     with pytest.raises(PrecisionError, match="column 'id' holds the integer 9007199254740993"):
         open_source(frame)
-    assert equal(open_source(frame, columns=["x"]), [[1], [2]])
+    assert equal(open_source(frame, Reading(columns=["x"])), [[1], [2]])
 
 
 # --- dicts of columns --------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from ordag import Moments
+from ordag.data.reading import Reading
 from ordag.data.sources import Source, open_source
 from ordag.errors import ColumnError, OrdagWarning, PrecisionError, UnreadableError
 
@@ -64,7 +65,7 @@ def test_half_precision(path: Path) -> None:
 
 def test_selected_columns_and_odd_names(path: Path) -> None:
     write(path, {"a.b": [1.0], "a": [2.0], "é\n": [3.0], "text": ["x"]})
-    source = open_source(path, columns=["é\n", "a.b"])
+    source = open_source(path, Reading(columns=["é\n", "a.b"]))
     assert source.names == ("é\n", "a.b")
     assert whole(source).tolist() == [[3, 1]]
 
@@ -77,7 +78,7 @@ def test_a_file_is_known_by_its_content_where_the_ending_says_nothing(tmp_path: 
 def test_an_index_that_pandas_stored_is_ignored(path: Path) -> None:
     pd.DataFrame({"a": [1.0, 2.0]}, index=pd.Index([10, 20], name="id")).to_parquet(path)
     assert open_source(path).names == ("a",)
-    assert whole(open_source(path, columns=["id", "a"])).tolist() == [[10, 1], [20, 2]]
+    assert whole(open_source(path, Reading(columns=["id", "a"]))).tolist() == [[10, 1], [20, 2]]
 
 
 def test_no_rows(path: Path) -> None:
@@ -107,7 +108,7 @@ def test_the_file_is_never_in_memory(path: Path) -> None:
     assert size > 3.5e7
     before = pa.total_allocated_bytes()
     most = rows = 0
-    for block in open_source(path, columns=["v7", "v1"]).batches(1000):
+    for block in open_source(path, Reading(columns=["v7", "v1"])).batches(1000):
         most = max(most, pa.total_allocated_bytes() - before)
         rows += len(block)
     assert rows == n
@@ -136,7 +137,7 @@ def test_columns_without_numbers(path: Path, values: Any, words: str) -> None:
     write(path, {"good": [1.0], "bad": values})
     with pytest.raises(ColumnError, match=rf"t\.parquet: column 'bad' holds {words}.*columns=\['good'\]"):
         open_source(path)
-    assert whole(open_source(path, columns=["good"])).tolist() == [[1]]
+    assert whole(open_source(path, Reading(columns=["good"]))).tolist() == [[1]]
 
 
 @pytest.mark.parametrize("value", [2**53 + 1, -(2**53) - 1, Decimal(2**53 + 1)])
@@ -148,7 +149,7 @@ def test_integers_that_float64_would_round(path: Path, value: Any) -> None:
 
 def test_an_unknown_column(path: Path) -> None:
     with pytest.raises(ColumnError, match=r"no column 'alpa'\. Did you mean 'alpha'"):
-        open_source(write(path, {"alpha": [1.0]}), columns=["alpa"])
+        open_source(write(path, {"alpha": [1.0]}), Reading(columns=["alpa"]))
 
 
 def test_duplicate_names_and_no_columns(path: Path) -> None:
@@ -205,7 +206,7 @@ def test_a_folder_is_one_table_in_the_order_of_its_files(folder: Path) -> None:
     assert source.rows == 3
     assert source.describe == "parts"
     assert whole(source, 2).tolist() == [[1, 2], [3, 4], [5, 6]]
-    assert whole(open_source(str(folder), columns=["b"])).tolist() == [[2], [4], [6]]
+    assert whole(open_source(str(folder), Reading(columns=["b"]))).tolist() == [[2], [4], [6]]
 
 
 def test_a_folder_is_not_searched_to_its_depths(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,14 +234,14 @@ def test_a_file_that_lacks_a_column(folder: Path) -> None:
     write(folder / "part-3.parquet", {"a": [7.0]})
     with pytest.raises(ColumnError, match=r"part-3\.parquet lacks 'b', which part-0\.parquet has.*columns="):
         open_source(folder)
-    assert open_source(folder, columns=["a"]).rows == 4
+    assert open_source(folder, Reading(columns=["a"])).rows == 4
 
 
 def test_a_file_with_a_further_column(folder: Path) -> None:
     write(folder / "part-3.parquet", {"a": [7.0], "b": [8.0], "c": [9.0]})
     with pytest.raises(ColumnError, match=r"part-3\.parquet has 'c', which part-0\.parquet has not"):
         open_source(folder)
-    assert open_source(folder, columns=["b", "a"]).rows == 4
+    assert open_source(folder, Reading(columns=["b", "a"])).rows == 4
 
 
 def test_a_file_with_another_type(folder: Path) -> None:

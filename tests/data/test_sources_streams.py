@@ -15,6 +15,7 @@ from pyarrow import dataset, feather, ipc
 
 import ordag
 from ordag import Moments
+from ordag.data.reading import Reading
 from ordag.data.sources import open_source
 from ordag.errors import ColumnError, PrecisionError, UnreadableError
 
@@ -66,7 +67,7 @@ SOURCES = {
 
 @pytest.mark.parametrize("kind", SOURCES)
 def test_all_rows_come_in_their_order(kind, tmp_path):
-    source = open_source(SOURCES[kind](tmp_path), columns=["d", "a"])
+    source = open_source(SOURCES[kind](tmp_path), Reading(columns=["d", "a"]))
     assert source.names == ("d", "a")
     blocks = list(source.batches(64))
     assert [len(block) for block in blocks] == [64] * 7 + [52]
@@ -76,7 +77,7 @@ def test_all_rows_come_in_their_order(kind, tmp_path):
 def test_the_share_of_a_file_that_is_read_is_that_of_its_batches(tmp_path):
     source = open_source(written(tmp_path / "x.arrow", "file"))
     assert source.share(0) is None
-    shares = [source.share(0) for _ in source.read()]
+    shares = [source.share(0) for _ in source._blocks()]
     assert shares == [pytest.approx((k + 1) / len(BATCHES)) for k in range(len(BATCHES))]
 
 
@@ -184,7 +185,7 @@ def test_a_relation_of_duckdb_is_asked_and_asked_again():
         assert ordag.learn(relation, "cvs").graph == ordag.learn(known, "cvs").graph
         assert ordag.bootstrap(relation, 4, method="cvs", kind="poisson", seed=1).completed == 4
         with pytest.raises(ColumnError, match="'nobody'"):
-            open_source(relation, columns=["nobody"])
+            open_source(relation, Reading(columns=["nobody"]))
 
 
 def test_a_table_and_an_expression_of_ibis_are_streams():
@@ -197,7 +198,7 @@ def test_a_table_and_an_expression_of_ibis_are_streams():
     assert ordag.learn(asked, "cvs").graph == ordag.learn(known, "cvs").graph
     assert ordag.bootstrap(asked, 4, method="cvs", kind="poisson", seed=1).completed == 4
     with pytest.raises(ColumnError, match="'nobody'"):
-        open_source(asked, columns=["nobody"])
+        open_source(asked, Reading(columns=["nobody"]))
 
 
 def test_datasets_and_scanners_of_pyarrow(tmp_path):
@@ -205,7 +206,7 @@ def test_datasets_and_scanners_of_pyarrow(tmp_path):
     pq.write_table(table, tmp_path / "part.parquet")
     data = dataset.dataset(tmp_path)
     for one in (data, data.scanner(columns=["a", "b"])):
-        source = open_source(one, columns=["b", "a"])
+        source = open_source(one, Reading(columns=["b", "a"]))
         for _ in range(2):
             assert np.concatenate(list(source.batches(2))).tolist() == [[4.0, 1.0], [5.0, 2.0], [7.0, 3.0]]
 

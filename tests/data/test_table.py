@@ -8,7 +8,7 @@ import pytest
 from budgets import crossed
 
 import ordag
-from ordag.data import moments
+from ordag.data import passes as passing
 from ordag.data.reading import Reading, split_reading
 from ordag.data.sources.arrays import ArraySource
 from ordag.data.sources.csv import CsvSource
@@ -129,10 +129,9 @@ def test_a_rule_that_takes_fewer_rows_reads_them_once(ending, frame, passes, tmp
 @pytest.fixture
 def wide(monkeypatch):
     """Four columns count as many."""
-    monkeypatch.setattr("ordag.data.table.WIDE", 4)
-    monkeypatch.setattr("ordag.data.moments.WIDE", 4)
-    monkeypatch.setattr("ordag.data.scatter.WIDE", 4)
-    monkeypatch.setattr("ordag.data.moments.gram_rows", lambda p: 32)
+    for module in ("table", "moments", "scatter"):
+        monkeypatch.setattr(f"ordag.data.{module}.MANY_COLUMNS", 4)
+    monkeypatch.setattr("ordag.data.passes.gram_rows", lambda p: 32)
 
 
 @pytest.mark.usefixtures("wide")
@@ -229,8 +228,8 @@ def test_too_few_rows_of_a_wide_file_are_refused_before_anything_is_computed(tmp
     def never(*_):
         raise AssertionError("products were formed")
 
-    monkeypatch.setattr(moments.Products, "add", never)
-    monkeypatch.setattr(moments, "gram_rows", lambda p: 100)
+    monkeypatch.setattr(passing.Products, "add", never)
+    monkeypatch.setattr(passing, "gram_rows", lambda p: 100)
     path = tmp_path / "wide.csv"
     numbers = ",".join(str(k % 7) for k in range(200))
     path.write_text("\n".join([",".join(f"c{k}" for k in range(200)), *[numbers] * rows]))

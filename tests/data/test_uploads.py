@@ -21,7 +21,8 @@ from budgets import THOROUGH
 from numpy.testing import assert_allclose
 
 import ordag
-from ordag.data.sources import Upload, open_source, sniff
+from ordag.data.reading import Reading
+from ordag.data.sources import Upload, open_source, text_layout
 from ordag.data.table import Table
 from ordag.errors import ColumnError, DataError, OrdagError, UnreadableError
 
@@ -118,10 +119,10 @@ def test_what_is_wrong_is_said_with_the_label(name, data, said, no_disk):
 
 
 def test_batches_can_be_had_again_and_settings_of_text_hold():
-    source = open_source(Upload("a.csv", b"x;y\n1,5;2\n3;4\n"), separator=";", decimal=",")
+    source = open_source(Upload("a.csv", b"x;y\n1,5;2\n3;4\n"), Reading(separator=";", decimal=","))
     assert [next(source.batches(9)).tolist() for _ in range(2)] == [[[1.5, 2.0], [3.0, 4.0]]] * 2
     with pytest.raises(ordag.errors.SettingError, match=r"t\.parquet is not read as text"):
-        open_source(Upload("t.parquet", content("t.parquet")), separator=";")
+        open_source(Upload("t.parquet", content("t.parquet")), Reading(separator=";"))
 
 
 def test_a_name_of_a_built_in_table_is_a_label():
@@ -176,7 +177,7 @@ def no_table(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("a table was made")
 
-    for place in ("csv._reader", "csv.select", "parquet.select", "streams._ipc"):
+    for place in ("csv._reader", "csv.select", "parquet.select_fields", "arrow_files._reader"):
         monkeypatch.setattr(f"ordag.data.sources.{place}", refuse)
     monkeypatch.setattr("ordag.data.moments_file._array", refuse)
 
@@ -212,7 +213,10 @@ def test_nor_are_very_many_names_of_moments(monkeypatch):
 def test_separators_in_a_name_are_no_columns(header):
     """As many columns are counted as the reader finds."""
     data = f"{header}\n1,2\n3,4\n".encode()
-    assert len(open_source(Upload("t.csv", data, widest=2), columns=None if '"",' not in header else ["z"]).names) < 3
+    assert (
+        len(open_source(Upload("t.csv", data, widest=2), Reading(columns=None if '"",' not in header else ["z"])).names)
+        < 3
+    )
     with pytest.raises(DataError, match="has more than 1 columns"):
         open_source(Upload("t.csv", data, widest=1))
 
@@ -220,7 +224,7 @@ def test_separators_in_a_name_are_no_columns(header):
 def test_what_follows_a_long_line_is_not_split_into_lines():
     """Each of very many short lines would take memory of its own."""
     long = b"a" * 2**19
-    head, whole = sniff._head(Upload("t.csv", long + b"\n1\n2\n" + b"3\n" * 2**18, widest=1000), "t.csv", None)
+    head, whole = text_layout._head(Upload("t.csv", long + b"\n1\n2\n" + b"3\n" * 2**18, widest=1000), None)
     assert (head, whole) == (long + b"\n1\n2\n", False)
 
 

@@ -219,8 +219,8 @@ def tensor_table(X, **more):
 def test_the_scatter_of_a_tensor(dtype, monkeypatch):
     X = rows(50, 300, 9).astype(dtype) + dtype(1000.0)
     source = tensor_table(X).source
-    monkeypatch.setattr("ordag.data.sources.tensors.NUMBERS", 50 * 70)
-    monkeypatch.setattr("ordag.data.sources.tensors.COLUMNS", 16)
+    monkeypatch.setattr("ordag.data.sources.tensors.SLAB_NUMBERS", 50 * 70)
+    monkeypatch.setattr("ordag.data.sources.tensors.BLOCK_COLUMNS", 16)
     mean, scatter = source.scatter()
     known_mean, known = scatter_of(X.astype(np.float64))
     np.testing.assert_allclose(mean, known_mean, rtol=1e-14)

@@ -9,8 +9,7 @@ import click
 from ordag.cli.help import ManualPage
 from ordag.cli.options import DATA, READING, inputs, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
-from ordag.data.given_moments import called, known_moments
-from ordag.data.moments import scanned
+from ordag.data.moments import given_moments, scan_source
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import Reading
 from ordag.data.transform import open_table
@@ -43,16 +42,12 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
     if not out.lower().endswith(ENDING):
         raise OutputError(f"--out {out}: end the name of a file of moments in {ENDING}.")
     check_outputs([("--out", out)], inputs(data))
-    reading = take_reading(values)
+    reading = Reading(**take_reading(values))
     with Progress() as progress:
-        known = known_moments(data, reading.get("columns"), progress)
-        if known is None:
-            source = open_table(data, **reading)
-            found = scanned(
-                source, missing=reading.get("missing", "error"), progress=lambda rows: progress(source.news(rows))
-            )
-        else:
-            found = known.read_as(Reading(**reading), called(data))
+        found = given_moments(data, reading, progress)
+        if found is None:
+            source = open_table(data, reading)
+            found = scan_source(source, reading.missing, lambda rows: progress(source.news(rows)))
         found.save(out)
     dropped = f", {counted(found.dropped, 'row')} with missing values left out" if found.dropped else ""
     click.echo(f"{title_of(data)}: {counted(found.n, 'row')}{dropped} · {counted(found.p, 'column')}")

@@ -1,1 +1,1 @@
-"""Rows in, Moments out."""
+"""Data: every source opened as a `Table`, and its `Moments`."""

@@ -1,55 +1,48 @@
-"""`Moments`: everything that the learners need to know of a table of numbers."""
+"""`Moments`: number of rows, mean and the root of the centred scatter, all that the learners need of a table of numbers."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ordag.arrays import Array
 from ordag.checks import as_numbers, check_function, is_whole, short
-from ordag.data.moments_checks import check_finite, frozen, is_triangle, name_list, not_positive_definite, shaped
-from ordag.data.moments_file import ENDING, Content, parse, pieces, read
-from ordag.data.parts import Scan, scan
-from ordag.data.profile import Sampler
+from ordag.data.moments_file import ENDING, MARK, is_moments, pieces, read
+from ordag.data.passes import Progress, Summary, gram_in_memory, gram_pass, root_pass
 from ordag.data.reading import Missing, Reading
-from ordag.data.scatter import (
-    WELL_CONDITIONED,
-    WIDE,
-    Accumulator,
-    Products,
-    chunk_rows,
-    gram_rows,
-    merge_roots,
-    root_of_scatter,
-    scatter_of,
+from ordag.data.scatter import MANY_COLUMNS, WELL_CONDITIONED, merge_roots, root_of_scatter
+from ordag.data.sources import Source, Upload, open_source
+from ordag.data.sources.paths import DiskFile, locate, path_of
+from ordag.data.table_checks import (
+    check_covariance,
+    check_finite,
+    check_names,
+    is_triangle,
+    name_list,
+    not_positive_definite,
+    shaped,
 )
-from ordag.data.sources import ScatteredSource, Source, TensorSource, open_source
-from ordag.data.sources.paths import locate
-from ordag.data.table_checks import SMALLEST, LeastRows, RowCheck, check_names, check_size
 from ordag.data.transform import Changes, open_table
 from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, OutputError, SettingError
 from ordag.files import write_whole
 from ordag.linalg import lengths, triangle
 from ordag.markup import card, isolated, table
-from ordag.words import counted, listed, number, quoted, shown
-
-Progress = Callable[[int], None]
+from ordag.words import counted, listed, number, quoted
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Moments:
     """Number of rows, mean, names, and the triangular root R of the centred scatter: RᵀR = (X − x̄)ᵀ(X − x̄).
 
-    `squared` tells that R was computed from a matrix of squares and products (a covariance matrix) and so holds
-    conditional variances to half as many digits as one that came from the rows. `scatter` is that matrix, in its lower
-    triangle, or None where it is not at hand. `dropped` rows had missing values, `outlying` ones were left out by robust moments. Arrays
-    are read-only, in copies too.
+    With `squared`, R was computed from a matrix of squares and products (a covariance matrix) and holds conditional variances to
+    half as many digits as a root of the rows. `scatter` is that matrix, in its lower triangle, or None. `dropped` rows had missing
+    values, `outlying` ones were left out by robust moments. Arrays are read-only, in copies too.
     """
 
     n: int
@@ -96,8 +89,8 @@ class Moments:
         assert self.scatter is not None
         root = root_of_scatter(self.scatter)
         if root is None:
-            raise CovarianceError(not_positive_definite(self.scatter, self.names))
-        return frozen(root[0])
+            raise not_positive_definite(self.scatter, self.names)
+        return _frozen(root[0])
 
     @property
     def p(self) -> int:
@@ -105,13 +98,13 @@ class Moments:
 
     @property
     def variances(self) -> Array:
-        """The diagonal of the centred scatter (not divided by anything)."""
+        """The diagonal of the centred scatter, not divided by n."""
         with np.errstate(over="ignore"):
             return self.scatter.diagonal() if self.scatter is not None else lengths(self.R) ** 2
 
     @property
     def spread(self) -> Array:
-        """The lengths of the centred columns, where their squares vanish or overflow too."""
+        """The lengths of the centred columns, also where their squares vanish or overflow."""
         if self.scatter is not None:
             return np.asarray(np.sqrt(np.maximum(self.scatter.diagonal(), 0.0)))
         largest = np.abs(self.R).max(axis=0, initial=0.0)
@@ -119,19 +112,19 @@ class Moments:
         return np.asarray(lengths(self.R / scale) * scale)
 
     def covariance(self) -> Array:
-        """The sample covariance matrix, with divisor n − 1."""
+        """Return the sample covariance matrix, with divisor n − 1."""
         return (self.R.T @ self.R) / (self.n - 1)
 
     def select(self, columns: Sequence[str]) -> Moments:
-        """The same rows with these columns only, in this order."""
+        """Return the moments of these columns, in this order."""
         columns = name_list(columns, "columns")
-        place = {name: k for k, name in enumerate(self.names)}
-        unknown = [name for name in columns if name not in place]
+        where = {name: k for k, name in enumerate(self.names)}
+        unknown = [name for name in columns if name not in where]
         if unknown:
             raise ColumnError(f"There is no column {listed(unknown)}: the columns are {listed(self.names)}.")
         if not columns:
             raise SettingError("columns is empty: name at least one column, or leave columns out to use all.")
-        index = [place[name] for name in columns]
+        index = [where[name] for name in columns]
         if self.scatter is not None:
             full = np.tril(self.scatter) + np.tril(self.scatter, -1).T
             known: dict[str, Any] = {"scatter": full[np.ix_(index, index)]}
@@ -140,7 +133,7 @@ class Moments:
         return Moments(self.n, self.mean[index], columns, **known, **self._history)
 
     def scaled(self, factors: Sequence[float] | Array) -> Moments:
-        """Those of the same rows with every column multiplied by its factor."""
+        """Return the moments with every column multiplied by its factor."""
         factors = shaped(factors, "factors", self.p)
         wrong = [self.names[j] for j in np.flatnonzero(~np.isfinite(factors) | (factors == 0.0))]
         if wrong:
@@ -154,18 +147,18 @@ class Moments:
             return Moments(self.n, self.mean * factors, self.names, **known, **self._history)
 
     def _rooted(self, R: Array) -> Moments:
-        """The same by a root that was computed here, with the digits of one from the rows: it is not looked at again."""
+        """Return the same moments with a root that has the digits of one of the rows; it is not checked again."""
         same = Moments.__new__(Moments)
         same.__setstate__(vars(self) | {"R": R, "scatter": None, "squared": False})
         return same
 
     @property
     def _history(self) -> dict[str, Any]:
-        """What is known of how they came about, beside their numbers."""
+        """What is recorded beside the numbers."""
         return {"squared": self.squared, "dropped": self.dropped, "outlying": self.outlying}
 
     def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
-        """These columns of them in these units, as far as moments can tell."""
+        """Return the columns and units of the settings; logarithms need the rows."""
         reading.refuse_layout(describe)
         columns = None if reading.columns is None else name_list(reading.columns, "columns")
         chosen = self if columns is None or tuple(columns) == self.names else self.select(columns)
@@ -180,7 +173,7 @@ class Moments:
         return chosen.scaled(factors) if (factors != 1.0).any() else chosen
 
     def merge(self, *others: Moments) -> Moments:
-        """The moments of all the rows together. Columns are matched by name; any grouping gives the same result."""
+        """Return the moments of all the rows together. Columns are matched by name; any grouping gives the same result."""
         if not others:
             return self
         for other in others:
@@ -202,55 +195,47 @@ class Moments:
 
     @classmethod
     def from_rows(cls, data: Any, names: Sequence[str] | None = None, *, missing: Missing = "error") -> Moments:
-        """From an array or data frame in memory. With `names`: what to call the columns of an array.
+        """Compute the moments of an array or data frame in memory; `names` are the names of an array's columns.
 
         Well-conditioned columns go through a Gram matrix, others through QR: either way R has the digits it needs.
         """
-        source = open_source(data, missing=missing)
-        names = None if names is None else name_list(names, "names")
+        source = open_source(data, Reading(missing=missing))
+        names = None if names is None else name_list(names)
         if names is not None and len(names) != len(source.names):
             raise ColumnError(f"{counted(len(names), 'name')} for {counted(len(source.names), 'column')}.")
-        gram = gram_moments(source)
-        moments = (None if gram is None else moments_of_gram(gram)) or read_moments(source, missing=missing)
+        gram = gram_in_memory(source)
+        moments = None if gram is None else resolved(cls(**gram._asdict()))
+        if moments is None:
+            moments = cls(**root_pass(source, missing)._asdict())
         return cls(moments.n, moments.mean, names or moments.names, R=moments.R, dropped=moments.dropped)
 
     @classmethod
     def from_covariance(
         cls, covariance: Any, n: int, *, mean: Any = None, names: Sequence[str] | None = None
     ) -> Moments:
-        """From a covariance matrix (with divisor n − 1) of n rows. A data frame brings its own names."""
+        """Make moments of a covariance matrix (with divisor n − 1) of n rows. A data frame brings its own names."""
         if names is None:
             names = [str(c) for c in covariance.columns] if hasattr(covariance, "columns") else None
         S = as_numbers(covariance, "The covariance matrix", CovarianceError)
         if S.ndim != 2 or S.shape[0] != S.shape[1] or not len(S):
             raise CovarianceError(f"A covariance matrix is square, and this one has shape {S.shape}.")
-        names = [f"X{j + 1}" for j in range(len(S))] if names is None else name_list(names, "names")
+        names = [f"X{j + 1}" for j in range(len(S))] if names is None else name_list(names)
         if len(names) != len(S):
             raise ColumnError(f"{counted(len(names), 'name')} for {counted(len(S), 'column')}.")
         if not is_whole(n, 2):
             raise SettingError(
                 f"n={short(n)}: the number of rows behind the covariance matrix is a whole number from 2 on."
             )
-        if not np.isfinite(S).all():
-            where = [names[j] for j in np.flatnonzero(~np.isfinite(S).all(axis=0)).tolist()]
-            raise NonFiniteError(f"The covariance matrix has missing or infinite entries, at {listed(where)}.")
-        spread = np.sqrt(np.abs(S.diagonal()))
+        check_covariance(S, names)
         with np.errstate(over="ignore"):
-            skew = np.abs(S - S.T) > 1e-8 * np.outer(spread, spread)
             scatter = np.asfortranarray((S / 2 + S.T / 2) * float(n - 1))
-        if skew.any():
-            i, j = (int(k) for k in np.argwhere(skew)[0])
-            raise CovarianceError(
-                f"The covariance matrix is not symmetric: {S[i, j]:g} at ({shown(names[i])}, {shown(names[j])}) "
-                f"but {S[j, i]:g} at ({shown(names[j])}, {shown(names[i])})."
-            )
         if not np.isfinite(scatter).all():
             large = [names[j] for j in np.flatnonzero(~np.isfinite(scatter).all(axis=0)).tolist()]
             raise NonFiniteError(
                 f"The covariances of {listed(large)} times n − 1 are too large for float64: use a larger unit."
             )
         moments = cls(int(n), np.zeros(len(S)) if mean is None else mean, names, scatter=scatter)
-        _ = moments.R  # not positive definite: say so here and now
+        _ = moments.R  # refuses a matrix that is not positive definite
         return moments
 
     @classmethod
@@ -263,43 +248,45 @@ class Moments:
         progress: Progress | None = None,
         **reading: Any,
     ) -> Moments:
-        """From a file, a folder of Parquet files, a frame or an array, in one pass over batches of rows; on a cluster, by its workers."""
+        """Compute the moments of a file, a folder of Parquet files, a frame or an array in one pass over batches of rows.
+
+        A table of Dask is read by its workers.
+        """
         check_function("progress", progress)
-        return scanned(
-            open_table(data, columns=columns, missing=missing, **reading), missing=missing, progress=progress
-        )
+        settings = Reading(columns=columns, missing=missing, **reading)
+        return scan_source(open_table(data, settings), settings.missing, progress)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write them to a file, whose name ends in .moments: docs/scale.md has its format. R is what is kept, not the scatter."""
+        """Write the moments to a file, whose name ends in .moments; docs/scale.md has its format. R is stored, not the scatter."""
         if not str(path).lower().endswith(ENDING):
             raise OutputError(f"{path}: end the name of a file of moments in {ENDING}.")
         write_whole(path, pieces(self._content))
 
     def to_bytes(self) -> bytes:
-        """What `save` writes, for an engine that carries bytes."""
+        """Return the bytes that `save` writes."""
         return b"".join(pieces(self._content))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Moments:
-        """What `to_bytes` gave."""
+        """Return the moments that `to_bytes` made bytes of."""
         if not isinstance(data, bytes | bytearray | memoryview):
             raise SettingError(f"Moments.from_bytes: {short(data)} is no bytes; Moments.load reads files.")
-        return of_bytes(data, "What was given")
+        return cls(**read(Upload("What was given", bytes(data)))[0]._asdict())
 
     @property
-    def _content(self) -> Content:
-        return Content(self.n, self.mean, self.names, self.R, self.squared, self.dropped)
+    def _content(self) -> Summary:
+        return Summary(self.names, self.n, self.mean, R=self.R, squared=self.squared, dropped=self.dropped)
 
     @classmethod
     def load(cls, *paths: str | PathLike[str]) -> Moments:
-        """What `save` has written; of several files, the moments of all their rows together."""
+        """Read files that `save` has written; of several, return the moments of all their rows together."""
         if not paths:
             raise SettingError("Moments.load: give the path of at least one file.")
         return loaded(paths)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # also for copied and unpickled arrays, which could be written to
-        self.__dict__.update({key: frozen(v) if isinstance(v, np.ndarray) else v for key, v in state.items()})
+        self.__dict__.update({key: _frozen(v) if isinstance(v, np.ndarray) else v for key, v in state.items()})
 
     def _repr_html_(self) -> str:
         sd = self.spread / np.sqrt(max(self.n - 1.0, 1.0))
@@ -310,13 +297,43 @@ class Moments:
         return f"Moments(n={self.n}, p={self.p}, names={listed(self.names)})"
 
 
+def _frozen(values: Array) -> Array:
+    values = values.view()
+    values.flags.writeable = False
+    return values
+
+
+def given_moments(data: Any, reading: Reading, progress: Callable[[str], None] | None = None) -> Moments | None:
+    """Return moments, or the content of files of moments, of several all rows together; None for data of another kind.
+
+    Columns and units are those of `reading`. Where it names columns, files may differ in the others.
+    """
+    describe = Path(data).name if isinstance(data, str | PathLike) else "a table of moments"
+    parts = data if isinstance(data, list | tuple) else [data]
+    if isinstance(data, Moments):
+        moments = data
+    elif isinstance(data, Upload):
+        if data.ending != ENDING and not data.data.startswith(MARK):
+            return None
+        moments = Moments(**read(data)[0]._asdict())
+    elif parts and all(isinstance(one, Moments) for one in parts):
+        moments = merged(((f"Moments {k}", one) for k, one in enumerate(parts, start=1)), reading.columns)
+    elif parts and all(isinstance(one, str | PathLike) and is_moments(path_of(one)) for one in parts):
+        if progress is not None:
+            progress(f"reading {counted(len(parts), 'file')} of moments")
+        moments = loaded(parts, reading.columns)
+    else:
+        return None
+    return moments.read_as(reading, describe)
+
+
 def loaded(paths: Sequence[str | PathLike[str]], columns: Sequence[str] | None = None) -> Moments:
-    """The moments of files together. A file that is there twice, under whatever name, would count its rows twice."""
+    """Return the moments of files together. A file that is given twice, under any name, is refused: its rows would count twice."""
     seen: dict[bytes, str | PathLike[str]] = {}
 
     def read_all() -> Iterator[tuple[str, Moments]]:
         for path in paths:
-            content, checksum = read(*locate(path))
+            content, checksum = read(DiskFile(*locate(path)))
             if content.n and checksum in seen:
                 raise DataError(
                     f"{path} holds the same moments as {seen[checksum]}, so that every row would count twice: give each file once."
@@ -328,7 +345,7 @@ def loaded(paths: Sequence[str | PathLike[str]], columns: Sequence[str] | None =
 
 
 def merged(parts: Iterable[tuple[str, Moments]], columns: Sequence[str] | None) -> Moments:
-    """All of these, each with what messages call it; no more than two at a time are kept."""
+    """Merge moments, each with its name in messages; no more than two are kept at a time."""
     found: tuple[str, Moments] | None = None
     for describe, part in parts:
         try:
@@ -353,28 +370,8 @@ def _check_same_columns(one: Moments, other: Moments, describe: str) -> None:
         )
 
 
-def of_bytes(data: bytes, describe: str, widest: int | None = None) -> Moments:
-    return Moments(**parse(io.BytesIO(data), describe, widest)[0]._asdict())
-
-
-def gram_moments(source: Source) -> Moments | None:
-    """Moments through a Gram matrix, for rows in memory; None for files, and where values are missing or infinite."""
-    X = source.tensor if isinstance(source, TensorSource) else source.array
-    if X is None or not len(X):
-        return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean, scatter = source.scatter() if isinstance(source, TensorSource) else scatter_of(X)
-    return Moments(len(X), mean, source.names, scatter=scatter) if _usable(mean, scatter) else None
-
-
-def _usable(mean: Array, scatter: Array) -> bool:
-    variances = scatter.diagonal()
-    finite = np.isfinite(mean).all() and np.isfinite(variances).all()
-    return bool(finite and variances.min(initial=SMALLEST**2) >= SMALLEST**2)
-
-
-def moments_of_gram(gram: Moments) -> Moments | None:
-    """Moments with all their digits from a Gram matrix, where its conditioning allows; None where it takes the rows anew."""
+def resolved(gram: Moments) -> Moments | None:
+    """Return moments with all the digits of the rows from their scatter, or None where its conditioning is too poor for that."""
     if gram.n > gram.p and gram.scatter is not None:
         root = root_of_scatter(gram.scatter)
         if root is not None and root[1] >= WELL_CONDITIONED:
@@ -382,92 +379,12 @@ def moments_of_gram(gram: Moments) -> Moments | None:
     return None
 
 
-def scanned(source: Source, *, missing: Missing = "error", progress: Progress | None = None) -> Moments:
-    """Moments with every digit that the rows have: those of a wide file are read anew where a Gram matrix loses some."""
-    gram, p = None, len(source.names)
-    if source.repeatable and p >= WIDE and (source.rows is None or source.rows > p):
-        gram = read_gram(source, missing=missing, progress=progress)
-    return (None if gram is None else moments_of_gram(gram)) or read_moments(source, missing=missing, progress=progress)
-
-
-def moments_of_scan(found: Scan) -> Moments:
-    """The moments of a table in parts."""
-    n, mean, R = found.root
-    return Moments(n, mean, found.check.names, R=R, dropped=found.check.dropped)
-
-
-def read_moments(
-    source: Source,
-    *,
-    missing: Missing = "error",
-    progress: Progress | None = None,
-    sampler: Sampler | None = None,
-    least_rows: LeastRows | None = None,
-) -> Moments:
-    """Moments by orthogonal transformations, in one pass over the rows; the sampler sees them go by.
-
-    With `least_rows`, only of as many rows as a learner needs: fewer are refused before any p × p matrix is made.
-    """
+def scan_source(source: Source, missing: Missing = "error", progress: Progress | None = None) -> Moments:
+    """Compute moments with all the digits of the rows; a wide file is read again where a Gram matrix loses some."""
     p = len(source.names)
-    if p == 0:
-        raise DataError("There are no columns: a graph needs at least two.")
-    if isinstance(source, ScatteredSource):
-        return moments_of_scan(scan(source, missing))
-    total = Accumulator(p)
-    with np.errstate(over="ignore", invalid="ignore"):
-        dropped = _gone_through(source, missing, chunk_rows(p), total, sampler, progress, least_rows)
-        n, mean, R = total.finish()
-    return Moments(n, mean, source.names, R=R, dropped=dropped)
-
-
-def read_gram(
-    source: Source,
-    sampler: Sampler | None = None,
-    *,
-    missing: Missing = "error",
-    progress: Progress | None = None,
-    least_rows: LeastRows | None = None,
-) -> Moments | None:
-    """Moments through a Gram matrix, in one pass over the rows of a file; None where that loses digits. As `read_moments` otherwise."""
-    p = len(source.names)
-    total = Products(p)
-    with np.errstate(over="ignore", invalid="ignore"):
-        dropped = _gone_through(source, missing, gram_rows(p), total, sampler, progress, least_rows)
-        mean, scatter = total.finish()
-    if not _usable(mean, scatter) or not total.kept(scatter):
-        return None
-    return Moments(total.rows, mean, source.names, scatter=scatter, dropped=dropped)
-
-
-def _gone_through(
-    source: Source,
-    missing: Missing,
-    at_once: int,
-    total: Accumulator | Products,
-    sampler: Sampler | None,
-    progress: Progress | None,
-    least_rows: LeastRows | None,
-) -> int:
-    """Every usable row of a table to `total` and to the sampler; gives how many were left out.
-
-    The first rows wait until there are as many as the learner needs: with fewer, nothing is computed.
-    """
-    rows = RowCheck(source.names, missing)
-    least = 0 if least_rows is None else least_rows(len(source.names))
-    waiting: list[Array] = []
-    if progress is not None:
-        progress(0)
-    for block in source.batches(at_once):
-        waiting.append(rows.admit(block))
-        if rows.rows - rows.dropped >= least:
-            for clean in waiting:
-                total.add(clean)
-                if sampler is not None:
-                    sampler.add(clean)
-            waiting.clear()
-        if progress is not None:
-            progress(rows.rows)
-    rows.verdict(source.place)
-    if least_rows is not None:
-        check_size(rows.rows - rows.dropped, source.names, least_rows, source.place)
-    return rows.dropped
+    if source.repeatable and p >= MANY_COLUMNS and (source.rows is None or source.rows > p):
+        gram = gram_pass(source, missing, progress)
+        moments = None if gram is None else resolved(Moments(**gram._asdict()))
+        if moments is not None:
+            return moments
+    return Moments(**root_pass(source, missing, progress)._asdict())

@@ -1,4 +1,4 @@
-"""Moments as files: pieces of a table are worked through where they lie, and only these files travel (docs/scale.md).
+"""The file format of `Moments` (docs/scale.md).
 
 From the first byte to the last: the mark `ordag\\0mo`, the version of the format and the length of the header as unsigned 32-bit numbers;
 the header, JSON in UTF-8: `names`, `rows`, `dropped`, `squared`; the means; the triangle of R row by row, each row from its
@@ -14,12 +14,13 @@ import struct
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.data.sources.paths import File, opened, stamp_of, too_wide, unchanged
+from ordag.data.passes import Summary
+from ordag.data.sources.paths import File
 from ordag.data.table_checks import check_names
 from ordag.errors import ColumnError, UnreadableError
 
@@ -27,34 +28,20 @@ ENDING = ".moments"
 MARK = b"ordag\0mo"
 VERSION = 1
 START = struct.Struct("<8sII")
-LONGEST_HEADER = 2**28
-LONGEST_LIST = 16  # commas for each column that a file in memory may have: some names have a few
+LONGEST_HEADER = 2**28  # bytes
+LONGEST_LIST = 16  # commas in the header for each column that an upload may have: some names have a few
 
 
-class Content(NamedTuple):
-    """What a file holds: the parts of `Moments`."""
-
-    n: int
-    mean: Array
-    names: tuple[str, ...]
-    R: Array
-    squared: bool
-    dropped: int
-
-
-def pieces(content: Content) -> Iterator[bytes]:
-    """The bytes of a file, a piece at a time."""
-    known = {
-        "names": list(content.names),
-        "rows": content.n,
-        "dropped": content.dropped,
-        "squared": bool(content.squared),
-    }
-    header = json.dumps(known).encode("ascii")
+def pieces(moments: Summary) -> Iterator[bytes]:
+    """Yield the bytes of a file piece by piece."""
+    counts = {"rows": moments.n, "dropped": moments.dropped, "squared": bool(moments.squared)}
+    header = json.dumps({"names": list(moments.names), **counts}).encode("ascii")
     total = hashlib.sha256()
-    rows = (content.R[k, k:] for k in range(len(content.names)))
+    R = moments.R
+    assert R is not None
+    rows = (R[k, k:] for k in range(len(moments.names)))
     start = START.pack(MARK, VERSION, len(header)) + header
-    for piece in chain([start], map(_numbers, chain([content.mean], rows))):
+    for piece in chain([start], map(_numbers, chain([moments.mean], rows))):
         total.update(piece)
         yield piece
     yield total.digest()
@@ -64,30 +51,30 @@ def _numbers(values: Array) -> bytes:
     return np.ascontiguousarray(values, dtype="<f8").tobytes()
 
 
-def is_moments(path: File) -> bool:
-    """Whether this is a file of moments, by its name or its first bytes."""
+def is_moments(path: Path) -> bool:
+    """Recognise a file of moments by its name or its first bytes."""
     if path.suffix.lower() == ENDING:
         return True
     try:
-        if isinstance(path, Path) and not path.is_file():
+        if not path.is_file():
             return False
         with path.open("rb") as file:
             return file.read(len(MARK)) == MARK
-    except (OSError, ValueError):  # said by whoever opens it next
+    except (OSError, ValueError):  # the reader that opens it next reports it
         return False
 
 
-def read(path: Path, describe: str) -> tuple[Content, bytes]:
-    """What a file holds, if it is whole, and its checksum; nothing in it is believed before that is."""
-    with unchanged(path, describe, stamp_of(path, describe)), opened(path, describe) as file:
+def read(file: File) -> tuple[Summary, bytes]:
+    """Read a file; return its content and its checksum, which has been verified."""
+    with file.unchanged(), file.open() as opened:
         try:
-            return parse(file, describe)
+            return _parse(opened, file)
         except OSError as error:
-            raise UnreadableError(f"{describe} could not be read: {error.strerror or error}.") from error
+            raise UnreadableError(f"{file.describe} could not be read: {error.strerror or error}.") from error
 
 
-def parse(file: BinaryIO, describe: str, widest: int | None = None) -> tuple[Content, bytes]:
-    """The same of an open file, or of bytes that somebody has sent, of which `widest` columns are taken at the most."""
+def _parse(file: BinaryIO, origin: File) -> tuple[Summary, bytes]:
+    describe = origin.describe
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     if not size:
@@ -108,12 +95,10 @@ def parse(file: BinaryIO, describe: str, widest: int | None = None) -> tuple[Con
     if length > LONGEST_HEADER or length > size:
         raise cut if length <= LONGEST_HEADER else _damaged(describe)
     header = file.read(length)
-    if widest is not None and header.count(b",") >= LONGEST_LIST * widest:  # as many texts would be made
-        raise too_wide(describe, widest)
+    origin.check_width(header.count(b",") // LONGEST_LIST)  # each name becomes a text in memory
     names, known = _header(header, describe)
     p = len(names)
-    if widest is not None and p > widest:
-        raise too_wide(describe, widest)
+    origin.check_width(p)
     expected = START.size + length + 8 * (p + p * (p + 1) // 2) + 32
     if size < expected:
         raise cut
@@ -132,19 +117,16 @@ def parse(file: BinaryIO, describe: str, widest: int | None = None) -> tuple[Con
         check_names(names)
     except ColumnError as error:
         raise UnreadableError(f"{describe} has names that it cannot have. {error}") from error
-    return Content(known["rows"], mean, names, R, known["squared"], known["dropped"]), total.digest()
+    summary = Summary(names, known["rows"], mean, R=R, squared=known["squared"], dropped=known["dropped"])
+    return summary, total.digest()
 
 
 def _header(header: bytes, describe: str) -> tuple[tuple[str, ...], dict[str, Any]]:
     try:
         known = json.loads(header)
         counts = all(type(known[key]) is int and known[key] >= 0 for key in ("rows", "dropped"))
-        if (
-            counts
-            and known["names"]
-            and type(known["squared"]) is bool
-            and all(type(name) is str for name in known["names"])
-        ):
+        named = known["names"] and all(type(name) is str for name in known["names"])
+        if counts and named and type(known["squared"]) is bool:
             return tuple(known["names"]), known
     except (ValueError, KeyError, TypeError, RecursionError):
         pass

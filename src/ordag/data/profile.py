@@ -1,4 +1,4 @@
-"""What is kept of the rows of a table: an even sample, and a `Profile`, what they say beside their moments."""
+"""`Profile`: an even sample of the rows of a table and the extremes of its columns, taken as the rows are read."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from ordag.arrays import Array
 
-NUMBERS = 2**18
-"""Numbers in a profile's sample of rows, two megabytes; of wide tables it has a few hundred rows all the same."""
+PROFILE_NUMBERS = 2**18
+"""Numbers in the rows of a profile, two megabytes; wide tables have a few hundred rows all the same."""
 
 MOST_ROWS, FEWEST_ROWS = 20_000, 200
 
@@ -21,10 +21,8 @@ class Rows(NamedTuple):
     stride: int
 
     def thinned(self, most: int) -> Rows:
-        """Every second, fourth, … of them, so that there are no more than `most`."""
-        step = 1
-        while len(self.values) > most * step:
-            step *= 2
+        """Return every second, fourth, … row, so that there are at most `most`."""
+        step = stride_of(len(self.values), most)
         return Rows(np.ascontiguousarray(self.values[::step]), self.stride * step)
 
 
@@ -38,7 +36,7 @@ class Profile(NamedTuple):
 
     @classmethod
     def of(cls, X: Array) -> Profile:
-        """That of rows in memory. Only where the sample looks scaled to a range are all rows gone through for the extremes."""
+        """Profile rows in memory. All rows are searched for the extremes only where the sample looks scaled to a range."""
         stride = -(-len(X) // sample_size(X.shape[1]))
         rows = np.array(X[::stride])
         least, most = rows.min(axis=0), rows.max(axis=0)
@@ -48,23 +46,23 @@ class Profile(NamedTuple):
                 least, most = X.min(axis=0), X.max(axis=0)
         return cls(rows, stride, least, most)
 
+    def thinned(self, most: int) -> Profile:
+        """Return the profile with at most `most` rows, as `Rows.thinned`."""
+        rows = Rows(self.rows, self.stride).thinned(most)
+        return Profile(rows.values, rows.stride, self.least, self.most)
 
-def stride_of(n: int, most: int) -> int:
-    """How far apart the rows are that a `Sampler` keeps of n, no more than `most` of them: 1, 2, 4, …"""
-    stride = 1
-    while -(-n // stride) > most:
-        stride *= 2
-    return stride
+    def scaled(self, columns: list[int], factors: Array) -> Profile:
+        """Return the profile of these columns, each multiplied by its factor."""
+        ends = self.least[columns] * factors, self.most[columns] * factors
+        rows = np.ascontiguousarray(self.rows[:, columns] * factors)
+        return Profile(rows, self.stride, np.minimum(*ends), np.maximum(*ends))
 
 
 class Sampler:
-    """Takes blocks of rows as they go by; keeps every row, then every second, every fourth, …
+    """Keeps every row of the blocks added to it, then every second, every fourth, …, so that there are at most `limit`."""
 
-    It keeps what a profile needs, or `keep` numbers if that is more.
-    """
-
-    def __init__(self, p: int, keep: int = 0) -> None:
-        self._limit = max(sample_size(p), keep // max(p, 1))
+    def __init__(self, p: int, limit: int) -> None:
+        self._limit = limit
         self._held: list[Array] = []
         self._stride, self._count, self._position = 1, 0, 0
         self._least, self._most = np.full(p, np.inf), np.full(p, -np.inf)
@@ -82,19 +80,21 @@ class Sampler:
             self._held = [np.concatenate(self._held)[::2].copy()]
             self._stride, self._count = 2 * self._stride, len(self._held[0])
 
-    @property
-    def rows(self) -> Rows:
-        """All that was kept."""
+    def finish(self) -> Profile:
+        """Return all rows that were kept, and the extremes of all that were added."""
         if len(self._held) != 1:
             self._held = [np.concatenate([np.empty((0, len(self._least))), *self._held])]
-        return Rows(self._held[0], self._stride)
-
-    @property
-    def profile(self) -> Profile:
-        rows = self.rows.thinned(sample_size(len(self._least)))
-        return Profile(rows.values, rows.stride, self._least, self._most)
+        return Profile(self._held[0], self._stride, self._least, self._most)
 
 
-def sample_size(p: int) -> int:
-    """Rows in the profile of a table with p columns."""
-    return max(FEWEST_ROWS, min(MOST_ROWS, NUMBERS // max(p, 1)))
+def stride_of(n: int, most: int) -> int:
+    """Return the stride, a power of 2, at which a `Sampler` keeps at most `most` of n rows."""
+    stride = 1
+    while -(-n // stride) > most:
+        stride *= 2
+    return stride
+
+
+def sample_size(p: int, numbers: int = 0) -> int:
+    """Return the rows in the profile of a table with p columns, or in a sample of `numbers` numbers if that is more."""
+    return max(FEWEST_ROWS, min(MOST_ROWS, PROFILE_NUMBERS // max(p, 1)), numbers // max(p, 1))

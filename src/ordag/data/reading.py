@@ -1,25 +1,28 @@
-"""`Reading`: the settings with which a table is read, each said once."""
+"""`Reading`: the settings by which a table is read, and the remedies that an error on a table offers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from ordag.checks import as_number, is_flag, short
-from ordag.errors import SettingError
+from ordag.errors import Remedy, SettingError
 from ordag.settings import Settings, choice, declared, setting
-from ordag.words import did_you_mean
+from ordag.words import did_you_mean, listed, shown
 
 Missing = Literal["error", "drop"]
 
 CHANGES = ("log", "standardise")
-"""What may be done to a column beside multiplying it."""
+"""Changes of a column other than a factor."""
+
+FEWEST_COLUMNS = 2
+"""Columns that a graph needs."""
 
 
 def _as_given(_: str, value: Any) -> Any:
-    """Checked where it is used, with the table at hand."""
+    """Leave the check to the reader, which has the table at hand."""
     return value
 
 
@@ -54,7 +57,7 @@ def _change(name: str, column: str, change: Any) -> float | str:
 
 
 def changes_from_text(texts: Sequence[str]) -> dict[str, float | str]:
-    """`height=100`, `income=log`: the last = stands between a column and its change."""
+    """Parse changes such as `height=100` and `income=log`, split at the last = of each."""
     changes: dict[str, float | str] = {}
     for text in texts:
         column, _, typed = text.rpartition("=")
@@ -74,7 +77,7 @@ def changes_from_text(texts: Sequence[str]) -> dict[str, float | str]:
 
 @dataclass(frozen=True)
 class Reading(Settings):
-    """Which columns of a table, in which units, which rows, and how a text file is laid out."""
+    """Which columns of a table, in which units, which rows, and the layout of a text file."""
 
     columns: Sequence[str] | None = setting(None, _as_given, "names of the columns to use, all by default")
     transform: Mapping[str, float | str] | None = setting(
@@ -92,14 +95,37 @@ class Reading(Settings):
     header: bool = setting(True, _header, "False if the first line of a text file is data already")
 
     def refuse_layout(self, describe: str) -> None:
-        """Settings of text files would be of no effect on other tables: refuse them, so that nobody believes in one."""
+        """Refuse the settings of text files for a table of another kind, on which they would have no effect."""
         layout = {name: getattr(self, name) for name in ("separator", "encoding", "decimal", "header")}
         given = [name for name, value in layout.items() if value is not None and value is not True]
         if given:
             raise SettingError(f"{', '.join(given)}: {describe} is not read as text, so leave that out.", given)
 
 
+DEFAULT_READING = Reading()
+
+
 def split_reading(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Those of the settings that `Reading` has, and the others."""
+    """Split settings into those of `Reading` and the others."""
     reading = {name: settings[name] for name in declared(Reading) if name in settings}
     return reading, {name: value for name, value in settings.items() if name not in reading}
+
+
+DECIMAL_COMMA = Remedy("take , for the decimal mark", {"decimal": ","})
+NO_HEADER = Remedy("take the first line for data", {"header": False})
+LATIN = Remedy("read it in the encoding latin-1", {"encoding": "latin-1"})
+
+
+def without(unwanted: Collection[str], names: Sequence[str]) -> list[Remedy]:
+    """Offer to leave columns out, if enough others remain."""
+    kept = [name for name in names if name not in unwanted]
+    if len(kept) < FEWEST_COLUMNS:
+        return []
+    out = [name for name in names if name in unwanted]
+    what = listed(out) if all(map(str.strip, out)) else "the column that has no name"
+    return [Remedy(f"go on without {what}", {"columns": kept})]
+
+
+def split_at(separator: str) -> Remedy:
+    """Offer another separator."""
+    return Remedy(f"split at {'tabs' if separator == chr(9) else shown(separator)}", {"separator": separator})

@@ -1,7 +1,7 @@
-"""Rows in, the triangular root R of their centred scatter out, in one pass and without losing digits.
+"""The centred scatter of rows and its triangular root R, in one pass and without losing digits.
 
 Forming a Gram matrix is several times quicker than a QR factorisation but keeps only half the digits.
-`Accumulator` has both: R of a first chunk by QR, then Gram matrices of later rows, as they are where that R is well
+`Accumulator` combines both: R of a first chunk by QR, then Gram matrices of later rows, as they are where that R is well
 conditioned, else *whitened* by it: near a multiple of the identity as long as later rows resemble the first. Where they do
 not, a QR again.
 """
@@ -18,23 +18,22 @@ from ordag.linalg import EPSILON, add_products, cholesky, lengths, reciprocal_co
 WELL_CONDITIONED = 1e-6
 """Reciprocal condition number of the correlations above which a Gram matrix loses at most six of sixteen digits."""
 
-
-WIDE = 1000
-"""Columns from which a file is read by way of a Gram matrix: quicker than orthogonal transformations, and in less memory."""
+MANY_COLUMNS = 1000
+"""Columns from which a file is read through a Gram matrix: quicker than orthogonal transformations, and in less memory."""
 
 
 def chunk_rows(p: int) -> int:
-    """How many rows to work on at once: enough for matrix-matrix speed, no more than two p × p matrices or a megabyte."""
+    """Return the rows to work on at once: enough for matrix-matrix speed, no more than two p × p matrices or a megabyte."""
     return max(2 * p, 2**17 // p)
 
 
 def gram_rows(p: int) -> int:
-    """How many rows to add to a Gram matrix at once: of many columns a thousand, or as many as make 64 megabytes."""
-    return chunk_rows(p) if p < WIDE else max(2**10, 2**23 // p)
+    """Return the rows to add to a Gram matrix at once: of many columns a thousand, or as many as make 64 megabytes."""
+    return chunk_rows(p) if p < MANY_COLUMNS else max(2**10, 2**23 // p)
 
 
 def scatter_of(X: Array) -> tuple[Array, Array]:
-    """Mean and centred scatter (X − x̄)ᵀ(X − x̄) of rows in memory; only the lower triangle of the scatter is filled."""
+    """Return mean and centred scatter (X − x̄)ᵀ(X − x̄) of rows in memory; only the lower triangle of the scatter is filled."""
     n, p = X.shape
     total = Products(p, X.mean(axis=0, dtype=np.float64))
     step = gram_rows(p)
@@ -44,9 +43,9 @@ def scatter_of(X: Array) -> tuple[Array, Array]:
 
 
 class Products:
-    """Takes blocks of rows, gives their mean and centred scatter, in its lower triangle; memory is that matrix and a block.
+    """Sums blocks of rows up to their mean and centred scatter, in its lower triangle; memory is that matrix and a block.
 
-    Rows are shifted by `shift` or, without one, by the mean of the first block, so that what is taken off at the end is small.
+    Rows are shifted by `shift` or, without one, by the mean of the first block, so that the correction at the end is small.
     """
 
     def __init__(self, p: int, shift: Array | None = None) -> None:
@@ -69,19 +68,19 @@ class Products:
         add_products(self.scatter, shifted.T)
 
     def finish(self) -> tuple[Array, Array]:
-        """Mean and scatter; afterwards there is nothing to add to."""
+        """Return mean and scatter; nothing can be added afterwards."""
         shift = np.zeros(len(self.total)) if self.shift is None else self.shift
         n = max(self.rows, 1)
         self._buffer = np.empty((0, 0))
         return shift + self.total / n, blas.dsyr(-1.0 / n, self.total, lower=1, a=self.scatter, overwrite_a=1)
 
     def kept(self, scatter: Array) -> bool:
-        """Whether no more than a digit went with what was taken off at the end: the first rows were like the others."""
+        """Return whether the correction at the end cost no more than a digit: the first rows were like the others."""
         return bool((self.total**2 <= 9.0 * max(self.rows, 1) * scatter.diagonal()).all())
 
 
 def root_of_scatter(scatter: Array) -> tuple[Array, float] | None:
-    """Upper triangular R with RᵀR = scatter (from its lower triangle), and how well conditioned it is.
+    """Return upper triangular R with RᵀR = scatter (from its lower triangle), and how well conditioned it is.
 
     The second number is the reciprocal condition of the correlation matrix (LAPACK's estimate in the 1-norm).
     None where the scatter is not numerically positive definite.
@@ -95,7 +94,7 @@ def root_of_scatter(scatter: Array) -> tuple[Array, float] | None:
 
 
 def merge_roots(parts: list[tuple[int, Array, Array]]) -> tuple[int, Array, Array]:
-    """(n, mean, R) of the union of row sets given as (n, mean, R): stack the roots and the mean shifts, and QR.
+    """Return (n, mean, R) of the union of row sets given as (n, mean, R): stack the roots and the mean shifts, and QR.
 
     For two sets the shift is the single row $\\sqrt{n_a n_b / (n_a + n_b)}\\,(\\bar x_a - \\bar x_b)$; for several,
     the rows $\\sqrt{n_i}(\\bar x_i - \\bar x)$ have the same Gram matrix.
@@ -109,7 +108,7 @@ def merge_roots(parts: list[tuple[int, Array, Array]]) -> tuple[int, Array, Arra
 
 
 class Accumulator:
-    """Takes blocks of rows, gives (n, mean, R) of all of them; memory is a few p × p matrices."""
+    """Sums blocks of rows up to (n, mean, R) of all of them; memory is a few p × p matrices."""
 
     def __init__(self, p: int) -> None:
         self.p = p
@@ -123,9 +122,9 @@ class Accumulator:
         self.products: Array | None = None  # of all rows about the base mean, where there are any since it
 
     def _rest_on(self, base: tuple[int, Array, Array]) -> None:
-        """Add later rows to these."""
+        """Start adding later rows to this base."""
         self.base = base
-        self.whitens = not _plain(base[2])
+        self.whitens = not _well_conditioned(base[2])
         self.rows, self.total, self.products = 0, np.zeros(self.p), None
 
     def add(self, block: Array) -> None:
@@ -173,7 +172,7 @@ class Accumulator:
         return state
 
     def _root(self, products: Array, total: Array, rows: int) -> tuple[int, Array, Array] | None:
-        """The state that `products` stand for, or None where their Cholesky factor has lost digits.
+        """Return (n, mean, R) of `products`, or None where their Cholesky factor has lost digits.
 
         With base (n₁, μ₁, R₁), later rows y = (x − μ₁)R₁⁻¹ and h = Σy, the centred scatter of all N rows is
         R₁ᵀ(I + Σyᵀy − hᵀh/N)R₁; with the bracket = UᵀU, the root is U R₁. Where R₁ does not whiten, y = x − μ₁, and the
@@ -191,8 +190,8 @@ class Accumulator:
         return n + rows, mean + total / (n + rows), np.triu(root[0] @ R) if self.whitens else root[0]
 
 
-def _plain(R: Array) -> bool:
-    """Whether products of rows like those behind R keep eleven digits and more as they are."""
+def _well_conditioned(R: Array) -> bool:
+    """Return whether products of rows like those behind R keep eleven digits and more without whitening."""
     size = lengths(R)
     if not ((size > SMALLEST) & (size < LARGEST)).all():
         return False
@@ -200,7 +199,7 @@ def _plain(R: Array) -> bool:
 
 
 def root_of_rows(X: Array) -> tuple[int, Array, Array]:
-    """(n, mean, R) of rows in memory by QR: all the digits that the rows have."""
+    """Return (n, mean, R) of rows in memory by QR, with all the digits of the rows."""
     mean = X.mean(axis=0)
     centred = X - mean
     missed = centred.mean(axis=0)
@@ -208,5 +207,5 @@ def root_of_rows(X: Array) -> tuple[int, Array, Array]:
 
 
 def _resolved(R: Array) -> bool:
-    """Whether no column of R is a combination of the earlier ones to within rounding, so that R can whiten."""
+    """Return whether no column of R is a combination of the earlier ones to within rounding, so that R can whiten."""
     return bool((np.abs(np.diagonal(R)) > 8 * EPSILON * lengths(R)).all())

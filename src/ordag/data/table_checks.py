@@ -1,20 +1,20 @@
-"""What every table is checked for, once, before anything is computed from it."""
+"""The checks of every table and of moments, made once before anything is computed from them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.checks import as_list, check_text, short
-from ordag.data.reading import Missing
-from ordag.data.remedies import without
+from ordag.checks import as_list, as_numbers, check_text, short
+from ordag.data.reading import Missing, without
 from ordag.errors import (
     ColumnError,
     ConstantColumnError,
+    CovarianceError,
     DataError,
     MissingValuesError,
     NonFiniteError,
@@ -22,21 +22,30 @@ from ordag.errors import (
     TooFewRowsError,
     UnderflowError,
 )
-from ordag.linalg import EPSILON
+from ordag.linalg import EPSILON, cholesky_until
 from ordag.words import counted, joined, listed, shown
 
 LeastRows: TypeAlias = Callable[[int], int]
-"""How many rows p columns take, for those who cannot do with fewer."""
+"""The least number of rows for p columns."""
 
 FEW_ROWS = 5
-"""What a regression on one variable takes, to leave something to test."""
+"""Rows that a regression on one variable needs, to leave a residual to test."""
 
 SMALLEST, LARGEST = 1e-135, 1e145
-"""Lengths of centred columns between which squares, and quotients of squares, stay within float64."""
+"""Lengths of centred columns between which squares and their quotients stay within float64."""
+
+
+SMALL_MATRIX = 300
+"""Columns up to which a copy of a matrix is quicker than a loop over its rows."""
+
+
+def name_list(names: Any, setting: str = "names") -> list[str]:
+    return [str(name) for name in as_list(names, f"{setting}={short(names)}: give a list of names.")]
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
-    names = [str(name) for name in as_list(names, f"names={short(names)}: give a list of names.")]
+    """Refuse names that are not distinct texts."""
+    names = name_list(names)
     if len(set(names)) < len(names):
         doubled = sorted(name for name, count in Counter(names).items() if count > 1)
         raise ColumnError(f"Column names must differ, but {listed(doubled)} stands more than once: rename one of them.")
@@ -45,7 +54,7 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 class RowCheck:
-    """Lets clean rows through, counts the others, and at the end says what is wrong with them."""
+    """Passes on complete finite rows, counts the others, and refuses the table at the end if it has to."""
 
     def __init__(self, names: tuple[str, ...], missing: Missing) -> None:
         self.names = names
@@ -54,59 +63,57 @@ class RowCheck:
         self.dropped = 0
         self.absent = np.zeros(len(names), np.int64)
         self.infinite = np.zeros(len(names), np.int64)
-        self.parts: list[int] = []  # of a table in parts, those with such rows
+        self.partitions: list[int] = []  # of a table of Dask, those with such rows
 
     @classmethod
     def merged(cls, checks: Sequence[RowCheck]) -> RowCheck:
-        """The check of all the rows that these have seen."""
+        """Return the check of all the rows that these have seen."""
         whole = cls(checks[0].names, checks[0].missing)
         for one in checks:
             whole.rows += one.rows
             whole.dropped += one.dropped
             whole.absent += one.absent
             whole.infinite += one.infinite
-            whole.parts += one.parts
+            whole.partitions += one.partitions
         return whole
 
-    def note_part(self, number: int) -> None:
-        """What is wrong with the rows, if anything is, is wrong with those of this part."""
-        self.parts = [number] if self.infinite.any() or self.absent.any() else []
+    def note_partition(self, number: int) -> None:
+        """Record that these rows are those of a partition."""
+        self.partitions = [number] if self.infinite.any() or self.absent.any() else []
 
     def admit(self, block: Array) -> Array:
-        """The rows of `block` that can be used."""
+        """Return the rows of `block` that can be used."""
         self.rows += len(block)
         with np.errstate(over="ignore", invalid="ignore"):
             clean = bool(np.isfinite(block.sum()))
         if clean:
             return block
         absent = np.isnan(block)
-        whole = ~absent.any(axis=1)
-        infinite = np.isinf(block) & ~absent.any(
-            axis=1, keepdims=True
-        )  # rows with missing values are not used, whatever else they hold
+        whole = np.asarray(~absent.any(axis=1))
+        infinite = np.isinf(block) & whole[:, None]  # the other rows are not used, whatever they hold
         self.absent += absent.sum(axis=0)
         self.infinite += infinite.sum(axis=0)
         self.dropped += int(len(block) - whole.sum())
         return block[whole & ~infinite.any(axis=1)]
 
-    def verdict(self, place: str = "") -> None:
-        """Refuse what is wrong with the rows; the sentence begins with `place`, if that is known."""
+    def verdict(self, prefix: str = "") -> None:
+        """Refuse infinite values, and missing ones unless their rows are dropped; the sentence begins with `prefix`."""
         if self.infinite.any():
             raise NonFiniteError(
-                f"{place}Infinite values in {self._counts(self.infinite)}{self._place()}: remove those rows or columns, or correct "
-                "the values.",
+                f"{prefix}Infinite values in {self._counts(self.infinite)}{self._in_partitions()}: remove those rows or columns, or "
+                "correct the values.",
                 remedies=self._without(self.infinite),
             )
         if self.dropped and self.dropped == self.rows:
             raise MissingValuesError(
-                f"{place}Every row has missing values, in {self._counts(self.absent)}: fill them in, or leave those columns out "
+                f"{prefix}Every row has missing values, in {self._counts(self.absent)}: fill them in, or leave those columns out "
                 "(columns=…, --columns).",
                 remedies=self._without(self.absent),
             )
         if self.dropped and self.missing == "error":
             raise MissingValuesError(
-                f"{place}{counted(self.dropped, 'row')} of {self.rows:,} {'has' if self.dropped == 1 else 'have'} missing values, in "
-                f"{self._counts(self.absent)}{self._place()}: fill them in, leave those columns out, or drop the rows with "
+                f"{prefix}{counted(self.dropped, 'row')} of {self.rows:,} {'has' if self.dropped == 1 else 'have'} missing values, in "
+                f"{self._counts(self.absent)}{self._in_partitions()}: fill them in, leave those columns out, or drop the rows with "
                 "missing='drop' (--missing drop).",
                 remedies=[
                     Remedy(f"leave out {counted(self.dropped, 'row')} with missing values", {"missing": "drop"}),
@@ -117,37 +124,37 @@ class RowCheck:
     def _without(self, counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[Remedy]:
         return without({self.names[j] for j in np.flatnonzero(counts)}, self.names)
 
-    def _place(self) -> str:
-        if not self.parts:
+    def _in_partitions(self) -> str:
+        if not self.partitions:
             return ""
-        numbers = joined([str(part) for part in self.parts])
-        return f", in partition{'s' if len(self.parts) > 1 else ''} {numbers} (the first is 0)"
+        numbers = joined([str(number) for number in self.partitions])
+        return f", in partition{'s' if len(self.partitions) > 1 else ''} {numbers} (the first is 0)"
 
     def _counts(self, counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> str:
         return joined([f"{shown(self.names[j])} ({counted(int(counts[j]), 'row')})" for j in np.flatnonzero(counts)])
 
 
 def least_squares_rows(p: int) -> int:
-    """Rows that leave a regression on all other columns a residual to test."""
+    """Return the rows that a regression on all other columns needs, to leave a residual to test."""
     return p + 2
 
 
-def check_size(n: int, names: Sequence[str], least_rows: LeastRows = least_squares_rows, place: str = "") -> None:
-    """Refuse a table with too few columns for a graph, or too few rows for its columns; `place` as in `RowCheck.verdict`."""
+def check_size(n: int, names: Sequence[str], least_rows: LeastRows = least_squares_rows, prefix: str = "") -> None:
+    """Refuse a table with too few columns for a graph, or too few rows for its columns; `prefix` as in `RowCheck.verdict`."""
     p = len(names)
     if p == 0:
-        raise DataError(f"{place}There are no columns: a graph needs at least two.")
+        raise DataError(f"{prefix}There are no columns: a graph needs at least two.")
     if n == 0:
-        raise TooFewRowsError(f"{place}There are no rows: nothing can be learned from an empty table.")
+        raise TooFewRowsError(f"{prefix}There are no rows: nothing can be learned from an empty table.")
     if p == 1:
-        raise DataError(f"{place}There is only one column, {shown(names[0])}: a graph needs at least two.")
+        raise DataError(f"{prefix}There is only one column, {shown(names[0])}: a graph needs at least two.")
     if n < least_rows(p):
         most = max((q for q in range(2, p) if least_rows(q) <= n), default=0)
         fewer = f" or at most {most} of the columns (columns=…, --columns)" if most else ""
         sparse = ", or regress on few of them: method='cvs', variance='sparse' (--method cvs --variance sparse)"
         able = n >= FEW_ROWS and least_rows is least_squares_rows
         raise TooFewRowsError(
-            f"{place}{counted(n, 'row')} and {p} variables: the tests need at least {least_rows(p)} rows. Use more rows{fewer}"
+            f"{prefix}{counted(n, 'row')} and {p} variables: the tests need at least {least_rows(p)} rows. Use more rows{fewer}"
             f"{sparse if able else ''}."
         )
 
@@ -155,10 +162,7 @@ def check_size(n: int, names: Sequence[str], least_rows: LeastRows = least_squar
 def check_moments(
     n: int, mean: Array, spread: Array, names: tuple[str, ...], least_rows: LeastRows = least_squares_rows
 ) -> None:
-    """What a learner needs of a table: enough columns, enough rows, and columns that vary.
-
-    `spread` are the lengths of the centred columns.
-    """
+    """Refuse moments with too few columns or rows, or with columns that do not vary; `spread` are the lengths of the centred columns."""
     check_size(n, names, least_rows)
     large = [names[j] for j in np.flatnonzero(~(spread <= LARGEST))]
     if large:
@@ -182,3 +186,61 @@ def check_moments(
                 f"The values of {listed(small)} differ by so little (less than {SMALLEST:g}) that their squares vanish in "
                 "float64: use a smaller unit, that is, multiply the column."
             )
+
+
+def shaped(values: Any, what: str, *shape: int) -> Array:
+    """Return the values as a float64 array, which must have this shape; a float64 array is not copied."""
+    right = isinstance(values, np.ndarray) and values.dtype == np.float64
+    array: Array = values if right else as_numbers(values, what)
+    if array.shape != shape:
+        raise ColumnError(f"{what} has shape {array.shape}; for {shape[0]} columns it is {shape}.")
+    return array
+
+
+def check_finite(mean: Array, values: Array, names: tuple[str, ...]) -> None:
+    """Refuse a mean, or a root or variances, with an entry that is not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(mean.sum() + values.sum()):
+            return
+    finite = np.isfinite(mean) & np.isfinite(np.atleast_2d(values)).all(axis=0)
+    wrong = [names[j] for j in np.flatnonzero(~finite)]
+    if wrong:
+        raise NonFiniteError(
+            f"The moments of {listed(wrong)} are not finite numbers. If they come from rows, their values are too large to square in "
+            "float64: use a larger unit."
+        )
+
+
+def is_triangle(R: Array) -> bool:
+    """Return whether R is upper triangular; a large matrix is searched in the order of its entries, without a copy."""
+    p = len(R)
+    if p <= SMALL_MATRIX:
+        return not np.tril(R, -1).any()
+    columns = R.T if R.flags.f_contiguous else None
+    return not any((R[k, :k] if columns is None else columns[k, k + 1 :]).any() for k in range(p))
+
+
+def check_covariance(S: Array, names: Sequence[str]) -> None:
+    """Refuse a matrix with infinite or missing entries, or one that is not symmetric."""
+    if not np.isfinite(S).all():
+        where = [names[j] for j in np.flatnonzero(~np.isfinite(S).all(axis=0)).tolist()]
+        raise NonFiniteError(f"The covariance matrix has missing or infinite entries, at {listed(where)}.")
+    spread = np.sqrt(np.abs(S.diagonal()))
+    with np.errstate(over="ignore"):
+        skew = np.abs(S - S.T) > 1e-8 * np.outer(spread, spread)
+    if skew.any():
+        i, j = (int(k) for k in np.argwhere(skew)[0])
+        raise CovarianceError(
+            f"The covariance matrix is not symmetric: {S[i, j]:g} at ({shown(names[i])}, {shown(names[j])}) "
+            f"but {S[j, i]:g} at ({shown(names[j])}, {shown(names[i])})."
+        )
+
+
+def not_positive_definite(scatter: Array, names: tuple[str, ...]) -> CovarianceError:
+    """Return the error for a scatter that has no Cholesky factor."""
+    k = cholesky_until(scatter)[1]
+    before = f" given {listed(names[: k - 1], 4)}" if k > 1 else ""
+    return CovarianceError(
+        f"The covariance matrix is not positive definite in float64: {shown(names[k - 1])} has no variance left{before}. "
+        "Leave that column out, or give the rows instead of their covariances."
+    )

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ordag.arrays import Array, Indices, Mask
+from ordag.data.covariance_estimators import robust_moments, shrinkage_moments
 from ordag.data.moments import Moments
-from ordag.data.robust import robust_moments
-from ordag.data.shrinkage import shrinkage_moments
 from ordag.data.table import Table
 from ordag.data.table_checks import check_size
 from ordag.linalg import inverse, triangle

@@ -27,7 +27,7 @@ from ordag.arrays import Array
 from ordag.data.moments import Moments
 from ordag.data.reading import Missing
 from ordag.data.scatter import chunk_rows
-from ordag.data.sources import ScatteredSource, Source
+from ordag.data.sources import DaskSource, Source
 from ordag.data.sources.source import regroup
 from ordag.data.table_checks import RowCheck
 from ordag.resampling.resamplers import GramResampler, child, whiten
@@ -63,7 +63,7 @@ def poisson_sums(
     `starts` are the usable rows before each part of a table that lies in parts: these add up where they lie.
     """
     work = partial(_weighted_sums, base=base, replicates=replicates, root=root, missing=missing)
-    if isinstance(source, ScatteredSource):
+    if isinstance(source, DaskSource):
         sums = source.merged(work, starts, _added)  # rows were judged, all parts together, when the base was made
     else:
         sums = work(source, 0, workers=workers, progress=progress, batch=batch, judge=True)

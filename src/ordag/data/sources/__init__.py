@@ -1,4 +1,4 @@
-"""Whatever holds a table comes in, float64 batches of its selected columns go out."""
+"""Sources: every kind of file and table that can be read, opened by `open_source`."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from ordag.data.reading import Reading
+from ordag.data.reading import DEFAULT_READING, Reading
 from ordag.data.sources.arrays import open_array, open_rows
+from ordag.data.sources.arrow_files import open_arrow_file
 from ordag.data.sources.csv import open_csv
-from ordag.data.sources.dask import open_dask
+from ordag.data.sources.dask import DaskSource, open_dask
 from ordag.data.sources.frames import open_columns, open_frame
 from ordag.data.sources.parquet import open_folder, open_parquet
-from ordag.data.sources.paths import Upload, locate
-from ordag.data.sources.source import ScatteredSource, Source
-from ordag.data.sources.streams import open_ipc, open_iterator, open_stream
+from ordag.data.sources.paths import DiskFile, Upload, locate
+from ordag.data.sources.source import Source
+from ordag.data.sources.streams import open_dataset, open_iterator, open_stream
 from ordag.data.sources.tensors import TensorSource, open_tensor
 from ordag.errors import UnreadableError
-from ordag.words import shown
 
-__all__ = ["ScatteredSource", "Source", "TensorSource", "Upload", "open_source"]
+__all__ = ["DaskSource", "Source", "TensorSource", "Upload", "open_source"]
 
 Opener = Callable[..., Source | None]
-"""From data and settings to a source, or None for data of another kind: the first opener with a source is taken."""
+"""From data and settings to a source, or None for data of another kind: the first opener that returns a source is taken."""
 
-FILES: tuple[Opener, ...] = (open_folder, open_parquet, open_ipc, open_csv)
-"""Of (path or file in memory, name in messages, Reading); text comes last, as it takes every path."""
+FILES: tuple[Opener, ...] = (open_parquet, open_arrow_file, open_csv)
+"""Openers of (file, Reading); text comes last, as it takes every file."""
 
 TABLES: tuple[Opener, ...] = (
-    open_dask, open_tensor, open_columns, open_rows, open_stream, open_frame, open_array, open_iterator
+    open_dask, open_tensor, open_columns, open_rows, open_dataset, open_stream, open_frame, open_array, open_iterator
 )  # fmt: skip
-"""Of (table in memory, Reading); arrays come late, as NumPy makes one of most things."""
+"""Openers of (table in memory, Reading); arrays come late, as NumPy makes one of most things."""
 
 
-def open_source(data: Any, **settings: Any) -> Source:
+def open_source(data: Any, reading: Reading = DEFAULT_READING) -> Source:
     r"""Open a table of numbers, and check everything that can be checked without reading it.
 
     `data` is one of
@@ -44,34 +44,32 @@ def open_source(data: Any, **settings: Any) -> Source:
     - the path of an Arrow or Feather file (.arrow, .arrows, .feather, .ipc);
     - the name of a built-in data set, "marks" or "sachs". A bare name without an ending is the data set;
       "./marks" and Path("marks") are files;
-    - a data frame (pandas, polars, Arrow and others that narwhals knows; lazy ones are collected; a pandas
+    - a data frame (pandas, polars, Arrow and others that narwhals supports; lazy ones are collected; a pandas
       index is ignored), or a dict of columns;
-    - whatever has Arrow's stream protocol, such as a query of DuckDB or a reader of batches, datasets and scanners of pyarrow, and
-      iterators of data frames, Arrow batches or arrays: their rows go by, and are not kept;
-    - a data frame or an array of Dask, or a bag of Arrow tables: every partition is read where it lies, and none is collected;
+    - an object with Arrow's stream protocol, such as a query of DuckDB or a reader of batches; a dataset or scanner of pyarrow; an
+      iterator of data frames, Arrow batches or arrays. Their rows are read batch by batch and not kept;
+    - a data frame or an array of Dask, or a bag of Arrow tables: every partition is read by its worker, and none is collected;
     - a tensor of PyTorch on a GPU, or another array with the CUDA array interface: its scatter is formed there;
-    - a NumPy array or a list of rows, whose columns are called X1 to Xp. Entries that a mask hides are
-      missing. Sparse matrices are refused: centred columns are dense.
+    - a NumPy array or a list of rows, whose columns are called X1 to Xp. Masked entries are missing. Sparse matrices are
+      refused: centred columns are dense.
 
-    The settings are those of `Reading`; `transform` is applied to what is opened here (`ordag.data.transform.open_table`).
-    `columns` selects columns by name, in that order. Those of the layout matter for text files only. Empty cells, a lone
-    point, and NA, N/A, NaN, none, null in small or capital letters are missing values.
+    `reading.columns` selects columns by name, in that order; the layout applies to text files only; `transform` and `missing` are left
+    to the caller. Empty cells, a lone point, and NA, N/A, NaN, none, null in small or capital letters are missing values.
 
     Text, dates, true/false values and complex numbers are refused, and so are integers beyond ±2^53, which
     float64 would round. Nothing that is passed in is ever changed.
     """
-    reading = Reading(**settings)
-    openers: tuple[Opener, ...]
-    given: list[Any]
-    if isinstance(data, Upload):
-        openers, given = FILES, [data, shown(data.name)]
-    elif isinstance(data, str | os.PathLike):
-        openers, given = FILES, [*locate(data)]
-    else:
+    openers = FILES
+    if isinstance(data, str | os.PathLike):
+        path, describe = locate(data)
+        if path.is_dir():
+            return open_folder(path, describe, reading)
+        data = DiskFile(path, describe)
+    elif not isinstance(data, Upload):
         reading.refuse_layout("a table in memory")
-        openers, given = TABLES, [data]
+        openers = TABLES
     for opener in openers:
-        source = opener(*given, reading)
+        source = opener(data, reading)
         if source is not None:
             return source
     raise UnreadableError(

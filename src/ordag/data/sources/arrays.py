@@ -30,8 +30,7 @@ from ordag.data.sources.source import Source
 from ordag.errors import ColumnError, UnreadableError
 from ordag.words import counted
 
-# By the letter NumPy gives a kind of dtype.
-KINDS = {
+KINDS = {  # by NumPy's letter for a kind of dtype
     "b": BOOLEANS,
     "c": COMPLEX,
     "U": TEXT,
@@ -46,10 +45,7 @@ KINDS = {
 
 @dataclass(frozen=True, eq=False)
 class ArraySource(Source):
-    """An array of real numbers; masked entries are missing.
-
-    A float64 array with all its columns used is handed on as it is; anything else is converted part by part.
-    """
+    """An array of real numbers, converted batch by batch unless it is float64 already; masked entries are missing."""
 
     table: np.ndarray[Any, Any]
     positions: tuple[int, ...]
@@ -69,13 +65,13 @@ class ArraySource(Source):
         part = self.table if whole else self.table[start:stop]
         if self.positions != tuple(range(self.table.shape[1])):
             part = part[:, self.positions]
-        with np.errstate(over="ignore"):  # what is too large becomes infinite, and `RowCheck` says so
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, and `RowCheck` refuses it
             numbers = part.astype(np.float64, copy=False)
         return numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
 
 
 def open_array(data: Any, reading: Reading, describe: str = "the array") -> Source | None:
-    """An (n, p) array, or what NumPy makes one of, as a source; its columns are named X1 to Xp."""
+    """Open an (n, p) array, or an object that NumPy converts to one; its columns are named X1 to Xp."""
     if type(data).__module__.startswith("scipy.sparse"):
         raise UnreadableError(f"A sparse matrix of shape {data.shape} was given: pass data.toarray().")
     if not hasattr(data, "__array__"):
@@ -84,26 +80,29 @@ def open_array(data: Any, reading: Reading, describe: str = "the array") -> Sour
     if table.ndim != 2:
         hint = " For a single variable there is no graph to learn." if table.ndim == 1 else ""
         raise UnreadableError(f"{describe} has shape {table.shape}: expected two dimensions, (rows, variables).{hint}")
-    kind = KINDS.get(table.dtype.kind)
-    if kind is not None:
-        raise ColumnError(
-            f"{describe} holds {kind.holds} (dtype {table.dtype}): only real numbers can be used."
-            + (f" {kind.remedy}" if kind.remedy else "")
-        )
-    names = tuple(f"X{j + 1}" for j in range(table.shape[1]))
-    positions = select(names, [None] * len(names), reading.columns, describe)
+    refuse_dtype(table.dtype, describe)
+    names, positions = numbered(table.shape[1], reading, describe)
     _refuse_inexact(table, names, positions, describe)
-    return ArraySource(
-        names=tuple(names[j] for j in positions),
-        rows=len(table),
-        describe=describe,
-        table=table,
-        positions=positions,
-    )
+    return ArraySource(names, len(table), describe, table, positions)
+
+
+def refuse_dtype(dtype: Any, describe: str) -> None:
+    """Refuse an array of anything but real numbers."""
+    kind = KINDS.get(dtype.kind)
+    if kind is not None:
+        advice = f" {kind.advice}" if kind.advice else ""
+        raise ColumnError(f"{describe} holds {kind.holds} (dtype {dtype}): only real numbers can be used.{advice}")
+
+
+def numbered(p: int, reading: Reading, describe: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Return names and positions of the selected ones among columns X1 to Xp."""
+    names = tuple(f"X{j + 1}" for j in range(p))
+    positions = select(names, [None] * p, reading.columns, describe)
+    return tuple(names[j] for j in positions), positions
 
 
 def open_rows(data: Any, reading: Reading) -> Source | None:
-    """A list of rows as a source; None is a missing value."""
+    """Open a list of rows; None is a missing value."""
     if not isinstance(data, list | tuple):
         return None
     describe = "the list"
@@ -127,7 +126,7 @@ def open_rows(data: Any, reading: Reading) -> Source | None:
 
 
 def _refuse_tables(data: Sequence[Any]) -> None:
-    """A list of tables or of paths is no table; what to do with them is said."""
+    """Refuse a list of tables or of paths."""
     if all(isinstance(one, str | PathLike) and Path(one).suffix for one in data):
         raise UnreadableError(
             "A list of paths was given, and only files of moments are put together so: write the tables as Parquet files into one "
@@ -144,22 +143,22 @@ def _number(value: Any, row: int, column: int, describe: str) -> float:
     if value is None:
         return np.nan
     if isinstance(value, bool | np.bool_):
-        remedy = BOOLEANS.remedy
+        advice = BOOLEANS.advice
     elif isinstance(value, Integral) and abs(int(value)) > LARGEST_EXACT:
         raise beyond_exact(describe, f"X{column}", int(value), row)
     elif isinstance(value, Real):
         return float(value)
     else:
-        remedy = "Convert it to a number, or put None if it is missing."
+        advice = "Convert it to a number, or put None if it is missing."
     raise ColumnError(
-        f"{describe}: column 'X{column}' holds {short(value)} in data row {row}, which is not a number. {remedy}"
+        f"{describe}: column 'X{column}' holds {short(value)} in data row {row}, which is not a number. {advice}"
     )
 
 
 def _refuse_inexact(table: np.ndarray[Any, Any], names: Sequence[str], positions: Sequence[int], describe: str) -> None:
     if table.dtype.kind not in "iu" or table.dtype.itemsize < 8 or not len(table):
         return
-    for j in positions:
+    for name, j in zip(names, positions, strict=True):
         for extreme in (table[:, j].max(), table[:, j].min()):
             if extreme is not np.ma.masked and abs(int(extreme)) > LARGEST_EXACT:
-                raise beyond_exact(describe, names[j], int(extreme))
+                raise beyond_exact(describe, name, int(extreme))

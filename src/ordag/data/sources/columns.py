@@ -1,14 +1,19 @@
-"""Which columns are used: by name, in the order asked for, and only if they hold numbers."""
+"""Columns: which are used, what they hold, and the numbers of Arrow columns as float64."""
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
+
+from ordag.arrays import Array
 from ordag.checks import as_list, check_text, short
-from ordag.data.remedies import without
+from ordag.data.reading import without
 from ordag.errors import ColumnError, PrecisionError, Remedy, SettingError
 from ordag.words import cut, did_you_mean, quoted
 
@@ -17,11 +22,11 @@ LARGEST_EXACT = 2**53  # from here on float64 skips integers
 
 @dataclass(frozen=True)
 class Kind:
-    """What a column holds instead of numbers, and what can be done about it; `way` is a way to read it all the same."""
+    """What a column holds instead of numbers, the advice about it, and the remedy that an error offers."""
 
     holds: str
-    remedy: str = ""
-    way: Remedy | None = field(default=None, compare=False)
+    advice: str = ""
+    remedy: Remedy | None = field(default=None, compare=False)
 
 
 TEXT = Kind("text")
@@ -36,7 +41,7 @@ BOOLEANS = Kind("true/false values", "Convert true/false to 1/0 first if they ar
 def select(
     names: Sequence[str], kinds: Sequence[Kind | None], wanted: Sequence[str] | None, describe: str
 ) -> tuple[int, ...]:
-    """The positions of the wanted columns (all if None); `kinds` has None for a column of numbers."""
+    """Return the positions of the wanted columns (all if None); `kinds` has None for a column of numbers."""
     if not names:
         raise ColumnError(f"{describe} has no columns: expected one for each variable.")
     check_text(names, describe)
@@ -46,21 +51,18 @@ def select(
     else:
         positions = _positions(names, _request(wanted), describe)
     _refuse_duplicates(names, positions, describe)
-    refused = [j for j in positions if kinds[j] is not None]
+    refused = {names[j]: kind for j in positions if (kind := kinds[j]) is not None}
     if refused:
         usable = [name for name, kind in zip(names, kinds, strict=True) if kind is None and name]
         kept = [names[j] for j in positions if names[j]]
-        ways = [kinds[j].way for j in refused]  # type: ignore[union-attr]
-        same = [ways[0]] if ways[0] is not None and all(way == ways[0] for way in ways) else []
-        raise ColumnError(
-            _not_numbers(names, kinds, refused, usable, describe),
-            remedies=[*same, *without({names[j] for j in refused}, kept)],
-        )
+        remedies = [kind.remedy for kind in refused.values()]
+        shared = [one for one in remedies[:1] if one is not None and remedies.count(one) == len(remedies)]
+        raise ColumnError(_not_numbers(refused, usable, describe), remedies=[*shared, *without(set(refused), kept)])
     return positions
 
 
 def beyond_exact(describe: str, name: str, value: int | str, row: int | None = None) -> PrecisionError:
-    """The error for an integer that float64 may have to round."""
+    """Return the error for an integer that float64 may round."""
     place = "" if row is None else f" in data row {row}"
     return PrecisionError(
         f"{describe}: column {name!r} holds the integer {cut(str(value))}{place}, but float64 is exact only up to "
@@ -112,29 +114,19 @@ def _refuse_duplicates(names: Sequence[str], positions: Sequence[int], describe:
         )
 
 
-def _not_numbers(
-    names: Sequence[str],
-    kinds: Sequence[Kind | None],
-    refused: Sequence[int],
-    usable: Sequence[str],
-    describe: str,
-) -> str:
+def _not_numbers(refused: Mapping[str, Kind], usable: Sequence[str], describe: str) -> str:
     groups: dict[Kind, list[str]] = {}
-    for j in refused:
-        kind = kinds[j]
-        if kind is not None:
-            groups.setdefault(kind, []).append(names[j])
+    for name, kind in refused.items():
+        groups.setdefault(kind, []).append(name)
     phrases = [
-        f"column {quoted(group)} holds {kind.holds}"
-        if len(group) == 1
-        else f"columns {quoted(group)} hold {kind.holds}"
+        f"column{'' if len(group) == 1 else 's'} {quoted(group)} hold{'s' if len(group) == 1 else ''} {kind.holds}"
         for kind, group in groups.items()
     ]
-    remedies = list(dict.fromkeys(kind.remedy for kind in groups if kind.remedy))
+    advice = list(dict.fromkeys(kind.advice for kind in groups if kind.advice))
     choice = f"To go on without, {_choice(usable)}." if usable else "No column holds numbers."
     if len(phrases) > 4:
         phrases = [*phrases[:3], f"{len(phrases) - 3} more columns hold other than numbers"]
-    return " ".join([f"{describe}: {'; '.join(phrases)}: only numbers can be used.", *remedies[:2], choice])
+    return " ".join([f"{describe}: {'; '.join(phrases)}: only numbers can be used.", *advice[:2], choice])
 
 
 def _choice(usable: Sequence[str], limit: int = 6) -> str:
@@ -144,3 +136,71 @@ def _choice(usable: Sequence[str], limit: int = 6) -> str:
     listing = ", ".join(repr(name) for name in usable[:limit])
     typed = shlex.quote(",".join(usable[:limit])) + (",…" if more else "")
     return f"use columns=[{listing}{more}] (--columns {typed} on the command line)"
+
+
+def arrow_kind(type_: Any) -> Kind | None:
+    """Return what a column of this Arrow type holds; None for numbers, and for a column without a single value."""
+    from pyarrow import types
+
+    numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_null)
+    if any(test(type_) for test in numbers):
+        return None
+    tests = (
+        (types.is_nested, NESTED),
+        (types.is_boolean, BOOLEANS),
+        (types.is_date, DATES),
+        (types.is_timestamp, DATES),
+        (types.is_time, TIMES),
+        (types.is_duration, TIMES),
+        (types.is_dictionary, TEXT),
+        (lambda some: "string" in str(some), TEXT),  # also large strings and string views
+        (types.is_binary, BYTES),
+        (types.is_large_binary, BYTES),
+        (types.is_fixed_size_binary, BYTES),
+    )
+    return next((kind for test, kind in tests if test(type_)), Kind(f"values of type {type_}"))
+
+
+def select_fields(fields: Iterable[Any], wanted: Sequence[str] | None, describe: str) -> tuple[str, ...]:
+    """Return the names of the wanted columns among the fields of an Arrow schema."""
+    fields = list(fields)
+    names = [field.name for field in fields]
+    return tuple(names[j] for j in select(names, [arrow_kind(field.type) for field in fields], wanted, describe))
+
+
+def batch_to_block(batch: Any, names: Sequence[str], describe: str, first_row: int) -> Array:
+    """Convert the named columns of an Arrow record batch to one block of float64; `first_row`, from 1, is for messages."""
+    import pyarrow as pa
+
+    columns = []
+    for name in names:
+        column = batch.column(batch.schema.get_field_index(name))
+        type_ = column.type
+        whole = pa.types.is_integer(type_) or (pa.types.is_decimal(type_) and type_.scale <= 0)
+        if whole and type_.bit_width >= 64:
+            _refuse_inexact(column, name, describe, first_row)
+        columns.append(floats(column if pa.types.is_float64(type_) else column.cast(pa.float64())))
+    return np.column_stack(columns)
+
+
+def floats(column: Any) -> Array:
+    """Return the values of a float64 Arrow array, NaN where it has none.
+
+    They are read from its buffer: the array's own `to_numpy` would import pandas, which takes longer than most files.
+    """
+    import pyarrow.compute as pc
+
+    filled = pc.fill_null(column, math.nan) if column.null_count else column
+    buffer = filled.buffers()[1]
+    if buffer is None or not len(filled):
+        return np.empty(0)
+    return np.frombuffer(buffer, dtype=np.float64, count=len(filled), offset=8 * filled.offset)
+
+
+def _refuse_inexact(column: Any, name: str, describe: str, first_row: int) -> None:
+    import pyarrow.compute as pc
+
+    for extreme in pc.min_max(column).values():
+        value = extreme.as_py()
+        if value is not None and abs(int(value)) > LARGEST_EXACT:
+            raise beyond_exact(describe, name, int(value), first_row + pc.index(column, extreme).as_py())

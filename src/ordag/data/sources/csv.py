@@ -1,24 +1,21 @@
-"""Text files of numbers: CSV and its relatives, read block by block."""
+"""Text files of numbers (CSV, TSV), read block by block."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ordag.arrays import Array
-from ordag.data import remedies
-from ordag.data.reading import Reading
-from ordag.data.sources.arrow import floats, kind_of
-from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, beyond_exact, select
-from ordag.data.sources.paths import File, Stamp, arrow_file, opened, size_of, stamp_of, unchanged
-from ordag.data.sources.sniff import NUMBER, Layout, not_decodable, sniff
-from ordag.data.sources.source import Source, regroup
+from ordag.data.reading import DECIMAL_COMMA, Reading, without
+from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, arrow_kind, beyond_exact, floats, select
+from ordag.data.sources.paths import File, FileSource
+from ordag.data.sources.source import Source
+from ordag.data.sources.text_layout import NUMBER, Layout, find_layout, not_decodable
 from ordag.errors import ColumnError, DataError, TooFewRowsError, UnreadableError
 from ordag.words import counted, cut
 
@@ -29,42 +26,31 @@ MISSING = (
     *(f" {word}" for word in _AS_WRITTEN),  # after a comma and a space
     *("#N/A", "#N/A N/A", "#NA", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
 )
-"""Cells that stand for a missing value; a lone point does so in files from SAS and Stata, and is no number anywhere."""
+"""Cells that stand for a missing value; a lone point is one in files from SAS and Stata."""
 LONG_INTEGER = r"^\s*[+-]?\d{16,}\s*$"
 COMMA = re.compile(r"\s*[+-]?[\d.]*,\d+(?:e[+-]?\d+)?\s*", re.IGNORECASE)
 NOT_CONVERTED = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", re.DOTALL)
+CORRECT = "Correct the value, or leave the cell empty if it is missing."
 COMMENT = ("#", "%", "//")
 UNPACKING = re.compile(r"(zlib|bz2|lz4|zstd) |inflate|decompress", re.IGNORECASE)
-DECIMAL_COMMA = (
+DECIMAL_COMMA_ADVICE = (
     'If the comma is a decimal comma, set decimal="," (--decimal , on the command line); '
     "if it groups thousands, remove it."
 )
 
 
 @dataclass(frozen=True, eq=False)
-class CsvSource(Source):
-    """A text file, of which a few blocks at a time are in memory."""
+class CsvSource(FileSource):
+    """A text file, of which a few blocks are in memory at a time."""
 
     layout: Layout
-    seen: Stamp
-    columns: Mapping[int, str]  # by position in the file, what pyarrow calls the selected columns
-    files: list[Any] = field(default_factory=list)  # open ones, to know how many of their bytes are read
-
-    @property
-    def repeatable(self) -> bool:
-        return True
-
-    @property
-    def file_bytes(self) -> int | None:
-        return size_of([self.layout.path])
+    columns: Mapping[int, str]  # pyarrow's names of the selected columns, by position in the file
+    opened: list[Any] = field(default_factory=list)  # the open file, which tells how many of its bytes are read
 
     def share(self, rows: int) -> float | None:
-        if not self.files or self.files[0].closed or not self.files[0].size():
+        if not self.opened or self.opened[0].closed or not self.opened[0].size():
             return None
-        return float(self.files[0].tell() / self.files[0].size())
-
-    def batches(self, rows: int) -> Iterator[Array]:
-        return regroup(self._blocks(), rows)
+        return float(self.opened[0].tell() / self.opened[0].size())
 
     def _blocks(self) -> Iterator[Array]:
         import pyarrow as pa
@@ -72,7 +58,7 @@ class CsvSource(Source):
         if self.rows == 0:
             return
         checked = False
-        with unchanged(self.layout.path, self.describe, self.seen), self._reading(pa.float64()) as reader:
+        with self.layout.file.unchanged(), self._reader(pa.float64()) as reader:
             for batch in reader:
                 block = np.column_stack([floats(column) for column in batch.columns])
                 if not checked and bool((np.abs(block) >= LARGEST_EXACT).any()):
@@ -81,12 +67,12 @@ class CsvSource(Source):
                 yield block
 
     def _refuse_long_integers(self) -> None:
-        """One more pass, as text: 1e20 is fine, a whole number that float64 has to round is not."""
+        """Read the columns once more, as text: 1e20 is fine, an integer that float64 has to round is not."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         row = 1
-        with self._reading(pa.string()) as reader:
+        with self._reader(pa.string()) as reader:
             for batch in reader:
                 for name, column in zip(self.names, batch.columns, strict=True):
                     long = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(column, LONG_INTEGER), False))
@@ -96,17 +82,14 @@ class CsvSource(Source):
                             raise beyond_exact(self.describe, name, digits, row + k)
                 row += batch.num_rows
 
-    @contextmanager
-    def _reading(self, type_: Any) -> Iterator[Any]:
+    def _reader(self, type_: Any) -> AbstractContextManager[Any]:
         names = dict(zip(self.columns, self.names, strict=True))
-        with _reader(self.layout, names, dict.fromkeys(self.columns.values(), type_), self.files) as reader:
-            yield reader
+        return _reader(self.layout, names, dict.fromkeys(self.columns.values(), type_), self.opened)
 
 
-def open_csv(path: File, describe: str, reading: Reading) -> Source:
-    """A text file as a source; its first block decides which columns hold numbers."""
-    seen = stamp_of(path, describe)
-    layout = sniff(path, describe, reading)
+def open_csv(file: File, reading: Reading) -> Source:
+    """Open a text file; its first block decides which columns hold numbers."""
+    describe, layout = file.describe, find_layout(file, reading)
     if layout.alone and not layout.header:
         raise TooFewRowsError(f"{describe} holds a single row: give more rows than there are variables.")
     if layout.alone:
@@ -122,46 +105,43 @@ def open_csv(path: File, describe: str, reading: Reading) -> Source:
         names=tuple(names[j] for j in positions),
         rows=0 if block is None else None,
         describe=describe,
+        files=(file,),
         layout=layout,
-        seen=seen,
         columns={j: written[j] for j in positions},
     )
 
 
 def _kind(column: Any, layout: Layout) -> Kind | None:
-    """What the first block of a column holds. Of a column mostly of numbers, the first other value."""
+    """Return what the first block of a column holds; for a column mostly of numbers, its first other value."""
     import pyarrow as pa
 
     if not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
-        return kind_of(column.type)
+        return arrow_kind(column.type)
     values = [(row, str(value)) for row, value in enumerate(column.to_pylist(), start=1) if value is not None]
     strange = [(row, value) for row, value in values if not NUMBER.fullmatch(value.replace(layout.decimal, "."))]
     if not strange:
         return None
     row, value = strange[0]
     if layout.decimal == "." and all(COMMA.fullmatch(value) for _, value in strange):
-        way = None if layout.separator == "," else remedies.DECIMAL_COMMA
-        return Kind(f"decimal commas ({cut(value)!r} in data row {row})", DECIMAL_COMMA, way)
+        remedy = None if layout.separator == "," else DECIMAL_COMMA
+        return Kind(f"decimal commas ({cut(value)!r} in data row {row})", DECIMAL_COMMA_ADVICE, remedy)
     if not layout.header and row == 1 and len(strange) == 1:
         return Kind(
             f"{cut(value)!r} in its first row",
             "If the first line holds the names, leave out header=False (--no-header on the command line).",
         )
     if 2 * len(strange) <= len(values):
-        return Kind(
-            f"{cut(value)!r} in data row {row}",
-            "Correct the value, or leave the cell empty if it is missing.",
-        )
+        return Kind(f"{cut(value)!r} in data row {row}", CORRECT)
     return TEXT
 
 
 @contextmanager
 def _reader(
-    layout: Layout, names: Mapping[int, str], types: Mapping[str, Any], files: list[Any] | None = None
+    layout: Layout, names: Mapping[int, str], types: Mapping[str, Any], opened: list[Any] | None = None
 ) -> Iterator[Any]:
-    """pyarrow's reader of the file; without `types`, of all columns and with the types it finds. `files` gets the open file.
+    """Open pyarrow's reader of the file; without `types`, of all columns and with the types it finds. `opened` gets the open file.
 
-    Reading is serial: that is what numbers the rows, and threads make it no quicker.
+    Reading is serial, so that rows are numbered in errors; threads make it no quicker.
     """
     import pyarrow as pa
     from pyarrow import csv
@@ -173,9 +153,9 @@ def _reader(
         return "error"
 
     try:
-        raw = arrow_file(layout.path)
-        if files is not None:
-            files[:] = [raw]
+        raw = layout.file.arrow()
+        if opened is not None:
+            opened[:] = [raw]
         with (
             raw,
             csv.open_csv(
@@ -200,30 +180,29 @@ def _reader(
         ):
             yield reader
     except UnicodeDecodeError as error:
-        raise not_decodable(layout.describe, layout.encoding, f"byte {error.object[error.start]:#04x}") from error
+        raise not_decodable(layout.file.describe, layout.encoding, f"byte {error.object[error.start]:#04x}") from error
     except UnicodeEncodeError as error:
-        raise not_decodable(layout.describe, layout.encoding, "half of a letter") from error
+        raise not_decodable(layout.file.describe, layout.encoding, "half of a letter") from error
     except (pa.ArrowException, OSError) as error:
         raise (_ragged(ragged[0], layout) if ragged else _explained(str(error), layout, names)) from error
 
 
 def _explained(message: str, layout: Layout, names: Mapping[int, str]) -> DataError:
-    """What pyarrow says, in the words of the user's table."""
-    describe = layout.describe
+    """Translate an error of pyarrow into the terms of the user's table."""
+    describe = layout.file.describe
     found = NOT_CONVERTED.match(message)
     if found and int(found[1]) in names:
         place = f" in data row {int(found[2]) - layout.header}" if found[2] else ""
         name = names[int(found[1])]
-        without = remedies.without({name}, list(names.values()))
+        others = without({name}, list(names.values()))
         problem = f"{describe}: column {name!r} holds {cut(found[3])!r}{place}, which is not a number."
         if "\ufffd" in found[3]:
             return not_decodable(describe, layout.encoding, f"column {name!r}{place}")
         if layout.decimal == "." and COMMA.fullmatch(found[3]):
-            ways = [] if layout.separator == "," else [remedies.DECIMAL_COMMA]
-            return ColumnError(f"{problem} {DECIMAL_COMMA}", remedies=[*ways, *without])
+            comma = [] if layout.separator == "," else [DECIMAL_COMMA]
+            return ColumnError(f"{problem} {DECIMAL_COMMA_ADVICE}", remedies=[*comma, *others])
         mark = f" Decimal numbers are expected with {layout.decimal!r}." if layout.decimal != "." else ""
-        correct = "Correct the value, or leave the cell empty if it is missing."
-        return ColumnError(f"{problem}{mark} {correct}", remedies=without)
+        return ColumnError(f"{problem}{mark} {CORRECT}", remedies=others)
     if "straddl" in message:
         return UnreadableError(
             f"{describe} has a row of more than {layout.block >> 10} kB: a quotation mark may be opened and "
@@ -253,14 +232,11 @@ def _ragged(row: Any, layout: Layout) -> UnreadableError:
     else:
         remedy = "Correct the row, and quote cells that contain the separator."
     return UnreadableError(
-        f"{layout.describe}: {place} has {counted(found, 'field')} where {expected} "
+        f"{layout.file.describe}: {place} has {counted(found, 'field')} where {expected} "
         f"{'are' if expected != 1 else 'is'} expected ({cut(row.text)!r}). {remedy}"
     )
 
 
 def _ends_with(text: str, layout: Layout) -> bool:
     wanted = text.strip().encode()
-    with opened(layout.path, layout.describe) as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - len(wanted) - 2))
-        return file.read().strip().endswith(wanted)
+    return layout.file.end(len(wanted) + 2).strip().endswith(wanted)

@@ -1,59 +1,52 @@
-"""Data frames, arrays and bags of Dask: a partition is opened, and worked on, by the worker that holds it."""
+"""Data frames, arrays and bags of Dask: work goes to the worker that holds a partition, and its rows stay there."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from ordag.arrays import Array
 from ordag.cluster import computed
 from ordag.data.reading import Reading
-from ordag.data.sources.arrays import KINDS, open_array
-from ordag.data.sources.columns import select
+from ordag.data.sources.arrays import numbered, refuse_dtype
 from ordag.data.sources.frames import open_frame
-from ordag.data.sources.source import ScatteredSource, Source
-from ordag.data.sources.streams import column_names, open_iterator
-from ordag.errors import ColumnError, OrdagError, UnreadableError
+from ordag.data.sources.source import Source, regroup
+from ordag.data.sources.streams import column_names, open_part
+from ordag.errors import ColumnError, UnreadableError
 from ordag.words import counted, quoted
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
-TOGETHER = 2
-"""Neighbours that are merged at once: with more of them, more p × p matrices wait for the last."""
+MERGED_AT_ONCE = 2
+"""Neighbours merged in one task: with more of them, more p × p matrices wait for the last."""
 
 
-@dataclass(frozen=True)
-class Opening:
-    """How a worker makes a source of a partition, which must have the columns of the others."""
+@dataclass(frozen=True, eq=False)
+class PartitionSource(Source):
+    """One partition, on its worker: a table, or a list of tables. A partition that is not as it should be raises when it is read."""
 
-    describe: str
-    names: tuple[str, ...]
-    every: tuple[str, ...] | None  # the columns that there are to be, where all of them are used
+    every: tuple[str, ...] | None  # the columns of all partitions, where all of them are used
+    partition: Any
 
-    def source(self, partition: Any, number: int) -> Source:
-        describe = f"partition {number} of {self.describe}"
-        reading = Reading(columns=self.names)
-        if isinstance(partition, list):
-            for one in partition:
-                if not _is_table(one):
-                    raise UnreadableError(
-                        f"{describe} holds an object of type {type(one).__name__}: expected an Arrow table, or a data frame."
-                    )
-                self._refuse_others(column_names(one), describe)
-            source = open_iterator(iter(partition), reading, describe) if partition else None
-        else:
-            self._refuse_others(column_names(partition), describe)
-            source = open_frame(partition, reading, describe) or open_array(partition, reading, describe)
-        if source is None and isinstance(partition, list):
-            return EmptySource(self.names, 0, describe)
-        if source is None:
-            raise UnreadableError(f"{describe} is an object of type {type(partition).__name__}: expected a table.")
-        return source
+    def batches(self, rows: int) -> Iterator[Array]:
+        return regroup((np.ascontiguousarray(table.array) for table in self._tables()), rows)
 
-    def _refuse_others(self, names: Sequence[str], describe: str) -> None:
+    def _tables(self) -> Iterator[Any]:
+        several = not _is_table(self.partition)
+        for k, table in enumerate(list(self.partition) if several else [self.partition], start=1):
+            if not _is_table(table):
+                raise UnreadableError(
+                    f"{self.describe} holds an object of type {type(table).__name__}: expected an Arrow table, or a data frame."
+                )
+            self._check_columns(column_names(table))
+            describe = f"{self.describe}, part {k}" if several else self.describe
+            yield open_part(table, Reading(columns=self.names), describe)
+
+    def _check_columns(self, names: Sequence[str]) -> None:
         expected = self.names if self.every is None else self.every
         absent = [name for name in expected if name not in names]
         odd = [name for name in names if self.every is not None and name not in expected]
@@ -61,78 +54,72 @@ class Opening:
             lacks = f"lacks {quoted(absent)}" if absent else ""
             has = f"has {quoted(odd)}, which the others have not" if odd else ""
             raise ColumnError(
-                f"{describe} {' and '.join(part for part in (lacks, has) if part)}: give every partition the same columns, or say "
+                f"{self.describe} {' and '.join(part for part in (lacks, has) if part)}: give every partition the same columns, or say "
                 "which to use with columns=…"
             )
 
 
 @dataclass(frozen=True, eq=False)
-class EmptySource(Source):
-    """A partition without a table."""
+class DaskSource(Source):
+    """Partitions that Dask has or can make, as Delayed objects. Rows are those of partition 0, then those of partition 1, and so on."""
 
-    def batches(self, rows: int) -> Any:
-        return iter(())
+    partitions: tuple[Any, ...]
+    opened: Callable[[Any, int], Source]  # from a partition and its number, on its worker
 
-
-@dataclass(frozen=True, eq=False)
-class BrokenSource(Source):
-    """A partition that is no table: says so when it is read."""
-
-    error: OrdagError
-
-    def batches(self, rows: int) -> Any:
-        raise self.error
-
-
-@dataclass(frozen=True, eq=False)
-class DaskSource(ScatteredSource):
-    """Partitions that Dask has or can make, as Delayed objects; `opening` makes a source of each."""
-
-    parts: tuple[Any, ...]
-    opening: Opening
-
-    @property
-    def part_count(self) -> int:
-        return len(self.parts)
-
-    def mapped(self, work: Callable[[Source, Any], Found], places: Sequence[Any]) -> list[Found]:
-        return computed(self._tasks(work, places), self.describe, self.parts)
+    def mapped(self, work: Callable[[Source, Any], Result], arguments: Sequence[Any]) -> list[Result]:
+        """Apply `work` to every partition and its own argument, on the workers."""
+        return computed(self._tasks(work, arguments), self.describe, self.partitions)
 
     def merged(
         self,
-        work: Callable[[Source, Any], Found],
-        places: Sequence[Any],
-        merge: Callable[[Sequence[Found]], Found],
-    ) -> Found:
+        work: Callable[[Source, Any], Result],
+        arguments: Sequence[Any],
+        merge: Callable[[Sequence[Result]], Result],
+    ) -> Result:
+        """Apply `work` likewise, and `merge` neighbouring results on the workers until one is left."""
         from dask import delayed
 
-        level = self._tasks(work, places)
+        level = self._tasks(work, arguments)
         join = delayed(merge, pure=False, traverse=False)
         while len(level) > 1:
-            groups = [level[k : k + TOGETHER] for k in range(0, len(level), TOGETHER)]
+            groups = [level[k : k + MERGED_AT_ONCE] for k in range(0, len(level), MERGED_AT_ONCE)]
             level = [join(group) if len(group) > 1 else group[0] for group in groups]
-        found: Found = computed(level, self.describe, self.parts)[0]
-        return found
+        result: Result = computed(level, self.describe, self.partitions)[0]
+        return result
 
-    def _tasks(self, work: Callable[[Source, Any], Any], places: Sequence[Any]) -> list[Any]:
-        """One task for every partition; what they have in common is sent once."""
+    def _tasks(self, work: Callable[[Source, Any], Any], arguments: Sequence[Any]) -> list[Any]:
+        """Return one task for every partition; what they have in common is sent once."""
         from dask import delayed
 
-        job = delayed(partial(_worked, work, self.opening), pure=False, traverse=False)
-        return [job(part, k, place) for k, (part, place) in enumerate(zip(self.parts, places, strict=True))]
+        job = delayed(partial(_on_partition, work, self.opened), pure=False, traverse=False)
+        numbered = enumerate(zip(self.partitions, arguments, strict=True))
+        return [job(partition, k, argument) for k, (partition, argument) in numbered]
+
+    def batches(self, rows: int) -> NoReturn:
+        raise UnreadableError(
+            f"{self.describe} lies on a cluster, and this takes its rows one after the other: write them to a Parquet file, "
+            "or bring them into memory with .compute()."
+        )
 
 
-def _worked(work: Callable[[Source, Any], Found], opening: Opening, partition: Any, number: int, place: Any) -> Found:
-    held = partition if _is_table(partition) else list(partition)
-    try:
-        source = opening.source(held, number)
-    except OrdagError as error:
-        source = BrokenSource(opening.names, None, opening.describe, error)
-    return work(source, place)
+def _on_partition(
+    work: Callable[[Source, Any], Result],
+    opened: Callable[[Any, int], Source],
+    partition: Any,
+    number: int,
+    argument: Any,
+) -> Result:
+    return work(opened(partition, number), argument)
+
+
+def _opened(
+    names: tuple[str, ...], every: tuple[str, ...] | None, describe: str, partition: Any, number: int
+) -> PartitionSource:
+    return PartitionSource(names, None, f"partition {number} of {describe}", every, partition)
 
 
 def open_dask(data: Any, reading: Reading) -> Source | None:
-    """A data frame or an array of Dask, or a bag of Arrow tables; its rows stay where they are."""
+    """Open a data frame or an array of Dask, or a bag of Arrow tables."""
     native = data.to_native() if type(data).__module__.startswith("narwhals") else data
     if type(native).__module__.split(".")[0] not in ("dask", "dask_expr"):
         return None
@@ -165,35 +152,33 @@ def _open_array(array: Any, reading: Reading) -> Source:
         raise UnreadableError(f"{describe} has shape {array.shape}: expected two dimensions, (rows, variables).")
     if not np.isfinite(array.shape[1]):
         raise UnreadableError(f"{describe} has an unknown number of columns: call .compute_chunk_sizes() first.")
-    kind = KINDS.get(array.dtype.kind)
-    if kind is not None:
-        raise ColumnError(f"{describe} holds {kind.holds} (dtype {array.dtype}): only real numbers can be used.")
-    names = tuple(f"X{j + 1}" for j in range(array.shape[1]))
-    used = tuple(names[j] for j in select(names, [None] * len(names), reading.columns, describe))
+    refuse_dtype(array.dtype, describe)
+    names, _ = numbered(array.shape[1], reading, describe)
     whole = array if array.numblocks[1] == 1 else array.rechunk({1: -1})
-    return _source(describe, used, names, whole.to_delayed()[:, 0].tolist())
+    return _source(describe, names, None, whole.to_delayed()[:, 0].tolist())
 
 
 def _open_bag(bag: Any, reading: Reading) -> Source:
-    describe = "the Dask bag"
     from dask import delayed
 
-    parts = bag.to_delayed()
+    describe, partitions = "the Dask bag", bag.to_delayed()
     look = delayed(_first_table, pure=False)
-    for part in parts:  # the names are those of the first table: one partition, or a few if there are empty ones
-        found = computed([look(part)], describe)[0]
+    for (
+        partition
+    ) in partitions:  # the first table has the names: one partition is looked at, or a few if some are empty
+        found = computed([look(partition)], describe)[0]
         if isinstance(found, str):
             raise UnreadableError(f"{describe} holds objects of type {found}: expected Arrow tables, or data frames.")
         if found is not None:
             known = open_frame(found, reading, describe)
             assert known is not None
             every = tuple(column_names(found)) if reading.columns is None else None
-            return _source(describe, known.names, every, parts)
-    raise UnreadableError(f"{describe} is empty: expected Arrow tables in its {counted(len(parts), 'partition')}.")
+            return _source(describe, known.names, every, partitions)
+    raise UnreadableError(f"{describe} is empty: expected Arrow tables in its {counted(len(partitions), 'partition')}.")
 
 
 def _first_table(partition: Any) -> Any:
-    """The first table of a partition without its rows, None if there is none, or of which type the object is instead."""
+    """Return the first table of a partition without its rows, the type of an object that is no table, or None if there is none."""
     import pyarrow as pa
 
     first = next(iter(partition), None)
@@ -204,8 +189,10 @@ def _first_table(partition: Any) -> Any:
     return first.head(0) if hasattr(first, "head") else type(first).__name__
 
 
-def _source(describe: str, names: tuple[str, ...], every: tuple[str, ...] | None, parts: Sequence[Any]) -> DaskSource:
-    return DaskSource(names, None, describe, tuple(parts), Opening(describe, names, every))
+def _source(
+    describe: str, names: tuple[str, ...], every: tuple[str, ...] | None, partitions: Sequence[Any]
+) -> DaskSource:
+    return DaskSource(names, None, describe, tuple(partitions), partial(_opened, names, every, describe))
 
 
 def _is_table(partition: Any) -> bool:

@@ -1,8 +1,9 @@
-"""Data frames of any make, Arrow tables, and dicts of columns."""
+"""Data frames of any library, Arrow tables, and dicts of columns."""
 
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -29,8 +30,7 @@ from ordag.data.sources.source import Source, regroup, rows_at_once
 from ordag.errors import UnreadableError
 from ordag.words import counted
 
-# By the name narwhals gives a type.
-KINDS = {
+KINDS = {  # by narwhals' name of a type
     "Boolean": BOOLEANS,
     "String": TEXT,
     "Categorical": TEXT,
@@ -44,7 +44,7 @@ KINDS = {
     "Array": NESTED,
     "Struct": NESTED,
 }
-OBJECTS = {
+OBJECTS = {  # by the class of the Python objects in a column
     bool: BOOLEANS,
     str: TEXT,
     bytes: BYTES,
@@ -57,19 +57,19 @@ MISSING = Kind("no value at all")
 
 @dataclass(frozen=True, eq=False)
 class FrameSource(Source):
-    """A data frame in memory, converted part by part; an index, where there is one, is ignored."""
+    """A data frame in memory, converted batch by batch; an index is ignored."""
 
-    size: int
+    rows: int
     frame: Any  # narwhals' view of the columns that hold numbers
-    filled: tuple[int, ...]  # where those columns stand among the names; the others have no value at all
+    positions: tuple[int, ...]  # of those columns among the names; the others have no value at all
     as_it_is: bool  # all columns are float64 already
 
     @property
     def array(self) -> Array:
-        return self._part(0, self.size)
+        return self._part(0, self.rows)
 
     def batches(self, rows: int) -> Iterator[Array]:
-        n, step = self.size, rows_at_once(len(self.names))
+        n, step = self.rows, rows_at_once(len(self.names))
         parts = (self._part(start, min(start + step, n)) for start in range(0, n, step))
         return regroup((np.ascontiguousarray(part) for part in parts), rows)
 
@@ -80,13 +80,13 @@ class FrameSource(Source):
             if numbers.dtype == np.float64:
                 return numbers
         table = np.full((stop - start, len(self.names)), np.nan)
-        for k, name in zip(self.filled, part.columns, strict=True):
+        for k, name in zip(self.positions, part.columns, strict=True):
             table[:, k] = _floats(part.get_column(name))
         return table
 
 
 def open_frame(data: Any, reading: Reading, describe: str = "the data frame") -> Source | None:
-    """A frame as a source, or None if `data` is nothing of the kind."""
+    """Open a data frame; return None for other data."""
     frame = None if isinstance(data, np.ndarray) else _narwhals(data, describe)
     if frame is None:
         return None
@@ -102,15 +102,14 @@ def open_frame(data: Any, reading: Reading, describe: str = "the data frame") ->
         names=tuple(names[j] for j in positions),
         rows=len(frame),
         describe=describe,
-        size=len(frame),
         frame=frame if numeric == list(range(len(names))) else frame[:, numeric],
-        filled=tuple(k for k, j in enumerate(positions) if kinds[j] is None),
+        positions=tuple(k for k, j in enumerate(positions) if kinds[j] is None),
         as_it_is=all(kinds[j] is None and str(columns[j].dtype) == "Float64" for j in positions),
     )
 
 
 def open_columns(data: Any, reading: Reading) -> Source | None:
-    """A dict of columns, or an array of records, as a source; None in a list is a missing value."""
+    """Open a dict of columns or an array of records; None in a list is a missing value."""
     if isinstance(data, np.ndarray) and data.dtype.names and data.ndim == 1:
         data = {name: data[name] for name in data.dtype.names}
     if not isinstance(data, Mapping):
@@ -118,32 +117,31 @@ def open_columns(data: Any, reading: Reading) -> Source | None:
     import pyarrow as pa
 
     describe = "the dict of columns"
-    columns = {}
-    for name, values in data.items():
+    names, columns = [str(name) for name in data], []
+    for name, values in zip(names, data.values(), strict=True):
         try:
-            columns[str(name)] = pa.array(values, from_pandas=False)
+            columns.append(pa.array(values, from_pandas=False))
         except OverflowError as error:
-            raise beyond_exact(describe, str(name), max(values, key=abs)) from error
+            raise beyond_exact(describe, name, max(values, key=abs)) from error
         except (TypeError, ValueError, pa.ArrowException) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise UnreadableError(
-                f"{describe}: column {str(name)!r} cannot be read as a list of numbers ({reason}). "
+                f"{describe}: column {name!r} cannot be read as a list of numbers ({reason}). "
                 "Give each column as one list or one-dimensional array of numbers."
             ) from error
-    lengths = {name: len(values) for name, values in columns.items()}
+    lengths = {name: len(column) for name, column in zip(names, columns, strict=True)}
     if len(set(lengths.values())) > 1:
         short, long = min(lengths, key=lengths.__getitem__), max(lengths, key=lengths.__getitem__)
         raise UnreadableError(
             f"{describe}: column {long!r} has {counted(lengths[long], 'value')} but {short!r} has {lengths[short]}: "
             "give every column the same number of values, None where one is missing."
         )
-    names = [str(name) for name in data]
     check_text(names, describe)
-    return open_frame(pa.table([columns[name] for name in names], names=names), reading, describe)
+    return open_frame(pa.table(columns, names=names), reading, describe)
 
 
 def _narwhals(data: Any, describe: str) -> Any:
-    """The data as an eager narwhals frame, or None."""
+    """Return the data as an eager narwhals frame, or None for data of another kind."""
     import narwhals.stable.v1 as nw
     from narwhals.dependencies import is_into_dataframe, is_pyarrow_table
 
@@ -159,20 +157,15 @@ def _narwhals(data: Any, describe: str) -> Any:
 
             try:
                 native = pa.table(native)
-            except (TypeError, pa.ArrowException) as error:  # an array of Arrow's, not a table
+            except (TypeError, pa.ArrowException) as error:  # an Arrow array, not a table
                 raise _single(native) from error
         else:
             return None
     labels = native.column_names if is_pyarrow_table(native) else list(native.columns)
     names = [str(label) for label in labels]
     check_text(names, describe)
-    if len(set(names)) < len(names):  # narwhals refuses these itself, in other words
-        select(
-            names,
-            [None] * len(names),
-            [name for name in dict.fromkeys(names) if names.count(name) > 1],
-            describe,
-        )
+    if len(set(names)) < len(names):  # narwhals would refuse these in other words
+        select(names, [None] * len(names), [name for name, count in Counter(names).items() if count > 1], describe)
     return nw.from_native(native, eager_only=True)
 
 
@@ -194,11 +187,11 @@ def _kind(column: Any) -> Kind | None:
     held = getattr(native, "type", None) or getattr(native, "dtype", column.dtype)
     try:
         values = column.drop_nulls().to_numpy()
-    except (NotImplementedError, TypeError, ValueError):  # such as a union of Arrow's
+    except (NotImplementedError, TypeError, ValueError):  # such as an Arrow union
         return Kind(f"values of type {held}")
     if values.ndim > 1:
         return NESTED
-    if values.dtype.kind in "iuf":  # a sparse column, or numbers of a size that narwhals has no name for
+    if values.dtype.kind in "iuf":  # a sparse column, or numbers of a width for which narwhals has no type
         return None
     if values.dtype.kind == "c":
         return COMPLEX
@@ -229,7 +222,7 @@ def _refuse_inexact(column: Any, name: str, describe: str) -> None:
 
 
 def _whole(column: Any) -> bool:
-    """Whether the column is of integers, or of decimals without decimal places."""
+    """Return whether the column holds integers, or decimals without decimal places."""
     kind = type(column.dtype).__name__
     native = column.to_native()
     type_ = getattr(native, "type", None) or getattr(native, "dtype", None)

@@ -5,170 +5,121 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ordag.arrays import Array
 from ordag.data.reading import Reading
-from ordag.data.sources.arrow import kind_of, numbers_of
-from ordag.data.sources.columns import Kind, select
-from ordag.data.sources.paths import (
-    File,
-    Stamp,
-    Upload,
-    arrow_file,
-    check_unpacked,
-    check_width,
-    opened,
-    size_of,
-    stamp_of,
-    too_wide,
-    unchanged,
-)
-from ordag.data.sources.sniff import LOOK, TEXT_ENDINGS
-from ordag.data.sources.source import Source, regroup, rows_at_once
+from ordag.data.sources.columns import batch_to_block, select_fields
+from ordag.data.sources.paths import DiskFile, File, FileSource, arrow_errors
+from ordag.data.sources.source import Source, rows_at_once
+from ordag.data.sources.text_layout import HEAD_BYTES, TEXT_ENDINGS
 from ordag.errors import ColumnError, OrdagWarning, UnreadableError
 from ordag.words import quoted
 
 ENDINGS = (".parquet", ".pq")
 TEXT = re.compile(r"\.(csv|tsv)(\.\w+)?$", re.IGNORECASE)
-MARK = b"PAR1"  # the first and the last four bytes of every Parquet file
-BUFFER, MOST_BUFFERED = 1 << 16, 1 << 27  # bytes read ahead in each column, and in all of them if those are very many
-LISTED = 16  # entries in a list of the description of a file in memory, for each column that it may have
+MAGIC = b"PAR1"  # the first and the last four bytes of every Parquet file
+COLUMN_BUFFER, MOST_BUFFERED = (
+    1 << 16,
+    1 << 27,
+)  # bytes read ahead in each column, and in all columns if they are very many
+LISTED = 16  # entries in a list of an upload's metadata, for each column that it may have
 
 
 @dataclass(frozen=True, eq=False)
-class ParquetSource(Source):
-    """Files with the same columns, read one after the other, and only the selected columns of them."""
-
-    files: tuple[File, ...]
-    seen: tuple[Stamp, ...]
-
-    @property
-    def repeatable(self) -> bool:
-        return True
-
-    def batches(self, rows: int) -> Iterator[Array]:
-        return regroup(self._blocks(), rows)
-
-    @property
-    def file_bytes(self) -> int | None:
-        return size_of(self.files)
+class ParquetSource(FileSource):
+    """Files with the same columns, of which the selected ones are read, file after file."""
 
     def _blocks(self) -> Iterator[Array]:
         step = rows_at_once(len(self.names))
-        for path, seen in zip(self.files, self.seen, strict=True):
-            describe = self.describe if len(self.files) == 1 else f"{self.describe}, {path.name}"
+        buffer = min(COLUMN_BUFFER, max(2**12, MOST_BUFFERED // max(len(self.names), 1)))
+        for file in self.files:
             first_row = 1
-            buffer = min(BUFFER, max(2**12, MOST_BUFFERED // max(len(self.names), 1)))
             with (
-                unchanged(path, describe, seen),
-                _opened(path, describe, buffer) as file,
-                ThreadPoolExecutor(1) as ahead,  # the next batch is decoded while somebody computes with this one
+                file.unchanged(),
+                _opened(file, buffer) as reader,
+                ThreadPoolExecutor(1) as ahead,  # decodes the next batch while the caller computes with this one
             ):
-                batches = file.iter_batches(batch_size=step, columns=list(self.names))
+                batches = reader.iter_batches(batch_size=step, columns=list(self.names))
                 waiting = ahead.submit(next, batches, None)
-                while True:
-                    with _said(describe, partial(_row_group, file, self.names, first_row)):
-                        batch = waiting.result()
-                    if batch is None:
-                        break
+                while (batch := waiting.result()) is not None:
                     waiting = ahead.submit(next, batches, None)
-                    yield numbers_of(batch, self.names, describe, first_row)
+                    yield batch_to_block(batch, self.names, file.describe, first_row)
                     first_row += batch.num_rows
 
 
-def _row_group(file: Any, names: Sequence[str], row: int) -> str:
-    """The first row group from this row on that cannot be read, in words."""
-    import pyarrow as pa
+def open_parquet(file: File, reading: Reading) -> Source | None:
+    """Open one Parquet file, recognised by its ending or its first bytes.
 
-    end = 0
-    for k in range(file.num_row_groups):
-        end += file.metadata.row_group(k).num_rows
-        if end >= row:
-            try:
-                file.read_row_group(k, columns=list(names))
-            except (pa.ArrowException, OSError):
-                return f", row group {k + 1} of {file.num_row_groups}," if file.num_row_groups > 1 else ""
-    return ""
-
-
-def open_parquet(path: File, describe: str, reading: Reading) -> Source | None:
-    """One Parquet file, by its ending or else by its marks, as a source.
-
-    An index that pandas stored in it is used only where it is asked for.
+    An index that pandas stored in it is used only where `columns` names it.
     """
-    ending = path.suffix.lower()
-    if ending not in ENDINGS and (ending in TEXT_ENDINGS or not _is_parquet(path, describe)):
+    if file.ending not in ENDINGS and (file.ending in TEXT_ENDINGS or not _is_parquet(file)):
         return None
-    reading.refuse_layout(describe)
-    seen = (stamp_of(path, describe),)
-    with _opened(path, describe) as file:
-        names = _selected(file.schema_arrow, reading.columns, describe)
-        return ParquetSource(names=names, rows=file.metadata.num_rows, describe=describe, files=(path,), seen=seen)
+    reading.refuse_layout(file.describe)
+    with _opened(file) as reader:
+        names = select_fields(_fields(reader.schema_arrow, reading.columns), reading.columns, file.describe)
+        return ParquetSource(names, reader.metadata.num_rows, file.describe, (file,))
 
 
-def open_folder(folder: File, describe: str, reading: Reading) -> Source | None:
-    """All Parquet files in a folder (see `parquet_files`), in the order of their paths, as one source."""
-    if isinstance(folder, Upload) or not folder.is_dir():
-        return None
+def open_folder(folder: Path, describe: str, reading: Reading) -> Source:
+    """Open all Parquet files in a folder (see `parquet_files`), in the order of their paths, as one table."""
     reading.refuse_layout(describe)
-    files, deeper = _searched(folder, describe)
+    paths, deeper = _search(folder, describe)
     names = [entry.name for entry in _entries(folder, describe) if not entry.name.startswith((".", "_"))]
     text = sorted(name for name in names if TEXT.search(name))
-    if not files:
+    if not paths:
         raise UnreadableError(_nothing_to_read(text, describe))
     if text or deeper:
         warnings.warn(
             f"Only the Parquet files in the folder {describe}, its subfolders and their partitions (name=value) are read, "
-            f"not {quoted([*text, *(place.relative_to(folder).as_posix() for place in deeper)], 3)}.",
+            f"not {quoted([*text, *(path.relative_to(folder).as_posix() for path in deeper)], 3)}.",
             OrdagWarning,
             stacklevel=4,
         )
     first: tuple[str, ...] = ()
-    seen: list[Stamp] = []
+    files: list[File] = []
     total = 0
-    for path in files:
-        inside = f"{describe}, {path.relative_to(folder).as_posix()}"
-        seen.append(stamp_of(path, inside))
-        with _opened(path, inside) as file:
-            if path == files[0]:
-                first = _selected(file.schema_arrow, reading.columns, inside)
-            else:
-                _refuse_mismatch(file.schema_arrow, reading.columns, inside, first, files[0].name)
-            total += file.metadata.num_rows
-    return ParquetSource(names=first, rows=total, describe=describe, files=files, seen=tuple(seen))
+    for path in paths:
+        file = DiskFile(path, f"{describe}, {path.relative_to(folder).as_posix()}")
+        with _opened(file) as reader:
+            fields = _fields(reader.schema_arrow, reading.columns)
+            if first:
+                _refuse_mismatch([field.name for field in fields], reading.columns, file, first, files[0].name)
+            first = select_fields(fields, first or reading.columns, file.describe)
+            total += reader.metadata.num_rows
+        files.append(file)
+    return ParquetSource(first, total, describe, tuple(files))
 
 
 def parquet_files(folder: Path, describe: str) -> tuple[Path, ...]:
-    """The Parquet files that `open_folder` reads: those in a folder and in its subfolders, in the order of their paths.
+    """Return the Parquet files that `open_folder` reads: those in a folder and in its subfolders, in the order of their paths.
 
-    Of what lies deeper only folders of a partition, such as `year=2020`, are looked into; their names are not read as
-    columns. Files and folders whose names start with a dot or an underscore are left out, links to folders too.
+    Deeper down, only the folders of a partition, such as `year=2020`, are searched; their names are not read as columns. Files and
+    folders whose names start with a dot or an underscore are left out, and so are links to folders.
     """
-    return _searched(folder, describe)[0]
+    return _search(folder, describe)[0]
 
 
-def _searched(folder: Path, describe: str) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
-    """The Parquet files, and the folders that lie too deep to be looked into."""
+def _search(folder: Path, describe: str) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """Return the Parquet files, and the folders that are too deep to be searched."""
     found: list[Path] = []
     deeper: list[Path] = []
     waiting = [folder]
     while waiting:
-        place = waiting.pop()
-        for entry in _entries(place, describe):
+        parent = waiting.pop()
+        for entry in _entries(parent, describe):
             if entry.name.startswith((".", "_")):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                near = place == folder or "=" in entry.name
-                (waiting if near else deeper).append(place / entry.name)
+                near = parent == folder or "=" in entry.name
+                (waiting if near else deeper).append(parent / entry.name)
             elif entry.name.lower().endswith(ENDINGS):
-                found.append(place / entry.name)
+                found.append(parent / entry.name)
     return tuple(sorted(found)), tuple(sorted(deeper))
 
 
@@ -189,110 +140,69 @@ def _nothing_to_read(text: Sequence[str], describe: str) -> str:
     return f"{none}, nor do its subfolders: give the path of a file, or of a folder of Parquet files."
 
 
-def _selected(schema: Any, wanted: Sequence[str] | None, describe: str) -> tuple[str, ...]:
-    fields = _fields(schema, wanted)
-    names = [name for name, _ in fields]
-    return tuple(names[j] for j in select(names, [kind for _, kind in fields], wanted, describe))
-
-
-def _fields(schema: Any, wanted: Sequence[str] | None) -> list[tuple[str, Kind | None]]:
+def _fields(schema: Any, wanted: Sequence[str] | None) -> list[Any]:
+    """Return the fields of a file, without the index that pandas stored unless columns are named."""
     index = (schema.pandas_metadata or {}).get("index_columns", []) if wanted is None else []
-    return [(field.name, kind_of(field.type)) for field in schema if field.name not in index]
+    return [field for field in schema if field.name not in index]
 
 
 def _refuse_mismatch(
-    schema: Any, wanted: Sequence[str] | None, describe: str, first: tuple[str, ...], first_file: str
+    names: Sequence[str], wanted: Sequence[str] | None, file: File, first: tuple[str, ...], first_file: str
 ) -> None:
-    names = [name for name, _ in _fields(schema, wanted)]
     missing = [name for name in first if name not in names]
     extra = [name for name in names if name not in first] if wanted is None else []
     if missing or extra:
         problem = f"lacks {quoted(missing)}, which" if missing else f"has {quoted(extra)}, which"
         contrast = "has" if missing else "has not"
         raise ColumnError(
-            f"{describe} {problem} {first_file} {contrast}: give all files of a folder the same columns, "
+            f"{file.describe} {problem} {first_file} {contrast}: give all files of a folder the same columns, "
             "or select columns that all of them have with columns=… (--columns on the command line)."
         )
-    _selected(schema, first, describe)
 
 
 @contextmanager
-def _opened(path: File, describe: str, buffer: int = BUFFER) -> Iterator[Any]:
-    """The open file, read ahead by so many bytes in each column."""
+def _opened(file: File, buffer: int = COLUMN_BUFFER) -> Iterator[Any]:
+    """Open the file, which is read ahead by so many bytes in each column."""
     from pyarrow import parquet
 
-    widest = path.widest if isinstance(path, Upload) else None
-    with _said(describe, widest=widest):
-        _check_marks(path, describe)
-        longest = None if widest is None else LISTED * widest
-        with (
-            arrow_file(path) as raw,
-            parquet.ParquetFile(
+    with arrow_errors(file.describe, "Parquet"):
+        _check_magic(file)
+        raw = file.arrow()
+        try:
+            reader = parquet.ParquetFile(
                 raw,
                 pre_buffer=False,
                 buffer_size=buffer,
                 page_checksum_verification=True,  # only where the file has checksums
-                thrift_container_size_limit=longest,
-            ) as file,
-        ):
-            check_width(path, describe, file.metadata.num_columns)
-            check_unpacked(path, describe, _unpacked_size(file.metadata))
-            yield file
+                thrift_container_size_limit=None if file.widest is None else LISTED * file.widest,
+            )
+        except OSError as error:
+            if file.widest is not None and "size limit" in str(error):
+                file.check_width(file.widest + 1)
+            raise
+        with raw, reader:
+            file.check_width(reader.metadata.num_columns)
+            file.check_unpacked(_unpacked_size(reader.metadata))
+            yield reader
 
 
 def _unpacked_size(metadata: Any) -> int:
-    """Bytes of the pages, or of the numbers if those are more: a page may hold one number for very many rows."""
+    """Return the bytes of the pages, or of the numbers if those are more: a page may hold one number for very many rows."""
     groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
     pages = sum(group.column(j).total_uncompressed_size for group in groups for j in range(group.num_columns))
     return max(int(pages), 8 * int(metadata.num_rows) * int(metadata.num_columns))
 
 
-@contextmanager
-def _said(describe: str, place: Callable[[], str] = str, widest: int | None = None) -> Iterator[None]:
-    """What pyarrow or the system has against a file becomes one sentence; `place` is asked where in the file it was.
-
-    widest: the most columns that the file may have, if that is why its lists are bounded.
-    """
-    import pyarrow as pa
-
-    try:
-        yield
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0].strip(" :.")
-        if widest is not None and "size limit" in reason:
-            raise too_wide(describe, widest) from error
-        if "CRC checksum" in reason:
-            reason = "a page does not match its checksum"
+def _check_magic(file: File) -> None:
+    if file.start(len(MAGIC)) != MAGIC:
         raise UnreadableError(
-            f"{describe}{place()} could not be read as Parquet ({reason}): the file is damaged or cut off. "
-            "Write or copy it again."
-        ) from error
-
-
-def _check_marks(path: File, describe: str) -> None:
-    start, end, size = _marks(path, describe)
-    if not size:
-        raise UnreadableError(f"{describe} is empty (0 bytes): there is no table in it.")
-    if start != MARK:
-        raise UnreadableError(
-            f"{describe} is not a Parquet file, whatever its name. If it is text, give it the ending .csv."
+            f"{file.describe} is not a Parquet file, whatever its name. If it is text, give it the ending .csv."
         )
-    if end != MARK:
-        raise UnreadableError(f"{describe} is cut off: the end of the Parquet file is missing. Copy it again.")
+    if file.end(len(MAGIC)) != MAGIC:
+        raise UnreadableError(f"{file.describe} is cut off: the end of the Parquet file is missing. Copy it again.")
 
 
-def _is_parquet(path: File, describe: str) -> bool:
-    """By its marks; of one that is cut off, whose end lacks, by the zero bytes that no text has."""
-    start, end, _ = _marks(path, describe)
-    if start != MARK or end == MARK:
-        return start == MARK
-    with opened(path, describe) as file:
-        return b"\0" in file.read(LOOK)
-
-
-def _marks(path: File, describe: str) -> tuple[bytes, bytes, int]:
-    with opened(path, describe) as file:
-        start = file.read(len(MARK))
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - len(MARK)))
-        return start, file.read(), size
+def _is_parquet(file: File) -> bool:
+    """Recognise a Parquet file by its magic bytes; one that is cut off also by its zero bytes, which no text has."""
+    start = file.start(HEAD_BYTES)
+    return start.startswith(MAGIC) and (file.end(len(MAGIC)) == MAGIC or b"\0" in start)

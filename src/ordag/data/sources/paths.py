@@ -1,87 +1,222 @@
-"""From what the user typed to a file: data-set names, paths, and what may be wrong with them; and files in memory."""
+"""Files: located by a path or the name of a data set, or uploaded; opened, measured, and watched for changes."""
 
 from __future__ import annotations
 
 import io
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO
 
+from ordag.arrays import Array
 from ordag.checks import short
 from ordag.data.datasets import DATASETS, load
+from ordag.data.sources.source import Source, regroup
 from ordag.errors import DataError, OrdagWarning, UnreadableError
-from ordag.words import spelled
+from ordag.words import shown, spelled
+
+
+class File(ABC):
+    """A file with a name, whose endings give its format; `describe` is the name in messages."""
+
+    name: str
+    describe: str
+    most: int | None = None  # bytes that it may unpack to
+    widest: int | None = None  # columns that it may have
+
+    @property
+    @abstractmethod
+    def size(self) -> int | None:
+        """Bytes of the file; None if it is gone."""
+
+    @abstractmethod
+    def open(self) -> BinaryIO:
+        """Open the file for reading bytes."""
+
+    @abstractmethod
+    def arrow(self) -> Any:
+        """Open the file for pyarrow."""
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Refuse what is read in this block if the file has changed since it was located."""
+        yield
+
+    @property
+    def endings(self) -> list[str]:
+        return [ending.lower() for ending in PurePosixPath(self.name).suffixes]
+
+    @property
+    def ending(self) -> str:
+        return PurePosixPath(self.name).suffix.lower()
+
+    def start(self, count: int) -> bytes:
+        """Return the first bytes; refuse an empty file."""
+        with self.open() as file:
+            start = file.read(count)
+        if not start:
+            raise UnreadableError(f"{self.describe} is empty (0 bytes): there is no table in it.")
+        return start
+
+    def end(self, count: int) -> bytes:
+        """Return the last bytes."""
+        with self.open() as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - count))
+            return file.read()
+
+    def check_unpacked(self, size: int) -> None:
+        """Refuse a file that unpacks to more bytes than it may."""
+        if self.most is not None and size > self.most:
+            raise UnreadableError(
+                f"{self.describe} unpacks to more than {self.most:,} bytes, which is the most that is taken of a file in memory: "
+                "name it to ordag explore or ordag.learn by its path, for which there is no such limit."
+            )
+
+    def check_width(self, columns: int) -> None:
+        """Refuse a file with more columns than it may have."""
+        if self.widest is not None and columns > self.widest:
+            raise DataError(
+                f"{self.describe} has more than {self.widest:,} columns, which is the most that is taken of a file in memory: leave some "
+                "out, or name it to ordag learn or ordag explore by its path, for which there is no such limit."
+            )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Upload:
-    """A file in memory, such as a browser sends: its bytes, and its name, whose ending tells what they are.
+class Upload(File):
+    """A file in memory, such as a browser sends. Its name is a label, not a path: nothing on the disk is opened by it.
 
-    The name is a label, and no path: nothing on the disk is opened by it. `most` bytes may come of it when it is unpacked, and `widest` is
-    the most columns that it may have; a file with more of either is refused before they are in memory.
+    A file that unpacks to more than `most` bytes, or has more than `widest` columns, is refused before they are in memory.
     """
 
     name: str
     data: bytes
     most: int | None = None
     widest: int | None = None
+    describe: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "describe", shown(self.name))
 
     @property
-    def suffix(self) -> str:
-        return PurePosixPath(self.name).suffix
+    def size(self) -> int:
+        return len(self.data)
 
-    @property
-    def suffixes(self) -> list[str]:
-        return PurePosixPath(self.name).suffixes
-
-    def open(self, _: str) -> BinaryIO:
+    def open(self) -> BinaryIO:
         return io.BytesIO(self.data)
 
+    def arrow(self) -> Any:
+        import pyarrow as pa
 
-File: TypeAlias = Path | Upload
-"""What has bytes to read."""
-
-Stamp: TypeAlias = tuple[int, ...]
-"""The device, inode, size and time of change of a file; nothing for one in memory."""
+        return pa.BufferReader(self.data)
 
 
-def arrow_file(file: File) -> Any:
-    """The file as pyarrow reads it."""
+@dataclass(frozen=True, eq=False)
+class DiskFile(File):
+    """A file on disk, with its device, inode, size and time of change when it was located."""
+
+    path: Path
+    describe: str
+    name: str = field(init=False)
+    stamp: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.path.name)
+        with self.open() as file:
+            object.__setattr__(self, "stamp", _stamp(os.fstat(file.fileno())))
+
+    @property
+    def size(self) -> int | None:
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return None
+
+    def open(self) -> BinaryIO:
+        try:
+            return self.path.open("rb")
+        except PermissionError as error:
+            raise UnreadableError(
+                f"{self.describe} may not be read: permission denied. Change the file's permissions, or copy it."
+            ) from error
+        except OSError as error:
+            raise UnreadableError(f"{self.describe} cannot be opened: {error.strerror}. Check the file.") from error
+
+    def arrow(self) -> Any:
+        import pyarrow as pa
+
+        return pa.OSFile(os.fsencode(self.path))
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        self._check_unchanged()
+        try:
+            yield
+        except Exception as fault:
+            self._check_unchanged(fault)
+            raise
+        self._check_unchanged()
+
+    def _check_unchanged(self, fault: Exception | None = None) -> None:
+        try:
+            now = _stamp(self.path.stat())
+        except OSError:  # it is gone, and what is open of it is whole
+            return
+        if now != self.stamp:
+            raise UnreadableError(
+                f"{self.describe} changed while it was read: wait until it is written and run again, or read a copy."
+            ) from fault
+
+
+def _stamp(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+@dataclass(frozen=True, eq=False)
+class FileSource(Source):
+    """A table in files, read block by block."""
+
+    files: tuple[File, ...]
+
+    @property
+    def repeatable(self) -> bool:
+        return True
+
+    @property
+    def file_bytes(self) -> int | None:
+        sizes = [file.size for file in self.files]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
+    def batches(self, rows: int) -> Iterator[Array]:
+        return regroup(self._blocks(), rows)
+
+    @abstractmethod
+    def _blocks(self) -> Iterator[Array]:
+        """Yield blocks of any length."""
+
+
+@contextmanager
+def arrow_errors(describe: str, format: str) -> Iterator[None]:
+    """Turn the errors of pyarrow and of the system while a table is read into one sentence."""
     import pyarrow as pa
 
-    return pa.BufferReader(file.data) if isinstance(file, Upload) else pa.OSFile(os.fsencode(file))
-
-
-def check_unpacked(file: File, describe: str, size: int) -> None:
-    """Refuse a file in memory that unpacks to more bytes than it may."""
-    if isinstance(file, Upload) and file.most is not None and size > file.most:
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0].strip(" :.")
+        if "CRC checksum" in reason:
+            reason = "a page does not match its checksum"
         raise UnreadableError(
-            f"{describe} unpacks to more than {file.most:,} bytes, which is the most that is taken of a file in memory: "
-            "name it to ordag explore or ordag.learn by its path, for which there is no such limit."
-        )
-
-
-def check_width(file: File, describe: str, columns: int) -> None:
-    """Refuse a file in memory with more columns than it may have; `columns` may count no further than to one too many."""
-    if isinstance(file, Upload) and file.widest is not None and columns > file.widest:
-        raise too_wide(describe, file.widest)
-
-
-def too_wide(describe: str, widest: int) -> DataError:
-    """The error for a file in memory with more columns than it may have."""
-    return DataError(
-        f"{describe} has more than {widest:,} columns, which is the most that is taken of a file in memory: leave some out, or name it "
-        "to ordag learn or ordag explore by its path, for which there is no such limit."
-    )
+            f"{describe} could not be read as {format} ({reason}): it is damaged or cut off. Write or copy it again."
+        ) from error
 
 
 def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:
-    """The file or folder that is meant, and what to call it in messages.
+    """Return the path of a file, folder or built-in data set, and its name in messages.
 
     A text without an ending and without a folder ("marks") is a built-in data set, if there is one of that
     name: "./marks" and Path("marks") are files.
@@ -114,7 +249,7 @@ def locate(data: str | os.PathLike[str]) -> tuple[Path, str]:
 
 
 def path_of(data: str | os.PathLike[str]) -> Path:
-    """The path that a text stands for; ~ is the home folder."""
+    """Return the path that a text stands for; ~ is the home folder."""
     try:
         path = Path(data)
     except TypeError as error:
@@ -123,69 +258,12 @@ def path_of(data: str | os.PathLike[str]) -> Path:
 
 
 def paths_of(data: Any) -> tuple[Path, ...]:
-    """The files and folders that data were read from, whichever folder the process goes to later; none for tables in memory."""
+    """Return the absolute paths of the files and folders that data are read from; none for tables in memory."""
     given = data if isinstance(data, list | tuple) else [data]
     if not all(isinstance(one, str | os.PathLike) for one in given):
         return ()
     named = (DATASETS[one].path if isinstance(one, str) and one in DATASETS else path_of(one) for one in given)
     return tuple(path.absolute() for path in named)
-
-
-def opened(path: File, describe: str) -> BinaryIO:
-    """The file, open for reading bytes."""
-    try:
-        return path.open("rb")
-    except PermissionError as error:
-        raise UnreadableError(
-            f"{describe} may not be read: permission denied. Change the file's permissions, or copy it."
-        ) from error
-    except OSError as error:
-        raise UnreadableError(f"{describe} cannot be opened: {error.strerror}. Check the file.") from error
-
-
-def stamp_of(path: File, describe: str) -> Stamp:
-    """What tells the file from any other, and from itself at another time."""
-    if isinstance(path, Upload):
-        return ()
-    with opened(path, describe) as file:
-        return _stamp(os.fstat(file.fileno()))
-
-
-@contextmanager
-def unchanged(path: File, describe: str, seen: Stamp) -> Iterator[None]:
-    """Around reading a file from its first byte to its last: refuse the answer if it is not what was `seen` at first."""
-    _check_unchanged(path, describe, seen)
-    try:
-        yield
-    except Exception as fault:
-        _check_unchanged(path, describe, seen, fault)
-        raise
-    _check_unchanged(path, describe, seen)
-
-
-def _check_unchanged(path: File, describe: str, seen: Stamp, fault: Exception | None = None) -> None:
-    if isinstance(path, Upload):
-        return
-    try:
-        now = _stamp(path.stat())
-    except OSError:  # it is gone, and what is open of it is whole
-        return
-    if now != seen:
-        raise UnreadableError(
-            f"{describe} changed while it was read: wait until it is written and run again, or read a copy."
-        ) from fault
-
-
-def _stamp(status: os.stat_result) -> Stamp:
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def size_of(paths: Iterable[File]) -> int | None:
-    """Bytes of these files; None where one is gone."""
-    try:
-        return sum(len(one.data) if isinstance(one, Upload) else one.stat().st_size for one in paths)
-    except OSError:
-        return None
 
 
 def _refuse_content(data: str | os.PathLike[str]) -> None:
@@ -208,15 +286,12 @@ def _not_found(data: str | os.PathLike[str], path: Path) -> str:
         return f"There is no folder {str(path.parent)!r}, so no file {text!r}: check the path."
     try:
         files = sorted(file.name for file in path.parent.iterdir() if not file.name.startswith("."))
-    except OSError:  # no right to list the folder: then without a hint
+    except OSError:  # the folder may not be listed: give no hint
         files = []
     by_stem = [name for name in files if Path(name).stem == path.stem]
-    close = list(dict.fromkeys([*by_stem, *get_close_matches(path.name, files), *_close_datasets(path.stem)]))
+    datasets = get_close_matches(path.stem.lower(), DATASETS, n=1)
+    close = list(dict.fromkeys([*by_stem, *get_close_matches(path.name, files), *datasets]))
     hint = f" Did you mean {' or '.join(repr(str(name)) for name in close[:3])}?" if close else ""
     if bare:
         return f"{text!r} is neither a file nor a built-in data set (the data sets are {known}).{hint}"
     return f"There is no file {text!r}: check the path.{hint} The built-in data sets are {known}."
-
-
-def _close_datasets(stem: str) -> list[str]:
-    return get_close_matches(stem.lower(), DATASETS, n=1)

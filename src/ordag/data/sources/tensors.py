@@ -1,4 +1,4 @@
-"""Tensors on a GPU: their scatter is formed where they lie, and rows come to the host only where somebody needs them."""
+"""Tensors on a GPU: the scatter is formed there, and rows come to the host only where they are needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ordag.arrays import Array
 from ordag.data.reading import Reading
-from ordag.data.sources.columns import select
+from ordag.data.sources.arrays import numbered
 from ordag.data.sources.source import Source
 from ordag.errors import ColumnError, SettingError, UnreadableError
 from ordag.transfer import rows_at_once, to_host
@@ -19,10 +19,10 @@ from ordag.transfer import rows_at_once, to_host
 if TYPE_CHECKING:
     import torch
 
-NUMBERS = 2**28
-"""Numbers of a slab of rows, two gigabytes in float64."""
+SLAB_NUMBERS = 2**28
+"""Numbers in a slab of rows, two gigabytes in float64."""
 
-COLUMNS = 4096
+BLOCK_COLUMNS = 4096
 """Columns of the scatter at a time: wide enough for the device's full rate, narrow enough to leave out the upper triangle."""
 
 
@@ -42,17 +42,17 @@ class TensorSource(Source):
             yield np.ascontiguousarray(self.tensor[start : start + rows].double().cpu().numpy())
 
     def every(self, stride: int) -> Array:
-        """Every so-many-th row."""
+        """Return every `stride`-th row."""
         return np.ascontiguousarray(self.tensor[::stride].double().cpu().numpy())
 
-    def ends(self) -> tuple[Array, Array]:
-        """The least and the greatest value of every column."""
-        return tuple(end.double().cpu().numpy() for end in (self.tensor.amin(dim=0), self.tensor.amax(dim=0)))
+    def extremes(self) -> tuple[Array, Array]:
+        """Return the least and the greatest value of every column."""
+        return tuple(one.double().cpu().numpy() for one in (self.tensor.amin(dim=0), self.tensor.amax(dim=0)))
 
     def scatter(self) -> tuple[Array, Array]:
-        """As `scatter_of`: mean and centred scatter, in its lower triangle, in float64 whatever the tensor holds.
+        """Return mean and centred scatter, in its lower triangle, in float64 for a tensor of any type; as `scatter_of`.
 
-        It also stays on the device, for whoever takes it from there (`take_scatter`).
+        The scatter also stays on the device, until `take_scatter` hands it out.
         """
         import torch
 
@@ -63,7 +63,7 @@ class TensorSource(Source):
             p = len(self.names)
             raise SettingError(
                 f"{self.device} has too little memory for the scatter of {p} variables beside the tensor, {8e-9 * p**2:.1f} GB and slabs "
-                f"of {8e-9 * NUMBERS:.1f} GB: use fewer columns, or give the rows from the host."
+                f"of {8e-9 * SLAB_NUMBERS:.1f} GB: use fewer columns, or give the rows from the host."
             ) from error
 
     def _scatter(self) -> tuple[Array, Array]:
@@ -74,16 +74,16 @@ class TensorSource(Source):
         mean = X.mean(dim=0, dtype=torch.float64)
         missed = torch.zeros_like(mean)
         upper = torch.zeros((p, p), dtype=torch.float64, device=X.device)
-        step = max(1, NUMBERS // p)
+        step = max(1, SLAB_NUMBERS // p)
         for start in range(0, n, step):
             centred = X[start : start + step].double() - mean
             missed += centred.sum(dim=0)
-            for left in range(0, p, COLUMNS):
-                rows = slice(left, left + COLUMNS)
+            for left in range(0, p, BLOCK_COLUMNS):
+                rows = slice(left, left + BLOCK_COLUMNS)
                 upper[rows, left:].addmm_(centred[:, rows].T, centred[:, left:])
             del centred
-        for left in range(0, p, COLUMNS):
-            rows = slice(left, left + COLUMNS)
+        for left in range(0, p, BLOCK_COLUMNS):
+            rows = slice(left, left + BLOCK_COLUMNS)
             upper[rows, left:].addr_(missed[rows], missed[left:], alpha=-1.0 / n)
         self.formed[:] = [upper]
         scatter, step = np.empty((p, p)), rows_at_once(p)
@@ -95,12 +95,12 @@ class TensorSource(Source):
         return (mean + missed / n).cpu().numpy(), scatter.T
 
     def take_scatter(self) -> torch.Tensor | None:
-        """The scatter on the device, in its upper triangle, if nobody has taken it yet."""
+        """Hand out the scatter on the device, in its upper triangle; None after the first call."""
         return self.formed.pop() if self.formed else None
 
 
 def open_tensor(data: Any, reading: Reading) -> Source | None:
-    """An (n, p) tensor of PyTorch on a device, or another array with the CUDA array interface; its columns are named X1 to Xp."""
+    """Open an (n, p) tensor of PyTorch on a device, or an array with the CUDA array interface; its columns are named X1 to Xp."""
     on_device = (
         hasattr(data, "__cuda_array_interface__") or getattr(getattr(data, "device", None), "type", "cpu") != "cpu"
     )
@@ -118,8 +118,7 @@ def open_tensor(data: Any, reading: Reading) -> Source | None:
         raise UnreadableError(f"the tensor has shape {shape}: expected two dimensions, (rows, variables).")
     if not tensor.dtype.is_floating_point:
         raise ColumnError(f"the tensor holds {tensor.dtype}: give floating-point numbers, such as tensor.double().")
-    names = tuple(f"X{j + 1}" for j in range(shape[1]))
-    positions = select(names, [None] * len(names), reading.columns, "the tensor")
-    if positions != tuple(range(len(names))):
+    names, positions = numbered(shape[1], reading, "the tensor")
+    if len(positions) < shape[1] or list(positions) != sorted(positions):
         tensor = tensor[:, list(positions)]
-    return TensorSource(tuple(names[j] for j in positions), shape[0], "the tensor", tensor)
+    return TensorSource(names, shape[0], "the tensor", tensor)

@@ -1,4 +1,4 @@
-"""A first look at a file of text: is it text, in which encoding, with which separator, with a header?"""
+"""The layout of a text file, found from its first lines: compression, encoding, separator, header."""
 
 from __future__ import annotations
 
@@ -10,28 +10,22 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ordag.checks import short
-from ordag.data.reading import Reading
-from ordag.data.remedies import LATIN, NO_HEADER, split_at
-from ordag.data.sources.paths import File, Upload, arrow_file, check_unpacked, check_width, opened
+from ordag.data.reading import LATIN, NO_HEADER, Reading, split_at
+from ordag.data.sources.paths import File
 from ordag.errors import SettingError, UnreadableError
 
 NUMBER = re.compile(r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)\s*", re.IGNORECASE)
-HALF = re.compile("[\ud800-\udfff]")
+SURROGATE = re.compile("[\ud800-\udfff]")
 LINE_END = re.compile(r"\r\n|\r|\n")
 LINE_END_BYTES = re.compile(rb"\r\n|\r|\n")
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}  # unpacked by pyarrow while reading
-PACKED = {
-    b"\x1f\x8b": ".gz",
-    b"BZh": ".bz2",
-    b"\x28\xb5\x2f\xfd": ".zst",
-    b"\x04\x22\x4d\x18": ".lz4",
-}  # first bytes
+PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\x28\xb5\x2f\xfd": ".zst", b"\x04\x22\x4d\x18": ".lz4"}  # first bytes
 TEXT_ENDINGS = (".csv", ".tsv", ".txt", *COMPRESSED)
 HOST_NAMES = ("idna", "punycode")  # encodings of single words, not of files
-LOOK = 1 << 18  # bytes
+HEAD_BYTES = 1 << 18
 LONGEST_LINE = 1 << 28  # bytes
-MOST_CELLS = 1 << 16  # of a first line that no reader of text takes
-LONGEST_CELL = 1 << 12  # bytes, on average over a line of a file in memory
+MOST_CELLS = 1 << 16  # in a first line that the csv module refuses
+LONGEST_CELL = 1 << 12  # bytes, on average over a line of an upload
 SEPARATORS = {  # in words, in Python, and in a shell
     ",": ("commas", '","', ","),
     ";": ("semicolons", '";"', "';'"),
@@ -40,17 +34,12 @@ SEPARATORS = {  # in words, in Python, and in a shell
     " ": ("spaces", '" "', "' '"),
 }
 BYTE_ORDER_MARKS = {
-    codecs.BOM_UTF32_LE: "UTF-32",
-    codecs.BOM_UTF32_BE: "UTF-32",
-    codecs.BOM_UTF16_LE: "UTF-16",
-    codecs.BOM_UTF16_BE: "UTF-16",
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
 }
 EXPORT = "Save the table as CSV or Parquet"
-SIGNATURES = {
-    b"PK\x03\x04": (
-        "an Excel workbook or another ZIP archive",
-        f"{EXPORT} (from Excel: Save as, CSV UTF-8).",
-    ),
+SIGNATURES = {  # the first bytes of files that are no text, what they are, and what to do about it
+    b"PK\x03\x04": ("an Excel workbook or another ZIP archive", f"{EXPORT} (from Excel: Save as, CSV UTF-8)."),
     b"\xd0\xcf\x11\xe0": ("an old Excel workbook or Office file", f"{EXPORT}."),
     b"\x89PNG": ("a PNG image", "Give the file that holds the table."),
     b"\xff\xd8\xff": ("a JPEG image", "Give the file that holds the table."),
@@ -67,7 +56,7 @@ SIGNATURES = {
     b"\x93NUMPY": ("a NumPy array", "Load it with numpy.load and pass the array."),
     b"RDX": ("an R data file", f"{EXPORT}."),
 }
-MARKUP = {  # how text begins that is no table, what it is, and what to do about it
+MARKUP = {  # the beginning of text that is no table, what it is, and what to do about it
     re.compile(r"\s*<(!doctype\s+html|html|head|body|table|div|script)\b", re.IGNORECASE): (
         "a web page (HTML)",
         "Download the table itself; what came may be a page that asks to log in, or says what went wrong.",
@@ -82,10 +71,9 @@ MARKUP = {  # how text begins that is no table, what it is, and what to do about
 
 @dataclass(frozen=True)
 class Layout:
-    """How a text file is to be read."""
+    """How to read a text file."""
 
-    path: File
-    describe: str
+    file: File
     compression: str | None
     separator: str
     encoding: str
@@ -96,36 +84,36 @@ class Layout:
     alone: bool  # there is no other line
 
 
-def sniff(path: File, describe: str, reading: Reading) -> Layout:
-    """Settle the settings left open, and refuse what cannot be a table of text."""
-    decimal, header = reading.decimal, reading.header
+def find_layout(file: File, reading: Reading) -> Layout:
+    """Find the settings left open, and refuse what cannot be a table in text."""
+    describe, decimal, header = file.describe, reading.decimal, reading.header
     codec = _codec(reading.encoding)
-    compression = _compression(path, describe)
-    head, complete = _head(path, describe, compression)
+    compression = _compression(file)
+    head, complete = _head(file, compression)
     _refuse_binary(head, describe, codec)
     text = _decoded(head, complete, codec, describe)
     _refuse_markup(text, describe)
     lines = [line for line in LINE_END.split(text) if line.strip()]
     if not lines:
         raise UnreadableError(f"{describe} holds only blank lines: there is no table in it.")
-    chosen = _separator(path, reading.separator, lines[0])
+    chosen = _separator(file, reading.separator, lines[0])
     point = "." if decimal is None else decimal
     if not isinstance(point, str) or point not in (".", ",") or point == chosen:
         raise SettingError(
             f"decimal={short(decimal)} with separator={chosen!r}: the decimal mark is '.' or ',', and not the separator."
         )
-    check_width(path, describe, _width(text, chosen, path))
     first = _cells(text, chosen)
+    file.check_width(len(first))
     if len(first) == 1:
         _refuse_other_separator(text, lines, chosen, describe)
     if header:
         _refuse_numbers_as_names(first, point, describe)
     alone = complete and len(lines) == 1 + sum(len(LINE_END.findall(cell)) for cell in first)
-    return Layout(path, describe, compression, chosen, codec, point, header, _block(head), first, alone)
+    return Layout(file, compression, chosen, codec, point, header, _block(head), first, alone)
 
 
 def _codec(encoding: str | None) -> str:
-    """The encoding's name as pyarrow wants it: "utf8" is the one it reads without translating."""
+    """Return the name of the encoding for pyarrow, which reads "utf8" without translating."""
     if encoding is None:
         return "utf8"
     try:
@@ -140,57 +128,51 @@ def _codec(encoding: str | None) -> str:
     return "utf8" if name in ("utf-8", "utf-8-sig", "ascii") else name
 
 
-def _compression(path: File, describe: str) -> str | None:
-    """How the file is compressed: by its ending, which its first bytes must bear out, or by these where there is no ending."""
-    with opened(path, describe) as file:
-        start = file.read(4)
-    if not start:
-        raise UnreadableError(f"{describe} is empty (0 bytes): there is no table in it.")
+def _compression(file: File) -> str | None:
+    """Return the compression by the ending, which the first bytes must confirm; without an ending, by the first bytes."""
+    start, ending = file.start(4), file.ending
     found = next((ending for mark, ending in PACKED.items() if start.startswith(mark)), None)
-    ending = path.suffix.lower()
     if ending not in COMPRESSED:
         return COMPRESSED[found] if found is not None and not ending else None
     if found != ending:
         truth = "is not compressed" if found is None else f"is compressed with {COMPRESSED[found]}"
         remedy = "leave that ending out" if found is None else f"give it the ending {found} instead"
         raise UnreadableError(
-            f"{describe} does not hold what its ending {ending} says: it {truth}, or damaged from its first byte on. If it is whole, "
+            f"{file.describe} does not hold what its ending {ending} says: it {truth}, or damaged from its first byte on. If it is whole, "
             f"{remedy}."
         )
     return COMPRESSED[ending]
 
 
-def _head(path: File, describe: str, compression: str | None) -> tuple[bytes, bool]:
-    """The first lines, unpacked, at least two if there are two; and whether that is the whole file."""
+def _head(file: File, compression: str | None) -> tuple[bytes, bool]:
+    """Return the first lines, unpacked, at least two if there are two; and whether that is the whole file."""
     import pyarrow as pa
 
-    head, size, longest = b"", 0, _longest(path)
+    head, size, longest = b"", 0, LONGEST_LINE
+    if file.widest is not None:
+        longest = min(LONGEST_LINE, max(HEAD_BYTES, file.widest * LONGEST_CELL))
     try:
-        if compression is not None and isinstance(
-            path, Upload
-        ):  # once through it, block by block, before anything is kept
-            with arrow_file(path) as raw, pa.input_stream(raw, compression=compression) as stream:
-                while more := stream.read(LOOK):
+        if compression is not None and file.most is not None:  # measure it block by block before anything is kept
+            with file.arrow() as raw, pa.input_stream(raw, compression=compression) as stream:
+                while more := stream.read(HEAD_BYTES):
                     size += len(more)
-                    check_unpacked(path, describe, size)
-        with arrow_file(path) as raw, pa.input_stream(raw, compression=compression) as stream:
+                    file.check_unpacked(size)
+        with file.arrow() as raw, pa.input_stream(raw, compression=compression) as stream:
             while head.count(b"\n") + head.count(b"\r") < 3:
                 if len(head) > longest:
                     raise UnreadableError(
-                        f"{describe} has no line end in its first {len(head) >> 20} MB: it is not a table in text."
+                        f"{file.describe} has no line end in its first {len(head) >> 20} MB: it is not a table in text."
                     )
-                more = stream.read(max(LOOK, len(head)))
+                more = stream.read(max(HEAD_BYTES, len(head)))
                 head += more
                 if not more:
                     return head, True
             few = [end.end() for end in islice(LINE_END_BYTES.finditer(head), 3)]
-            much = max(
-                LOOK, few[-1]
-            )  # the last reading may have brought many more lines, each of which would take memory of its own
-            return head[:much], len(head) <= much and not stream.read(1)
+            size = max(HEAD_BYTES, few[-1])  # there may be many more lines, each of which would take memory of its own
+            return head[:size], len(head) <= size and not stream.read(1)
     except (pa.ArrowException, OSError) as error:
         raise UnreadableError(
-            f"{describe} cannot be unpacked ({error}): it is damaged or cut off. Copy or download it again."
+            f"{file.describe} cannot be unpacked ({error}): it is damaged or cut off. Copy or download it again."
         ) from error
 
 
@@ -199,11 +181,10 @@ def _refuse_binary(head: bytes, describe: str, codec: str) -> None:
         readable = signature.isascii() and b"\0" not in head  # a column may be called PAR1
         if head.startswith(signature) and not readable:
             raise UnreadableError(f"{describe} is {what}, not a text file. {remedy}")
-    mark = next((name for bom, name in BYTE_ORDER_MARKS.items() if head.startswith(bom)), None)
+    mark = next((name for name, marks in BYTE_ORDER_MARKS.items() if head.startswith(marks)), None)
     if mark is not None and codec == "utf8":
         raise UnreadableError(
-            f'{describe} is encoded in {mark}: set encoding="{mark.lower()}" '
-            f"(--encoding {mark.lower()} on the command line)."
+            f'{describe} is encoded in {mark.upper()}: set encoding="{mark}" (--encoding {mark} on the command line).'
         )
     wide = codec.startswith(("utf-16", "utf-32"))
     if wide and b"\0" not in head:  # digits and separators have zero bytes there
@@ -221,12 +202,8 @@ def _refuse_markup(text: str, describe: str) -> None:
             raise UnreadableError(f"{describe} is {what}, not a table in text, whatever its name. {remedy}")
 
 
-MARKS = {"utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)}
-"""Of encodings that tell the order of their bytes by a mark at the beginning, the marks."""
-
-
 def _decoded(head: bytes, complete: bool, codec: str, describe: str) -> str:
-    if codec in MARKS and not head.startswith(MARKS[codec]):
+    if codec in BYTE_ORDER_MARKS and not head.startswith(BYTE_ORDER_MARKS[codec]):
         raise UnreadableError(
             f"{describe} does not begin with the mark that {codec} has, so the order of its bytes is not known: set "
             f'encoding="{codec}-le" or encoding="{codec}-be" (--encoding {codec}-le or {codec}-be on the command line).'
@@ -236,13 +213,13 @@ def _decoded(head: bytes, complete: bool, codec: str, describe: str) -> str:
     except UnicodeDecodeError as error:
         line = head[: error.start].count(b"\n") + 1
         raise not_decodable(describe, codec, f"byte {error.start + 1}, line {line}") from error
-    if HALF.search(text):
+    if SURROGATE.search(text):
         raise not_decodable(describe, codec, "half of a letter")
     return text.removeprefix("\ufeff")
 
 
 def not_decodable(describe: str, codec: str, place: str) -> UnreadableError:
-    """The error for bytes that are no text in the encoding."""
+    """Return the error for bytes that are no text in the encoding."""
     if codec == "utf8":
         return UnreadableError(
             f"{describe} is not encoded in UTF-8 ({place}). Set the encoding it was saved in, most often "
@@ -254,13 +231,13 @@ def not_decodable(describe: str, codec: str, place: str) -> UnreadableError:
     )
 
 
-def _separator(path: File, separator: str | None, first: str) -> str:
+def _separator(file: File, separator: str | None, first: str) -> str:
     if separator is not None:
         mark = {"\\t": "\t", "tab": "\t"}.get(separator, separator) if isinstance(separator, str) else ""
         if len(mark) != 1 or not mark.isascii() or mark in '"\r\n\0':
             raise SettingError(f"separator={short(separator)}: expected a single character such as ',', ';' or a tab.")
         return mark
-    endings = [ending.lower() for ending in path.suffixes if ending.lower() not in COMPRESSED]
+    endings = [ending for ending in file.endings if ending not in COMPRESSED]
     ending = endings[-1] if endings else ""
     if ending in (".tsv", ".tab") or (ending != ".csv" and "\t" in first):
         return "\t"
@@ -300,42 +277,16 @@ def _refuse_numbers_as_names(first: tuple[str, ...], decimal: str, describe: str
 
 
 def _cells(text: str, separator: str) -> tuple[str, ...]:
-    """The cells of the first line that is not blank; a quoted cell may run over several lines."""
+    """Return the cells of the first line that is not blank; a quoted cell may run over several lines."""
     try:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
         return tuple(next(row for row in rows if row))
-    except csv.Error:  # a cell longer than the reader takes: no header has that
+    except csv.Error:  # a cell longer than any header has
         return tuple(LINE_END.split(text.lstrip(), 1)[0].split(separator, MOST_CELLS))
 
 
-def _width(text: str, separator: str, file: File) -> int:
-    """How many cells the first line that is not blank has; counted no further than to one more than the file may have.
-
-    Cells are not made, as there may be millions of them.
-    """
-    if not isinstance(file, Upload) or file.widest is None:
-        return 0
-    other = f"[^{re.escape(separator)}\r\n]*+"
-    cell = re.compile(f'(?:"(?:[^"]++|"")*+"?{other}|{other})')
-    place, count = len(text) - len(text.lstrip("\r\n")), 1
-    while count <= file.widest:
-        found = cell.match(text, place)
-        assert found is not None
-        place = found.end()
-        if text[place : place + 1] != separator:
-            break
-        place, count = place + 1, count + 1
-    return count
-
-
-def _longest(file: File) -> int:
-    """Bytes that a line may have."""
-    widest = file.widest if isinstance(file, Upload) else None
-    return LONGEST_LINE if widest is None else min(LONGEST_LINE, max(LOOK, widest * LONGEST_CELL))
-
-
 def _block(head: bytes) -> int:
-    """Bytes to parse at once: pyarrow reads some thirty such blocks ahead, so no more than the rows need."""
+    """Return the bytes to parse at once: pyarrow reads some thirty such blocks ahead, so no more than the rows need."""
     lines = head.splitlines()
     longest = max(len(line) for line in lines)
     return max(1 << 18, min(64 * len(head) // len(lines), 1 << 24), 4 * longest)

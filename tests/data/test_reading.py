@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ordag.data.remedies import split_at, without
+from ordag.data.reading import split_at, without
 from ordag.data.sources import Upload
 from ordag.data.table import Table
 from ordag.errors import DataError

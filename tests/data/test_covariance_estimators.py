@@ -10,8 +10,7 @@ from sklearn.covariance import ledoit_wolf
 
 import ordag
 from ordag import Moments, simulate
-from ordag.data.robust import FAR_CELL, robust_moments
-from ordag.data.shrinkage import shrinkage_moments
+from ordag.data.covariance_estimators import FAR_CELL, robust_moments, shrinkage_moments
 from ordag.order.least_squares import forward
 
 

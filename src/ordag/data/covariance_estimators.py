@@ -1,4 +1,4 @@
-"""Moments that a few per cent of gross outliers, in whole rows or in single cells, hardly move."""
+"""Moments by other estimators of the covariance: robust against gross outliers, and shrunk where rows are few."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ FAR_CELL = 4.0
 """A cell this many robust standard deviations from its column's median is taken as missing."""
 
 FEW_ROWS = 0.25
-"""Up to this share of rows with such cells, the whole rows are left out: outliers are then likely to be rows, in all their cells."""
+"""Share of rows with such cells up to which the whole rows are left out: outliers are then likely to be whole rows."""
 
 FAR_ROW = 3.0
-"""A row is left out whose distance, brought to a normal scale, is this far above the median of all."""
+"""A row is left out if its distance, on a normal scale, is this many robust standard deviations above the median."""
 
 FEW_COLUMNS = 30
-"""MinCovDet is for up to so many: it takes a second there, and a minute for 200 columns."""
+"""Columns up to which MinCovDet is used: it takes a second there, and a minute for 200 columns."""
 
 ROWS_PER_COLUMN = 5
 NEAREST = 0.75
-"""The share of rows over which two ends are compared."""
+"""Share of rows on which two results are compared."""
 
 ROUNDS = 10
 TO_NORMAL = 1.4826
-"""What makes a median absolute deviation a standard deviation, for normal values."""
+"""Standard deviation of normal values, in units of their median absolute deviation."""
 
 
 class Core(NamedTuple):
-    """Which rows are kept, all rows about the mean of these with missing cells filled, what the filling leaves uncertain, and that mean."""
+    """Which rows are kept; all rows about their mean, missing cells filled; the covariance that the filling leaves; and that mean."""
 
     kept: Mask
     filled: Array
@@ -48,14 +48,16 @@ class Core(NamedTuple):
         return np.asarray((rows.T @ rows + self.uncertain) / (len(rows) - 1))
 
     def volume(self, rows: int) -> float:
-        """The log determinant of the covariance of as many rows as these, those nearest to the mean."""
+        """Return the log determinant of the covariance of the `rows` rows nearest to the mean."""
         distance = np.einsum("ij,ij->i", self.filled @ _inverse(self.covariance(), len(self.filled)), self.filled)
         nearest = self.filled[np.argsort(distance)[:rows]]
         return float(np.linalg.slogdet(np.cov(nearest, rowvar=False))[1])
 
 
 def robust_moments(X: Array, names: Sequence[str]) -> Moments:
-    r"""Moments of the rows that belong together: `outlying` are those left out, `n` those kept, less their share of missing pairs of cells.
+    r"""Return moments that a few per cent of gross outliers, in whole rows or in single cells, hardly move.
+
+    `outlying` rows are left out; `n` is the number kept, less their share of missing pairs of cells.
 
     Cells with $|x - \text{median}| > 4 \cdot \text{scale}$ are far, the scale being the median absolute deviation. Where they are in few
     rows, these are left out; otherwise far cells are missing, and filled by their expectation as EM does. The start is the Gaussian rank
@@ -85,12 +87,12 @@ def robust_moments(X: Array, names: Sequence[str]) -> Moments:
 
 
 def settled(Z: Array, missing: Mask, mean: Array, S: Array) -> Core:
-    r"""From a first mean and covariance S, rounds of filling cells, leaving out rows, and taking mean and covariance of the others.
+    r"""Repeat from a first mean and covariance S: fill cells, leave out rows, and take mean and covariance of the others.
 
     With K the inverse of S and x a row about the mean, missing cells M have the expectation $-K_{MM}^{-1} K_{MO} x_O$ and the covariance
     $K_{MM}^{-1}$ given the observed O. A row is left out if $(x_O^\top S_{OO}^{-1} x_O / |O|)^{1/3}$ is more than three robust deviations
-    above the median: on that scale chi-square is near normal (Wilson & Hilferty 1931). Such a distance takes the same away in every
-    direction, so an order by conditional variances is not turned by it.
+    above the median: on that scale chi-square is near normal (Wilson & Hilferty 1931). Such a distance shrinks all directions
+    alike, so an order by conditional variances is not changed by it.
     """
     n, p = Z.shape
     observed = np.maximum(p - missing.sum(axis=1), 1)
@@ -107,14 +109,14 @@ def settled(Z: Array, missing: Mask, mean: Array, S: Array) -> Core:
 
 
 def rank_correlation(X: Array) -> Array:
-    """The correlation of normal scores, positive semidefinite as every correlation of columns is."""
+    """Return the correlation of normal scores, which is positive semidefinite."""
     from scipy.stats import rankdata
 
     return np.asarray(np.corrcoef(ndtri(rankdata(X, axis=0) / (len(X) + 1.0)), rowvar=False))
 
 
 def far(values: Array) -> Mask:
-    """Which of the values are more than `FAR_ROW` robust standard deviations above their median."""
+    """Mark the values more than `FAR_ROW` robust standard deviations above their median."""
     middle = np.median(values)
     return np.asarray(values > middle + FAR_ROW * TO_NORMAL * np.median(np.abs(values - middle)))
 
@@ -123,24 +125,24 @@ def _least_determinant(Z: Array) -> tuple[Array, Array]:
     from sklearn.covariance import MinCovDet
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of determinants that rise by rounding: it is a start and no more
+        warnings.simplefilter("ignore")  # about determinants that rise by rounding, which do no harm to a start
         found = MinCovDet(random_state=0).fit(Z)
     return found.location_, found.covariance_
 
 
 def _filled(Z: Array, missing: Mask, K: Array) -> tuple[Array, Callable[[Mask], Array]]:
-    """Centred rows with their missing cells at their expectation; and the sum of what these leave uncertain, over some rows."""
+    """Fill the missing cells of centred rows by their expectation; also return the sum of their covariances over some rows."""
     filled = np.where(missing, 0.0, Z)
-    parts = []
+    covariances = []
     for i in np.flatnonzero(missing.any(axis=1)):
         M = np.flatnonzero(missing[i])
         covariance = np.linalg.inv(K[np.ix_(M, M)])
         filled[i, M] = -covariance @ (K[M] @ filled[i])
-        parts.append((i, M, covariance))
+        covariances.append((i, M, covariance))
 
     def uncertain(kept: Mask) -> Array:
         total = np.zeros(K.shape)
-        for i, M, covariance in parts:
+        for i, M, covariance in covariances:
             if kept[i]:
                 total[np.ix_(M, M)] += covariance
         return total
@@ -149,14 +151,14 @@ def _filled(Z: Array, missing: Mask, K: Array) -> tuple[Array, Callable[[Mask], 
 
 
 def _pairs_observed(missing: Mask) -> float:
-    """The share of all pairs of cells in a row of which neither is missing."""
+    """Return the share of pairs of cells in a row of which neither is missing."""
     p = missing.shape[1]
     observed = p - missing.sum(axis=1)
     return float((observed * (observed - 1.0)).mean() / (p * (p - 1.0))) if p > 1 else 1.0
 
 
 def _inverse(S: Array, n: int) -> Array:
-    """Of a covariance matrix with its correlations drawn to zero: by a tenth if rows are few, else by as much as makes it invertible."""
+    """Invert a covariance matrix with its correlations shrunk: by a tenth if rows are few, else by as much as makes it invertible."""
     share = 0.1 if n <= 2 * len(S) else 1e-10
     return np.asarray(np.linalg.inv((1.0 - share) * S + share * np.diag(S.diagonal())), np.float64)
 
@@ -164,3 +166,21 @@ def _inverse(S: Array, n: int) -> Array:
 def _root(S: Array) -> Array:
     values, vectors = np.linalg.eigh(S)
     return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T)
+
+
+def shrinkage_moments(X: Array, names: Sequence[str]) -> Moments:
+    r"""Return moments whose scatter is $(1 - \delta) (X - \bar x)^\top (X - \bar x) + \delta \mu n I$, μ the mean variance of the columns.
+
+    δ is the share that Ledoit & Wolf (2004) derive for the least squared error of the covariance matrix. The scatter is invertible for
+    any number of rows.
+    """
+    from sklearn.covariance import ledoit_wolf_shrinkage
+
+    n, p = X.shape
+    mean = X.mean(axis=0)
+    centred = X - mean
+    scaled = centred / np.abs(centred).max()  # for the fourth powers
+    share = float(ledoit_wolf_shrinkage(scaled, assume_centered=True))
+    ridge = math.sqrt(share * n * float(X.var(axis=0).mean()))
+    R = triangle(np.concatenate([math.sqrt(1.0 - share) * centred, ridge * np.eye(p)]))
+    return Moments(n, mean, names, R=R)

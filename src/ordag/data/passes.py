@@ -1,0 +1,209 @@
+"""One pass over the rows of a source: they are checked, summed up to a root or a scatter, and sampled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+from ordag.arrays import Array
+from ordag.data.profile import Profile, Sampler, stride_of
+from ordag.data.reading import Missing
+from ordag.data.scatter import Accumulator, Products, chunk_rows, gram_rows, merge_roots, scatter_of
+from ordag.data.sources import DaskSource, Source, TensorSource
+from ordag.data.table_checks import SMALLEST, LeastRows, RowCheck, check_size
+from ordag.errors import DataError, OrdagError
+
+Progress = Callable[[int], None]
+"""Called with the number of rows that are read."""
+
+
+class Summary(NamedTuple):
+    """The arguments of `Moments`: columns, number and mean of the complete rows, and R or the scatter; `dropped` rows were incomplete."""
+
+    names: tuple[str, ...]
+    n: int
+    mean: Array
+    R: Array | None = None
+    scatter: Array | None = None
+    squared: bool = False
+    dropped: int = 0
+
+
+def gram_in_memory(source: Source) -> Summary | None:
+    """Form the scatter of rows in memory; None for other sources, and where values are missing or infinite."""
+    X = source.tensor if isinstance(source, TensorSource) else source.array
+    if X is None or not len(X):
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, scatter = source.scatter() if isinstance(source, TensorSource) else scatter_of(X)
+    return Summary(source.names, len(X), mean, scatter=scatter) if _usable(mean, scatter) else None
+
+
+def gram_pass(
+    source: Source,
+    missing: Missing,
+    progress: Progress | None = None,
+    sampler: Sampler | None = None,
+    least_rows: LeastRows | None = None,
+) -> Summary | None:
+    """Form the scatter in one pass; None where that loses digits."""
+    p = len(source.names)
+    total = Products(p)
+    with np.errstate(over="ignore", invalid="ignore"):
+        dropped = _add_rows(source, missing, gram_rows(p), total, progress, sampler, least_rows)
+        mean, scatter = total.finish()
+    if not _usable(mean, scatter) or not total.kept(scatter):
+        return None
+    return Summary(source.names, total.rows, mean, scatter=scatter, dropped=dropped)
+
+
+def root_pass(
+    source: Source,
+    missing: Missing,
+    progress: Progress | None = None,
+    sampler: Sampler | None = None,
+    least_rows: LeastRows | None = None,
+) -> Summary:
+    """Compute the root by orthogonal transformations in one pass, with all the digits of the rows.
+
+    With `least_rows`, fewer rows are refused before any p × p matrix is made.
+    """
+    p = len(source.names)
+    if p == 0:
+        raise DataError("There are no columns: a graph needs at least two.")
+    if isinstance(source, DaskSource):
+        return scan(source, missing).summary
+    total = Accumulator(p)
+    with np.errstate(over="ignore", invalid="ignore"):
+        dropped = _add_rows(source, missing, chunk_rows(p), total, progress, sampler, least_rows)
+        n, mean, R = total.finish()
+    return Summary(source.names, n, mean, R=R, dropped=dropped)
+
+
+def _usable(mean: Array, scatter: Array) -> bool:
+    variances = scatter.diagonal()
+    finite = np.isfinite(mean).all() and np.isfinite(variances).all()
+    return bool(finite and variances.min(initial=SMALLEST**2) >= SMALLEST**2)
+
+
+def _add_rows(
+    source: Source,
+    missing: Missing,
+    batch: int,
+    total: Accumulator | Products,
+    progress: Progress | None,
+    sampler: Sampler | None,
+    least_rows: LeastRows | None,
+) -> int:
+    """Add every complete row to `total` and to the sampler, and return how many were left out.
+
+    The first rows wait until there are `least_rows` of them: with fewer, nothing is computed.
+    """
+    rows = RowCheck(source.names, missing)
+    least = 0 if least_rows is None else least_rows(len(source.names))
+    waiting: list[Array] = []
+    if progress is not None:
+        progress(0)
+    for block in source.batches(batch):
+        waiting.append(rows.admit(block))
+        if rows.rows - rows.dropped >= least:
+            for clean in waiting:
+                total.add(clean)
+                if sampler is not None:
+                    sampler.add(clean)
+            waiting.clear()
+        if progress is not None:
+            progress(rows.rows)
+    rows.verdict(source.prefix)
+    if least_rows is not None:
+        check_size(rows.rows - rows.dropped, source.names, least_rows, source.prefix)
+    return rows.dropped
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """One pass over some partitions: what `RowCheck` found, (n, mean, R), the extremes, and the complete rows of each partition.
+
+    `error` is the first that a partition raised; the rest is void then.
+    """
+
+    check: RowCheck
+    root: tuple[int, Array, Array]
+    least: Array
+    most: Array
+    counts: tuple[int, ...]
+    error: OrdagError | None = None
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """Complete rows before each partition."""
+        return tuple(accumulate(self.counts, initial=0))[:-1]
+
+    @property
+    def summary(self) -> Summary:
+        n, mean, R = self.root
+        return Summary(self.check.names, n, mean, R=R, dropped=self.check.dropped)
+
+
+def scan(source: DaskSource, missing: Missing) -> Scan:
+    """Pass over all partitions on their workers; only matrices and counts travel."""
+    found = source.merged(partial(_scan_partition, missing=missing), range(len(source.partitions)), _merge_scans)
+    if found.error is not None:
+        raise found.error
+    found.check.verdict()
+    return found
+
+
+def _scan_partition(source: Source, number: int, missing: Missing) -> Scan:
+    p = len(source.names)
+    check, total = RowCheck(source.names, missing), Accumulator(p)
+    least, most = np.full(p, np.inf), np.full(p, -np.inf)
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            for block in source.batches(chunk_rows(p)):
+                clean = check.admit(block)
+                total.add(clean)
+                least = np.minimum(least, clean.min(axis=0, initial=np.inf))
+                most = np.maximum(most, clean.max(axis=0, initial=-np.inf))
+        except OrdagError as error:  # returned, so that which partition is named does not depend on who was first
+            return Scan(check, (0, np.zeros(0), np.zeros((0, 0))), least, most, (0,), error)
+        root = total.finish()
+    check.note_partition(number)
+    return Scan(check, root, least, most, (root[0],))
+
+
+def _merge_scans(scans: Sequence[Scan]) -> Scan:
+    wrong = next((one for one in scans if one.error is not None), None)
+    if wrong is not None:
+        return wrong
+    filled = [one.root for one in scans if one.root[0] > 0] or [scans[0].root]
+    return Scan(
+        RowCheck.merged([one.check for one in scans]),
+        merge_roots(filled) if len(filled) > 1 else filled[0],
+        np.min([one.least for one in scans], axis=0),
+        np.max([one.most for one in scans], axis=0),
+        tuple(count for one in scans for count in one.counts),
+    )
+
+
+def draw_sample(source: DaskSource, found: Scan, limit: int) -> Profile:
+    """Draw the rows that a `Sampler` of the whole table keeps, from the partitions that `found` has counted."""
+    stride = stride_of(found.root[0], limit)
+    pieces = source.mapped(partial(_draw_rows, stride=stride), found.starts)
+    rows = np.concatenate([np.empty((0, len(source.names))), *pieces])
+    return Profile(rows, stride, found.least, found.most)
+
+
+def _draw_rows(source: Source, start: int, stride: int) -> Array:
+    check, position = RowCheck(source.names, "drop"), start
+    kept = [np.empty((0, len(source.names)))]
+    for block in source.batches(chunk_rows(len(source.names))):
+        clean = check.admit(block)
+        kept.append(np.array(clean[-position % stride :: stride]))
+        position += len(clean)
+    return np.concatenate(kept)
