@@ -23,11 +23,11 @@ from ordag.cli.progress import Progress
 from ordag.diagnosis.diagnosis import diagnose
 from ordag.files import write_whole
 from ordag.learners.methods import AUTO, METHODS
-from ordag.show.diagnosis import print_diagnosis
 from ordag.show.files import check_outputs
 from ordag.show.report import check_page
 from ordag.show.report import report as report_of
 from ordag.show.screen import Screen
+from ordag.show.terminal import print_diagnosis
 from ordag.words import shown
 
 
@@ -124,7 +124,7 @@ def check(
                 diagnosis=diagnosis,
                 compare=method_list(compare),
                 progress=progress,
-                **origin(data, reading),
+                origin=origin(data, reading),
             )
             write_whole(report, made)
     if as_json:

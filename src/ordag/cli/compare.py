@@ -30,8 +30,8 @@ from ordag.graph.formats import format_of
 from ordag.learners.methods import METHODS, settings_of
 from ordag.model.sem import LinearSEM
 from ordag.model.simulate import simulate
-from ordag.show.comparison import print_comparison
 from ordag.show.screen import Screen
+from ordag.show.terminal import print_comparison
 
 
 @click.command(cls=ManualPage)

@@ -33,7 +33,7 @@ from ordag.show.files import check_outputs
 from ordag.show.plots import ENDINGS as PICTURES
 from ordag.show.plots import KINDS, check_kind, check_picture, picture
 from ordag.show.report import ENDINGS as PAGES
-from ordag.show.report import MOST_CHECKED, check_page
+from ordag.show.report import MAX_CHECKED_VARIABLES, check_page
 from ordag.show.report import report as report_of
 from ordag.show.screen import Screen
 from ordag.show.terminal import print_fit
@@ -94,7 +94,7 @@ from ordag.words import harmless, shown
 @click.option(
     "--check/--no-check",
     default=None,
-    help=f"--report: with the checks of ordag check, or without; with them up to {MOST_CHECKED} variables unless given.",
+    help=f"--report: with the checks of ordag check, or without; with them up to {MAX_CHECKED_VARIABLES} variables unless given.",
 )
 @click.option(
     "--compare", help=f"--report: methods to show beside, separated by commas ({', '.join(METHODS)}), or all."
@@ -167,7 +167,7 @@ def learn(
         contents: dict[str, str | bytes] = {path: content(fit, path) for path in out if path not in pages}
         contents |= {path: picture(fit, path, kind, **options) for path in plot}
         if pages:
-            page = report_of(fit, check=check, compare=methods, progress=progress, **origin(data, reading))
+            page = report_of(fit, check=check, compare=methods, progress=progress, origin=origin(data, reading))
             contents |= dict.fromkeys(pages, page)
         progress("what the directions rest on")
         _ = fit.verdict  # worked out while somebody is told

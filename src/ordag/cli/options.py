@@ -25,7 +25,7 @@ from ordag.files import unfinished
 from ordag.learners.methods import METHODS
 from ordag.learners.settings import MethodSettings
 from ordag.settings import Setting, declared
-from ordag.show.again import typed_word
+from ordag.show.provenance import Origin, shell_word
 from ordag.words import News, counted, shown, spelled
 
 BLOCK = 1 << 20
@@ -284,10 +284,10 @@ def method_list(text: str | None) -> list[str]:
     return list(METHODS) if names == ["all"] else names
 
 
-def origin(data: str | list[str], reading: Mapping[str, Any]) -> dict[str, Any]:
-    """What a report says of where it is from: the table, how it was read, and what was typed."""
+def origin(data: str | list[str], reading: Mapping[str, Any]) -> Origin:
+    """Return where a report came from: the table, how it was read, and the command line."""
     file = data if isinstance(data, str) and Path(data).stem != STANDARD_INPUT else None
-    return {"data": file, "reading": reading, "command": " ".join(map(typed_word, ["ordag", *sys.argv[1:]]))}
+    return Origin(file, reading, " ".join(map(shell_word, ["ordag", *sys.argv[1:]])))
 
 
 def refuse_unused_level(settings: dict[str, Any]) -> None:

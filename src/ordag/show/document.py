@@ -14,10 +14,9 @@ from ordag.diagnosis.diagnosis import Diagnosis
 from ordag.evidence.verdict import TIERS, Verdict
 from ordag.graph.cpdag import Cpdag
 from ordag.plain import plain
-from ordag.show.again import Origin, again
 from ordag.show.charts import Chart, charts, histograms
-from ordag.show.headline import headline, open_directions
-from ordag.show.text import heading, legend, notes
+from ordag.show.provenance import Origin, provenance
+from ordag.show.text import heading, headline, legend, notes, open_directions
 from ordag.show.view import MOST_PAIRS, View
 from ordag.words import about, counted, harmless, shown
 
@@ -75,7 +74,9 @@ def document(
         "unchecked": harmless(unchecked),
         "comparison": None if comparison is None else _comparison(fit, comparison),
         "data": _data(fit, histograms),
-        "again": {name: harmless(value) if name == "command" else value for name, value in again(fit, origin).items()},
+        "again": {
+            name: harmless(value) if name == "command" else value for name, value in provenance(fit, origin).items()
+        },
     }
 
 
