@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MOST_PAIRS = 5000
 """Pairs that no graph joins to hold beside those of the graph: the likeliest."""
 
-MOST_PLACED = 300
+MAX_PLACED_VARIABLES = 300
 """Variables up to which a picture of the whole graph has places for them."""
 
 NEAR_TIE = 0.05
@@ -135,8 +135,8 @@ class View:
 
     @cached_property
     def layout(self) -> Layout | None:
-        """Places in layers, causes above effects, and the points that each edge passes; None beyond `MOST_PLACED` variables."""
-        if len(self.names) > MOST_PLACED:
+        """Places in layers, causes above effects, and the points that each edge passes; None beyond `MAX_PLACED_VARIABLES` variables."""
+        if len(self.names) > MAX_PLACED_VARIABLES:
             return None
         return place(self.fit.names, self.fit.graph.adjacency, self.fit.places)
 
