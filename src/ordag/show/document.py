@@ -55,7 +55,7 @@ def document(
     return {
         "title": shown(origin.title) if origin.title else "Causal graph",
         "heading": heading(fit),
-        "found": [_sentence(sentence) for sentence in headline(fit, view, verdict)],
+        "found": [_sentence(sentence) for sentence in headline(fit, view.pairs)],
         "verdict": _verdict(fit, verdict, diagnosis),
         "warnings": [_sentence(sentence) for sentence in fit.warnings],
         "notes": [harmless(sentence) for sentence in (legend(fit), *notes(fit)) if sentence],

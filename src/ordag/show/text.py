@@ -16,7 +16,7 @@ from ordag.words import counted, harmless, joined, listed, number, percent, prob
 if TYPE_CHECKING:
     from ordag.evidence.verdict import Verdict
     from ordag.fit import Fit
-    from ordag.show.view import Pairs, View
+    from ordag.show.view import Pairs
 
 ROBUST = (
     "robust: the share of the residual variance of both variables that a hidden common cause would have to explain "
@@ -55,14 +55,13 @@ def summary(fit: Fit, most: int = 30) -> str:
     return "\n".join(lines)
 
 
-def headline(fit: Fit, view: View, verdict: Verdict) -> list[str]:
-    """Describe the graph in one or two sentences, and the expected share of wrong arrows in another."""
+def headline(fit: Fit, pairs: Pairs) -> list[str]:
+    """Describe the graph in one or two sentences; how sure it is, the verdict says."""
     if not fit.graph.edge_count:
         return [
             f"No edges were found among {counted(len(fit.names), 'variable')}.",
             f"These {counted(fit.n, 'row')} give no evidence that any of them causes another; weak effects may need more rows.",
         ]
-    pairs = view.pairs
     open_arrows = {
         (source, target)
         for source, target, kind, reason in zip(
@@ -70,8 +69,7 @@ def headline(fit: Fit, view: View, verdict: Verdict) -> list[str]:
         )
         if kind == "arrow" and reason in ("open", "hidden", "pending")
     }
-    expected = verdict.sentence.partition(". ")[0].rstrip(".") + "." if verdict.weighed and verdict.sentence else ""
-    return [_graph_sentence(fit, open_arrows), *filter(None, [_strongest(fit, pairs, open_arrows), expected])]
+    return [_graph_sentence(fit, open_arrows), *filter(None, [_strongest(fit, pairs, open_arrows)])]
 
 
 def _graph_sentence(fit: Fit, open_arrows: set[tuple[int, int]]) -> str:
