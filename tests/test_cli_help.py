@@ -10,7 +10,7 @@ import pytest
 
 from ordag import __version__
 from ordag.cli import COMMANDS, cli
-from ordag.cli.completion import SHELLS
+from ordag.cli.help import SHELLS
 
 WORDS = {name: cli.get_command(click.Context(cli), name) for name in COMMANDS}
 

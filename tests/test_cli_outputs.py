@@ -147,9 +147,9 @@ def test_pictures_are_drawn_by_their_endings(run, tmp_path, table):
         (["--plot", "no/a.svg"], "There is no folder"),
         (["--plot", "./data.csv"], "none of the endings"),
         (["--plot", "a.svg", "--out", "a.svg"], "--plot a.svg is the file of --out as well"),
-        (["--plot-kind", "order"], "--plot-kind is of use with --plot only"),
-        (["--plot-variable", "a"], "--plot-variable is of use with --plot only"),
-        (["--plot", "a.svg", "--plot-kind", "support"], "give --bootstrap 200, say, too"),
+        (["--plot-kind", "order"], "--plot-kind has an effect only with --plot"),
+        (["--plot-variable", "a"], "--plot-variable has an effect only with --plot"),
+        (["--plot", "a.svg", "--plot-kind", "support"], "add --bootstrap 200, say"),
         (
             ["--plot", "a.svg", "--plot-kind", "order", "--plot-variable", "a"],
             "--plot-kind order has the options most, ties",

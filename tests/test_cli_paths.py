@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from ordag.cli.options import title_of
-from ordag.show.again import typed_word
+from ordag.show.provenance import shell_word
 from ordag.words import harmless, spelled
 
 pytestmark = pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="all file names are Unicode there")
@@ -107,4 +107,4 @@ def test_the_workbench_gets_text_that_json_holds(call, tmp_path, monkeypatch):
 def test_bytes_are_spelled_alike_everywhere():
     assert spelled(TABLE) == harmless(TABLE) == "f\\xf6lder/gr\\xf6\\xdfe.csv"
     assert spelled("größe.csv") == "größe.csv"
-    assert typed_word(TABLE) == r"$'f\xf6lder/gr\xf6\xdfe.csv'"
+    assert shell_word(TABLE) == r"$'f\xf6lder/gr\xf6\xdfe.csv'"

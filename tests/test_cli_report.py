@@ -59,9 +59,9 @@ def test_standard_input_is_named_as_nothing_else(run, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["learn", "marks", "--check"], "--check is of use with --report only"),
-        (["learn", "marks", "--compare", "pc"], "--compare is of use with --report only"),
-        (["check", "marks", "--compare", "pc"], "--compare is of use with --report only"),
+        (["learn", "marks", "--check"], "--check has an effect only with --report"),
+        (["learn", "marks", "--compare", "pc"], "--compare has an effect only with --report"),
+        (["check", "marks", "--compare", "pc"], "--compare has an effect only with --report"),
         (["check", "marks", "--report", "r.pdf"], "end its name in .html"),
         (["learn", "marks", "--report", "r.html", "--no-check", "--compare", "magic"], "magic"),
     ],

@@ -224,7 +224,7 @@ class Fit(Found):
         write_whole(path, report(self, check=check, compare=compare, data=data))
 
     def _repr_html_(self) -> str:
-        from ordag.show.page import fragment
+        from ordag.show.report import fragment
 
         return fragment(self)
 

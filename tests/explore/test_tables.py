@@ -18,7 +18,7 @@ from ordag.explore.cache import Cache
 from ordag.explore.desk import NUMBERS, OTHERWISE, Desk, _weight
 from ordag.explore.state import read_state
 from ordag.explore.tables import Tables, numbers_of
-from ordag.show.again import OF_BYTES, again, fingerprint
+from ordag.show.provenance import OF_BYTES, fingerprint, provenance
 
 
 def text(rows, p, seed=0):
@@ -92,7 +92,7 @@ def test_the_fingerprint_says_what_it_is_of(tmp_path):
         desk = Desk(Tables(2**20))
         desk.tables.start_with(str(path), path.name, {})
         asked = finished(desk.asked, state({"id": desk.tables.first.id}))
-        said = again(finished(desk.fit, asked), asked.origin)
+        said = provenance(finished(desk.fit, asked), asked.origin)
         desk.close()
         assert (said["digest"], said["digest_of"]) == fingerprint(ordag.learn(path, "cvs"), path)
         assert (said["digest_of"] == OF_BYTES) == (path == file)

@@ -42,7 +42,7 @@ def test_tables_and_sentences(run, tmp_path):
 def test_going_on(run):
     run("squares", "--quick", "--workers", "1", "--out", "deep/er")
     outcome = run("squares", "--replicates", "3", "--workers", "1", "--out", "deep/er")
-    assert "18 tasks, 12 of them done before" in outcome.stderr
+    assert "18 tasks, 12 of them done already" in outcome.stderr
     assert "here all 18 are" in outcome.stdout
     assert "21 tasks" in run("--complete", "--replicates", "3", "--workers", "1").stderr
 
@@ -81,7 +81,9 @@ def test_a_bar_on_a_terminal(monkeypatch, capsys, tmp_path):
 def test_an_interruption_says_how_to_go_on(run, tmp_path):
     outcome = run("--workers", "1", "--out", "results", experiment=squares(tiny.interrupted))
     assert outcome.exit_code == 130
-    assert outcome.stderr.endswith("stopped. What is done is kept in results: the same command goes on from there.\n")
+    assert outcome.stderr.endswith(
+        "stopped. Finished tasks are kept in results: the same command continues from there.\n"
+    )
     assert (tmp_path / "results" / "squares.journal").exists()
 
 

@@ -53,7 +53,7 @@ def test_every_chart_belongs_to_a_finding_and_is_whole():
 def test_shares_are_those_of_the_finding(key):
     numbers = checked()[key].numbers
     assert list(found()[key].y) == [numbers["kept"], numbers["turned"], numbers["lost"]]
-    assert list(found()[key].labels) == ["kept", "turned", "lost"]
+    assert list(found()[key].labels) == ["kept", "reversed", "lost"]
 
 
 def test_error_variances_along_the_order_with_their_weighted_mean():

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from looks import ACTING, NAMES, fit_of, rows
-from test_page import Document
+from test_fragment import Document
 
 import ordag
 from ordag.markup import MOST_ROWS, card, isolated, sentence, table

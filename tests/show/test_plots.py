@@ -24,9 +24,11 @@ import ordag
 from ordag.errors import ColumnError, OutputError, SettingError
 from ordag.picture.scene import BLUE, GREY, PAPER, SMALL, VERMILION, labels
 from ordag.show.charts import Chart
-from ordag.show.plots import CHARTS, ENDINGS, SCENES, graph, matrix, neighbourhood, picture, plot
+from ordag.show.plots import CHARTS, ENDINGS, SCENES, picture, plot
 from ordag.show.plots import KINDS as PLOTS
 from ordag.show.plots.diagnostics import draw
+from ordag.show.plots.graph import MOST_FAR, graph, neighbourhood, strokes
+from ordag.show.plots.matrix import matrix, shade
 from ordag.show.view import View
 from ordag.words import shown
 
@@ -125,7 +127,7 @@ def test_names_that_look_like_formulas_are_drawn_as_they_are():
 
 def test_arrows_have_the_colours_and_widths_of_their_weights():
     view = View(fit_of("cvs"))
-    curves = {(s.source, s.target): c for s, c in zip(graph.strokes(view), graph.scene(view).curves, strict=False)}
+    curves = {(s.source, s.target): c for s, c in zip(strokes(view), graph(view).curves, strict=False)}
     sem = fit_of("cvs").sem
     spread = np.sqrt(np.diag(fit_of("cvs").moments.covariance()))
     for (i, j), curve in curves.items():
@@ -138,7 +140,7 @@ def test_arrows_have_the_colours_and_widths_of_their_weights():
 
 def test_both_painters_draw_the_same_scene():
     fit = fit_of("pooled")
-    scene = graph.scene(View(fit))
+    scene = graph(View(fit))
     root = ET.fromstring(picture(fit, "a.svg", "graph"))
     ax = fit.plot("graph")
     heads = [curve for curve in scene.curves if curve.head]
@@ -155,7 +157,7 @@ def test_both_painters_draw_the_same_scene():
 
 def test_weights_are_written_on_the_arrows_if_asked_for_and_on_no_box():
     view = View(fit_of("cvs"))
-    plain, scene = graph.scene(view), graph.scene(view, numbers=True)
+    plain, scene = graph(view), graph(view, numbers=True)
     written = {word.text for word in scene.words} - {word.text for word in plain.words}
     assert written == {f"{weight:.2g}" for weight in fit_of("cvs").edges["weight"]}
     papers = [box for box in scene.boxes if not box.radius]
@@ -174,7 +176,7 @@ def cells(scene):
 def test_cells_of_the_matrix_have_the_signs_and_places_of_the_weights():
     fit = fit_of("cvs")
     view = View(fit)
-    scene = matrix.scene(view)
+    scene = matrix(view)
     found = cells(scene)
     assert len(found) == fit.graph.edge_count
     place = {shown(name): k for k, name in enumerate(fit.order)}
@@ -190,17 +192,17 @@ def test_cells_of_the_matrix_have_the_signs_and_places_of_the_weights():
 
 
 def test_no_weight_is_too_small_to_see():
-    shades = [matrix.shade(value) for value in (1e-9, -1e-9, 0.01, 5.0, -5.0)]
+    shades = [shade(value) for value in (1e-9, -1e-9, 0.01, 5.0, -5.0)]
     assert PAPER not in shades
     assert shades[3:] == [BLUE.lower(), VERMILION.lower()]
-    assert matrix.shade(0.0, "support") == PAPER
+    assert shade(0.0, "support") == PAPER
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("p", "least"), [(5, 30.0), (25, 30.0), (60, 15.0), (300, 3.0), (1000, 2.0)])
 def test_cells_are_never_too_small(p, least):
     view = View(ordag.learn(np.random.default_rng(0).standard_normal((p + 200, p)), "cvs", correction="bonferroni"))
-    scene = matrix.scene(view)
+    scene = matrix(view)
     left, right = min(x for x, _ in scene.areas[0].points), max(x for x, _ in scene.areas[0].points)
     assert (right - left) / p >= least
     down = sorted({word.y for word in scene.words if word.anchor == "end" and not word.turned and word.title})
@@ -209,7 +211,7 @@ def test_cells_are_never_too_small(p, least):
 
 def test_p_values_of_pairs_that_are_not_joined_are_in_the_matrix_too():
     fit = fit_of("cvs")
-    scene = matrix.scene(View(fit), show="p_value")
+    scene = matrix(View(fit), show="p_value")
     assert len(cells(scene)) == 15
     assert sum(box.thickness > 0 for box in cells(scene).values()) == fit.graph.edge_count
 
@@ -226,14 +228,14 @@ def test_the_neighbourhood_has_what_acts_and_is_acted_on_nearest():
     names = [f"v{k}" for k in range(7)]
     sem = ordag.LinearSEM.from_edges(names, dict.fromkeys(list(itertools.pairwise(names))[:5], 1.0))
     fit = ordag.learn(pd.DataFrame(sem.sample(2000, seed=1), columns=names), "cvs", correction="bonferroni")
-    scene = neighbourhood.scene(View(fit), variable="v2")
+    scene = neighbourhood(View(fit), variable="v2")
     boxes = {box.title: box for box in scene.boxes}
     assert set(boxes) == {"v0", "v1", "v2", "v3", "v4", "v5"}
     heights = [boxes[f"v{k}"].y for k in range(6)]
     assert heights == sorted(heights)
     assert boxes["v2"].thickness > boxes["v1"].thickness
     assert boxes["v0"].fill == boxes["v4"].fill == PAPER != boxes["v1"].fill
-    assert "1 cause, 1 effect; farther off 1 above, 2 below" in [word.text for word in scene.words]
+    assert "1 cause, 1 effect; further away 1 above, 2 below" in [word.text for word in scene.words]
 
 
 def test_of_the_edges_farther_off_those_on_the_way_are_drawn():
@@ -241,15 +243,15 @@ def test_of_the_edges_farther_off_those_on_the_way_are_drawn():
     edges = {("a", "b"): 1.0, ("b", "c"): 1.0, ("c", "d"): 1.0, ("d", "e"): 1.0, ("a", "e"): 1.0, ("b", "d"): 1.0}
     fit = ordag.learn(pd.DataFrame(ordag.LinearSEM.from_edges(names, edges).sample(5000, seed=1), columns=names), "cvs")
     assert set(fit.graph.directed) == set(edges)
-    drawn = list(neighbourhood.scene(View(fit), variable="c", legend=False).curves)
+    drawn = list(neighbourhood(View(fit), variable="c", legend=False).curves)
     faded = sorted(curve.title.split(",")[0] for curve in drawn if curve.colour == GREY)
     assert faded == ["a → b", "d → e"]
     assert sorted(curve.title.split(",")[0] for curve in drawn if curve.colour != GREY) == ["b → c", "c → d"]
 
 
 def test_of_many_far_ones_the_nearest_are_drawn_and_the_others_counted():
-    scene = neighbourhood.scene(View(wide_fit()), variable="v25")
-    assert len(scene.boxes) == 3 + neighbourhood.MOST_FAR
+    scene = neighbourhood(View(wide_fit()), variable="v25")
+    assert len(scene.boxes) == 3 + MOST_FAR
     assert any("not drawn" in word.text for word in scene.words)
 
 
@@ -290,11 +292,11 @@ def test_the_order_has_the_variances_and_the_ties():
     fit = fit_of("cvs")
     ax = fit.plot("order")
     lines = {line.get_label(): line for line in ax.lines}
-    found = np.asarray(lines["chosen: variance given all earlier ones"].get_xdata(), dtype=float)
+    found = np.asarray(lines["chosen: variance given all earlier variables"].get_xdata(), dtype=float)
     np.testing.assert_allclose(found, fit.steps["variance"])
     shown_names = [one.get_text() for one in ax.get_yticklabels()]
     assert len(shown_names) == len(fit.names)
-    assert any("could as well" in label for label in lines) == any(map(len, fit.steps["tied"]))
+    assert any("tied at this step" in label for label in lines) == any(map(len, fit.steps["tied"]))
     assert len(fit.plot("order", ties=False).lines) == 2
     few = fit.plot("order", most=3)
     assert [one.get_text() for one in few.get_yticklabels()] == shown_names[:3]
@@ -322,7 +324,7 @@ def test_support_has_a_bar_for_every_learned_arrow():
     bars, intervals = ax.child_axes
     labels = [one.get_text() for one in bars.get_yticklabels()]
     assert len(labels) >= fit.graph.edge_count
-    learned = next(one for one in bars.containers if one.get_label() == "with this arrow, which was learned")
+    learned = next(one for one in bars.containers if one.get_label() == "with this arrow, learned")
     np.testing.assert_allclose(sorted(bar.get_width() for bar in learned), sorted(fit.edges["support"]))
     assert len(intervals.collections) == len(labels)
     few = fit.plot("support", most=2)

@@ -170,7 +170,7 @@ def test_the_last_sentences_are_those_that_apply():
     assert any(line.startswith(f"score {fit_of('searched').score:.6g}") for line in said["searched"])
     assert not any(line.startswith("score") for line in said["cvs"])
     for kind in KINDS:
-        assert any("to expect" in line for line in said[kind]) == (fit_of(kind).selection is not None)
+        assert any("expected" in line for line in said[kind]) == (fit_of(kind).selection is not None)
 
 
 def test_the_verdict_and_the_warnings_are_printed_whole():

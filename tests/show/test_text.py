@@ -68,8 +68,8 @@ def test_long_fits_are_cut_short():
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("cvs", "about 0.15 false edges to expect by chance alone (level 0.01 × 15 pairs tested)"),
-        ("no edges", "about 0.01 false edges to expect (Bonferroni at 0.01 over 15 pairs)"),
+        ("cvs", "about 0.15 false edges expected by chance alone (level 0.01 × 15 pairs tested)"),
+        ("no edges", "about 0.01 false edges expected (Bonferroni at 0.01 over 15 pairs)"),
         ("bh", "(a false-discovery rate of edges of 0.01 over 15 pairs; wrong directions come on top)"),
         ("bic", "along this order (BIC at 300 rows, 15 pairs)"),
         ("adaptive", "of 15 pairs joined, penalty"),
@@ -99,12 +99,12 @@ def test_support_is_that_of_so_many_resamples_and_their_edges():
     joined = fit.bootstrap.adjacency_support.sum() / 2
     said = resampled(fit)
     assert said.startswith(
-        f"support: the share of 20 resamples with the arrow; their graphs have {joined:.1f} edges on average"
+        f"support: the share of 20 resamples that have the arrow; their graphs average {joined:.1f} edges"
     )
-    assert said.count(f"this one {fit.graph.edge_count}") == 1
-    assert ("more than in fresh tables" in said) == (joined > 1.1 * fit.graph.edge_count)
+    assert said.count(f"this one has {fit.graph.edge_count}") == 1
+    assert ("more than new tables would give" in said) == (joined > 1.1 * fit.graph.edge_count)
     sparse = replace(fit, graph=ordag.Dag.from_edges(NAMES, fit.graph.directed[1:]))
-    assert "more than in fresh tables, so chance edges have support too" in resampled(sparse)
+    assert "more than new tables would give, so chance edges have support too" in resampled(sparse)
 
 
 def test_edges_left_out_are_counted():

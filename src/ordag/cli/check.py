@@ -1,4 +1,4 @@
-"""`ordag check`: what the data say about the assumptions."""
+"""`ordag check`: checks of the assumptions behind a graph."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from ordag.cli.options import (
 from ordag.cli.progress import Progress
 from ordag.files import write_whole
 from ordag.learners.methods import AUTO, METHODS
-from ordag.show.diagnosis import print_diagnosis
 from ordag.show.files import check_outputs
 from ordag.show.report import check_page
 from ordag.show.report import report as report_of
 from ordag.show.screen import Screen
+from ordag.show.terminal import print_diagnosis
 from ordag.words import shown
 
 
@@ -36,10 +36,10 @@ from ordag.words import shown
     terms=(
         "Tiers",
         {
-            "tested": "The error variances come out equal along the learned order, as they would hardly do along a wrong one.",
-            "untested": "They come out equal, but these data could hardly have contradicted it.",
-            "assumed": "They do not come out equal: the directions rest on a condition that no data can test.",
-            "uninformative": "The columns were scaled, and the directions carry no information.",
+            "tested": "The error variances are equal along the learned order; along a wrong order they would hardly be.",
+            "untested": "They are equal, but these data could hardly have shown otherwise.",
+            "assumed": "They are not equal: the directions rest on a condition that no data can test.",
+            "uninformative": "The columns were scaled, so the directions carry no information.",
         },
     ),
 )
@@ -48,18 +48,18 @@ from ordag.words import shown
 @click.option(
     "--alpha",
     type=float,
-    help="Level of each finding, 0.01 unless given, and of the tests for edges: auto then takes cvs.",
+    help="Level of each finding, by default 0.01, and of the tests for edges; with it, auto uses cvs.",
 )
 @with_options(setting_options("orient_by_order", "variance", "knowledge"))
 @click.option(
-    "--same-units", is_flag=True, help="All columns are in comparable units: what depends on units is a note."
+    "--same-units", is_flag=True, help="All columns are in comparable units, so findings on units become notes."
 )
 @with_options(setting_options("units", "groups"))
-@click.option("--seed", default=0, show_default=True, type=int, help="Of the random unit changes.")
+@click.option("--seed", default=0, show_default=True, type=int, help="Seed of the random changes of units.")
 @with_options(READING)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.option(
-    "--report", type=click.Path(dir_okay=False), help="Also write a page for a browser, .html, with these findings."
+    "--report", type=click.Path(dir_okay=False), help="Also write a page for a browser (.html) with these findings."
 )
 @click.option(
     "--compare", help=f"--report: methods to show beside, separated by commas ({', '.join(METHODS)}), or all."
@@ -83,11 +83,11 @@ def check(
     compare: str | None,
     **values: Any,
 ) -> None:
-    """Say how far the arrows that ordag learn finds in DATA can be trusted.
+    """Check how far the arrows that ordag learn finds in DATA can be trusted.
 
-    The verdict says what every direction rests on and how many of the arrows to expect wrong. Then comes one finding per
-    assumption: scales, error variances, straight lines, normal errors, single rows that decide much. Directions that rest on
-    variances alone (cvs, gds) have a tier. DATA is as in ordag learn.
+    The verdict states the expected share of wrong arrows and what the directions rest on. Then comes one finding per assumption:
+    scales, equal error variances, linearity, normal errors, influential rows. Directions that rest on variances alone (cvs, gds)
+    have a tier. DATA is as in ordag learn.
 
     \b
     Examples
@@ -98,7 +98,7 @@ def check(
       ordag check data.csv --report page.html
     """
     if report is None:
-        refuse_options(context, ["compare"], "is of use with --report only: give both, or leave it out")
+        refuse_options(context, ["compare"], "has an effect only with --report: give both, or leave it out")
     else:
         check_page(report)
         check_outputs([("--report", report)], inputs(data, knowledge))
@@ -124,7 +124,7 @@ def check(
                 diagnosis=diagnosis,
                 compare=method_list(compare),
                 progress=progress,
-                **origin(data, reading),
+                origin=origin(data, reading),
             )
             write_whole(report, made)
     if as_json:

@@ -1,4 +1,4 @@
-"""`ordag compare`: methods side by side."""
+"""`ordag compare`: several methods side by side."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from ordag.graph.formats import format_of
 from ordag.learners.methods import METHODS, settings_of
 from ordag.model.sem import LinearSEM
 from ordag.model.simulate import simulate
-from ordag.show.comparison import print_comparison
 from ordag.show.screen import Screen
+from ordag.show.terminal import print_comparison
 
 
 @click.command(cls=ManualPage)
 @DATA_OR_NONE
-@click.option("--methods", default=",".join(METHODS), show_default=True, help="Which, separated by commas.")
+@click.option("--methods", default=",".join(METHODS), show_default=True, help="Methods, separated by commas.")
 @click.option(
     "--truth", type=click.Path(), help="The true graph: a file in a graph format, or a model from ordag simulate."
 )
-@click.option("--simulate", "design", help="Instead of DATA: rows drawn from this design, whose truth is known.")
+@click.option("--simulate", "design", help="Instead of DATA: rows drawn from this design, with its true graph.")
 @click.option("-p", "--variables", "p", type=int, help="With --simulate: number of variables.")
 @click.option("-n", "--rows", "n", default=1000, show_default=True, type=int, help="With --simulate: number of rows.")
 @with_options(setting_options())
@@ -59,11 +59,11 @@ def compare(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Learn from DATA with several methods, and lay their graphs side by side.
+    """Learn from DATA with several methods, and compare their graphs.
 
-    For every method its edges, its score, its time, the edges that it shares with the others, and its distances to the truth if given.
-    The distance to the DAG counts the entries in which the directed adjacency matrices differ (a reversed arrow is
-    two), the distance to the class does so for equivalence classes (an undirected edge is two entries).
+    The answer has for every method its edges, score and time, the pairs that it shares with the others, and its distances to the
+    true graph if given. The distance to the DAG counts the entries in which the adjacency matrices differ (a reversed arrow is
+    two); the distance to the class does so for equivalence classes (an undirected edge is two entries).
     DATA is as in ordag learn, or left out for --simulate.
 
     \b
@@ -73,9 +73,9 @@ def compare(
       ordag compare --simulate homogeneous -p 20 -n 1000 --seed 1
     """
     if design is None:
-        refuse_options(context, ["p", "n"], "is of use with --simulate only: DATA has its own size")
+        refuse_options(context, ["p", "n"], "has an effect only with --simulate: DATA has its own size")
     else:
-        refuse_options(context, READING_NAMES, "is of use with DATA only: what --simulate draws is not read")
+        refuse_options(context, READING_NAMES, "has an effect only with DATA: what --simulate draws is not read")
     reading = take_reading(values)
     settings = given(context, values)
     source: Any
@@ -83,7 +83,7 @@ def compare(
         raise SettingError("Give either DATA or --simulate DESIGN.")
     if design is not None:
         if truth is not None:
-            raise SettingError("--simulate brings its own truth: leave --truth out.")
+            raise SettingError("--simulate has its own true graph: leave --truth out.")
         drawn = simulate(design, p, n, settings.get("seed"))
         graph: Dag | None = drawn.dag
         source, description = drawn.X, f"{design} design"
@@ -92,7 +92,7 @@ def compare(
         source, description = data, "" if data is None else title_of(data)
     names = method_list(methods)
     if design is not None and not any("seed" in settings_of(name) for name in names if name in METHODS):
-        settings.pop("seed", None)  # it has drawn the rows
+        settings.pop("seed", None)  # used for the rows
     if "pc" not in names:
         refuse_unused_level(settings)
     with warnings.catch_warnings(), Progress() as progress:
@@ -105,7 +105,7 @@ def compare(
 
 
 def read_truth(path: Path) -> Dag:
-    """The graph in a file: any graph format by its ending, or the JSON that `ordag simulate --truth` writes."""
+    """Read a graph from a file: any graph format by its ending, or the JSON that `ordag simulate --truth` writes."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -27,18 +27,20 @@ from ordag.total_effects import effect as total_effect
 
 @click.command(cls=ManualPage)
 @DATA
-@click.option("--from", "source", required=True, help="The cause.")
-@click.option("--to", "target", required=True, help="What it may have an effect on.")
-@click.option("--level", default=0.95, show_default=True, type=float, help="Of the interval.")
+@click.option("--from", "source", required=True, help="Name of the cause.")
+@click.option("--to", "target", required=True, help="Name of the effect.")
+@click.option("--level", default=0.95, show_default=True, type=float, help="Level of the interval.")
 @click.option(
     "--interval",
     type=click.Choice(KINDS),
-    help="posterior: from the resamples that the probabilities of arrows are averaged over (pooled only, and the default there). "
-    "bootstrap: learn the graph again from resamples. given-graph: take it for granted (quick, and too short for a learned graph).",
+    help="posterior: from the resamples behind the probabilities of arrows (pooled only, and the default there). bootstrap: learn the "
+    "graph again from resamples. given-graph: treat the graph as known (quick, and too short for a learned graph).",
 )
-@click.option("--replicates", type=int, help="Resamples of the bootstrap: 200, or 100 to 40 where learning takes long.")
+@click.option(
+    "--replicates", type=int, help="Resamples of the bootstrap; by default 200, or 100 to 40 if learning takes long."
+)
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn the graph.")
-@with_options(setting_options(also={"seed": "Of the resamples too."}))
+@with_options(setting_options(also={"seed": "Also seeds the resamples."}))
 @with_options(READING)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.pass_context
@@ -55,11 +57,11 @@ def effect(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """The total causal effect of one variable on another in the model learned from DATA.
+    """Estimate the total causal effect of one variable on another in the model learned from DATA.
 
-    It is what a change of the cause by one unit adds to the target along all directed paths of the learned graph. The answer has the
-    probability that there is a path at all, the interval of the effect if there is one, how strong a hidden common cause would have to
-    be to bring it to zero, and what speaks against the graph. DATA is as in ordag learn.
+    It is what one unit more of the cause adds to the effect along all directed paths of the learned graph. The answer has the
+    probability that there is a path, the interval of the effect if there is one, how strong a hidden common cause would have to be
+    to reduce it to zero, and reasons to doubt the graph. DATA is as in ordag learn.
 
     \b
     Examples

@@ -1,4 +1,4 @@
-"""`ordag explore`: a table in, the workbench in a browser out."""
+"""`ordag explore`: the workbench in a browser."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any
 
 import click
 
-from ordag.cli.help import ManualPage
+from ordag.cli.help import ManualPage, in_options
 from ordag.cli.options import DATA_OR_NONE, READING, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
-from ordag.cli.typed import options_of, typed
 from ordag.errors import SettingError
 
 MOST_MB = 256
@@ -20,15 +19,13 @@ MOST_MB = 256
 
 @click.command(cls=ManualPage)
 @DATA_OR_NONE
-@click.option(
-    "--port", default=0, type=click.IntRange(0, 65535), help="Where to listen; any that is free unless given."
-)
+@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Port to listen on; by default any free port.")
 @click.option(
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="The address or name of this machine to listen on. With another than the loopback address, whoever can reach the machine and "
-    "knows the printed address is let in.",
+    help="Address or name of this machine to listen on. Beyond the loopback address, anyone who can reach the machine and has the printed "
+    "address is let in.",
 )
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser, or only print its address.")
 @click.option(
@@ -36,14 +33,14 @@ MOST_MB = 256
     default=MOST_MB,
     show_default=True,
     type=click.IntRange(min=1),
-    help="The largest file, in megabytes, that can be dropped onto the page. A compressed one may unpack to four times as much.",
+    help="Largest file, in megabytes, that can be dropped onto the page. A compressed file may unpack to four times as much.",
 )
 @with_options(READING)
 def explore(data: str | list[str] | None, port: int, host: str, browser: bool, most_mb: int, **values: Any) -> None:
-    """Open a workbench in the browser, in which the graph of DATA follows every change of settings, units and knowledge.
+    """Open a workbench in the browser, where the graph of DATA follows every change of settings, units and knowledge.
 
-    DATA is as in ordag learn; without it the page has a place to drop a CSV, Parquet or Arrow file on, and the built-in tables. The
-    address of the page is printed on standard output. It has a token in it, without which nobody is answered, and is good until
+    DATA is as in ordag learn; without it the page offers the built-in tables and a place to drop a CSV, Parquet or Arrow file. The
+    address of the page is printed on standard output. It contains a token, without which requests are refused, and works until
     the command is stopped with Ctrl-C. Nothing is written to disk, and nothing leaves this machine.
 
     \b
@@ -64,13 +61,13 @@ def explore(data: str | list[str] | None, port: int, host: str, browser: bool, m
         with Progress() as progress:
             tables.start_with(data, title_of(data), reading, progress)
         if tables.first_unread is not None:
-            sentence = typed(tables.first_unread, options_of([click.get_current_context().command]))
-            click.echo(f"{sentence} The page offers what can be done.", err=True)
+            sentence = in_options(tables.first_unread, [click.get_current_context().command])
+            click.echo(f"{sentence} The page offers ways to read it.", err=True)
     serve(tables, host=host, port=port, ready=lambda address: _announce(address, browser))
 
 
 def _announce(address: str, browser: bool) -> None:
-    """Print where the page is; a browser that does not open is no fault, as the address is there."""
+    """Print the address of the page, and open it in a browser if there is one."""
     click.echo(address)
     if browser:
         threading.Thread(target=_open, args=[address], daemon=True).start()

@@ -1,36 +1,44 @@
-"""The help of a command, laid out as a manual page: what it does, its options by what they are about, examples, exit status."""
+"""How the command line explains itself: manual pages, errors in terms of options, shell completion."""
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
+from click.shell_completion import get_completion_class
+
+from ordag.errors import OrdagError
+from ordag.words import harmless
 
 ABOUT_METHODS = "Methods and their settings"
 ABOUT_READING = "Reading DATA"
 ABOUT_OUTPUT = "Output"
 SECTIONS = ("Options", ABOUT_METHODS, ABOUT_READING, ABOUT_OUTPUT)
 
-PLACES = {"method": ABOUT_METHODS} | dict.fromkeys(
-    ("as_json", "out", "report", "check", "compare", "plot", "plot_kind", "plot_variable"), ABOUT_OUTPUT
+SECTION_OF = {"method": ABOUT_METHODS} | dict.fromkeys(
+    ("as_json", "out", "report", "check", "compare", "plot", "kind", "variable"), ABOUT_OUTPUT
 )
-"""Where options stand that do not say so themselves; the others come first."""
+"""Sections of plain options; the others come first."""
 
 STATUS = [
-    ("0", "The answer is given, whatever it is."),
-    ("2", "Data, an option or a file needs changing: a sentence on standard error says which, and what to do."),
-    ("130, 143", "Stopped by Ctrl-C; by the system."),
+    ("0", "The command gave an answer, whatever it is."),
+    ("2", "Data, an option or a file needs changing; a sentence on standard error says which, and what to do."),
+    ("130, 143", "Stopped by Ctrl-C, or by the system."),
 ]
 
 NARROW = 70
-"""Columns of a terminal under which descriptions stand below their options instead of beside them."""
+"""Width of a terminal, in characters, below which descriptions stand under their options instead of beside them."""
+
+SHELLS = ("bash", "zsh", "fish")
 
 
 class SectionedOption(click.Option):
-    """An option that knows the section of the help that it belongs to."""
+    """An option with the section of the help that it belongs to."""
 
     def __init__(self, *args: Any, section: str, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -38,9 +46,9 @@ class SectionedOption(click.Option):
 
 
 class ManualPage(click.Command):
-    """A command whose docstring may end in a paragraph of examples: they come last, where one looks after a long list.
+    """A command whose docstring may end in a paragraph of examples, which the help shows last.
 
-    terms: words that the text uses, each with what it means, under a title of their own.
+    terms: a title, and words with their meanings, which the help lists below the text.
     """
 
     def __init__(self, *args: Any, terms: tuple[str, Mapping[str, str]] | None = None, **more: Any) -> None:
@@ -48,18 +56,18 @@ class ManualPage(click.Command):
         self.terms = terms
 
     def parts(self) -> tuple[list[str], list[str]]:
-        """The paragraphs of the help, and the lines of the examples."""
+        """Return the paragraphs of the help, and the lines of the examples."""
         text, _, examples = inspect.cleandoc(self.help or "").partition("\b\nExamples\n")
         paragraphs = [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")]
         return paragraphs, [line.strip() for line in examples.strip().splitlines()]
 
     def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
-        """The options by what they are about: how each is typed, and what it does."""
+        """Return the options by section: how each is typed, and what it does."""
         found: dict[str, list[tuple[str, str]]] = {section: [] for section in SECTIONS}
         for one in self.get_params(ctx):
             record = one.get_help_record(ctx) if isinstance(one, click.Option) else None
             if record is not None:
-                section = one.section if isinstance(one, SectionedOption) else PLACES.get(one.name or "", "Options")
+                section = one.section if isinstance(one, SectionedOption) else SECTION_OF.get(one.name or "", "Options")
                 found[section].append((record[0].replace(" RANGE", ""), re.sub(r"x>=(\d+)", r"\1 or more", record[1])))
         return {section: records for section, records in found.items() if records}
 
@@ -85,6 +93,66 @@ class ManualPage(click.Command):
 
 
 def format_status(formatter: click.HelpFormatter) -> None:
-    """What the status of the process says, at the end of every help."""
+    """Write the section on exit statuses, which ends every help."""
     with formatter.section("Exit status"):
         formatter.write_dl(STATUS)
+
+
+VALUE = r"""(?:'[^']*'|"[^"]*"|\[(?:'[^']*'|"[^"]*"|[^\]'"])*\]|\([^)]*\)|…|[^\s,;:()…]*[^\s,;:()….])"""
+"""A value as errors write it: a string, a list, a tuple, … or a word."""
+
+BOTH = re.compile(rf"\b\w+={VALUE}(?: \((--.+?) on the command line\)| \((--[^()]+)\)|, (--[\w-]+))")
+"""A setting written both ways: `correction='bh' (--correction bh)`."""
+
+
+def in_options(error: OrdagError, commands: Iterable[click.Command]) -> str:
+    """Return an error's message with options instead of Python settings.
+
+    Errors are written for Python: `min_effect=2` becomes `--min-effect 2`, and of a setting written both ways only the option is left.
+    The commands define which parameter is which option.
+    """
+    options = {
+        parameter.name: max(parameter.opts, key=len)
+        for command in commands
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and parameter.name
+    }
+    text = BOTH.sub(lambda both: both[1] or both[2] or both[3], harmless(str(error)))
+    text = re.sub(rf"\b({'|'.join(options)})=({VALUE})", lambda one: _option(options[one[1]], one[2]), text)
+    bare = [name for name in options if "_" in name or name in error.settings]
+    if not bare:
+        return text
+    return re.sub(rf"(?<![\w-])({'|'.join(bare)})(?![\w=-])", lambda name: options[name[1]], text)
+
+
+def _option(option: str, written: str) -> str:
+    """Write `--correction bh` for the Python value 'bh'."""
+    try:
+        value = ast.literal_eval(written)
+    except (ValueError, SyntaxError):
+        value = written
+    if value is True or value == "…":
+        return option
+    items = value if isinstance(value, list | tuple) else [value]
+    return f"{option} {shlex.quote(','.join(map(str, items)))}"
+
+
+@click.command(cls=ManualPage)
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.pass_context
+def completion(context: click.Context, /, shell: str) -> None:
+    """Print the script with which a shell completes ordag's commands, options, files and names.
+
+    For the current shell: in bash and zsh evaluate the output, in fish source it. For all future shells, put that line into
+    ~/.bashrc or ~/.zshrc, or write the output to ~/.config/fish/completions/ordag.fish. bash must be 4.4 or newer.
+
+    \b
+    Examples
+      eval "$(ordag completion bash)"
+      eval "$(ordag completion zsh)"
+      ordag completion fish | source
+      ordag completion fish > ~/.config/fish/completions/ordag.fish
+    """
+    made = get_completion_class(shell)
+    assert made is not None
+    click.echo(made(context.find_root().command, {}, "ordag", "_ORDAG_COMPLETE").source())

@@ -1,4 +1,4 @@
-"""`ordag learn`: the graph behind a table."""
+"""`ordag learn`: the causal graph of a table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ordag.show.files import check_outputs
 from ordag.show.plots import ENDINGS as PICTURES
 from ordag.show.plots import KINDS, check_kind, check_picture, picture
 from ordag.show.report import ENDINGS as PAGES
-from ordag.show.report import MOST_CHECKED, check_page
+from ordag.show.report import MAX_CHECKED_VARIABLES, check_page
 from ordag.show.report import report as report_of
 from ordag.show.screen import Screen
 from ordag.show.terminal import print_fit
@@ -45,24 +45,28 @@ from ordag.words import harmless, shown
     terms=(
         "Methods",
         {
-            "auto": "takes pooled up to 5,000 variables (200 with fewer rows than variables), and cvs with --parents adaptive "
-            "beyond; a setting that only another method has, such as --alpha, takes that one.",
+            "auto": "uses pooled up to 5,000 variables (200 with fewer rows than variables), and beyond that cvs with --parents "
+            "adaptive; a setting of another method only, such as --alpha, selects that method.",
             **{name: f"{method.settings.about}." for name, method in METHODS.items()},
         },
     ),
 )
 @DATA
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn.")
-@with_options(setting_options(also={"seed": "--bootstrap: for the same samples again."}))
+@with_options(setting_options(also={"seed": "--bootstrap: seed of the resamples."}))
 @click.option(
-    "--bootstrap", type=click.IntRange(min=2), help="Learn again from this many resamples: support of each arrow."
+    "--bootstrap",
+    type=click.IntRange(min=2),
+    help="Learn again from this many resamples, for the support of each arrow.",
 )
-@click.option("--workers", type=click.IntRange(min=1), help="--bootstrap: processes to use, all cores unless given.")
+@click.option(
+    "--workers", type=click.IntRange(min=1), help="--bootstrap: number of processes; by default one per core."
+)
 @SCHEDULER
 @click.option(
     "--forecast",
     type=click.IntRange(min=1),
-    help="Simulated tables for what the verdict expects to be wrong; about a second's worth unless given.",
+    help="Simulated tables for the expected share of wrong arrows; by default as many as take about a second.",
 )
 @with_options(READING)
 @click.option("--verbose", is_flag=True, help="Print what the verdict rests on, with its numbers.")
@@ -83,18 +87,18 @@ from ordag.words import harmless, shown
     "--plot-kind",
     "kind",
     type=click.Choice(KINDS),
-    help="--plot: what to draw; graph, matrix or neighbourhood, whichever shows this graph best, unless given.",
+    help="--plot: what to draw; by default graph, matrix or neighbourhood, whichever suits the graph.",
 )
 @click.option("--plot-variable", "variable", help="--plot: the variable whose neighbourhood to draw.")
 @click.option(
     "--report",
     type=click.Path(dir_okay=False),
-    help="Also write a page for a browser, .html: graph, evidence, checks, and how to make it again.",
+    help="Also write a page for a browser (.html): graph, evidence, checks, and how to reproduce it.",
 )
 @click.option(
     "--check/--no-check",
     default=None,
-    help=f"--report: with the checks of ordag check, or without; with them up to {MOST_CHECKED} variables unless given.",
+    help=f"--report: include the checks of ordag check, or not; by default up to {MAX_CHECKED_VARIABLES} variables.",
 )
 @click.option(
     "--compare", help=f"--report: methods to show beside, separated by commas ({', '.join(METHODS)}), or all."
@@ -125,8 +129,8 @@ def learn(
     DATA is a CSV, Parquet or Arrow file, a folder of Parquet files, - for a table on standard input, or the name of a built-in data
     set: marks (88 students, 5 exams) or sachs (853 cells, 11 proteins). Several files of moments (ordag moments) are parts of one table.
 
-    The answer is the order of causes, the graph, a table of its arrows, and a verdict on what the directions rest on and how many
-    of them to expect wrong. Warnings go to standard error with --json, and stand below the answer without it.
+    The answer is a causal order, the graph, a table of its arrows, and a verdict: the expected share of wrong arrows, the main
+    reason, and what to do next. Warnings stand below the answer; with --json they go to standard error.
 
     \b
     Examples
@@ -146,31 +150,33 @@ def learn(
     settings = given(context, values)
     refuse_unused_level(settings)
     if bootstrap is None:
-        refuse_options(context, ["workers", "scheduler"], "is of use with --bootstrap only: give both, or leave it out")
+        refuse_options(
+            context, ["workers", "scheduler"], "has an effect only with --bootstrap: give both, or leave it out"
+        )
     if not plot:
-        refuse_options(context, ["kind", "variable"], "is of use with --plot only: give both, or leave it out")
+        refuse_options(context, ["kind", "variable"], "has an effect only with --plot: give both, or leave it out")
     if report is None:
-        refuse_options(context, ["check", "compare"], "is of use with --report only: give both, or leave it out")
+        refuse_options(context, ["check", "compare"], "has an effect only with --report: give both, or leave it out")
     methods = method_list(compare)
     options = {} if variable is None else {"variable": variable}
     check_kind(kind, options)
     if kind == "support" and bootstrap is None:
-        raise SettingError("--plot-kind support draws what resamples say: give --bootstrap 200, say, too.")
+        raise SettingError("--plot-kind support needs resamples: add --bootstrap 200, say.")
     _check_outputs(data, settings.get("knowledge"), out, plot, report)
-    again: dict[str, Any] = (
+    resampling: dict[str, Any] = (
         {} if bootstrap is None else {"bootstrap": bootstrap, "workers": workers, "client": scheduler}
     )
     with warnings.catch_warnings(), Progress() as progress:
-        warnings.simplefilter("ignore", PrecisionWarning)  # the fit says it too, in its own place
-        fit = learn_graph(data, method, progress=progress, forecast=forecast, **again, **reading, **settings)
+        warnings.simplefilter("ignore", PrecisionWarning)  # the fit has it as a warning too
+        fit = learn_graph(data, method, progress=progress, forecast=forecast, **resampling, **reading, **settings)
         pages = [path for path in (*out, *([report] if report else [])) if path.lower().endswith(PAGES)]
         contents: dict[str, str | bytes] = {path: content(fit, path) for path in out if path not in pages}
         contents |= {path: picture(fit, path, kind, **options) for path in plot}
         if pages:
-            page = report_of(fit, check=check, compare=methods, progress=progress, **origin(data, reading))
+            page = report_of(fit, check=check, compare=methods, progress=progress, origin=origin(data, reading))
             contents |= dict.fromkeys(pages, page)
-        progress("what the directions rest on")
-        _ = fit.verdict  # worked out while somebody is told
+        progress("verdict")
+        _ = fit.verdict  # computed here, under the line of progress
         progress("steps and arrows")
         document = fit.to_json() if as_json else ""
         _ = fit.edge_columns, fit.step_columns
@@ -189,7 +195,7 @@ def learn(
 def _check_outputs(
     data: str | list[str], knowledge: str | None, out: tuple[str, ...], plot: tuple[str, ...], report: str | None
 ) -> None:
-    """Everything that can be wrong with the files to write, before anything is learned."""
+    """Refuse files that cannot be written, before anything is learned."""
     for path in out:
         check_ending(path)
     for path in plot:

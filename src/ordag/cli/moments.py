@@ -1,4 +1,4 @@
-"""`ordag moments`: the small file that stands for a table, or for a part of one."""
+"""`ordag moments`: a small file that stands for a table, or for a part of one."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from ordag.words import counted, shown
 @click.command(cls=ManualPage)
 @DATA
 @click.option(
-    "--out", required=True, type=click.Path(dir_okay=False), help=f"The file to write; its name ends in {ENDING}."
+    "--out", required=True, type=click.Path(dir_okay=False), help=f"File to write; its name ends in {ENDING}."
 )
 @with_options(READING)
 def moments(data: str | list[str], out: str, **values: Any) -> None:
-    """Keep what learning needs of DATA in a file.
+    """Write what learning needs of DATA to a small file.
 
-    It holds the number of rows, the means, and the triangular root of the scatter: p(p + 3)/2 numbers for p columns. The
-    files of the parts of a table together are as good as the table: ordag learn part1.moments part2.moments … gives the
-    same graph. A part may be on another machine, and its rows stay there. DATA may be such files again, which become one:
-    call it so that the pattern of the parts does not fit it, or every row counts twice.
+    The file holds the number of rows, the means, and the triangular root of the scatter: p(p + 3)/2 numbers for p columns. The
+    files of all parts of a table stand for the whole: ordag learn part1.moments part2.moments … gives the same graph. A part may
+    be on another machine, and its rows stay there. DATA may also be such files, which are merged into one; choose a name that the
+    pattern of the parts does not match, or every row counts twice.
 
     \b
     Examples

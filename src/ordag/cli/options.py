@@ -1,4 +1,4 @@
-"""What the commands that read a table have in common."""
+"""Arguments and options that commands share: DATA, how to read it, and the settings of the methods."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from ordag.files import unfinished
 from ordag.learners.methods import METHODS
 from ordag.learners.settings import MethodSettings
 from ordag.settings import Setting, declared
-from ordag.show.again import typed_word
+from ordag.show.provenance import Origin, shell_word
 from ordag.words import News, counted, shown, spelled
 
-BLOCK = 1 << 20
-"""Bytes of standard input taken at a time."""
+INPUT_BLOCK_BYTES = 1 << 20
+"""Bytes of standard input read at a time."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -38,23 +38,23 @@ STANDARD_INPUT = "standard input"
 
 @contextmanager
 def _standard_input() -> Iterator[str]:
-    """What comes through standard input, in a file: tables are read more than once. Its name is what messages call it."""
+    """Copy standard input to a file, because tables are read more than once; messages show the name of the file."""
     with tempfile.TemporaryDirectory(prefix="ordag-") as folder:
         unfinished.add(Path(folder))
         path = Path(folder) / STANDARD_INPUT
         if sys.stdin is None or sys.stdin.closed:
-            raise UnreadableError("Standard input is closed: give the path of a file, or put a table through a pipe.")
+            raise UnreadableError("Standard input is closed: give the path of a file, or pipe a table in.")
         what, whole = "could not be read", _size_of_input()
         try:
             with path.open("wb") as file, nullcontext() if sys.stdin.isatty() else Progress() as progress:
-                while block := sys.stdin.buffer.read(BLOCK):
+                while block := sys.stdin.buffer.read(INPUT_BLOCK_BYTES):
                     what = f"could not be kept in the folder {folder}"
                     file.write(block)
                     what = "could not be read"
                     if progress is not None:
                         taken = file.tell()
                         progress(
-                            News(f"{taken / 1e6:,.0f} MB of standard input taken", taken / whole if whole else None)
+                            News(f"{taken / 1e6:,.0f} MB of standard input read", taken / whole if whole else None)
                         )
                 what = f"could not be kept in the folder {folder}"
         except OSError as error:
@@ -64,7 +64,7 @@ def _standard_input() -> Iterator[str]:
 
 
 def _size_of_input() -> int:
-    """The bytes of standard input where it is a file, else 0."""
+    """Return the size of standard input if it is a file, else 0."""
     try:
         return os.fstat(sys.stdin.fileno()).st_size
     except OSError:
@@ -76,39 +76,39 @@ def _data(context: click.Context, _: click.Parameter, value: str | None) -> str 
 
 
 def one_of(names: Iterable[str]) -> Callable[..., list[CompletionItem]]:
-    """What a shell offers where one of these names is typed."""
+    """Return a shell completion among these names."""
     return lambda _, __, begun: [CompletionItem(name) for name in names if name.startswith(begun)]
 
 
 def _files_or_data_sets(context: click.Context, data: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Files, or the built-in tables where no file begins like that: a shell would not show both."""
+    """Complete files, or built-in tables if no file matches: a shell shows only one kind."""
     if glob.glob(f"{glob.escape(begun)}*"):
         return [CompletionItem(begun, type="file")]
     return one_of(DATASETS)(context, data, begun)
 
 
 def title_of(data: str | list[str]) -> str:
-    """What the answer calls a table."""
+    """Return the name of a table for the answer."""
     paths = [data] if isinstance(data, str) else data
     more = f" and {counted(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
     return f"{spelled(Path(paths[0]).name or paths[0])}{more}"
 
 
 def inputs(data: str | list[str], knowledge: str | None = None) -> list[tuple[str, str]]:
-    """The files that are read, by the words that they were given with: none of them is to be overwritten."""
+    """Return the files that are read, with the arguments that name them, so that no output overwrites them."""
     read = [("DATA", one) for one in ([data] if isinstance(data, str) else data)]
     return read if knowledge is None else [*read, ("--knowledge", knowledge)]
 
 
 def _parts(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> str | list[str] | None:
-    """One table, or the files of moments of its parts."""
+    """Return one table, or the files of moments of its parts."""
     if len(values) < 2:
         return _data(context, parameter, values[0]) if values else None
     other = [value for value in values if not value.lower().endswith(ENDING)]
     if other:
         raise SettingError(
-            f"{shown(other[0])} is one of {len(values)} tables: give one, or several files of moments ({ENDING}) which are parts of "
-            "one table. `ordag moments` makes them."
+            f"{shown(other[0])} is one of {len(values)} tables: give one, or several files of moments ({ENDING}) that are parts of "
+            "one table. `ordag moments` writes them."
         )
     return list(values)
 
@@ -129,7 +129,7 @@ Option = Callable[[Command], Command]
 
 
 def setting_options(*names: str, also: Mapping[str, str] | None = None) -> list[Option[Any]]:
-    """The options of these settings, or of all settings, each with the methods that have it; `also` is what else to say."""
+    """Return the options of these settings, or of all, each with the methods that have it; `also` adds to their help."""
     found: dict[str, list[tuple[type[MethodSettings], Setting, Any]]] = {}
     for method in METHODS.values():
         defaults = {field.name: field.default for field in fields(method.settings)}
@@ -179,7 +179,7 @@ def _type(known: Setting) -> click.ParamType[Any]:
 
 
 class _Written(click.ParamType):  # type: ignore[type-arg]
-    """A value that a function makes of what was typed."""
+    """A parameter type that reads its value with a function."""
 
     name = "text"
 
@@ -196,7 +196,7 @@ class _Written(click.ParamType):  # type: ignore[type-arg]
 
 
 def _changes(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """The changes that have a name, once the column has been typed."""
+    """Complete the named changes, once the column is typed."""
     column, _equals, change = begun.rpartition("=")
     return [CompletionItem(f"{column}={word}") for word in CHANGES if column and word.startswith(change)]
 
@@ -208,8 +208,8 @@ TRANSFORM = click.option(
     cls=SectionedOption,
     section=ABOUT_READING,
     shell_complete=_changes,
-    help="A column in another unit: COLUMN=100 multiplies it, COLUMN=log takes its natural logarithm, COLUMN=standardise "
-    "divides it by its standard deviation. May be repeated.",
+    help="Change a column: COLUMN=100 multiplies it, COLUMN=log takes its natural logarithm, COLUMN=standardise divides it by its "
+    "standard deviation. May be repeated.",
 )
 
 READING = [
@@ -218,7 +218,7 @@ READING = [
         multiple=True,
         cls=SectionedOption,
         section=ABOUT_READING,
-        help="Columns to use, separated by commas; all unless given. Repeat the option for names with commas.",
+        help="Columns to use, separated by commas; by default all. Repeat the option for names with commas.",
     ),
     TRANSFORM,
     *(
@@ -231,7 +231,7 @@ READING = [
         is_flag=True,
         cls=SectionedOption,
         section=ABOUT_READING,
-        help="The first line of a text file is data already.",
+        help="The first line of a text file is data.",
     ),
 ]
 
@@ -239,7 +239,7 @@ READING_NAMES = (*declared(Reading), "no_header")
 
 
 def with_options(options: list[Callable[[Command], Command]]) -> Callable[[Command], Command]:
-    """Decorate a command with several options, listed in the order in which the help shows them."""
+    """Decorate a command with several options, in the order of the help."""
 
     def decorate(command: Command) -> Command:
         for option in reversed(options):
@@ -250,7 +250,7 @@ def with_options(options: list[Callable[[Command], Command]]) -> Callable[[Comma
 
 
 def take_reading(values: dict[str, Any]) -> dict[str, Any]:
-    """Move the options on how to read a table out of `values`, as keyword arguments of `learn`."""
+    """Take the options on reading a table out of `values`, as keyword arguments of `learn`."""
     values["header"] = False if values.pop("no_header") else None
     values["columns"] = _column_list(values["columns"])
     values["transform"] = changes_from_text(values["transform"]) or None
@@ -259,13 +259,13 @@ def take_reading(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def given(context: click.Context, values: dict[str, Any]) -> dict[str, Any]:
-    """Those of the settings that stand on the command line: a method's own defaults hold for the others."""
+    """Return the settings typed on the command line; the others keep the method's defaults."""
     said = click.core.ParameterSource.COMMANDLINE
     return {name: value for name, value in values.items() if context.get_parameter_source(name) == said}
 
 
 def refuse_options(context: click.Context, names: Collection[str], why: str) -> None:
-    """Refuse options of these names that stand on the command line and would have no effect there."""
+    """Refuse options of these names if they were typed, because they would have no effect."""
     said = click.core.ParameterSource.COMMANDLINE
     found = [
         one
@@ -277,29 +277,29 @@ def refuse_options(context: click.Context, names: Collection[str], why: str) -> 
 
 
 def method_list(text: str | None) -> list[str]:
-    """`pc,ges`, or `all`: the names of methods, those that are unknown among them."""
+    """Return the methods in `pc,ges` or `all`; unknown names are refused later."""
     if text is None:
         return []
     names = [name.strip() for name in text.split(",") if name.strip()]
     return list(METHODS) if names == ["all"] else names
 
 
-def origin(data: str | list[str], reading: Mapping[str, Any]) -> dict[str, Any]:
-    """What a report says of where it is from: the table, how it was read, and what was typed."""
+def origin(data: str | list[str], reading: Mapping[str, Any]) -> Origin:
+    """Return where a report came from: the table, how it was read, and the command line."""
     file = data if isinstance(data, str) and Path(data).stem != STANDARD_INPUT else None
-    return {"data": file, "reading": reading, "command": " ".join(map(typed_word, ["ordag", *sys.argv[1:]]))}
+    return Origin(file, reading, " ".join(map(shell_word, ["ordag", *sys.argv[1:]])))
 
 
 def refuse_unused_level(settings: dict[str, Any]) -> None:
-    """A level is one of tests, and without tests nobody should believe that it does anything."""
+    """Reject `alpha` if no tests are run."""
     if "alpha" in settings and settings.get("parents", "test") != "test":
         raise SettingError(
-            f"--alpha is a level of tests, and --parents {settings['parents']} makes none: leave one out."
+            f"--alpha is the level of tests, and --parents {settings['parents']} runs none: leave one out."
         )
 
 
 def _column_list(columns: tuple[str, ...]) -> list[str] | None:
-    """`--columns a,b --columns "c, d"`: with one use of the option commas separate names, with several they do not."""
+    """Return the columns: one use of the option separates names by commas, several uses do not."""
     if not columns:
         return None
     names = [name.strip() for name in columns[0].split(",")] if len(columns) == 1 else columns

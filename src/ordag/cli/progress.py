@@ -1,4 +1,4 @@
-"""How far things are, on one line of the terminal."""
+"""The line of progress on a terminal."""
 
 from __future__ import annotations
 
@@ -13,24 +13,22 @@ import click
 
 from ordag.words import News, cut, harmless
 
-BAR, LEAST_BAR = 20, 5
-"""Letters of a bar that shows how much is done, and the fewest of one where words leave little room."""
+MAX_BAR, MIN_BAR = 20, 5
+"""Characters of the bar; below the second there is none."""
 
-REDRAWN = 0.25
-"""Seconds after which a line of progress is drawn again, whether there is news or not."""
+REDRAW_SECONDS = 0.25
 
 WIPE = "\r\x1b[K"
-"""Back to the start of the line, and nothing on it."""
+"""Terminal codes that empty the line."""
 
 BEGUN = time.monotonic()
-"""When the command line was started: this is imported before anything that takes long."""
+"""When the command line was started: this module is imported before anything slow."""
 
 
 class Progress:
-    """Says on standard error how far things are, once a second has passed and if someone is there to see it.
+    """Shows progress on standard error if that is a terminal, after the first second.
 
-    Where the share that is done is known there is a bar, and the time that is left if it goes on at the same pace; else, and
-    where that time is up, the time since the command began. So there is always something that moves.
+    Where the share done is known, the line has a bar and the time left at the present pace; else the time since the command began.
     """
 
     seen: ClassVar[Progress | None] = None
@@ -53,13 +51,13 @@ class Progress:
         return self
 
     def _keep_drawing(self) -> None:
-        while not self.ended.wait(REDRAWN):
+        while not self.ended.wait(REDRAW_SECONDS):
             self._draw(time.monotonic())
 
     def __call__(self, news: str) -> None:
         now = time.monotonic()
         share = news.share if isinstance(news, News) else None
-        if share is None or self.share is None or share < self.share:  # another step has begun
+        if share is None or self.share is None or share < self.share:  # a new step
             self.since, self.before = now, share or 0.0
         self.share, self.news, self.told = share, news, now
         if self.visible and now - self.last > 0.2:
@@ -72,8 +70,8 @@ class Progress:
                 click.echo(f"\r{self.line(self.news, now, _width())}\x1b[K", nl=False, err=True)
 
     def line(self, news: str, now: float, width: int) -> str:
-        """What to show now: a bar if the share is known, the news, and how long it has taken or will take."""
-        share = self.share  # another thread may bring news in the meantime
+        """Return the line: a bar if the share is known, the news, and the time left or passed."""
+        share = self.share  # another thread may change it
         words, elapsed = harmless(news), f", after {_length(now - self.start)}"
         if not share:
             return _fitted(words, elapsed, width)
@@ -84,15 +82,15 @@ class Progress:
             ends = [f", about {_length(left)} left", f", {_length(left)} left"] if left >= 0.5 else ends
         part = f"{100 * share:3.0f} %  "
         for end in ends:
-            letters = min(BAR, width - len(part + words + end) - 3)
-            if letters >= LEAST_BAR:
+            letters = min(MAX_BAR, width - len(part + words + end) - 3)
+            if letters >= MIN_BAR:
                 filled = round(share * letters)
                 return f"[{'#' * filled}{'.' * (letters - filled)}] {part}{words}{end}"
         end = next((end for end in ends if len(part + words + end) < width), ends[-1])
         return _fitted(part + words, end, width)
 
     def wipe(self) -> None:
-        """Leave the line empty until it is drawn again."""
+        """Empty the line until it is drawn again."""
         if self.shown:
             click.echo(WIPE, nl=False, err=True)
 
@@ -106,7 +104,7 @@ class Progress:
 
 
 def say(sentence: str) -> None:
-    """A sentence on standard error, above the line of progress where there is one."""
+    """Print a sentence on standard error, above the line of progress if there is one."""
     if Progress.seen is None:
         click.echo(sentence, err=True)
         return
@@ -116,12 +114,12 @@ def say(sentence: str) -> None:
 
 
 def _fitted(words: str, end: str, width: int) -> str:
-    """The words and their end in so many letters, which the words have to make room for."""
+    """Join the words and their end in at most `width` characters, cutting the words."""
     return (cut(words, max(width - len(end) - 1, 0)) + end)[:width]
 
 
 def _length(seconds: float) -> str:
-    """A length of time, to the second: 59 s, 2:05 min, 1:02:05 h."""
+    """Write a length of time to the second: 59 s, 2:05 min, 1:02:05 h."""
     whole = round(seconds)
     if whole < 100:
         return f"{whole} s"
@@ -130,9 +128,9 @@ def _length(seconds: float) -> str:
 
 
 def _width() -> int:
-    """Letters of a line of the terminal. The last three stay free: for the cursor, and for what Ctrl-C leaves there."""
+    """Return the width of the terminal less three characters, for the cursor and the ^C of Ctrl-C."""
     try:
         columns = os.get_terminal_size(sys.stderr.fileno()).columns
-    except (OSError, ValueError):  # standard error is no file, or no terminal after all
+    except (OSError, ValueError):  # standard error is no file, or no terminal
         columns = 0
     return max(20, min(columns or shutil.get_terminal_size().columns, 120)) - 3

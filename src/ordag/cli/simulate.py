@@ -23,21 +23,21 @@ from ordag.model.designs import DESIGNS, Design
 from ordag.show.files import check_outputs
 from ordag.words import News, counted, shown
 
-SLAB = 1 << 21
-"""Numbers that are written together: those of a row group of a Parquet file."""
+ROW_GROUP_NUMBERS = 1 << 21
+"""Numbers in a row group of a Parquet file, which are written together."""
 
 
-def _said(design: Design) -> str:
+def _description(design: Design) -> str:
     return " ".join((design.draw.__doc__ or "").partition("\n\n")[0].replace("`", "").replace("_", "-").split())
 
 
-@click.command(cls=ManualPage, terms=("Designs", {name: _said(design) for name, design in DESIGNS.items()}))
+@click.command(cls=ManualPage, terms=("Designs", {name: _description(design) for name, design in DESIGNS.items()}))
 @click.argument("design", default="homogeneous", shell_complete=one_of(DESIGNS))
-@click.option("-p", "--variables", "p", type=int, help="Number of variables (20; nonfaithful has 3).")
+@click.option("-p", "--variables", "p", type=int, help="Number of variables; by default 20 (nonfaithful has 3).")
 @click.option("-n", "--rows", "n", default=1000, show_default=True, type=int, help="Number of rows.")
-@click.option("--seed", type=int, help="For the same model and data again.")
+@click.option("--seed", type=int, help="Seed of the model and the rows.")
 @click.option("--degree", type=float, help="Sparse designs: arrows per variable on average.")
-@click.option("--weights", type=(float, float), help="Sparse designs: range of the weights' sizes.")
+@click.option("--weights", type=(float, float), help="Sparse designs: range of the absolute weights.")
 @click.option("--variances", help="Sparse designs: 'equal', a number, or a range such as 1,3.")
 @click.option("--out", type=click.Path(dir_okay=False), help="Write the rows to a .csv or .parquet file.")
 @click.option(
@@ -60,7 +60,7 @@ def simulate(
 ) -> None:
     """Draw a random model of the given DESIGN, and rows from it.
 
-    DESIGN is homogeneous unless given. Without --out the rows go to standard output as CSV, with all their digits. The same seed
+    DESIGN is homogeneous by default. Without --out the rows go to standard output as CSV, with all their digits. The same seed
     gives the same model and the same rows.
 
     \b
@@ -92,7 +92,7 @@ def simulate(
             write_whole(path, text)
         if out is None:
             if sys.stdout.isatty():
-                stack.close()  # the rows are to see, and nothing between them
+                stack.close()  # no progress between the rows
             for piece in rows:
                 click.echo(piece, nl=False)
     for path, _ in texts:
@@ -114,12 +114,12 @@ def _variances(text: str | None) -> str | float | tuple[float, float] | None:
 
 
 def _rows(names: tuple[str, ...], X: Array, path: str, progress: Progress) -> Iterator[bytes]:
-    """The rows as the bytes of a CSV or Parquet file, piece by piece; numbers keep all their digits."""
+    """Yield the bytes of a CSV or Parquet file of the rows, piece by piece; numbers keep all their digits."""
     import pyarrow as pa
     from pyarrow import csv, parquet
 
     schema = pa.schema([(name, pa.float64()) for name in names])
-    sink, size = io.BytesIO(), max(1, SLAB // len(names))
+    sink, size = io.BytesIO(), max(1, ROW_GROUP_NUMBERS // len(names))
     with csv.CSVWriter(sink, schema) if _ending(path) == ".csv" else parquet.ParquetWriter(sink, schema) as writer:
         for start in range(0, len(X), size):
             rows = X[start : start + size]
@@ -131,7 +131,6 @@ def _rows(names: tuple[str, ...], X: Array, path: str, progress: Progress) -> It
 
 
 def _emptied(sink: io.BytesIO) -> bytes:
-    """What has been written to it since the last time."""
     piece = sink.getvalue()
     sink.seek(0)
     sink.truncate()

@@ -14,7 +14,7 @@ from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import Found
 from ordag.learners.methods import with_quick_warnings
 from ordag.learners.settings import MethodSettings
-from ordag.show.again import Origin
+from ordag.show.provenance import Origin
 
 QUICK = 0.3
 """Seconds up to which a thread learns; what takes longer must be there to be stopped."""

@@ -27,7 +27,7 @@ from ordag.fit import Fit
 from ordag.learners.methods import METHODS, is_counted, learn_from, recipe_for, settings_of
 from ordag.plain import to_json
 from ordag.resampling.support import Support
-from ordag.show.again import command_line, python_call
+from ordag.show.provenance import command_line, python_call
 from ordag.words import harmless
 
 Value = TypeVar("Value")

@@ -20,8 +20,8 @@ from ordag.learners.methods import is_counted
 from ordag.learners.pooled.search import PooledResult
 from ordag.model.effects import Effect, check_pair, effects_given_graph
 from ordag.plain import plain
-from ordag.show.again import Origin
 from ordag.show.document import document
+from ordag.show.provenance import Origin
 from ordag.total_effects import directed, pair_effect
 from ordag.words import counted, number, shown
 

@@ -22,7 +22,7 @@ from ordag.errors import DataError, Remedy
 from ordag.explore.cache import Cache
 from ordag.explore.state import RequestError, State
 from ordag.order.sparse import few_rows
-from ordag.show.again import OF_BYTES, fingerprint
+from ordag.show.provenance import OF_BYTES, fingerprint
 from ordag.words import shown
 
 Tell = Callable[[str], None]

@@ -19,9 +19,9 @@ from ordag.learners.found import Found
 from ordag.learners.methods import learn_from, with_counts_said
 from ordag.learners.settings import MethodSettings
 from ordag.learning import learn
-from ordag.show.again import Origin
 from ordag.show.document import document
 from ordag.show.export import content
+from ordag.show.provenance import Origin
 from ordag.show.report import report
 
 

@@ -1,1 +1,1 @@
-"""A Fit in, something to look at out."""
+"""Everything that shows a fit: terminal, notebook, report, pictures, files."""

@@ -1,4 +1,4 @@
-"""`Chart`: one small picture of numbers, whatever it is painted with; those of a check's findings, and histograms of the columns."""
+"""`Chart`: one small picture of numbers in plain values; charts of the findings of a check, and histograms of the columns."""
 
 from __future__ import annotations
 
@@ -27,17 +27,16 @@ ChartKind = Literal["points", "bars", "shares", "histogram"]
 
 MOST_POINTS = 300
 MOST_BINS = 24
+MAX_NAME_LETTERS = 18
 
 
 @dataclass(frozen=True)
 class Chart:
-    """What to draw, in plain values.
+    """What to draw.
 
-    kind: "points" at (x, y); "bars" of height y with a label each; "shares" of a whole, y with a label each; "histogram" with counts y
-        between edges x (one more than y), the first the least value and the last the greatest.
-    slope, intercept: of a line to compare points with, None for none. guide: a height to compare bars or points with; of a
-        histogram, the mean.
-    marked: the numbers of the points or bars to point out.
+    kind: "points" at (x, y); "bars" of height y, labelled; "shares" y of a whole, labelled; "histogram" of counts y between edges x.
+    slope, intercept: of a reference line through points. guide: a reference height; in a histogram, the mean.
+    marked: the numbers of the points or bars to highlight.
     """
 
     kind: ChartKind
@@ -54,7 +53,7 @@ class Chart:
 
 
 def charts(fit: Fit, diagnosis: Diagnosis) -> dict[str, Chart]:
-    """A chart for every finding that numbers can show, by its key; those of rows from the sample that the fit has kept."""
+    """Return a chart for every finding that has one, by key; charts of rows use the sample of rows kept in the fit."""
     found = {}
     rows = None if fit.profile is None else fit.profile.rows
     for finding in diagnosis.findings:
@@ -72,7 +71,7 @@ def charts(fit: Fit, diagnosis: Diagnosis) -> dict[str, Chart]:
 
 
 def histograms(fit: Fit) -> list[Chart]:
-    """One histogram per column, from the sample of rows that the fit has kept; none where only moments are known."""
+    """Return one histogram per column, from the sample of rows kept in the fit; none if only moments are known."""
     if fit.profile is None or not len(fit.profile.rows):
         return []
     found = []
@@ -87,7 +86,7 @@ def histograms(fit: Fit) -> list[Chart]:
 
 
 def _equal_variances(fit: Fit, finding: Finding) -> Chart | None:
-    """What Bartlett's test compares, along the order, with the pooled variance."""
+    """Draw the variances that Bartlett's test compares, along the order, with the pooled variance."""
     if fit.ordering is not None and fit.ordering.factor is not None:
         df = fit.n - 1.0 - np.arange(len(fit.names))
         variances, names = fit.ordering.factor.L_diagonal**2 / df, fit.order or fit.names
@@ -117,18 +116,18 @@ TITLES = {
     "standardising": "after standardising",
     "units": "after changes of units",
     "logarithms": "after taking logarithms",
-    "backward": "ordered from the other end",
+    "backward": "ordered from the last variable on",
 }
 
 
-def _survival(fit: Fit, finding: Finding) -> Chart:
-    """The shares of arrows that a change leaves, turns round and takes away."""
+def _changed_arrows(fit: Fit, finding: Finding) -> Chart:
+    """Draw the shares of arrows that a change keeps, reverses and removes."""
     values = [float(finding.numbers[key]) for key in ("kept", "turned", "lost")]
-    return Chart("shares", TITLES[finding.key], "share of arrows", "", values, labels=["kept", "turned", "lost"])
+    return Chart("shares", TITLES[finding.key], "share of arrows", "", values, labels=["kept", "reversed", "lost"])
 
 
 def _hidden_causes(fit: Fit, finding: Finding) -> Chart:
-    """What each hidden cause adds, where they were found by place; or else the BIC of factors beside the graph's."""
+    """Draw the score gained by each located hidden cause, or else the BIC of factors beside that of the graph."""
     numbers = finding.numbers
     if "behind" in numbers:
         labels = [joined([_short(name) for name in one], 2) for one in numbers["behind"]]
@@ -140,29 +139,29 @@ def _hidden_causes(fit: Fit, finding: Finding) -> Chart:
 
 
 def _columns(fit: Fit, finding: Finding, rows: Array) -> Chart:
-    """The column that is least Gaussian against the quantiles of a normal distribution."""
+    """Draw the least Gaussian column against normal quantiles."""
     name = finding.numbers["worst"]
     column = np.sort(rows[:, fit.names.index(name)])
     spread = float(column.std())
     values = (column - column.mean()) / (spread or 1.0)
     expected = ndtri((np.arange(len(values)) + 0.5) / len(values))
     few = _some(len(values))
-    return Chart("points", f"{_short(name)} by normal quantiles", "normal quantile", "standardised value",
+    return Chart("points", f"{_short(name)} against normal quantiles", "normal quantile", "standardised value",
                  values[few].tolist(), expected[few].tolist(), slope=1.0, intercept=0.0)  # fmt: skip
 
 
 def _equation(fit: Fit, finding: Finding, rows: Array) -> Chart | None:
-    """Residual against fitted value in the equation that looks worst; for its spread, the size of the residual."""
+    """Draw residuals against fitted values in the worst equation; for their spread, absolute residuals."""
     if finding.numbers.get("worst") is None:
         return None
     name = finding.numbers["worst"]
-    one = _of(fit, rows, name)
+    one = _equation_of(fit, rows, name)
     if one is None:
         return None
     few = _some(len(rows))
     size = finding.key == "residual_spread"
     values = np.abs(one.residual) if size else one.residual
-    return Chart("points", f"equation of {_short(name)}", "fitted value (from the mean)", "size of residual" if size else "residual",
+    return Chart("points", f"equation of {_short(name)}", "fitted value (centred)", "absolute residual" if size else "residual",
                  values[few].tolist(), one.fitted[few].tolist(), guide=float(values.mean()) if size else 0.0)  # fmt: skip
 
 
@@ -180,12 +179,12 @@ def _dependent_rows(fit: Fit, finding: Finding, rows: Array) -> Chart:
     residual = _residual(fit, rows, name)
     x, y = residual[:-1], residual[1:]
     few = _some(len(x))
-    return Chart("points", f"residuals of {_short(name)}", "that of the row before", "residual", y[few].tolist(), x[few].tolist(),
+    return Chart("points", f"residuals of {_short(name)}", "residual of the row before", "residual", y[few].tolist(), x[few].tolist(),
                  slope=float(x @ y / (x @ x)), intercept=0.0)  # fmt: skip
 
 
 def _distances(fit: Fit, finding: Finding, rows: Array) -> Chart | None:
-    """Squared distances of the rows from the mean against those of Gaussian rows; for influence, those too far out are marked."""
+    """Draw squared distances of the rows from the mean against those expected of Gaussian rows; for influence, mark outliers."""
     n, p = rows.shape
     if n < least_squares_rows(p):
         return None
@@ -193,20 +192,28 @@ def _distances(fit: Fit, finding: Finding, rows: Array) -> Chart | None:
     expected = chdtri(float(p), 1.0 - (np.arange(n) + 0.5) / n)
     few = _some(n)
     outside = np.flatnonzero(tail(d2, n, p)[few] * n < LEVEL) if finding.key == "influence" else np.empty(0, int)
-    title = "rows that lie far out" if finding.key == "influence" else "rows against Gaussian ones"
-    return Chart("points", title, "as of Gaussian rows", "squared distance", d2[few].tolist(),
+    title = "outlying rows" if finding.key == "influence" else "rows against Gaussian rows"
+    return Chart("points", title, "expected of Gaussian rows", "squared distance", d2[few].tolist(),
                  expected[few].tolist(), slope=1.0, intercept=0.0, marked=outside.tolist())  # fmt: skip
 
 
 def _scale(fit: Fit, finding: Finding) -> Chart:
-    """The spread of every column over the least: all at 1 are standardised ones."""
+    """Draw the standard deviation of every column over the smallest; standardised columns are all at 1."""
     values = fit.moments.spread / fit.moments.spread.min()
     labels = [shown(name) for name in fit.names]
-    return Chart("bars", "spread of the columns", "", "over the least", values.tolist(), labels=labels, guide=1.0)
+    return Chart(
+        "bars",
+        "standard deviations of the columns",
+        "",
+        "relative to the smallest",
+        values.tolist(),
+        labels=labels,
+        guide=1.0,
+    )
 
 
 def _condition(fit: Fit, finding: Finding) -> Chart | None:
-    """How many times as large as that of the cause the variance of the effect is, in the tightest pair; more than 1 is needed."""
+    """Draw the variance of the effect over that of the cause in the tightest pair; the condition needs more than 1."""
     tightest = finding.numbers["tightest"]
     if tightest is None:
         return None
@@ -216,12 +223,14 @@ def _condition(fit: Fit, finding: Finding) -> Chart | None:
 
 
 def _kurtosis(fit: Fit, finding: Finding, rows: Array) -> Chart:
-    """The fourth moment of every column over that of a Gaussian one of the same variance."""
+    """Draw the fourth moment of every column over that of a Gaussian column of the same variance."""
     Z = rows - rows.mean(axis=0)
     Z /= np.abs(Z).max(axis=0)
     values = np.mean(Z**4, axis=0) / (3.0 * np.mean(Z**2, axis=0) ** 2)
     labels = [shown(name) for name in fit.names]
-    return Chart("bars", "fourth moments", "", "over the Gaussian one", values.tolist(), labels=labels, guide=1.0)
+    return Chart(
+        "bars", "fourth moments", "", "relative to a Gaussian column", values.tolist(), labels=labels, guide=1.0
+    )
 
 
 OF_MOMENTS: Mapping[str, Callable[[Fit, Finding], Chart | None]] = {
@@ -229,10 +238,10 @@ OF_MOMENTS: Mapping[str, Callable[[Fit, Finding], Chart | None]] = {
     "condition": _condition,
     "equal_variances": _equal_variances,
     "sorting": _sorting,
-    "standardising": _survival,
-    "units": _survival,
-    "logarithms": _survival,
-    "backward": _survival,
+    "standardising": _changed_arrows,
+    "units": _changed_arrows,
+    "logarithms": _changed_arrows,
+    "backward": _changed_arrows,
     "hidden_causes": _hidden_causes,
 }
 OF_ROWS: Mapping[str, Callable[[Fit, Finding, Array], Chart | None]] = {
@@ -247,25 +256,22 @@ OF_ROWS: Mapping[str, Callable[[Fit, Finding, Array], Chart | None]] = {
 }
 
 
-def _of(fit: Fit, rows: Array, name: str) -> Equation | None:
-    j = fit.names.index(name)
-    into = fit.graph.links
-    arrows = into.where(into.target == j).mask
-    return next(equations(rows, arrows), None)
+def _equation_of(fit: Fit, rows: Array, name: str) -> Equation | None:
+    links = fit.graph.links
+    return next(equations(rows, links.where(links.target == fit.names.index(name)).mask), None)
 
 
 def _residual(fit: Fit, rows: Array, name: str) -> Array:
-    """The residual of a variable's equation; of one without parents, the deviation from its mean."""
-    one = _of(fit, rows, name)
+    """Return the residual of a variable's equation; without parents, the deviation from its mean."""
+    one = _equation_of(fit, rows, name)
     column = rows[:, fit.names.index(name)]
     return np.asarray(column - column.mean()) if one is None else one.residual
 
 
 def _short(name: str) -> str:
-    """A name as a chart has room for it."""
-    return shortened(shown(name), 18)
+    return shortened(shown(name), MAX_NAME_LETTERS)
 
 
 def _some(count: int) -> NDArray[np.intp]:
-    """Which of so many points to draw: all, or evenly spaced ones with the first and the last."""
+    """Return which of `count` points to draw: all, or evenly spaced ones with the first and the last."""
     return np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS)).round().astype(np.intp))

@@ -1,4 +1,4 @@
-"""A Fit in, one plain document out: everything that a page shows. Pages are drawn from it by the scripts in `browser/`."""
+"""The document of a fit: everything that a page shows, in plain values, which the scripts in `browser/` draw."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from ordag.comparison import Comparison, Outcome, gaussian_bic
 from ordag.evidence.verdict import TIERS, Verdict
 from ordag.graph.cpdag import Cpdag
 from ordag.plain import plain
-from ordag.show.again import Origin, again
 from ordag.show.charts import Chart, charts, histograms
-from ordag.show.headline import headline, open_directions
-from ordag.show.text import heading, legend, notes
+from ordag.show.provenance import Origin, provenance
+from ordag.show.text import heading, headline, legend, notes, open_directions
 from ordag.show.view import MOST_PAIRS, View
 from ordag.words import about, counted, harmless, shown
 
@@ -25,13 +24,13 @@ if TYPE_CHECKING:
     from ordag.fit import Fit
 
 SCALES = ("standardising", "units", "logarithms")
-"""The findings on what happens to the arrows when the scales of the columns change: they have a panel of their own."""
+"""Findings on how the arrows depend on the units of the columns, which have a section of their own."""
 
 MOST_TIED = 12
-"""Variables of a tie that a document names; of more it has the number."""
+"""Variables of a tie that are named; the others are counted."""
 
-MOST_COLUMNS = 150
-"""Columns whose histograms a document holds."""
+MAX_HISTOGRAMS = 150
+"""Columns up to which the document has histograms."""
 
 
 def document(
@@ -46,20 +45,19 @@ def document(
     histograms: bool = True,
     most_pairs: int = MOST_PAIRS,
 ) -> dict[str, Any]:
-    """Everything in plain values, names as they may be shown.
+    """Return the document, with names as text that is safe to show.
 
-    unchecked: why there is no diagnosis, as a sentence.
-    verdict: the one to show, that of the diagnosis or of the fit if not given. layout, histograms: whether to have them.
-    most_pairs: how many pairs to hold, at most, that the graph does not join.
+    unchecked: a sentence on why there is no diagnosis. verdict: the one to show; by default that of the diagnosis or of the fit.
+    layout, histograms: whether to include them. most_pairs: the most pairs to include that the graph does not join.
     """
     view, origin = View(fit, most_pairs), origin or Origin()
     verdict = verdict or (fit.verdict if diagnosis is None else diagnosis.verdict)
     return {
         "title": shown(origin.title) if origin.title else "Causal graph",
         "heading": heading(fit),
-        "found": [_said(sentence) for sentence in headline(fit, view, verdict)],
+        "found": [_sentence(sentence) for sentence in headline(fit, view.pairs)],
         "verdict": _verdict(fit, verdict, diagnosis),
-        "warnings": [_said(sentence) for sentence in fit.warnings],
+        "warnings": [_sentence(sentence) for sentence in fit.warnings],
         "notes": [harmless(sentence) for sentence in (legend(fit), *notes(fit)) if sentence],
         "names": view.names,
         "order": view.order,
@@ -75,7 +73,9 @@ def document(
         "unchecked": harmless(unchecked),
         "comparison": None if comparison is None else _comparison(fit, comparison),
         "data": _data(fit, histograms),
-        "again": {name: harmless(value) if name == "command" else value for name, value in again(fit, origin).items()},
+        "again": {
+            name: harmless(value) if name == "command" else value for name, value in provenance(fit, origin).items()
+        },
     }
 
 
@@ -98,7 +98,7 @@ def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[st
     elif verdict.tier is not None:
         badge = TIERS[verdict.tier].split(", ")[1]
     else:
-        badge = "not known how many are wrong"
+        badge = "error rate unknown"
     short = [counted(count, "edge" if isinstance(fit.graph, Cpdag) else "arrow")]
     if verdict.weighed and count:
         short.append(f"{opened} of {count} directions open" if opened else "no direction open")
@@ -109,22 +109,21 @@ def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[st
     if warnings:
         short.append(counted(warnings, "warning"))
     if "look" in doubts:
-        short.append(f"{doubts.count('look')} more to look at")
+        short.append(f"{doubts.count('look')} to look at")
     return {
         "tier": verdict.tier,
         "light": verdict.light,
         "badge": badge,
         "short": " · ".join(short),
-        "sentence": _said(verdict.sentence),
-        "help": _said(verdict.help),
+        "sentence": _sentence(verdict.sentence),
+        "help": _sentence(verdict.help),
     }
 
 
 def _fixed(fit: Fit, view: View) -> dict[str, list[int]]:
-    """The numbers of the pairs that no level joins or parts.
+    """Return the numbers of the pairs that no level adds or removes.
 
-    required, barred: by knowledge, and so not tested. small: of too small an effect; of pairs that the graph does not join that is the one
-    given all earlier variables.
+    required, barred: by knowledge, and so not tested. small: with too small an effect, given all earlier variables if the pair is absent.
     """
     pairs = view.pairs
     absent = np.array([kind == "absent" for kind in pairs.kind], dtype=bool)
@@ -141,7 +140,7 @@ def _fixed(fit: Fit, view: View) -> dict[str, list[int]]:
 
 
 def _level(fit: Fit, view: View) -> dict[str, Any] | None:
-    """What the sliders move; `stands_for` is the level that the graph was found at, or that its penalty stands for."""
+    """Return the threshold that the sliders move; `stands_for` is the level of the graph, or the one equivalent to its penalty."""
     if view.level is None:
         return None
     level = asdict(view.level)
@@ -171,7 +170,7 @@ def _layout(view: View) -> dict[str, Any] | None:
 
 
 def _model(fit: Fit) -> dict[str, Any]:
-    """Standard deviations of the columns, and the intercepts and error variances of the equations where there are some."""
+    """Return standard deviations of the columns, and intercepts and error variances of the equations, if any."""
     spread = _column(np.sqrt(np.asarray(fit.moments.variances) / (fit.n - 1.0)))
     if fit.sem is None:
         return {"spread": spread, "intercept": None, "variance": None}
@@ -212,7 +211,7 @@ def _findings(fit: Fit, diagnosis: Diagnosis | None) -> list[dict[str, Any]]:
             "key": finding.key,
             "title": finding.title,
             "level": finding.level,
-            "sentence": _said(finding.sentence),
+            "sentence": _sentence(finding.sentence),
             "scale": finding.key in SCALES,
             "chart": _chart(pictures.get(finding.key)),
         }
@@ -234,7 +233,7 @@ def _chart(chart: Chart | None) -> dict[str, Any] | None:
 
 
 def _comparison(fit: Fit, comparison: Comparison) -> dict[str, Any]:
-    """The methods in a table, this graph first, and every pair that some of them join with the mark of each."""
+    """Return a table of the methods, this graph first, and every pair that some of them join, with a mark for each."""
     own = f"this graph ({fit.method})"
     outcome = Outcome(own, fit, "", math.nan, math.nan, gaussian_bic(fit), None, None)
     beside = Comparison(comparison.names, comparison.rows, (outcome, *comparison.outcomes), None)
@@ -263,13 +262,13 @@ def _data(fit: Fit, with_histograms: bool) -> dict[str, Any]:
         "stride": None if profile is None else profile.stride,
         "histograms": [],
     }
-    if with_histograms and profile is not None and moments.p <= MOST_COLUMNS:
+    if with_histograms and profile is not None and moments.p <= MAX_HISTOGRAMS:
         said["histograms"] = [_chart(chart) for chart in histograms(fit)]
     return said
 
 
-def _said(sentence: str) -> str:
-    """A sentence in which nothing acts, and no number is parted from its %."""
+def _sentence(sentence: str) -> str:
+    """Return a sentence without control characters, in which no line breaks before a %."""
     return harmless(sentence).replace(" %", "\u00a0%")
 
 
@@ -278,5 +277,5 @@ def _column(values: Array) -> list[float | None]:
 
 
 def _short(value: float) -> float | None:
-    """Four digits; None where there is no number."""
+    """Round to four digits; None for nan and inf."""
     return float(f"{value:.4g}") if math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""A Fit and a file name in, a file of that kind out."""
+"""Files of a fit, in the format of the file name's ending."""
 
 from __future__ import annotations
 
@@ -21,30 +21,29 @@ if TYPE_CHECKING:
 
 
 def save(fit: Fit, path: str | PathLike[str]) -> Path:
-    """Write the fit as its file ending says; see `content`."""
+    """Write the fit in the format of the file's ending; see `content`."""
     check_ending(path)
     check_output(path, fit.inputs)
     return write_whole(path, content(fit, path))
 
 
 def endings() -> list[str]:
-    """The endings of the files that can be written: those of a fit as a whole, then those of graphs."""
+    """Return the endings of files that can be written: of whole fits, then of graphs."""
     graphs = (ending for format in FORMATS.values() for ending in format.endings)
     return list(dict.fromkeys([ENDING, ".json", ".csv", ".html", *ENDINGS, *graphs]))
 
 
 def check_ending(path: str | PathLike[str]) -> None:
-    """Refuse a name by which `content` would not know what to write."""
+    """Refuse a file name with an ending that `content` cannot write."""
     if not str(path).lower().endswith(tuple(endings())):
         raise OutputError(f"{path} has none of the endings of a file to write: {', '.join(endings())}.")
 
 
 def content(fit: Fit, path: str | PathLike[str]) -> str | bytes:
-    """What a file of this name is to hold.
+    """Return the content of a file of this name.
 
-    .ordag is everything, for `ordag.load`.
-    .json is the whole answer, .csv the table of edges with their numbers, .html the report, .svg, .pdf and .png the picture; the
-    other endings are those of `ordag.graph.formats`, with the weights where the format has a place for them.
+    .ordag is everything, for `ordag.load`; .json is the whole answer, .csv the table of edges, .html the report, .svg, .pdf and .png the
+    picture; the other endings are those of `ordag.graph.formats`, with weights where the format holds them.
     """
     ending = max((one for one in endings() if str(path).lower().endswith(one)), key=len, default="")
     if ending == ENDING:
@@ -61,7 +60,7 @@ def content(fit: Fit, path: str | PathLike[str]) -> str | bytes:
 
 
 def _edge_table(fit: Fit) -> str:
-    """`fit.edges` and what else the graph has, as `ordag.graph.formats.tables` lays it out: undirected edges, lone nodes."""
+    """Return `fit.edges` with undirected edges and isolated nodes, in the layout of `ordag.graph.formats.tables`."""
     import pandas as pd
 
     if "" in fit.names:

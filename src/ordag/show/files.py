@@ -1,4 +1,4 @@
-"""Paths of inputs and outputs in, a refusal out where one would overwrite another."""
+"""Checks that an output overwrites no input and no other output."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ordag.errors import OutputError
 from ordag.files import check_writable
 
 Named = tuple[str, str | PathLike[str]]
-"""A path, and what a sentence calls it: the option or argument that it was given as."""
+"""A path, and the option or argument that it was given as."""
 
 
 def check_outputs(outputs: Sequence[Named], inputs: Sequence[Named] = ()) -> None:
-    """Refuse, before any work is done, what could not be written, and what would overwrite an input or another output.
+    """Refuse, before any work is done, an output that cannot be written or would overwrite an input or another output.
 
-    However a path is spelled, links included: files are compared, not names. A folder that is read holds no output. Standard input
-    counts as an input, whether it is read or not.
+    Files are compared, not names, so links are followed. A folder that is read may not hold an output. Standard input always counts as
+    an input.
     """
     places = [(name, path, check_writable(path)) for name, path in outputs]
     for k, (name, path, place) in enumerate(places):
@@ -39,7 +39,7 @@ def check_outputs(outputs: Sequence[Named], inputs: Sequence[Named] = ()) -> Non
 
 
 def check_output(path: str | PathLike[str], inputs: Sequence[Path]) -> None:
-    """Refuse, before any work is done, to write an answer over the files that it was learned from."""
+    """Refuse, before any work is done, to write an answer over its own inputs."""
     place = check_writable(path)
     if any(_is_part(place, read) for read in inputs):
         raise OutputError(f"{path} is a file that this was learned from: write to another file.")
@@ -53,7 +53,7 @@ def _is_standard_input(place: Path) -> bool:
 
 
 def _is_part(place: Path, read: str | PathLike[str]) -> bool:
-    """Whether a place is a file that is read, lies in a folder that is read, or is another name of a file in it."""
+    """Whether a path is an input, lies in an input folder, or is another name of a file in it."""
     if read in DATASETS:
         return False
     source = path_of(read)
@@ -64,10 +64,10 @@ def _is_part(place: Path, read: str | PathLike[str]) -> bool:
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Whether two paths are one file; of two that are still to come, by their names, whatever the case of letters."""
+    """Whether two paths are one file; if neither exists yet, by name, ignoring case."""
     try:
         if one.exists() or other.exists():
             return one.exists() and other.exists() and os.path.samefile(one, other)
         return str(one.resolve()).casefold() == str(other.resolve()).casefold()
-    except (OSError, RuntimeError, ValueError):  # no path of a file, which whoever reads it will say
+    except (OSError, RuntimeError, ValueError):  # not a path; reading or writing it gives the error
         return False

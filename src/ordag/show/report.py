@@ -1,8 +1,8 @@
-"""A Fit in, the report out: one page that stands alone, works from disk, and asks for nothing from elsewhere.
+"""A fit as HTML: the report, one page that stands alone and loads nothing, and the card that a notebook shows.
 
-The scripts in `browser/` are ES modules, one per thing drawn. A page cannot load modules from disk, so the report joins them into one
-script: lines of import go, the word export goes, and files come after those that they import. The Content-Security-Policy allows
-this script and this style sheet by their hashes, and nothing else. The data are a block of JSON that no browser runs.
+The scripts in `browser/` are ES modules, one per thing drawn. A page opened from disk cannot load modules, so the report joins them into
+one script: each file follows those it imports, and `import` lines and the word `export` are removed. The Content-Security-Policy allows
+this script and this style sheet by their hashes and nothing else. The data are a block of JSON, which a browser does not run.
 """
 
 from __future__ import annotations
@@ -24,17 +24,21 @@ from ordag.comparison import Comparison
 from ordag.comparison import compare as compare_methods
 from ordag.errors import OutputError
 from ordag.graph.cpdag import Cpdag
-from ordag.show.again import Origin
+from ordag.markup import MOST_ROWS, arrow, card, figure, isolated, sentence, table
 from ordag.show.document import document
-from ordag.words import counted
+from ordag.show.plots import drawing
+from ordag.show.provenance import Origin
+from ordag.show.text import edge_cells, heading, legend, lines_without_direction, margin, notes
+from ordag.show.view import View
+from ordag.words import counted, number
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
 
 ENDINGS = (".html", ".htm")
 
-MOST_CHECKED = 150
-"""Variables up to which a report is made with the checks unless somebody says otherwise."""
+MAX_CHECKED_VARIABLES = 150
+"""Variables up to which a report has checks by default."""
 
 IMPORT = re.compile(r"^import\s[^;]*?from\s+\"\./(\w+)\.js\";\n", re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class)\b)", re.MULTILINE)
@@ -47,18 +51,15 @@ def report(
     check: bool | None = None,
     compare: Comparison | Sequence[str] = (),
     data: str | PathLike[str] | None = None,
-    reading: Mapping[str, Any] | None = None,
-    command: str | None = None,
     origin: Origin | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> str:
-    """The page.
+    """Return the page.
 
-    diagnosis: the findings to show. check: whether to look for them where they are not given; up to 150 variables if not said.
-    compare: methods to show beside, or what came of comparing them.
-    data, reading, command: the file or the name of the table, how it was read, and what was typed, to say how the page is made again.
-    origin: the same in one, where somebody has it.
-    progress: called now and then with a few words on how far things are.
+    diagnosis: the findings to show. check: whether to run the checks if no diagnosis is given; by default up to 150 variables.
+    compare: methods to show beside this one, or a finished comparison.
+    data, or origin: where the table came from, for the section on how to make the page again.
+    progress: called with short messages while the page is made.
     """
     if compare and not isinstance(compare, Comparison):
         compare = compare_methods(fit.moments, compare, progress=progress)
@@ -66,18 +67,17 @@ def report(
     if diagnosis is None and not unchecked:
         diagnosis = check_fit(fit, progress=progress)
     comparison = compare if isinstance(compare, Comparison) else None
-    origin = origin or Origin(data, reading or {}, command)
-    return page(document(fit, diagnosis, comparison, origin=origin, unchecked=unchecked))
+    return page(document(fit, diagnosis, comparison, origin=origin or Origin(data), unchecked=unchecked))
 
 
 def check_page(path: str) -> None:
-    """Refuse a name that no browser would take for a page."""
+    """Refuse a file name that a browser would not open as a page."""
     if not path.lower().endswith(ENDINGS):
         raise OutputError(f"--report {path}: the report is a page for a browser, so end its name in .html.")
 
 
 def page(content: Mapping[str, Any]) -> str:
-    """The document of a fit, with all that draws it."""
+    """Return the page that shows a document."""
     script, style = joined_script(), source("page.css")
     policy = (
         f"default-src 'none'; script-src {_hashed(script)}; style-src {_hashed(style)}; img-src data:; base-uri 'none'; "
@@ -96,13 +96,13 @@ def page(content: Mapping[str, Any]) -> str:
 
 
 def inert(content: Mapping[str, Any]) -> str:
-    """JSON in which nothing can end the block that it stands in."""
+    """Return JSON in which no text can end the block around it."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return re.sub("[<>&\u2028\u2029]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def joined_script() -> str:
-    """All modules in one script."""
+    """Return all modules as one script."""
     texts = {name: source(f"{name}.js") for name in module_names()}
     needs = {name: IMPORT.findall(text) for name, text in texts.items()}
     order = TopologicalSorter(needs).static_order()
@@ -110,30 +110,67 @@ def joined_script() -> str:
 
 
 def module_names() -> list[str]:
-    """Of the scripts, without their ending."""
-    return sorted(
-        one.name.removesuffix(".js")
-        for one in files("ordag.show").joinpath("browser").iterdir()
-        if one.name.endswith(".js")
-    )
+    """Return the names of the scripts in `browser/`, without their ending."""
+    folder = files("ordag.show").joinpath("browser")
+    return sorted(one.name.removesuffix(".js") for one in folder.iterdir() if one.name.endswith(".js"))
 
 
 def source(name: str) -> str:
-    """A file of `browser/`."""
+    """Return the text of a file in `browser/`."""
     return files("ordag.show").joinpath("browser", name).read_text(encoding="utf-8")
 
 
 def _why_unchecked(fit: Fit, check: bool | None) -> str:
-    """Why the checks are left out, as a sentence; "" where they are to be made."""
+    """Say why the report has no checks; "" where it has them."""
     p = len(fit.names)
     if isinstance(fit.graph, Cpdag):
         return f"{fit.method} gives a class of graphs, which has no equations to check."
     slow = fit.recipe.needs_rows and fit.settings.get("variance") not in QUICK
-    if check is None and (slow or p > MOST_CHECKED):
-        what = "this way of learning takes" if slow else f"{counted(p, 'variable')} take"
-        return f"The checks were left out, because {what} long: ask for them with check=True, or with --check on the command line."
-    return "The checks were left out, as asked for." if check is False else ""
+    if check is None and (slow or p > MAX_CHECKED_VARIABLES):
+        what = "learning again with these settings" if slow else f"checking {counted(p, 'variable')}"
+        return f"The checks were skipped, because {what} takes long: ask for them with check=True (--check)."
+    return "The checks were skipped, as requested." if check is False else ""
 
 
 def _hashed(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def fragment(fit: Fit, most: int = MOST_ROWS) -> str:
+    """Return the card of a notebook: warnings, graph, verdict, arrows and order."""
+    one = "One variable with its neighbours; fit.plot('neighbourhood', variable=…) draws another."
+    return card(
+        f"Ordag · {heading(fit)}",
+        *(sentence(warning, "warning") for warning in fit.warnings),
+        figure(drawing(fit)),
+        sentence(one, "note") if View(fit).first_look == "neighbourhood" else "",
+        sentence(f"{fit.verdict.sentence} {fit.verdict.help}"),
+        _edge_tables(fit, most),
+        *(sentence(note, "note") for note in notes(fit)),
+        _order_table(fit, most),
+    )
+
+
+def _edge_tables(fit: Fit, most: int) -> str:
+    columns, written = fit.edge_columns, edge_cells(fit, most)
+    arrows = (arrow(*ends) for ends in zip(columns["source"][:most], columns["target"], strict=False))
+    rows = [list(row) for row in zip(arrows, *written.values(), strict=False)]
+    directed = table(["arrow", *written], rows, most=most, total=len(columns["source"]), where=": see .edges")
+    tests = [] if fit.pair_p_values is None else ["p edge"]
+    undirected = (
+        [arrow(*pair, joint="—"), *([p_value] if tests else [])] for pair, p_value in lines_without_direction(fit)
+    )
+    return directed + sentence(legend(fit), "note") + table(["without direction", *tests], undirected, most=most)
+
+
+def _order_table(fit: Fit, most: int) -> str:
+    numbered = (f"{k + 1}. {isolated(node)}" for k, node in enumerate(fit.order or ()))
+    if fit.ordering is None:
+        return table(["order, causes first"], ([node] for node in numbered), most=most)
+    columns = fit.step_columns
+    rows = (
+        [node, number(variance), margin(lead)]
+        for node, variance, lead in zip(numbered, columns["variance"], columns["margin"], strict=True)
+    )
+    heads = ["order, causes first", "variance given earlier", "margin to runner-up"]
+    return table(heads, rows, most=most, where=": see .steps")

@@ -1,7 +1,7 @@
-"""Words and columns in, lines that fit the terminal out; and long lines, as they are, where there is no terminal.
+"""Sentences and tables that fit the width of a terminal; files and pipes have no width.
 
-Names come last to harm. A table too wide for the screen first breaks its titles and its lists of names, then leaves out
-number columns, the least important first, and says which; only names longer than what is left run on in the next line.
+Variable names are truncated last. A table too wide for the screen first wraps its titles and its prose, then drops columns of
+numbers, the least important first, and says which; only then are names wrapped.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from rich.text import Text
 from ordag.words import shown
 
 UNLIMITED = 1 << 20
-"""Letters in a line of a file or pipe."""
+"""Width of a file or pipe, in characters."""
 
 GAP = "  "
-LEAST = 10
-"""Letters that a name keeps on one line, however narrow the screen."""
+LEAST_WIDTH = 10
+"""Characters of a name that stay on one line on the narrowest screen."""
 
 
 class Screen(Console):
-    """Standard output: as wide as the terminal (or as COLUMNS says); a file or a pipe has no width."""
+    """Standard output, as wide as the terminal or the environment variable COLUMNS; a file or pipe is unlimited."""
 
     def __init__(self) -> None:
         super().__init__(highlight=False, markup=False)
@@ -34,7 +34,7 @@ class Screen(Console):
             self.width = UNLIMITED
 
     def on_broken_pipe(self) -> NoReturn:
-        """Leave it to the command line what to do when nobody reads on."""
+        """Let the command line handle a reader that has gone."""
         raise
 
 
@@ -42,8 +42,7 @@ class Screen(Console):
 class Column:
     """A title and its cells.
 
-    Of the columns with a rank those with the lowest are left out first; others stay. `prose` can be broken between words
-    at no loss: lists and sentences.
+    rank: columns with the lowest rank are dropped first; columns without one stay. prose: cells may be wrapped between words.
     """
 
     title: str
@@ -55,15 +54,15 @@ class Column:
 
     @property
     def least(self) -> int:
-        """Letters that the cells take without a break inside a name."""
+        """The width of the cells without a break inside a name."""
         whole = max(map(cell_len, self.cells), default=0)
         if not self.prose:
             return whole
         longest_word = max((cell_len(word) for cell in self.cells for word in cell.split()), default=0)
-        return max(longest_word, min(LEAST, whole))
+        return max(longest_word, min(LEAST_WIDTH, whole))
 
     def broken(self) -> list[str]:
-        """The title; where it is wider than the cells on two lines, broken where that makes it narrowest."""
+        """Return the title, on two lines if it is wider than the cells, broken where that makes it narrowest."""
         words = self.title.split()
         if cell_len(self.title) <= self.least or len(words) == 1:
             return [self.title]
@@ -72,20 +71,20 @@ class Column:
 
 
 def print_head(console: Console, description: str, sizes: str) -> None:
-    """The first line of every answer: what was read, and how much of it there is."""
+    """Print the first line of an answer: what was read, and its size."""
     say(console, Text.assemble(("Ordag", "bold"), f" · {shown(description)} · " if description else " · ", sizes))
 
 
 def say(console: Console, text: str | Text, indent: str = "", style: str = "") -> None:
-    """A sentence, wrapped between words at the width of the screen, every line with the same indent."""
+    """Print a sentence, wrapped between words at the width of the screen, every line with the same indent."""
     whole = text if isinstance(text, Text) else Text(text, style=style)
-    for line in whole.wrap(console, max(console.width - len(indent), LEAST)):
+    for line in whole.wrap(console, max(console.width - len(indent), LEAST_WIDTH)):
         line.rstrip()
         console.print(Text(indent) + line, soft_wrap=True)
 
 
 def show_table(console: Console, columns: Sequence[Column], indent: str = GAP, elsewhere: str = "") -> None:
-    """The columns side by side, as many as fit; `elsewhere` says where those are that do not."""
+    """Print as many columns side by side as fit; `elsewhere` tells where to find the others."""
     space = console.width - len(indent)
     kept = list(columns)
     heads = {id(column): [column.title] for column in columns}
@@ -116,7 +115,7 @@ def show_table(console: Console, columns: Sequence[Column], indent: str = GAP, e
 
 
 def folds(text: str, width: int) -> list[str]:
-    """The text in pieces of at most so many letters: broken at spaces, in longer words at marks, and else anywhere."""
+    """Wrap a text: at spaces, in longer words at punctuation, and else anywhere."""
     lines: list[str] = []
     for word in text.split(" "):
         if lines and cell_len(f"{lines[-1]} {word}") <= width:
@@ -139,11 +138,11 @@ def _pieces(word: str, width: int) -> list[str]:
 
 
 def _widths(columns: Sequence[Column], titles: Sequence[Sequence[str]], space: int) -> list[int]:
-    """What the columns take; where that is too much together, the widest of prose give way, then the widest names."""
+    """Return the widths of the columns; where they exceed the space, the widest prose shrinks first, then the widest names."""
     found = [max(map(cell_len, [*column.cells, *title])) for column, title in zip(columns, titles, strict=True)]
     prose = [k for k, column in enumerate(columns) if column.prose]
     names = [k for k, column in enumerate(columns) if column.rank is None and not column.right]
-    for group, least in ((prose, [column.least for column in columns]), (names, [LEAST] * len(columns))):
+    for group, least in ((prose, [column.least for column in columns]), (names, [LEAST_WIDTH] * len(columns))):
         while sum(found) + len(GAP) * (len(found) - 1) > space:
             able = [k for k in group if found[k] > least[k]]
             if not able:

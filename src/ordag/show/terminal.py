@@ -1,4 +1,4 @@
-"""A Fit in, coloured lines on a terminal out. Names are text, never markup, and are `shown` as every name is."""
+"""Answers on a terminal: a fit, its verdict, a diagnosis, a comparison. Names are printed as text, never as markup."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from ordag.assumptions.check import TITLES, Diagnosis
+from ordag.comparison import Comparison
 from ordag.evidence.verdict import TIERS, Verdict
 from ordag.show.screen import Column, print_head, say, show_table
 from ordag.show.text import (
@@ -24,15 +26,50 @@ from ordag.show.text import (
     scored,
     tied_with,
 )
-from ordag.words import harmless, number, shown
+from ordag.words import counted, harmless, number, shown
 
 if TYPE_CHECKING:
     from ordag.fit import Fit
 
 MOST_ROWS = 40
+"""Rows of a table on a terminal."""
+
 ELSEWHERE = "; see --json or --out"
-LEAST_IMPORTANT_FIRST = ("robust", "s.e.", "edge", "p direction", "p edge", "by", "support", "arrow")
-"""Columns of the table of arrows in the order in which a narrow screen leaves them out, after all that are not named here."""
+
+ARROW_COLUMNS = ("robust", "s.e.", "edge", "p direction", "p edge", "by", "support", "arrow")
+"""Columns of the table of arrows in the order in which a narrow screen drops them; columns not listed go first."""
+
+METHOD_COLUMNS = ("seconds", "class_hamming", "undirected", "bic")
+"""Columns of a comparison in the order in which a narrow screen drops them; the others always stay."""
+
+STYLES = {"warning": "bold red", "look": "bold yellow", "fine": "bold green", "unchecked": "bold"}
+
+NARROW = 60
+"""Screen width in characters below which each finding is printed under its title instead of beside it."""
+
+
+def print_fit(fit: Fit, console: Console, description: str = "", *, verbose: bool = False) -> None:
+    """Print the order, the graph, the table of arrows, the verdict and the notes; if `verbose`, what the verdict rests on."""
+    print_head(console, description, heading(fit))
+    if fit.order is not None:
+        _section(console, "Order, causes first")
+        if fit.ordering is not None:
+            _print_steps(fit, console)
+        else:
+            more = f" and {len(fit.order) - MOST_ROWS} more" if len(fit.order) > MOST_ROWS else ""
+            say(console, f"{', '.join(map(shown, fit.order[:MOST_ROWS]))}{more}", "  ")
+    _section(console, "Graph")
+    _print_graph(fit, console)
+    _section(console, "Arrows")
+    _print_arrows(fit, console)
+    _print_lines(fit, console)
+    console.print()
+    print_verdict(fit.verdict, console, verbose=verbose)
+    for sentence in (other_units(fit), false_edges(fit), scored(fit) if verbose else "", left_out(fit), resampled(fit)):
+        if sentence:
+            say(console, f"{sentence}.", style="dim")
+    for sentence in fit.warnings:
+        _warn(console, sentence)
 
 
 def print_verdict(verdict: Verdict, console: Console, *, verbose: bool = False) -> None:
@@ -46,27 +83,60 @@ def print_verdict(verdict: Verdict, console: Console, *, verbose: bool = False) 
         say(console, harmless(verdict.help), "  ", style="dim")
 
 
-def print_fit(fit: Fit, console: Console, description: str = "", *, verbose: bool = False) -> None:
-    """Print the order, the graph as arrows, the table of arrows, and what to be careful about; if `verbose`, all that is behind it."""
-    print_head(console, description, heading(fit))
-    if fit.ordering is not None:
-        _section(console, "Order, causes first")
-        _steps(fit, console)
-    elif fit.order is not None:
-        _section(console, "Order, causes first")
-        more = f" and {len(fit.order) - MOST_ROWS} more" if len(fit.order) > MOST_ROWS else ""
-        say(console, f"{', '.join(map(shown, fit.order[:MOST_ROWS]))}{more}", "  ")
-    _section(console, "Graph")
-    _arrows(fit, console)
-    _section(console, "Arrows")
-    _edges(fit, console)
+def print_diagnosis(diagnosis: Diagnosis, console: Console, description: str = "") -> None:
+    """Print the verdict, then the findings from warnings to what is fine."""
+    print_head(console, description, diagnosis.heading)
     console.print()
-    print_verdict(fit.verdict, console, verbose=verbose)
-    for sentence in (other_units(fit), false_edges(fit), scored(fit) if verbose else "", left_out(fit), resampled(fit)):
-        if sentence:
-            say(console, f"{sentence}.", style="dim")
-    for sentence in fit.warnings:
-        say(console, Text.assemble(("Warning ", "bold yellow"), harmless(sentence)))
+    print_verdict(diagnosis.verdict, console, verbose=True)
+    width = max(len(finding.key) for finding in diagnosis.findings)
+    for level, findings in diagnosis.by_level().items():
+        console.print()
+        console.print(Text(TITLES[level], style=STYLES[level]))
+        if console.width < NARROW:
+            for finding in findings:
+                say(console, finding.title, "  ", style="cyan")
+                say(console, harmless(finding.sentence), "    ")
+        else:
+            titles = [finding.title.ljust(width) for finding in findings]
+            sentences = [harmless(finding.sentence) for finding in findings]
+            show_table(console, [Column("", titles, style="cyan"), Column("", sentences, prose=True)])
+    for sentence in diagnosis.fit.warnings:
+        console.print()
+        _warn(console, sentence)
+
+
+def print_comparison(comparison: Comparison, console: Console, description: str = "") -> None:
+    """Print the methods, the pairs that they share, and the pairs on which they differ."""
+    sizes = f"{counted(comparison.rows, 'row')} · {counted(len(comparison.names), 'variable')}"
+    print_head(console, description, sizes)
+    console.print()
+    cells = comparison.cells
+    methods = []
+    for k, (key, title) in enumerate(comparison.titles.items()):
+        rank = METHOD_COLUMNS.index(key) if key in METHOD_COLUMNS else None
+        methods.append(Column(title, [row[k] for row in cells], right=k > 0, rank=rank))
+    show_table(console, methods, elsewhere="; see --json")
+    for outcome in comparison.outcomes:
+        for sentence in [outcome.problem] if outcome.problem else (outcome.fit.warnings if outcome.fit else ()):
+            say(console, Text.assemble((f"{outcome.method}: ", "bold yellow"), harmless(sentence)))
+    found = [outcome.method for outcome in comparison.outcomes if outcome.fit is not None]
+    if len(found) > 1:
+        _section(console, "Adjacent pairs in common")
+        shared = comparison.shared
+        counts = [Column(name, [str(row[k]) for row in shared], right=True, rank=-k) for k, name in enumerate(found)]
+        show_table(console, [Column("", found), *counts], elsewhere="; see --json")
+    rows = comparison.edge_rows
+    differing = [row for row in rows if len(set(list(row.values())[2:])) > 1]
+    console.print()
+    agreed = counted(len(rows) - len(differing), "pair")
+    say(console, f"All agree on {agreed}, and differ on {len(differing)}", style="bold")
+    if differing:
+        first = differing[:MOST_ROWS]
+        pairs = Column("", [f"{shown(row['first'])} · {shown(row['second'])}" for row in first], prose=True)
+        graphs = list(first[0])[2:]
+        marks = [Column(name, [row[name] for row in first], right=True, rank=-k) for k, name in enumerate(graphs)]
+        show_table(console, [pairs, *marks], elsewhere="; see --json")
+        _print_rest(console, len(differing) - MOST_ROWS, "pairs", "--json")
 
 
 def fit_text(fit: Fit, width: int, *, verbose: bool = False) -> str:
@@ -81,12 +151,16 @@ def _section(console: Console, title: str) -> None:
     console.print(Text(title, style="bold"))
 
 
-def _more(console: Console, left: int, what: str) -> None:
-    if left > 0:
-        say(console, f"… and {left} more {what}: see --json or --out", "  ", style="dim")
+def _warn(console: Console, sentence: str) -> None:
+    say(console, Text.assemble(("Warning ", "bold yellow"), harmless(sentence)))
 
 
-def _steps(fit: Fit, console: Console) -> None:
+def _print_rest(console: Console, count: int, what: str, options: str = "--json or --out") -> None:
+    if count > 0:
+        say(console, f"… and {count} more {what}: see {options}", "  ", style="dim")
+
+
+def _print_steps(fit: Fit, console: Console) -> None:
     columns = fit.step_columns
     count = min(len(columns["node"]), MOST_ROWS)
     tied = tied_with(fit)[:MOST_ROWS]
@@ -97,51 +171,53 @@ def _steps(fit: Fit, console: Console) -> None:
         Column("margin to runner-up", [margin(value) for value in columns["margin"][:count]], right=True, rank=0),
     ]
     show_table(console, [*table, Column("tied with", tied, prose=True)] if any(tied) else table, elsewhere=ELSEWHERE)
-    _more(console, len(columns["node"]) - MOST_ROWS, "steps")
+    _print_rest(console, len(columns["node"]) - MOST_ROWS, "steps")
     if any(cell.endswith("!") for cell in tied):
-        note = "! the graph has an edge among these, whose direction the variances leave open"
+        note = "! the graph has an edge among these variables, and the variances do not settle its direction"
         say(console, note, "  ", style="dim")
 
 
-def _arrows(fit: Fit, console: Console) -> None:
+def _print_graph(fit: Fit, console: Console) -> None:
     lines = arrows(fit)
     if len(lines) > MOST_ROWS:
         lines = [line for line in lines if line[1]]
     names, pointing = [name for name, _ in lines[:MOST_ROWS]], [line for _, line in lines[:MOST_ROWS]]
     show_table(console, [Column("", names, style="cyan"), Column("", pointing, prose=True)])
-    _more(console, len(lines) - MOST_ROWS, "variables")
+    _print_rest(console, len(lines) - MOST_ROWS, "variables")
 
 
-def _edges(fit: Fit, console: Console) -> None:
+def _print_arrows(fit: Fit, console: Console) -> None:
     columns = fit.edge_columns
     count = min(len(columns["source"]), MOST_ROWS)
+    if not count:
+        console.print("  none")
+        return
     table = [
         Column("source", [shown(name) for name in columns["source"][:count]]),
         Column("", ["→"] * count),
         Column("target", [shown(name) for name in columns["target"][:count]]),
     ]
     for title, cells in edge_cells(fit, count).items():
-        rank = LEAST_IMPORTANT_FIRST.index(title) if title in LEAST_IMPORTANT_FIRST else -1
+        rank = ARROW_COLUMNS.index(title) if title in ARROW_COLUMNS else -1
         table.append(Column(title, cells, right=title != "by", rank=None if title == "weight" else rank))
-    if count:
-        show_table(console, table, elsewhere=ELSEWHERE)
-        _more(console, len(columns["source"]) - MOST_ROWS, "arrows")
-        if legend(fit):
-            say(console, legend(fit), "  ", "dim")
-    else:
-        console.print("  none")
+    show_table(console, table, elsewhere=ELSEWHERE)
+    _print_rest(console, len(columns["source"]) - MOST_ROWS, "arrows")
+    if legend(fit):
+        say(console, legend(fit), "  ", "dim")
+
+
+def _print_lines(fit: Fit, console: Console) -> None:
     lines = lines_without_direction(fit)
-    if lines:
-        _section(console, "Without direction")
-        ends, p_values = [pair for pair, _ in lines[:MOST_ROWS]], [p_value for _, p_value in lines[:MOST_ROWS]]
-        p_edge = [Column("p edge", p_values, right=True)] if any(p_values) else []
-        show_table(
-            console,
-            [
-                Column("", [shown(a) for a, _ in ends]),
-                Column("", ["—"] * len(ends)),
-                Column("", [shown(b) for _, b in ends]),
-                *p_edge,
-            ],
-        )
-        _more(console, len(lines) - MOST_ROWS, "edges")
+    if not lines:
+        return
+    _section(console, "Without direction")
+    first = lines[:MOST_ROWS]
+    table = [
+        Column("", [shown(a) for (a, _), _ in first]),
+        Column("", ["—"] * len(first)),
+        Column("", [shown(b) for (_, b), _ in first]),
+    ]
+    if any(p_value for _, p_value in first):
+        table.append(Column("p edge", [p_value for _, p_value in first], right=True))
+    show_table(console, table)
+    _print_rest(console, len(lines) - MOST_ROWS, "edges")

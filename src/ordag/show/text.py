@@ -1,4 +1,4 @@
-"""A Fit in, plain lines out: what `print(fit)` shows."""
+"""A fit in words: the sentences and table cells that terminal, page, notebook and `print(fit)` share."""
 
 from __future__ import annotations
 
@@ -6,26 +6,122 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ordag.graph.acyclic import reachable
+from ordag.graph.graph import arrow
 from ordag.learners.pooled.posterior import SETTLED
-from ordag.words import counted, harmless, joined, number, percent, probability, shown
+from ordag.words import counted, harmless, joined, listed, number, percent, probability, shown
 
 if TYPE_CHECKING:
+    from ordag.evidence.verdict import Verdict
     from ordag.fit import Fit
+    from ordag.show.view import Pairs
+
+ROBUST = (
+    "robust: the share of the residual variance of both variables that a hidden common cause would have to explain "
+    "to reduce the weight to zero"
+)
+
+STARTS = {
+    "cvs": "the order by conditional variance",
+    "sparse": "the order by conditional variance given few variables",
+    "free": "the best graph with unrestricted error variances",
+}
+"""Where a search began, by the key in `fit.details`."""
 
 
-ROBUST = "robust: the share of what is left of both ends that a hidden common cause would have to explain to bring the weight to zero"
-"""How to read the robustness value of an arrow."""
+def heading(fit: Fit) -> str:
+    moments = fit.moments
+    dropped = f", {counted(moments.dropped, 'row')} with missing values dropped" if moments.dropped else ""
+    outlying = f", {counted(moments.outlying, 'outlying row')} left out" if moments.outlying else ""
+    sizes = f"{counted(fit.n, 'row')}{dropped}{outlying} · {counted(len(fit.names), 'variable')}"
+    return f"{fit.method} · {sizes} · {counted(fit.graph.edge_count, 'edge')}"
+
+
+def summary(fit: Fit, most: int = 30) -> str:
+    """Describe the fit in a few lines, with at most `most` variables: what `print(fit)` shows."""
+    lines = [f"Fit: {heading(fit)}"]
+    if fit.order is not None:
+        first = map(shown, fit.order[:most])
+        lines.append(f"order  {' < '.join(first)}{' < …' if len(fit.order) > most else ''}")
+    pointing = [(name, line) for name, line in arrows(fit) if line] if len(fit.names) <= 2000 else []
+    width = max((len(name) for name, _ in pointing[:most]), default=0)
+    lines += [f"  {name:<{width}} {line}" for name, line in pointing[:most]]
+    if len(pointing) > most:
+        lines.append(f"  … and {len(pointing) - most} more: see .edges")
+    lines += notes(fit)
+    lines += [f"warning: {harmless(sentence)}" for sentence in fit.warnings]
+    return "\n".join(lines)
+
+
+def headline(fit: Fit, pairs: Pairs) -> list[str]:
+    """Describe the graph in one or two sentences; how sure it is, the verdict says."""
+    if not fit.graph.edge_count:
+        return [
+            f"No edges were found among {counted(len(fit.names), 'variable')}.",
+            f"These {counted(fit.n, 'row')} give no evidence that any of them causes another; weak effects may need more rows.",
+        ]
+    open_arrows = {
+        (source, target)
+        for source, target, kind, reason in zip(
+            pairs.source.tolist(), pairs.target.tolist(), pairs.kind, pairs.reason, strict=True
+        )
+        if kind == "arrow" and reason in ("open", "hidden", "pending")
+    }
+    return [_graph_sentence(fit, open_arrows), *filter(None, [_strongest(fit, pairs, open_arrows)])]
+
+
+def _graph_sentence(fit: Fit, open_arrows: set[tuple[int, int]]) -> str:
+    graph, p = fit.graph, len(fit.names)
+    count, lines = len(graph.directed), len(graph.undirected)
+    kinds = [counted(count, "arrow")] if count or not lines else []
+    kinds += [counted(lines, "line")] if lines else []
+    joins = f"{' and '.join(kinds)} {'joins' if count + lines == 1 else 'join'} {counted(p, 'variable')}"
+    if lines:
+        return f"{joins}; a line is an edge whose direction these data leave open."
+    causes = set(graph.links.source.tolist()) - set(graph.links.target.tolist())
+    first = [j for j in fit.places or range(p) if j in causes]
+    if any(source in first for source, _ in open_arrows):
+        return f"{joins}. Which variables come first is open."
+    names = [fit.names[j] for j in first]
+    if len(first) == 1:
+        reached = int(reachable(graph.links, first[0]).sum())
+        others = "every other variable" if reached == p - 1 else f"{reached} of the {p - 1} others"
+        return f"{joins}. {shown(names[0])} comes first: no arrow points to it, and arrows lead from it to {others}."
+    some = listed(names) if len(first) <= 4 else f"{len(first)} variables, {listed(names[:3])} among them,"
+    return f"{joins}. {some} come first: no arrow points to them."
+
+
+def _strongest(fit: Fit, pairs: Pairs, open_arrows: set[tuple[int, int]]) -> str:
+    sizes = np.where(np.array(pairs.kind, dtype=object) == "arrow", np.abs(pairs.standardised), math.nan)
+    if np.isnan(sizes).all():
+        return ""
+    best = int(np.nanargmax(sizes))
+    a, b, weight = int(pairs.source[best]), int(pairs.target[best]), float(pairs.weight[best])
+    cause, effect = fit.names[a], fit.names[b]
+    alone = len(fit.graph.links.turned.row(b)) == 1
+    return (
+        f"The strongest arrow is {arrow((cause, effect))}{', whose direction is open' if (a, b) in open_arrows else ''}: "
+        f"{shown(effect)} is {number(abs(weight), 3)} {'higher' if weight > 0 else 'lower'} for each unit that {shown(cause)} "
+        f"is higher{'' if alone else f', with the other causes of {shown(effect)} held fixed'}."
+    )
+
+
+def open_directions(fit: Fit, verdict: Verdict) -> int:
+    """Count the edges whose direction the method leaves open."""
+    return int(verdict.numbers.get("reasons", {}).get("open", 0)) + len(fit.graph.undirected)
 
 
 def margin(value: float) -> str:
-    """By how much larger the runner-up is, in percent, or from twice on how many times as large."""
+    """Write by how much the runner-up is larger: in percent, and from twice as large as a multiple."""
     if value != value:
         return ""
     return f"{100 * value:.1f} %" if value < 1 else f"{value + 1:.3g} ×"
 
 
 def arrows(fit: Fit) -> list[tuple[str, str]]:
-    """Every variable in order with what it points to, and its undirected neighbours."""
+    """Return every variable in order, with its children and its undirected neighbours as text."""
     lines = []
     order = {node: place for place, node in enumerate(fit.order or fit.names)}
     for name in order:
@@ -39,7 +135,7 @@ def arrows(fit: Fit) -> list[tuple[str, str]]:
 
 
 def edge_cells(fit: Fit, most: int) -> dict[str, list[str]]:
-    """The number columns of the table of arrows that this fit has, by their titles, and the words in the first rows."""
+    """Return the columns of the table of arrows by title, as text, for its first `most` rows."""
     columns = fit.edge_columns
     known: dict[str, tuple[str, Callable[[Any], str]]] = {
         "weight": ("weight", number),
@@ -67,124 +163,92 @@ def edge_cells(fit: Fit, most: int) -> dict[str, list[str]]:
 
 
 def legend(fit: Fit) -> str:
-    """Which regressions the numbers of the table of arrows are from, where they are from two; and how to read robustness."""
+    """Explain the columns of the table of arrows: which regression each number is from, and robustness."""
     columns = fit.edge_columns
     if not columns["source"] or "weight" not in columns:
         return ""
-    said = [ROBUST]
-    if "probability" not in columns and (fit.selection is not None or fit.pair_p_values is not None):
-        tests = "given all earlier variables" if fit.selection is not None else "the largest of all tests of the pair"
-        said = [f"weight and s.e.: given the target's other parents; p edge: {tests}", ROBUST]
-    return "; ".join(said)
+    if "probability" in columns or (fit.selection is None and fit.pair_p_values is None):
+        return ROBUST
+    tests = "given all earlier variables" if fit.selection is not None else "the largest of all tests of the pair"
+    return f"weight and s.e.: given the target's other parents; p edge: {tests}; {ROBUST}"
 
 
 def lines_without_direction(fit: Fit) -> list[tuple[tuple[str, str], str]]:
-    """The undirected edges of an equivalence class, with their p-values where there are tests."""
-    lines = []
-    for a, b in fit.graph.undirected:
-        p_value = ""
-        if fit.pair_p_values is not None:
-            p_value = probability(float(fit.pair_p_values[fit.names.index(a), fit.names.index(b)]))
-        lines.append(((a, b), p_value))
-    return lines
+    """Return the undirected edges with their p-values, empty where the method has no tests."""
+    return [
+        (
+            (a, b),
+            ""
+            if fit.pair_p_values is None
+            else probability(float(fit.pair_p_values[fit.names.index(a), fit.names.index(b)])),
+        )
+        for a, b in fit.graph.undirected
+    ]
 
 
 def tied_with(fit: Fit, most: int = 3) -> list[str]:
-    """For every step, the variables that could as well have come there; with a ! where the graph has an edge among them."""
+    """Return for every step the variables tied with the chosen one, with a ! where the graph has an edge among them."""
     columns = fit.step_columns
     if "tied" not in columns:
         return []
     cells = []
     unlisted = columns.get("tied_more", [0] * len(columns["node"]))
-    for node, group, more_of_them, matters in zip(
+    for node, group, hidden, matters in zip(
         columns["node"], columns["tied"], unlisted, columns["tie_matters"], strict=True
     ):
         others = [name for name in group if name != node]
-        rest = len(others) - most + more_of_them
+        rest = len(others) - most + hidden
         more = f" and {rest} more" if rest > 0 else ""
         cells.append(f"{', '.join(map(shown, others[:most]))}{more}{' !' if matters and others else ''}")
     return cells
 
 
-def scored(fit: Fit) -> str:
-    """One sentence on the score that a search has reached, and from where."""
-    if fit.score is None:
-        return ""
-    starts = {
-        "cvs": "the order by conditional variance",
-        "sparse": "the order by conditional variance given few variables",
-        "free": "the best graph of any error variances",
-    }
-    start = fit.details.get("start", "")
-    if fit.optimum is not None and fit.optimum != fit.graph:
-        return f"score {fit.score:.6g}; the best single graph (--graph best) has {fit.details['best_score']:.6g}"
-    if start == "all graphs":
-        return f"score {fit.score:.6g}, the best of all graphs"
-    return f"score {fit.score:.6g}{f', reached from {starts[start]}' if start in starts else ''}"
+def notes(fit: Fit) -> list[str]:
+    """Return the notes that apply: changed columns, chance edges, edges left out, resamples."""
+    return [said for said in (other_units(fit), false_edges(fit), left_out(fit), resampled(fit)) if said]
+
+
+def other_units(fit: Fit) -> str:
+    words = {"log": "the logarithm of {}", "standardise": "{} in standard deviations"}
+    changed = [
+        words[change].format(shown(name)) if isinstance(change, str) else f"{shown(name)} times {change:g}"
+        for name, change in fit.transform.items()
+    ]
+    return f"learned from {joined(changed)}" if changed else ""
 
 
 def false_edges(fit: Fit) -> str:
-    """One sentence on how many edges chance alone would give."""
     if fit.selection is None or math.isnan(fit.selection.expected_false):
         return ""
-    amount, noun = fit.selection.expected_in_words, "edge" if fit.selection.expected_false == 1 else "edges"
-    return f"about {amount} false {noun} to expect {fit.selection.grounds}"
-
-
-def resampled(fit: Fit) -> str:
-    """One sentence on the resamples behind the support of every arrow."""
-    if fit.bootstrap is None:
-        return ""
-    edges, learned = fit.bootstrap.mean_edges, fit.graph.edge_count
-    return (
-        f"support: the share of {counted(fit.bootstrap.completed, 'resample')} with the arrow; their graphs have {edges:.1f} edges on "
-        f"average, this one {learned}"
-        + (": more than in fresh tables, so chance edges have support too" if edges > 1.1 * learned else "")
-    )
+    noun = "edge" if fit.selection.expected_false == 1 else "edges"
+    return f"about {fit.selection.expected_in_words} false {noun} expected {fit.selection.grounds}"
 
 
 def left_out(fit: Fit) -> str:
-    """One sentence on the edges that were left out for their small effect."""
     if "left_out" not in fit.details:
         return ""
     count, below = fit.details["left_out"]["count"], fit.details["left_out"]["below"]
     return f"{counted(count, 'edge')} with a standardised effect below {below:g} left out"
 
 
-def other_units(fit: Fit) -> str:
-    """One sentence on the columns that were changed before anything was learned."""
-    words = {"log": "the logarithm of {}", "standardise": "{} in standard deviations"}
-    said = [
-        words[change].format(shown(name)) if isinstance(change, str) else f"{shown(name)} times {change:g}"
-        for name, change in fit.transform.items()
-    ]
-    return f"learned from {joined(said)}" if said else ""
+def resampled(fit: Fit) -> str:
+    if fit.bootstrap is None:
+        return ""
+    edges, learned = fit.bootstrap.mean_edges, fit.graph.edge_count
+    return (
+        f"support: the share of {counted(fit.bootstrap.completed, 'resample')} that have the arrow; their graphs average "
+        f"{edges:.1f} edges, this one has {learned}"
+        + (": more than new tables would give, so chance edges have support too" if edges > 1.1 * learned else "")
+    )
 
 
-def notes(fit: Fit) -> list[str]:
-    """What there is to say on changed columns, chance edges, edges left out and resamples."""
-    return [said for said in (other_units(fit), false_edges(fit), left_out(fit), resampled(fit)) if said]
-
-
-def heading(fit: Fit) -> str:
-    moments = fit.moments
-    dropped = f", {counted(moments.dropped, 'row')} with missing values dropped" if moments.dropped else ""
-    outlying = f", {counted(moments.outlying, 'outlying row')} left out" if moments.outlying else ""
-    sizes = f"{counted(fit.n, 'row')}{dropped}{outlying} · {counted(len(fit.names), 'variable')}"
-    return f"{fit.method} · {sizes} · {counted(fit.graph.edge_count, 'edge')}"
-
-
-def summary(fit: Fit, most: int = 30) -> str:
-    """A short description: at most `most` variables are listed."""
-    lines = [f"Fit: {heading(fit)}"]
-    if fit.order is not None:
-        first = map(shown, fit.order[:most])
-        lines.append(f"order  {' < '.join(first)}{' < …' if len(fit.order) > most else ''}")
-    pointing = [(name, line) for name, line in arrows(fit) if line] if len(fit.names) <= 2000 else []
-    width = max((len(name) for name, _ in pointing[:most]), default=0)
-    lines += [f"  {name:<{width}} {line}" for name, line in pointing[:most]]
-    if len(pointing) > most:
-        lines.append(f"  … and {len(pointing) - most} more: see .edges")
-    lines += notes(fit)
-    lines += [f"warning: {harmless(sentence)}" for sentence in fit.warnings]
-    return "\n".join(lines)
+def scored(fit: Fit) -> str:
+    """Name the score that a search reached, and where it began."""
+    if fit.score is None:
+        return ""
+    start = fit.details.get("start", "")
+    if fit.optimum is not None and fit.optimum != fit.graph:
+        return f"score {fit.score:.6g}; the best single graph (--graph best) has {fit.details['best_score']:.6g}"
+    if start == "all graphs":
+        return f"score {fit.score:.6g}, the best of all graphs"
+    return f"score {fit.score:.6g}{f', reached from {STARTS[start]}' if start in STARTS else ''}"

@@ -1,7 +1,7 @@
-"""`View`: what a picture, a page or a workbench shows of a fit, in plain columns. Every drawing is made from it, whatever it is drawn with.
+"""`View`: the part of a fit that every drawing is made from, in plain columns.
 
-Pairs of variables are those that the graph joins, and those that another level would join: their evidence is there too, so that a
-page can move the level without learning again.
+Its pairs of variables are those that the graph joins and the likeliest of the others, with their evidence, so that a page can move the
+level of the tests without learning again.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from ordag.fit import Fit
 
 MOST_PAIRS = 5000
-"""Pairs that no graph joins to hold beside those of the graph: the likeliest."""
+"""Most pairs to keep that the graph does not join."""
 
-MOST_PLACED = 300
-"""Variables up to which a picture of the whole graph has places for them."""
+MAX_PLACED_VARIABLES = 300
+"""Variables up to which the whole graph is laid out."""
 
 NEAR_TIE = 0.05
-"""The p-value of a direction above which it rests on a near-tie."""
+"""The p-value above which a direction rests on a near-tie."""
 
-IMPROBABLE = 0.01
-"""The probability of an edge below which a pair is not worth a place in a document."""
+LEAST_EDGE_PROBABILITY = 0.01
+"""The probability of an edge below which a pair that the graph does not join is left out."""
 
 Look = Literal["graph", "matrix", "neighbourhood"]
 Kind = Literal["arrow", "line", "absent"]
@@ -46,17 +46,17 @@ Evidence = Literal["p_value", "q_value", "edge_probability"]
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """One entry per pair of variables, by column numbers; nan where something is not known.
+    """One entry per pair of variables, which are column numbers; nan where a value is unknown.
 
-    kind: "arrow" or "line" of the graph; "absent" pairs are not joined by it, and have the direction that they would have.
-    weight, std_error: those of the fitted model; of an absent pair, of the regression on all earlier variables.
-    robustness: what a hidden common cause would have to explain to bring the weight of an arrow to zero (`model.refit.robustness_value`).
+    kind: "arrow" or "line" of the graph; "absent" pairs are not in it, and have the direction that they would have.
+    weight, std_error: of the fitted model; for an absent pair, of the regression on all earlier variables.
+    robustness: what a hidden common cause would have to explain to reduce the weight to zero (`ordag.model.refit.robustness_value`).
     standardised: the weight in standard deviations of both ends.
-    p_value, q_value, edge_probability: the evidence for an edge. direction_p_value, probability: that for the arrow.
-    support, direction_support, low, high: what resamples say, and the interval of the weight (of the level of the resamples, or 95 %).
-    reason: what directs an arrow (`Fit.edges`), or "hidden" where a hidden common cause could explain it.
-    tied: whether its direction rests on a near-tie, or is open.
-    strength: from 0 to 1, how sure the edge is: what a drawing makes its opacity of.
+    p_value, q_value, edge_probability: the evidence for the edge. direction_p_value, probability: the evidence for the arrow.
+    support, direction_support: shares of the resamples. low, high: the interval of the weight, at the level of the resamples or 95 %.
+    reason: what directs the arrow (`Fit.edges`), or "hidden" where a hidden common cause could explain it.
+    tied: whether the direction rests on a near-tie or is open.
+    strength: how sure the edge is, from 0 to 1; drawings use it as opacity.
     """
 
     source: NDArray[np.intp]
@@ -83,7 +83,7 @@ class Pairs:
         return len(self.source)
 
     def to_dict(self) -> dict[str, Any]:
-        """The columns in plain values of four digits; those without any value are left out."""
+        """Return the columns as plain values of four digits, without columns that are all unknown."""
         columns: dict[str, Any] = {}
         for name, values in vars(self).items():
             if isinstance(values, np.ndarray) and values.dtype.kind == "f":
@@ -96,11 +96,11 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Level:
-    """What decides which pairs are joined, for somebody who would like to move it.
+    """The threshold that decides which pairs are joined, and that a page can move.
 
-    evidence: the column of `Pairs` that it is compared with. value: where it stands, None where the graph was found otherwise.
-    correction: how p-values are corrected for the number of `pairs` tested. complete: every pair whose p-value is no larger, or
-    whose probability is no smaller, is in the document. learned_only: only pairs of the graph have evidence.
+    evidence: the column of `Pairs` that is compared with it. value: its present value, None where the graph was found another way.
+    correction: how p-values are corrected for the number of `pairs` tested. complete: every pair with a p-value up to this, or a
+    probability from this on, is in the document. learned_only: only pairs of the graph have evidence.
     """
 
     evidence: Evidence
@@ -113,36 +113,33 @@ class Level:
 
 @dataclass(frozen=True)
 class View:
-    """A fit, ready to be drawn.
-
-    most_pairs: how many pairs to hold, at most, that the graph does not join: the likeliest.
-    """
+    """A fit, ready to be drawn, with at most `most_pairs` pairs that the graph does not join."""
 
     fit: Fit
     most_pairs: int = MOST_PAIRS
 
     @cached_property
     def names(self) -> list[str]:
-        """As a reader may see them."""
+        """The names as text that is safe to show."""
         return [shown(name) for name in self.fit.names]
 
     @cached_property
     def order(self) -> list[int]:
-        """Column numbers, causes first; those of a class along its arrows, else as they stand."""
+        """Column numbers, causes first; for a class of graphs along its arrows."""
         if self.fit.places is not None:
             return list(self.fit.places)
         return sequence(self.fit.graph.adjacency)
 
     @cached_property
     def layout(self) -> Layout | None:
-        """Places in layers, causes above effects, and the points that each edge passes; None beyond `MOST_PLACED` variables."""
-        if len(self.names) > MOST_PLACED:
+        """Positions in layers, causes above effects, and the points that edges pass; None beyond `MAX_PLACED_VARIABLES`."""
+        if len(self.names) > MAX_PLACED_VARIABLES:
             return None
         return place(self.fit.names, self.fit.graph.adjacency, self.fit.places)
 
     @property
     def first_look(self) -> Look:
-        """The view that shows this graph best: layers, the matrix of a dense one, one variable at a time of a large one."""
+        """The kind of picture that suits the graph: layers, a matrix if it is dense, one variable at a time if it is large."""
         p = len(self.names)
         return "neighbourhood" if p > 60 else "matrix" if self.fit.graph.edge_count > max(2.5 * p, 12) else "graph"
 
@@ -155,13 +152,8 @@ class View:
         return _level(self.fit, self.pairs, self.most_pairs)
 
 
-def view(fit: Fit) -> View:
-    """What there is to draw of a fit."""
-    return View(fit)
-
-
 def _ends(fit: Fit, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp], list[Kind]]:
-    """The pairs of the graph, arrows by their places in the order and then lines; after them the likeliest of the others."""
+    """Return the arrows of the graph along the order, then its lines, then the likeliest absent pairs."""
     place = np.argsort(fit.places or range(len(fit.names)))
     lines = fit.graph.lines
     parts: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
@@ -176,10 +168,10 @@ def _ends(fit: Fit, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp], list
 
 
 def _absent(fit: Fit, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The ends of the likeliest pairs that the graph does not join, as arrows: by p-values along the order, or by probabilities."""
+    """Return the likeliest pairs that the graph does not join, as arrows: by probability, or by p-value along the order."""
     if fit.probabilities is not None:
         free = ~fit.graph.skeleton
-        likely = np.where(free & (fit.probabilities.joined >= IMPROBABLE), fit.probabilities.arrows, -1.0)
+        likely = np.where(free & (fit.probabilities.joined >= LEAST_EDGE_PROBABILITY), fit.probabilities.arrows, -1.0)
         i, j = np.nonzero(
             (likely > likely.T) | ((likely == likely.T) & (likely >= 0) & np.tri(len(likely), dtype=bool).T)
         )
@@ -194,7 +186,7 @@ def _absent(fit: Fit, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _least_p_values(selection: Selection, joined: Links, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The positions, later and earlier, of the pairs of least p-values that are not joined; few of all pairs are held at a time."""
+    """Return the positions, later and earlier, of the absent pairs with the least p-values, holding few pairs at a time."""
     high, low = np.maximum(joined.source, joined.target), np.minimum(joined.source, joined.target)
     taken = np.append(np.sort(high * joined.p + low), -1)
     ends, values, worst = np.empty((2, 0), dtype=np.intp), np.empty(0), [1.0]
@@ -265,7 +257,7 @@ def _pairs(fit: Fit, most: int) -> Pairs:
 
 
 def _strength(support: Array, probability: Array, p_value: Array) -> Array:
-    """The support of an edge, else its probability; else 1 up to p = 1e-6, falling with log p to 0.3 at 0.05 and 0 at 1."""
+    """Return the support of an edge, or its probability, or else 1 up to p = 1e-6, falling with log p to 0.3 at 0.05 and 0 at 1."""
     with np.errstate(invalid="ignore", divide="ignore"):
         by_test = np.interp(np.log10(np.maximum(p_value, 1e-300)), [-6.0, math.log10(0.05), 0.0], [1.0, 0.3, 0.0])
     known = np.where(np.isnan(p_value), 1.0, by_test)
@@ -277,7 +269,7 @@ def _level(fit: Fit, pairs: Pairs, most_pairs: int) -> Level | None:
     absent = np.array([kind == "absent" for kind in pairs.kind], dtype=bool)
     cut = int(absent.sum()) >= most_pairs
     if fit.probabilities is not None:
-        least = float(pairs.edge_probability[absent].min()) if cut else IMPROBABLE
+        least = float(pairs.edge_probability[absent].min()) if cut else LEAST_EDGE_PROBABILITY
         return Level("edge_probability", None, "none", total, least, False)
     alpha = fit.settings.get("alpha")
     if isinstance(fit.result, SupportResult):

@@ -43,12 +43,8 @@ function hint(state) {
     .slice(0, 6);
   return [
     element("h3", {}, "Nothing selected"),
-    element(
-      "p",
-      {},
-      "Select a variable for its causes, its effects and what it changes in total; select an arrow for the evidence behind it.",
-    ),
-    strongest.length ? element("h4", {}, doc.pairs.standardised ? "The strongest" : "The surest") : null,
+    element("p", {}, "Select a variable to see its causes, effects and total effects, or an arrow to see the evidence for it."),
+    strongest.length ? element("h4", {}, doc.pairs.standardised ? "Strongest edges" : "Most certain edges") : null,
     element(
       "ul",
       { class: "plain" },
@@ -88,7 +84,7 @@ function aboutPair(state, k, more) {
     ),
     element("p", {}, ...sureness(doc, k)),
     robustnessOf(doc, k),
-    element("h4", {}, "The equation of the effect"),
+    element("h4", {}, "Equation of the effect"),
     equationOf(doc, doc.pairs.target[k], state.relations) ?? element("p", { class: "soft" }, "A class of graphs has no equations."),
     element("p", {}, "Ends: ", variableButton(state, doc.pairs.source[k]), " ", variableButton(state, doc.pairs.target[k])),
   ];
@@ -100,7 +96,7 @@ function aboutEnds(state, a, b, more) {
     close(state),
     element("h3", {}, named(doc.names[a]), ", ", named(doc.names[b])),
     ...(more?.ends(a, b) ?? []),
-    element("p", {}, "The graph does not join these two, and this method keeps no evidence about pairs that it does not join."),
+    element("p", {}, "The graph does not join these two, and this method keeps no evidence about such pairs."),
     element("p", {}, "Ends: ", variableButton(state, a), " ", variableButton(state, b)),
   ];
 }
@@ -143,12 +139,12 @@ function aboutVariable(state, j, more) {
     element("h3", {}, named(doc.names[j], 60)),
     element("p", { class: "soft" }, neighboursOf(j, related)),
     ...(more?.variable(j) ?? []),
-    equation ? element("h4", {}, "Its equation") : null,
+    equation ? element("h4", {}, "Equation") : null,
     equation,
-    ...links("Causes next to it", related.into[j]),
-    ...links("Effects next to it", related.out[j]),
+    ...links("Direct causes", related.into[j]),
+    ...links("Direct effects", related.out[j]),
     ...(related.lines[j].length ? links("Joined without direction", related.lines[j]) : []),
-    element("h4", {}, `All that can reach it (${before.length})`),
+    element("h4", {}, `All causes, direct and indirect (${before.length})`),
     before.length
       ? element(
           "p",
@@ -156,12 +152,12 @@ function aboutVariable(state, j, more) {
           ...before.slice(0, MOST_LISTED).flatMap((i) => [variableButton(state, i), " "]),
           before.length > MOST_LISTED ? `and ${before.length - MOST_LISTED} more` : "",
         )
-      : element("p", { class: "soft" }, "nothing"),
+      : element("p", { class: "soft" }, "none"),
     ...effects(state, j, more),
   ];
 }
 
-/** What one unit more changes in all others, along the arrows as learned. */
+/** The total effects of a variable along the learned arrows. */
 function effects(state, j, more) {
   const { doc } = state,
     total = totalEffects(doc, j);
@@ -169,8 +165,8 @@ function effects(state, j, more) {
   const spread = doc.model.spread,
     size = (i) => (total.get(i) * spread[j]) / spread[i];
   const sorted = [...total.keys()].sort((a, b) => Math.abs(size(b)) - Math.abs(size(a)));
-  const title = element("h4", {}, `What one unit more changes in total (${sorted.length})`);
-  if (!sorted.length) return [title, element("p", { class: "soft" }, "nothing: no arrow leads on from here")];
+  const title = element("h4", {}, `Total effects of one unit more (${sorted.length})`);
+  if (!sorted.length) return [title, element("p", { class: "soft" }, "none: no arrow leaves this variable")];
   const most = Math.max(...sorted.map((i) => Math.abs(size(i))));
   const ranges = new Map();
   const rows = sorted.slice(0, MOST_LISTED).map((i) => {
@@ -216,7 +212,7 @@ function effects(state, j, more) {
     element(
       "p",
       { class: "soft" },
-      `${sorted.length > MOST_LISTED ? `And ${sorted.length - MOST_LISTED} smaller ones. ` : ""}Sums over all paths of the graph as learned; ${more ? "intervals of 95 %, if the graph is right" : "bars in standard deviations"}.`,
+      `${sorted.length > MOST_LISTED ? `And ${sorted.length - MOST_LISTED} smaller ones. ` : ""}Sums over all paths of the learned graph; ${more ? "95 % intervals, if the graph is right" : "bars in standard deviations"}.`,
     ),
   ];
 }

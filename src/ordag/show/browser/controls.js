@@ -1,12 +1,12 @@
-// The sliders: level and support, with the number of false edges to expect and what has changed, in words.
+// The sliders: level and support, with the expected number of false edges and what has changed, in words.
 
 import { scaleOf } from "./level.js";
 import { counted, element, number, refill } from "./text.js";
 
 const CORRECTIONS = {
-  none: "none: the level of every test",
-  bh: "Benjamini–Hochberg: the share of false edges",
-  bonferroni: "Bonferroni: the chance of any false edge",
+  none: "none: level of each test",
+  bh: "Benjamini–Hochberg: share of false edges",
+  bonferroni: "Bonferroni: chance of any false edge",
 };
 
 export function createControls(box, state, say) {
@@ -14,7 +14,7 @@ export function createControls(box, state, say) {
     rule = doc.level,
     { pairs } = doc;
   if (!rule && !pairs.support) {
-    refill(box, element("p", { class: "soft" }, "This graph was found without p-values or probabilities: there is no level to move."));
+    refill(box, element("p", { class: "soft" }, "This graph was found without p-values or probabilities, so there is no level to move."));
     return;
   }
   const scale = rule ? scaleOf(rule) : null;
@@ -23,9 +23,9 @@ export function createControls(box, state, say) {
   let slider, field, correction, supportSlider, supportField;
   if (rule) {
     const words = {
-      p_value: "level: the largest p-value of an edge",
-      q_value: "level: the largest false-discovery rate of an edge",
-      edge_probability: "the least probability of an edge",
+      p_value: "level: largest p-value of an edge",
+      q_value: "level: largest false-discovery rate of an edge",
+      edge_probability: "least probability of an edge",
     }[rule.evidence];
     slider = element("input", {
       type: "range",
@@ -76,7 +76,7 @@ export function createControls(box, state, say) {
       element(
         "div",
         { class: "control" },
-        element("label", { for: "support" }, "least support: share of the resamples that have it"),
+        element("label", { for: "support" }, "least support: share of resamples with the edge"),
         element("div", { class: "slide" }, supportSlider, supportField),
       ),
     );
@@ -120,15 +120,15 @@ export function createControls(box, state, say) {
 
   function expectedWords() {
     if (!rule) return "";
-    if (rule.evidence === "edge_probability") return "false edges to expect, by the probabilities of those shown";
-    if (state.expected === null) return "false edges to expect: not known, as these p-values come after the search has chosen its edges";
+    if (rule.evidence === "edge_probability") return "false edges expected, by the probabilities of the edges shown";
+    if (state.expected === null) return "false edges expected: not known, because these p-values come after the search chose its edges";
     const from =
       state.level === null
         ? ""
         : state.correction === "bh" || rule.evidence === "q_value"
           ? " (level × edges found)"
           : ` (largest p-value × ${counted(rule.pairs, "pair")} tested)`;
-    return `false edges to expect by chance alone${from}`;
+    return `false edges expected by chance alone${from}`;
   }
 
   state.subscribe((changed) => {

@@ -1,5 +1,5 @@
 // How an edge looks, in every drawing: width by standardised weight, colour and head by sign, opacity by how sure it is, dashes where
-// its direction is near a tie, no head where it has none, a ring at its beginning where its direction is what somebody knows.
+// its direction is near a tie, no head where it has none, a ring at its start where knowledge gives the direction.
 
 import { shape } from "./text.js";
 
@@ -95,11 +95,11 @@ export function legendOf(doc, present) {
     tied: false,
   };
   const kinds = [
-    [some("standardised", (size) => size > 0), {}, "raises; the wider, the stronger"],
-    [some("standardised", (size) => size < 0), { size: -0.5 }, "lowers (open head)"],
-    [some("tied", (tied, k) => tied && pairs.kind[k] !== "line"), { tied: true }, "dashed: its direction is near a tie or open"],
-    [some("strength", (strength) => strength < 0.9), { strength: 0 }, "faint: the edge itself is unsure"],
-    [some("reason", (reason, k) => looks(doc, k).known), { reason: "knowledge" }, "a ring: its direction is what you know"],
+    [some("standardised", (size) => size > 0), {}, "raises the effect; wider is stronger"],
+    [some("standardised", (size) => size < 0), { size: -0.5 }, "lowers the effect (open head)"],
+    [some("tied", (tied, k) => tied && pairs.kind[k] !== "line"), { tied: true }, "dashed: direction near a tie or open"],
+    [some("strength", (strength) => strength < 0.9), { strength: 0 }, "faint: the edge itself is uncertain"],
+    [some("reason", (reason, k) => looks(doc, k).known), { reason: "knowledge" }, "ring: direction given by your knowledge"],
     [some("kind", (kind) => kind === "line"), { size: null, kind: "line" }, "no head: these data leave the direction open"],
   ];
   return kinds.filter(([is]) => is).map(([, changed, words]) => [example({ ...usual, ...changed }), words]);

@@ -1,4 +1,4 @@
-// Sentences and figures about an edge or a variable: what a tip says in short and a card in full.
+// Sentences and figures about an edge or a variable, for the tip and the card.
 
 import { otherEnd } from "./relations.js";
 import { chance, counted, element, named, number, percent } from "./text.js";
@@ -8,15 +8,15 @@ const REASONS = {
   open: "its direction is open",
   hidden: "a hidden common cause could explain it",
   class: "its direction follows from the class, without variances",
-  knowledge: "its direction is what you know",
-  pending: "what its direction rests on is being worked out",
+  knowledge: "its direction is given by your knowledge",
+  pending: "the evidence for its direction is being computed",
 };
 
 export function reasonOf(reason) {
   return REASONS[reason] ?? reason;
 }
 
-/** Whether the variances direct an arrow, but hardly. */
+/** Whether variances direct an arrow, but only just. */
 export function isNearTie(pairs, k) {
   return pairs.tied[k] && pairs.reason[k] !== "open" && pairs.reason[k] !== "hidden";
 }
@@ -32,18 +32,12 @@ export function meaningOf(doc, k, related) {
   const { source, target, kind, weight } = doc.pairs;
   const a = named(doc.names[source[k]]),
     b = named(doc.names[target[k]]);
-  if (kind[k] === "line") return ["These data join ", a, " and ", b, ", and leave open which of them is the cause."];
+  if (kind[k] === "line") return ["These data join ", a, " and ", b, " but leave open which is the cause."];
   if (!weight || weight[k] === null) return ["An edge from ", a, " to ", b, " is not in the graph as learned, so it has no weight."];
   const change = `${number(Math.abs(weight[k]))} ${weight[k] < 0 ? "lower" : "higher"}`;
-  const others = related.into[target[k]].length > 1 ? " while its other causes stay as they are" : "";
-  const size = kind[k] === "absent" ? " all earlier variables held fixed" : others;
-  return [
-    "Where ",
-    a,
-    " is one unit higher, ",
-    named(doc.names[target[k]]),
-    ` is ${change} on average${kind[k] === "absent" ? "," : ""}${size}.`,
-  ];
+  const others = related.into[target[k]].length > 1 ? ", with its other causes held fixed" : "";
+  const size = kind[k] === "absent" ? ", with all earlier variables held fixed" : others;
+  return ["Where ", a, " is one unit higher, ", named(doc.names[target[k]]), ` is ${change} on average${size}.`];
 }
 
 /** Every figure there is about a pair: [name, value, explanation]. */
@@ -62,7 +56,7 @@ export function figuresOf(doc, k) {
       "interval",
       `${number(pairs.low[k])} to ${number(pairs.high[k])}`,
       pairs.interval_level
-        ? `${percent(pairs.interval_level)} of the resamples, of which those without the arrow count as 0`
+        ? `${percent(pairs.interval_level)} of the resamples, where a missing arrow counts as 0`
         : "95 %, if the graph is right",
     ]);
   if (has("standardised")) said.push(["standardised", number(pairs.standardised[k]), "in standard deviations of both ends"]);
@@ -70,7 +64,7 @@ export function figuresOf(doc, k) {
   if (has("probability")) said.push(["arrow", percent(pairs.probability[k]), "probability that they are joined in this direction"]);
   if (has("p_value") && !has("edge_probability")) said.push(["p edge", chance(pairs.p_value[k]), "p-value of the edge"]);
   if (has("q_value")) said.push(["q edge", chance(pairs.q_value[k]), "least false-discovery rate at which it is found"]);
-  if (has("direction_p_value")) said.push(["p direction", chance(pairs.direction_p_value[k]), "small: the direction is no near-tie"]);
+  if (has("direction_p_value")) said.push(["p direction", chance(pairs.direction_p_value[k]), "small if the direction is clear"]);
   if (has("support")) said.push(["support", percent(pairs.support[k]), "of the resamples have it"]);
   if (has("direction_support"))
     said.push(["direction", percent(pairs.direction_support[k]), "of the resamples that join the two have this direction"]);
@@ -90,7 +84,7 @@ export function sureness(doc, k) {
 /** How strong a hidden common cause would have to be to explain the weight away; null where there is no weight. */
 export function robustnessOf(doc, k) {
   const value = doc.pairs.robustness?.[k] ?? null;
-  const words = `A hidden common cause would have to explain ${percent(value)} of what is left of both to bring this weight to zero.`;
+  const words = `A hidden common cause would have to explain ${percent(value)} of the residual variance of both to reduce this weight to zero.`;
   return value === null ? null : element("p", {}, words);
 }
 

@@ -459,7 +459,7 @@ export function drawGraph(box, state, tip) {
 
 function withoutLayout(box, state) {
   const count = state.doc.names.length.toLocaleString("en");
-  const words = `A picture of ${count} variables at once shows nothing. The neighbourhood shows one of them with all that is joined to it, the matrix shows all pairs.`;
+  const words = `${count} variables are too many for one picture. The neighbourhood shows one variable with everything joined to it; the matrix shows all pairs.`;
   refill(box, element("p", { class: "empty" }, words));
   return { zoom() {}, fit() {}, focus() {}, update: (changed) => changed.has("answer") && state.layout && state.tell("look") };
 }

@@ -3,12 +3,12 @@
 import { element, refill } from "./text.js";
 
 const KEYS = [
-  ["/", "search a variable"],
+  ["/", "search for a variable"],
   ["g  m  n", "graph, matrix, neighbourhood"],
   ["↑ ↓", "in the graph: to the strongest cause or effect"],
   ["← →", "in the graph: to the variable beside"],
-  ["Enter", "select what is in focus"],
-  ["+  −  0", "nearer, farther, all in sight"],
+  ["Enter", "select the focused variable"],
+  ["+  −  0", "zoom in, zoom out, fit"],
   ["Esc", "clear the selection"],
   ["?", "this list"],
 ];

@@ -63,10 +63,10 @@ export function drawNeighbourhood(box, state, tip) {
     const before = reached(doc, state.relations, j, true).size;
     const after = reached(doc, state.relations, j).size;
     const words = [
-      `${counted(above.length, "cause")} and ${counted(out[j].length, "effect")} next to it`,
+      `${counted(above.length, "direct cause")} and ${counted(out[j].length, "direct effect")}`,
       lines[j].length ? `${counted(lines[j].length, "line")} without direction` : "",
-      `${counted(before, "variable")} in all can reach it, and it can reach ${before === after ? "as many" : counted(after, "variable")}`,
-      hidden ? `${hidden === 1 ? "one weaker one is" : `${hidden} weaker ones are`} in the list of what is selected` : "",
+      `with indirect ones ${counted(before, "cause")} and ${counted(after, "effect")}`,
+      hidden ? `${counted(hidden, "weaker neighbour")} not drawn: see the selection` : "",
     ];
     refill(stage, svg, element("p", { class: "soft readout" }, named(doc.names[j]), `: ${words.filter(Boolean).join("; ")}.`));
     if (focused) svg.querySelector(".chosen").focus({ preventScroll: true });

@@ -58,17 +58,17 @@ function writeOrder(box, state) {
     ...(variance
       ? [
           { title: steps ? "variance given earlier" : "error variance", value: (i) => number(variance[i]) },
-          { title: steps ? "chosen ● and runner-up ○" : "on a scale of ratios", text: true, value: picture },
+          { title: steps ? "chosen ● and runner-up ○" : "on a logarithmic scale", text: true, value: picture },
         ]
       : []),
     ...(steps
-      ? [{ title: "lead", explained: "by how much the variance of the runner-up is larger", value: (i) => margin(steps.margin[i]) }]
+      ? [{ title: "lead", explained: "by how much the runner-up's variance is larger", value: (i) => margin(steps.margin[i]) }]
       : []),
     ...(steps && steps.runner_up
       ? [
           { title: "runner-up", text: true, value: (i) => (steps.runner_up[i] === null ? "" : named(doc.names[steps.runner_up[i]])) },
-          { title: "p", explained: "of equal variances of the two", value: (i) => chance(steps.p_value[i]) },
-          { title: "could as well have come here", text: true, value: (i) => tied(i) },
+          { title: "p", explained: "p-value of equal variances", value: (i) => chance(steps.p_value[i]) },
+          { title: "tied with", text: true, value: (i) => tied(i) },
         ]
       : []),
   ];
@@ -89,8 +89,8 @@ function writeOrder(box, state) {
   };
   const rows = rowTable(columns, { caption: "The order with variances, runner-ups and ties", className: "order" });
   const said = steps
-    ? "At every step the variable with the least remaining variance goes next. A long way between the dots is a clear choice; a dashed one is a tie that these rows do not settle."
-    : "This method searches over whole orders instead of choosing step by step: these are the error variances along the order that it found.";
+    ? "At each step the variable with the least conditional variance comes next. A long line between the dots is a clear choice; a dashed line is a tie that these rows do not settle."
+    : "This method searches over whole orders instead of choosing step by step; these are the error variances along the order it found.";
   refill(box, element("p", { class: "soft" }, said), rows.element);
   rows.show(node.map((_, i) => i));
 }

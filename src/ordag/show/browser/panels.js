@@ -1,4 +1,4 @@
-// What is written and does not move: the sentences, the verdict, the checks, the scales, other methods, the data, how to make it again.
+// The panels of text and tables: sentences, verdict, checks, units, other methods, data, how to reproduce the answer.
 
 import { drawChart } from "./charts.js";
 import { rowTable } from "./rows.js";
@@ -15,7 +15,8 @@ export function writeFound(doc, at) {
   refill(at("sentences"), ...doc.found.map((sentence, i) => element("p", { class: i === 0 ? "lead" : "" }, sentence)));
   at("badge").textContent = doc.verdict.badge;
   at("badge").className = `badge ${doc.verdict.light}`;
-  at("short").textContent = doc.verdict.short;
+  const parts = doc.verdict.short.split(" · ");
+  refill(at("short"), ...parts.flatMap((part, i) => [element("span", {}, i < parts.length - 1 ? `${part} ·` : part), " "]));
 }
 
 export function writeVerdict(doc, at) {
@@ -62,7 +63,7 @@ export function writeChecks(doc, at) {
     element(
       "p",
       { class: "soft" },
-      `What the method takes for granted, looked at one by one: ${counts.map(([count, words]) => `${count} ${words}`).join(", ")}.`,
+      `The assumptions of the method, checked one by one: ${counts.map(([count, words]) => `${count} ${words}`).join(", ")}.`,
     ),
     element("div", { class: "findings" }, ...pressing.map(finding)),
     fold(`${calm.length} fine`, calm),
@@ -74,7 +75,7 @@ export function writeChecks(doc, at) {
     element(
       "p",
       { class: "soft" },
-      "Causes do not depend on units. Arrows that rest on variances may: the same table was learned from again after each of these changes.",
+      "Causes do not depend on units, but arrows directed by variances can. The table was learned again after each of these changes.",
     ),
     element("div", { class: "findings" }, ...scales.map(finding)),
   );
@@ -104,7 +105,7 @@ export function writeMethods(doc, at) {
       ...methods.map((name, i) => ({ title: name, text: true, value: (row) => row[i + 2] || "·" })),
       { title: "", text: true, value: (row) => (agree(row) ? "all agree" : "") },
     ],
-    { caption: "What every method says of every pair that some of them join" },
+    { caption: "Marks of every method for the pairs that some method joins" },
   );
   const all = pairs.filter(agree).length;
   refill(
@@ -114,7 +115,7 @@ export function writeMethods(doc, at) {
     element(
       "p",
       {},
-      `Of ${counted(pairs.length, "pair")} that some method joins, all methods agree on ${all}. → and ← are arrows between the first and the second, — a line without direction, · no edge.`,
+      `All methods agree on ${all} of ${counted(pairs.length, "pair")} that some method joins. → and ←: arrow between the first and the second; —: edge without direction; ·: no edge.`,
     ),
     marks.element,
   );
@@ -130,8 +131,8 @@ export function writeData(doc, at) {
     { title: "standard deviation", value: (j) => number(doc.model.spread[j]) },
     ...(data.least
       ? [
-          { title: "least", value: (j) => number(data.least[j]) },
-          { title: "greatest", value: (j) => number(data.most[j]) },
+          { title: "minimum", value: (j) => number(data.least[j]) },
+          { title: "maximum", value: (j) => number(data.most[j]) },
         ]
       : []),
   ];
@@ -141,15 +142,15 @@ export function writeData(doc, at) {
     : "; no row was left out for missing values";
   const sampled =
     data.sampled && data.stride > 1
-      ? ` The pictures are of every ${data.stride}th row, ${counted(data.sampled, "row")} in all; least and greatest may be of these, too.`
+      ? ` Histograms, and possibly minimum and maximum, are of one row in ${data.stride}: ${counted(data.sampled, "row")}.`
       : "";
-  const none = data.least ? "" : " The rows themselves were not at hand: no ranges and no pictures of single columns.";
+  const none = data.least ? "" : " Only moments were given, so there are no ranges and no histograms.";
   refill(
     at("data-body"),
     element("p", {}, `${counted(data.rows, "row")} of ${counted(doc.names.length, "variable")}${dropped}.${sampled}${none}`),
     rows.element,
     data.histograms.length
-      ? element("details", {}, element("summary", {}, "How the values of every column are spread"), element("div", { class: "charts" }))
+      ? element("details", {}, element("summary", {}, "Histograms of the columns"), element("div", { class: "charts" }))
       : null,
   );
   rows.show(all);
@@ -170,7 +171,7 @@ export function writeAgain(doc, at, say) {
         {
           type: "button",
           class: "quiet",
-          onclick: async () => say((await toClipboard(text)) ? "copied" : "This browser does not let the page copy."),
+          onclick: async () => say((await toClipboard(text)) ? "copied" : "This browser does not allow the page to copy."),
         },
         "copy",
       ),
@@ -180,14 +181,14 @@ export function writeAgain(doc, at, say) {
     at("again-body"),
     ...block("On the command line", again.command),
     ...block("In Python", again.python),
-    ...(again.knowledge ? block("What is known, as a file", again.knowledge) : []),
+    ...(again.knowledge ? block("Knowledge, as a file", again.knowledge) : []),
     element("h3", {}, "Settings"),
     element(
       "dl",
       { class: "figures" },
       ...[["version", again.version], ...again.settings].flatMap(([name, value]) => [
         element("dt", {}, name),
-        element("dd", {}, value === "null" ? "as usual" : value),
+        element("dd", {}, value === "null" ? "default" : value),
       ]),
     ),
     element("p", { class: "digest" }, `SHA-256 of ${again.digest_of}: `, element("code", {}, again.digest)),

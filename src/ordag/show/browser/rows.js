@@ -8,10 +8,22 @@ export const BEYOND = 12;
 const ALL = 120;
 const PRINTED = 3000;
 
+const tables = new Set(); // those that may be printed
+
+/** Call a method of every table that is still in the page. */
+function each(method) {
+  for (const one of tables) {
+    if (one.element.isConnected) one[method]();
+    else tables.delete(one);
+  }
+}
+addEventListener("beforeprint", () => each("all"));
+addEventListener("afterprint", () => each("again"));
+
 /** A table in a box of its own that scrolls.
  *
  * columns: { title, explained, value(row) → text or element, text: true for words }. onsort(column number) makes headings buttons.
- * Gives { element, show(rows, sorted), all() }; `sorted` is [column number, 1 or -1].
+ * Gives { element, show(rows, sorted) }; `sorted` is [column number, 1 or -1].
  */
 export function rowTable(columns, { caption, onsort, onrow, className = "" }) {
   const body = element("tbody");
@@ -55,7 +67,7 @@ export function rowTable(columns, { caption, onsort, onrow, className = "" }) {
   }
 
   box.addEventListener("scroll", () => requestAnimationFrame(() => paint(false)));
-  return {
+  const self = {
     element: box,
     show(next, sorted = null) {
       rows = next;
@@ -75,4 +87,6 @@ export function rowTable(columns, { caption, onsort, onrow, className = "" }) {
     },
     again: () => paint(true),
   };
+  tables.add(self);
+  return self;
 }

@@ -1,4 +1,4 @@
-// Find a variable by its name.
+// Search for a variable by name.
 
 import { element, named, refill } from "./text.js";
 
@@ -13,7 +13,7 @@ export function createSearch(box, state) {
  *
  * choose: called with the number of a variable. all: whether a field lists the first of them as long as nothing is typed.
  */
-export function variableSearch(state, { choose, id = "search-field", label = "Search a variable", hint = "search  /", all = false }) {
+export function variableSearch(state, { choose, id = "search-field", label = "Search for a variable", hint = "search  /", all = false }) {
   let found = [],
     at = -1;
   const matches = id === "search-field" ? "matches" : `${id}-matches`;

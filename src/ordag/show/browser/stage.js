@@ -36,13 +36,11 @@ export function createStage(at, state, tip) {
         element(
           "p",
           { class: "soft" },
-          "A square raises, a disc lowers; the fuller the colour, the stronger. Pale with a dashed edge: the direction is near a tie or open. A dot: a pair that is not joined; the larger, the nearer to it.",
+          "Square: raises the effect; disc: lowers it; a stronger colour is a stronger effect. Pale with a dashed outline: direction near a tie or open. Dot: no edge; the larger, the closer to one.",
         ),
       ];
     const found = legendOf(state.doc, state.present).map(([picture, words]) => element("span", {}, picture, words));
-    return state.look === "graph"
-      ? [...found, element("span", { class: "hint" }, "drag to move; Ctrl and the wheel, or two fingers, to zoom")]
-      : found;
+    return state.look === "graph" ? [...found, element("span", { class: "hint" }, "drag to move; Ctrl + wheel or pinch to zoom")] : found;
   }
 
   /** Where the card stands below the graph and out of sight, a tap on the graph brings its head into sight. */
@@ -75,14 +73,23 @@ export function createStage(at, state, tip) {
   refill(
     at("zoom"),
     ...[
-      ["−", "Farther", () => stage.zoom(0.8)],
-      ["+", "Nearer", () => stage.zoom(1.25)],
-      ["all", "All in sight", () => stage.fit()],
+      ["−", "Zoom out", () => stage.zoom(0.8)],
+      ["+", "Zoom in", () => stage.zoom(1.25)],
+      ["fit", "Fit the whole graph", () => stage.fit()],
     ].map(([text, label, onclick]) => element("button", { type: "button", "aria-label": label, title: label, onclick }, text)),
   );
 
-  addEventListener("beforeprint", () => state.tell("print"));
-  addEventListener("afterprint", () => state.tell("printed"));
+  let unfolded = [];
+  addEventListener("beforeprint", () => {
+    unfolded = [...document.querySelectorAll("main details:not([open])")];
+    for (const fold of unfolded) {
+      fold.open = true;
+      fold.dispatchEvent(new Event("toggle")); // the browser's own comes too late for paper
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const fold of unfolded) fold.open = false;
+  });
   matchMedia("print").addEventListener("change", () => {
     drawing?.update(new Set(["theme"]));
     drawing?.fit();

@@ -12,14 +12,14 @@ const COLUMNS = [
   ["probability", "arrow", percent, "probability that they are joined in this direction"],
   ["p_value", "p edge", chance, "p-value of the edge"],
   ["q_value", "q edge", chance, "least false-discovery rate at which it is found"],
-  ["direction_p_value", "p direction", chance, "small: the direction is no near-tie"],
+  ["direction_p_value", "p direction", chance, "small if the direction is clear"],
   [
     "robustness",
     "robust",
     percent,
-    "share of what is left of both ends that a hidden common cause would have to explain to bring the weight to zero",
+    "share of the residual variance of both ends that a hidden common cause would have to explain to reduce the weight to zero",
   ],
-  ["support", "support", percent, "share of the resamples that have it"],
+  ["support", "support", percent, "share of resamples with the edge"],
   ["direction_support", "direction", percent, "of the resamples that join the two, the share in this direction"],
 ];
 
@@ -121,7 +121,7 @@ export function createTable(box, state, say) {
     ]);
     const text = [head, ...lines].map((line) => line.map((value) => cell(String(value))).join(",")).join("\n") + "\n";
     const done = await toClipboard(text);
-    say(done ? `${counted(lines.length, "row")} copied` : "This browser does not let the page copy.");
+    say(done ? `${counted(lines.length, "row")} copied` : "This browser does not allow the page to copy.");
     copy.textContent = done ? "copied" : "could not copy";
     copy.addEventListener(
       "blur",
@@ -135,8 +135,6 @@ export function createTable(box, state, say) {
   state.subscribe((changed) => {
     if (changed.has("answer")) take();
     if (changed.has("present") || changed.has("marks")) paint();
-    if (changed.has("print")) rows.all();
-    if (changed.has("printed")) rows.again();
   });
   take();
   paint();

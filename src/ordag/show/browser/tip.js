@@ -1,7 +1,10 @@
-// The few words beside the pointer.
+// The tip: a few facts beside the pointer.
 
 import { equationOf, figuresOf, meaningOf, neighboursOf, sureness, titleOf } from "./facts.js";
 import { element, named, refill } from "./text.js";
+
+const GAP = 16; // pixels between the pointer and the tip
+const EDGE = 4; // pixels between the tip and the edge of the window
 
 export function createTip(node, state) {
   return {
@@ -29,18 +32,24 @@ export function createTip(node, state) {
         );
       }
       node.hidden = false;
+      while (node.scrollHeight > node.clientHeight && node.childElementCount > 1) node.lastElementChild.remove(); // in a low window
       this.move(event);
     },
     move(event) {
       if (node.hidden) return;
-      const { width, height } = node.getBoundingClientRect();
-      const left = event.clientX + 16 + width > innerWidth ? event.clientX - width - 12 : event.clientX + 16;
-      const top = event.clientY + 18 + height > innerHeight ? event.clientY - height - 12 : event.clientY + 18;
-      node.style.left = `${Math.max(4, left)}px`;
-      node.style.top = `${Math.max(4, top)}px`;
+      const { width, height } = node.getBoundingClientRect(),
+        { clientWidth, clientHeight } = document.documentElement;
+      node.style.left = `${beside(event.clientX, width, clientWidth)}px`;
+      node.style.top = `${beside(event.clientY, height, clientHeight)}px`;
     },
     hide() {
       node.hidden = true;
     },
   };
+}
+
+/** Where a tip of this length starts: after the pointer, else before it, else at the end of the window; never outside. */
+function beside(pointer, length, room) {
+  if (pointer + GAP + length <= room) return pointer + GAP;
+  return pointer - GAP - length >= EDGE ? pointer - GAP - length : Math.max(EDGE, room - length - EDGE);
 }

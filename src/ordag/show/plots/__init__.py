@@ -1,10 +1,11 @@
-"""A fit in, a picture of one kind out: on a matplotlib Axes, or as a file. One file per kind; the registry is here."""
+"""Pictures of a fit, on matplotlib's axes or in a file: the kinds of picture, and what paints them."""
 
 from __future__ import annotations
 
 import inspect
 import io
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from ordag.checks import check_choice, short
 from ordag.errors import OutputError, SettingError
-from ordag.picture.scene import Scene
+from ordag.picture.scene import PAPER, Curve, Scene
 from ordag.picture.svg import svg
-from ordag.show.plots import diagnostics, graph, matrix, neighbourhood, order, support
-from ordag.show.plots.painter import new_axes, paint, pyplot
+from ordag.show.plots.axes import PIXELS_PER_INCH, PLAIN, order, support
+from ordag.show.plots.diagnostics import diagnostics
+from ordag.show.plots.graph import graph, neighbourhood
+from ordag.show.plots.matrix import matrix
 from ordag.show.view import View
 from ordag.words import did_you_mean
 
@@ -25,19 +28,11 @@ if TYPE_CHECKING:
 
     from ordag.fit import Fit
 
-SCENES: dict[str, Callable[..., Scene]] = {
-    "graph": graph.scene,
-    "matrix": matrix.scene,
-    "neighbourhood": neighbourhood.scene,
-}
-"""Kinds that are boxes and arrows: painted alike on axes and in a page."""
+SCENES: dict[str, Callable[..., Scene]] = {"graph": graph, "matrix": matrix, "neighbourhood": neighbourhood}
+"""Kinds made of boxes and arrows, painted alike on axes and as SVG."""
 
-CHARTS: dict[str, Callable[..., Any]] = {
-    "order": order.chart,
-    "support": support.chart,
-    "diagnostics": diagnostics.chart,
-}
-"""Kinds that are numbers along an axis."""
+CHARTS: dict[str, Callable[..., Any]] = {"order": order, "support": support, "diagnostics": diagnostics}
+"""Kinds with numbers along an axis."""
 
 KINDS = (*SCENES, *CHARTS)
 
@@ -57,24 +52,24 @@ LOOK: dict[Any, Any] = {
 
 
 def plot(fit: Fit, kind: str | None = None, ax: Axes | None = None, **options: Any) -> Axes:
-    """A picture of this kind on these axes, or on new ones of a fitting size; see `ordag.Fit.plot`."""
+    """Draw a picture on these axes, or on new ones of a suitable size; see `ordag.Fit.plot`."""
     view = View(fit)
     chosen = _checked(view, kind, options)
     with _looks():
         if chosen in SCENES:
-            return paint(SCENES[chosen](view, **options), ax)
-        return CHARTS[chosen](view, new_axes if ax is None else lambda *_: ax, **options)  # type: ignore[no-any-return]
+            return _paint(SCENES[chosen](view, **options), ax)
+        return CHARTS[chosen](view, _new_axes if ax is None else lambda *_: ax, **options)  # type: ignore[no-any-return]
 
 
 def drawing(fit: Fit, kind: str | None = None, **options: Any) -> str | None:
-    """SVG for a page, None for kinds that are charts."""
+    """Return the SVG of a picture, or None for kinds that are charts."""
     view = View(fit)
     chosen = _checked(view, kind, options)
     return svg(SCENES[chosen](view, **options)) if chosen in SCENES else None
 
 
 def picture(fit: Fit, path: str | PathLike[str], kind: str | None = None, **options: Any) -> bytes:
-    """The file of this name: SVG, PDF or PNG by its ending. The same fit gives the same bytes."""
+    """Return the content of a picture file: SVG, PDF or PNG by its ending. The same fit gives the same bytes."""
     check_picture(path)
     ending = str(path).lower()[-4:]
     drawn = drawing(fit, kind, **options) if ending == ".svg" else None
@@ -90,22 +85,21 @@ def picture(fit: Fit, path: str | PathLike[str], kind: str | None = None, **opti
 
 
 def check_picture(path: str | PathLike[str]) -> None:
-    """Refuse a name by which `picture` would not know what to draw."""
+    """Refuse a file name without the ending of a picture."""
     if not str(path).lower().endswith(ENDINGS):
         raise OutputError(f"{path} has none of the endings of a picture: {', '.join(ENDINGS)}.")
 
 
 def check_kind(kind: str | None, options: dict[str, Any]) -> None:
-    """Refuse an unknown kind, or options that it does not have; without a kind, options that no kind has."""
+    """Refuse an unknown kind, or options that the kind (without one: any kind) does not have."""
     if kind is not None:
         check_choice("kind", kind, KINDS)
-    known = {name: _options(name) for name in ([kind] if kind else KINDS)}
+    known = sorted({name for one in ([kind] if kind else KINDS) for name in _options(one)})
     for option in options:
-        if not any(option in names for names in known.values()):
-            own = sorted({name for names in known.values() for name in names})
-            of = f"kind={kind!r}" if kind else "a plot"
+        if option not in known:
             raise SettingError(
-                f"{option}={short(options[option])}: {of} has the options {', '.join(own)}.{did_you_mean(option, own)}",
+                f"{option}={short(options[option])}: {f'kind={kind!r}' if kind else 'a plot'} has the options {', '.join(known)}."
+                f"{did_you_mean(option, known)}",
                 [option],
             )
 
@@ -119,18 +113,100 @@ def _checked(view: View, kind: str | None, options: dict[str, Any]) -> str:
 
 
 def _options(kind: str) -> list[str]:
-    """The options of a kind are the keywords of its function."""
+    """Return the options of a kind: the keywords of its function."""
     parameters = inspect.signature((SCENES | CHARTS)[kind]).parameters.values()
     return [one.name for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY]
 
 
 @contextmanager
 def _looks() -> Iterator[None]:
-    """Our settings of matplotlib; letters that its font lacks are drawn as boxes, and no cause for alarm."""
+    """Apply our matplotlib settings; do not warn of letters that its font lacks, which are drawn as boxes."""
     from matplotlib import rc_context
 
-    pyplot()  # before our settings, which do not last
+    _pyplot()  # before our settings, which do not last
     with rc_context(LOOK), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=re.escape("Glyph "))
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
         yield
+
+
+def _pyplot() -> Any:
+    """Return pyplot where it is in use already or Python is interactive, so that figures are shown; else None."""
+    shell = sys.modules.get("IPython")
+    interactive = hasattr(sys, "ps1") or (shell is not None and shell.get_ipython() is not None)
+    if interactive or "matplotlib.pyplot" in sys.modules:
+        from matplotlib import pyplot
+
+        pyplot.draw_if_interactive()  # type: ignore[no-untyped-call]  # loads the backend, which turns on settings that are to last
+        return pyplot
+    return None
+
+
+def _new_axes(width: float, height: float, *, whole: bool = False) -> Axes:
+    """Return axes of a new figure, in inches; `whole` axes fill it. Without pyplot only the caller keeps the figure."""
+    from matplotlib.figure import Figure
+
+    pyplot = _pyplot()
+    figure: Figure = (pyplot.figure if pyplot else Figure)(
+        figsize=(width, height), layout=None if whole else "constrained"
+    )
+    return figure.add_axes((0.0, 0.0, 1.0, 1.0)) if whole else figure.add_subplot()
+
+
+def _paint(scene: Scene, ax: Axes | None = None) -> Axes:
+    """Paint a scene to fill these axes, or on new axes of its own size."""
+    from matplotlib.collections import PolyCollection
+    from matplotlib.patches import FancyBboxPatch, Polygon
+
+    if ax is None:
+        ax = _new_axes(scene.width / PIXELS_PER_INCH, scene.height / PIXELS_PER_INCH, whole=True)
+    ax.set_xlim(0.0, scene.width)
+    ax.set_ylim(scene.height, 0.0)
+    ax.set_aspect("equal")
+    ax.axis("off")
+    ax.figure.set_facecolor(PAPER)
+    room, dpi = ax.get_window_extent(), ax.figure.dpi
+    scale = min(room.width / scene.width, room.height / scene.height) * 72.0 / dpi  # points for a pixel of the scene
+    for area in scene.areas:
+        ax.add_patch(Polygon(list(area.points), facecolor=area.fill, edgecolor="none", zorder=1))
+    for curve in scene.curves:
+        _paint_curve(curve, ax, scale)
+    cells = [box for box in scene.boxes if not box.radius]
+    if cells:
+        corners = [
+            [(b.x, b.y), (b.x + b.width, b.y), (b.x + b.width, b.y + b.height), (b.x, b.y + b.height)] for b in cells
+        ]
+        look: dict[str, Any] = {
+            "facecolors": [box.fill for box in cells],
+            "edgecolors": [box.rim if box.thickness else box.fill for box in cells],
+            "linewidths": [scale * box.thickness for box in cells],
+        }
+        ax.add_collection(PolyCollection(corners, zorder=3, antialiased=False, **look), autolim=False)
+    for box in scene.boxes:
+        if box.radius:
+            style = f"round,pad=0,rounding_size={box.radius}"
+            ax.add_patch(FancyBboxPatch((box.x, box.y), box.width, box.height, boxstyle=style, facecolor=box.fill, edgecolor=box.rim,
+                                        linewidth=scale * box.thickness, alpha=box.opacity, zorder=3))  # fmt: skip
+    for word in scene.words:
+        ax.text(
+            word.x, word.y, word.text, fontsize=scale * word.size, color=word.colour, zorder=4, rotation=90.0 if word.turned else 0.0,
+            rotation_mode="anchor", ha={"start": "left", "middle": "center", "end": "right"}[word.anchor], va="center_baseline",
+            fontweight="bold" if word.bold else "normal", **PLAIN,
+        )  # fmt: skip
+    return ax
+
+
+def _paint_curve(curve: Curve, ax: Axes, scale: float) -> None:
+    from matplotlib.patches import PathPatch, Polygon
+    from matplotlib.path import Path
+
+    if curve.thickness:
+        path = Path(list(curve.points), [Path.MOVETO] + [Path.CURVE4] * (len(curve.points) - 1))
+        thick = curve.thickness
+        dashes: Any = (0.0, ((6.0 + thick) / thick, (3.0 + thick) / thick)) if curve.dashed else "solid"
+        line: dict[str, Any] = {"edgecolor": curve.colour, "linestyle": dashes, "capstyle": "butt"}
+        ax.add_patch(PathPatch(path, facecolor="none", linewidth=scale * thick, alpha=curve.opacity, zorder=2, **line))
+    if curve.head:
+        inside = PAPER if curve.hollow else curve.colour
+        ax.add_patch(Polygon(list(curve.head), facecolor=inside, edgecolor=curve.colour, linewidth=scale * 1.2, joinstyle="round",
+                             alpha=curve.opacity, zorder=2.1))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Diagnostics: the findings of a check, one small chart each."""
+"""The findings of a check, one small chart each."""
 
 from __future__ import annotations
 
@@ -12,29 +12,37 @@ from ordag.checks import short
 from ordag.errors import SettingError
 from ordag.picture.scene import BLUE, GREY, INK, VERMILION
 from ordag.show.charts import Chart, charts
-from ordag.show.plots.painter import PLAIN
+from ordag.show.plots.axes import PLAIN
 from ordag.show.view import View
 from ordag.words import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ACROSS, WIDE, HIGH = 3, 3.2, 2.8
-"""Charts in a row, and inches of each."""
+ACROSS = 3
+"""Charts in a row."""
 
-LONGEST = 12
-"""Letters of a label under a bar."""
+WIDTH, HEIGHT = 3.2, 2.8
+"""Size of a chart, in inches."""
+
+MAX_LABEL_LETTERS = 12
+
+UPRIGHT_LABEL_LETTERS = 24
+"""Letters of all labels together up to which they are written level."""
 
 
-def chart(view: View, axes: Callable[..., Axes], *, diagnosis: Diagnosis | None = None) -> Axes:
-    """diagnosis: what `ordag.check` made of the same data; the fit is checked now if not given."""
+def diagnostics(view: View, axes: Callable[..., Axes], *, diagnosis: Diagnosis | None = None) -> Axes:
+    """Draw a chart for each finding that has one.
+
+    diagnosis: what `ordag.check` gave for the same data; by default the fit is checked now.
+    """
     if diagnosis is None:
         diagnosis = check_fit(view.fit)
     if not isinstance(diagnosis, Diagnosis):
-        raise SettingError(f"diagnosis={short(diagnosis)}: give what ordag.check(data) gives, or leave it out.")
+        raise SettingError(f"diagnosis={short(diagnosis)}: pass what ordag.check(data) returns, or leave it out.")
     found = charts(view.fit, diagnosis)
     down = -(-len(found) // ACROSS)
-    ax = axes(0.4 + WIDE * ACROSS, 0.3 + HIGH * max(down, 1))
+    ax = axes(0.4 + WIDTH * ACROSS, 0.3 + HEIGHT * max(down, 1))
     ax.axis("off")
     for k, (key, one) in enumerate(found.items()):
         row, column = divmod(k, ACROSS)
@@ -49,7 +57,7 @@ def chart(view: View, axes: Callable[..., Axes], *, diagnosis: Diagnosis | None 
 
 
 def draw(one: Chart, ax: Axes) -> None:
-    """A chart on axes."""
+    """Draw a chart on axes."""
     y = np.asarray(one.y, dtype=float)
     marked = np.isin(np.arange(len(y)), one.marked)
     if one.kind == "points":
@@ -73,9 +81,9 @@ def draw(one: Chart, ax: Axes) -> None:
 
 
 def _bars(one: Chart, y: np.ndarray, marked: np.ndarray, ax: Axes) -> None:
-    """Bars upright, their labels below where there is room; shares lie one under the other."""
+    """Draw upright bars with labels where there is room, or shares one below the other."""
     place = np.arange(len(y))
-    labels = [shortened(text, LONGEST) for text in one.labels]
+    labels = [shortened(text, MAX_LABEL_LETTERS) for text in one.labels]
     if one.kind == "shares":
         ax.barh(place, y, color=[BLUE, VERMILION, "#b7c1cb"][: len(y)] if len(y) <= 3 else BLUE, height=0.6)
         ax.set_yticks(place, labels, **PLAIN)
@@ -88,7 +96,7 @@ def _bars(one: Chart, y: np.ndarray, marked: np.ndarray, ax: Axes) -> None:
     if len(y) > 12:
         ax.set_xticks([])
         return
-    flat = sum(map(len, labels)) <= 24
+    flat = sum(map(len, labels)) <= UPRIGHT_LABEL_LETTERS
     turned: dict[str, Any] = {} if flat else {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
     ax.set_xticks(place, labels, **turned, **PLAIN)
     if not flat:

@@ -13,8 +13,7 @@ from ordag import Moments, diagnose
 from ordag.assumptions.check import TITLES
 from ordag.evidence.finding import LEVELS, Finding
 from ordag.evidence.verdict import TIERS, Verdict
-from ordag.show.diagnosis import STYLES, print_diagnosis
-from ordag.show.terminal import print_verdict
+from ordag.show.terminal import STYLES, print_diagnosis, print_verdict
 from ordag.words import harmless
 
 

@@ -11,8 +11,8 @@ from looks import ACTING, NAMES, SEM, cells, lines_of, rows, section
 from rich.cells import cell_len
 
 from ordag import Dag, compare
-from ordag.show import comparison as module
-from ordag.show.comparison import print_comparison
+from ordag.show import terminal as module
+from ordag.show.terminal import print_comparison
 from ordag.words import LEFT_TO_RIGHT, shown
 
 METHODS = ["pooled", "cvs", "pc", "ges", "gds"]
@@ -66,7 +66,7 @@ def test_pairs_in_common_are_counted(comparison):
 def test_pairs_on_which_methods_differ_are_listed_with_their_marks(comparison):
     lines = lines_of(print_comparison, comparison)
     graphs = [SEM.dag, *(comparison[m].graph for m in METHODS)]
-    said = [re.match(r"(\d+) pairs? on which all agree, (\d+) on which not", line) for line in lines]
+    said = [re.match(r"All agree on (\d+) pairs?, and differ on (\d+)", line) for line in lines]
     (agreed, differing), start = next((m.groups(), k) for k, m in enumerate(said) if m)
     wanted = {}
     for i, a in enumerate(NAMES):
@@ -106,9 +106,9 @@ def test_what_a_method_refuses_is_said_and_the_others_stand(comparison):
 
 
 def test_long_lists_end_with_how_many_more_there_are(comparison, monkeypatch):
-    monkeypatch.setattr(module, "MOST_EDGES", 1)
+    monkeypatch.setattr(module, "MOST_ROWS", 1)
     full = Dag(NAMES, np.triu(np.ones((6, 6), dtype=bool), 1))
     lines = lines_of(print_comparison, replace(comparison, truth=full))
-    differing = next(int(m[1]) for m in (re.search(r"agree, (\d+) on which not", line) for line in lines) if m)
+    differing = next(int(m[1]) for m in (re.search(r"differ on (\d+)", line) for line in lines) if m)
     assert differing > 5
-    assert lines[-1] == f"  … and {differing - 1} more: see them all with --json"
+    assert lines[-1] == f"  … and {differing - 1} more pairs: see --json"

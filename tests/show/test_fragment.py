@@ -9,8 +9,7 @@ import pytest
 from looks import ACTING, KINDS, fit_of, wide_fit
 
 from ordag import learn
-from ordag.show.page import fragment
-from ordag.show.report import report
+from ordag.show.report import fragment, report
 from ordag.words import shown
 
 EMPTY = {"meta", "polygon"}
@@ -134,6 +133,6 @@ def test_large_graphs_are_shown_by_a_neighbourhood():
     fit = learn(np.random.default_rng(0).standard_normal((300, 80)), "cvs", correction="bonferroni")
     text = fit._repr_html_()
     assert "Neighbourhood of" in text
-    assert "one variable with its neighbours" in text
+    assert "One variable with its neighbours" in text
     assert len(Document(text).tables[-1]) == 31
     assert "80 variables" in repr(fit)

@@ -17,7 +17,7 @@ from budgets import THOROUGH
 import ordag
 from ordag.bootstrapping import bootstrap
 from ordag.data.datasets import DATASETS
-from ordag.show.again import KNOWLEDGE, Origin, again, command_line, python_call
+from ordag.show.provenance import KNOWLEDGE_FILE, Origin, command_line, provenance, python_call
 from ordag.words import harmless
 
 MARKS = ["mechanics", "vectors", "algebra", "analysis", "statistics"]
@@ -57,9 +57,9 @@ def numbers(answer: dict) -> dict:
 
 
 def known_in(folder: Path, fit: ordag.Fit, origin: Origin) -> Path:
-    told = again(fit, origin)["knowledge"]
+    told = provenance(fit, origin)["knowledge"]
     if told is not None:
-        (folder / KNOWLEDGE).write_text(told, encoding="utf-8")
+        (folder / KNOWLEDGE_FILE).write_text(told, encoding="utf-8")
     return folder
 
 
@@ -149,14 +149,14 @@ def test_what_cannot_be_written_is_said():
         return named_test("fisher-z")(r, n, k)
 
     fit = ordag.learn(X, "cvs", test=own)
-    assert "test = …  # what was given: own" in python_call(fit, Origin())
-    assert command_line(fit, Origin()).endswith("  # test cannot be typed: take the Python code")
+    assert "test = …  # an object of your own: own" in python_call(fit, Origin())
+    assert command_line(fit, Origin()).endswith("  # no option for test: use the Python code")
     start = ordag.Dag.from_edges(["X1", "X2", "X3"], [("X3", "X1")])
     begun = ordag.learn(X, "gds", start=start, restarts=[2, 3])
     code = python_call(begun, Origin("rows.csv"))
     assert "start=ordag.Dag.from_edges(['X1', 'X2', 'X3'], [('X3', 'X1')])" in code
     assert "restarts=[2, 3]" in code
-    assert command_line(begun, Origin("rows.csv")).endswith("# start, restarts cannot be typed: take the Python code")
+    assert command_line(begun, Origin("rows.csv")).endswith("# no option for start, restarts: use the Python code")
 
 
 def test_a_built_in_table_is_named_and_a_file_of_that_name_is_a_path():
@@ -174,7 +174,7 @@ def test_changed_columns_are_in_every_form_of_the_answer(run, tmp_path):
     assert fit.to_dict()["transform"] == fit.transform
     said = "learned from algebra times 100, the logarithm of vectors and analysis in standard deviations"
     assert said in repr(fit)
-    assert ["transform", json.dumps(fit.transform)] in again(fit, Origin())["settings"]
+    assert ["transform", json.dumps(fit.transform)] in provenance(fit, Origin())["settings"]
     words = [f"--transform={name}={change}" for name, change in fit.transform.items()]
     status, out, _ = run("learn", "marks", *words)
     assert (status, said in " ".join(out.split())) == (0, True)
