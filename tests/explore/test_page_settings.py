@@ -33,9 +33,9 @@ def test_every_method_and_setting_gives_what_learn_gives(bench):
     assert arrows(page) == learned("pc", alpha=0.2, orient_by_order="class")
     method(page, "cvs")
     assert arrows(page) == learned("cvs", alpha=0.2)
-    for name, value in (("test", "t"), ("direction", "backward"), ("correction", "bh")):
-        setting(page, name, value)
     kept = {"alpha": 0.2, "test": "t", "direction": "backward", "correction": "bh"}
+    for name in ("test", "direction", "correction"):
+        setting(page, name, kept[name])
     assert arrows(page) == learned("cvs", **kept)
     assert not setting(page, "parents", "bic")
     assert "parents='bic'" in page.locator("#refused").inner_text()

@@ -314,14 +314,14 @@ def test_the_verdict_comes_later_and_is_that_of_the_library(client):
 
 
 def test_probabilities_that_have_to_be_sampled_come_with_the_verdict(client):
-    chosen = {"data": "sachs", "method": "pooled", "settings": {"draws": 200}}
+    chosen = {"data": "sachs", "method": "pooled", "settings": {"draws": 20}}
     first = answer(client, first=True, **chosen)
     assert first["unfinished"]
     first = first["document"]
     assert first["verdict"]["pending"]
     assert "probability" not in first["pairs"]
     told = client.post("api/verdict", json={"state": state(**chosen)}).json()
-    fit = ordag.learn("sachs", "pooled", draws=200)
+    fit = ordag.learn("sachs", "pooled", draws=20)
     assert told["pairs"]["probability"][: fit.graph.edge_count] == [
         float(f"{one:.4g}") for one in fit.edge_columns["probability"]
     ]
@@ -329,7 +329,7 @@ def test_probabilities_that_have_to_be_sampled_come_with_the_verdict(client):
 
 
 def test_before_the_verdict_no_direction_is_called_decided(client):
-    chosen = {"data": "sachs", "method": "pooled", "settings": {"draws": 100}}
+    chosen = {"data": "sachs", "method": "pooled", "settings": {"draws": 50}}
     first = answer(client, first=True, **chosen)["document"]
     assert first["verdict"]["badge"] == "being weighed"
     assert {
@@ -337,7 +337,7 @@ def test_before_the_verdict_no_direction_is_called_decided(client):
     } == {"pending"}
     assert not [sentence for sentence in first["found"] if "open" in sentence]
     told = client.post("api/verdict", json={"state": state(**chosen)}).json()
-    fit = ordag.learn("sachs", "pooled", draws=100)
+    fit = ordag.learn("sachs", "pooled", draws=50)
     assert told["pairs"]["reason"][: fit.graph.edge_count] == list(fit.edge_columns["reason"])
     assert "wrong" in told["verdict"]["badge"]
     assert "open" in told["verdict"]["short"]

@@ -21,7 +21,7 @@ from ordag.explore.tables import Tables
 
 pytestmark = pytest.mark.system
 
-SLOW = {"state": state(method="pooled"), "replicates": 100_000}
+SLOW = {"state": state(), "replicates": 100_000}
 
 
 @pytest.fixture
