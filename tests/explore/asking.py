@@ -64,6 +64,14 @@ def finished(work, *given):
         return pool.submit(anyio.run, work, *given).result()
 
 
+def ask(client, state, **options):
+    """The answer to a state: its document, and what its units change."""
+    response = client.post("api/answer", json={"state": state, **options})
+    assert response.status_code == 200, response.text
+    _, last = lines(response)
+    return last["result"]
+
+
 def lines(response):
     """What a stream said: the news, and what came last."""
     *news, last = [json.loads(line) for line in response.text.splitlines()]

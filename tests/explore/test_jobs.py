@@ -11,7 +11,7 @@ from contextlib import suppress
 import anyio
 import psutil
 import pytest
-from asking import finished, lines, state
+from asking import ask, finished, lines, state
 
 import ordag
 from ordag.errors import SettingError
@@ -39,7 +39,7 @@ def test_a_bootstrap_is_that_of_the_library(client):
 @pytest.mark.parametrize("method", ["pooled", "gds"])
 def test_resamples_have_the_seed_of_the_method_and_leave_its_graph_alone(client, method):
     chosen = state("sachs", method=method, settings={"seed": 2}, columns=["raf", "mek", "erk", "akt"])
-    shown = client.post("api/answer", json={"state": chosen}).json()["document"]
+    shown = ask(client, chosen)["document"]
     _, last = lines(client.post("api/jobs/bootstrap", json={"state": chosen, "replicates": 4, "seed": 0}))
     told = last["result"]["document"]
     assert (last["result"]["seed"], last["result"]["replicates"]) == (2, 4)

@@ -13,7 +13,7 @@ from contextlib import ExitStack, closing, suppress
 
 import psutil
 import pytest
-from asking import TOKEN, answering, caller, state
+from asking import TOKEN, answering, ask, caller, state
 
 from ordag.explore.desk import Desk
 from ordag.explore.serve import serve, server
@@ -193,8 +193,7 @@ def test_units_and_reading_are_taken_from_the_command_line(explored, tmp_path):
     assert said == ""
     told = client.get("api/start").json()["data"]
     assert (told["names"], told["rows"], told["transform"]) == (["a", "c"], 60, {"a": 10.0})
-    asked = {"state": state(told, transform=told["transform"])}
-    document = client.post("api/answer", json=asked).json()["document"]
+    document = ask(client, state(told, transform=told["transform"]))["document"]
     assert "separator=';'" in document["again"]["python"]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mimetypes
-import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
 from importlib.resources import files
@@ -47,7 +46,7 @@ def application(desk: Desk, token: str, hosts: Collection[str]) -> Guard:
     endpoints = _Endpoints(desk)
     posts: dict[str, Callable[[Request], Awaitable[Response]]] = {
         "data": endpoints.data,
-        "answer": endpoints.answer,
+        "answer": endpoints.job(desk.answer),
         "verdict": endpoints.verdict,
         "effects": endpoints.effects,
         "effect": endpoints.effect,
@@ -110,19 +109,6 @@ class _Endpoints:
         empty: dict[str, list[Any]] = {"tiers": [], "required": [], "forbidden": [], "roots": [], "sinks": []}
         return await self._json({"knowledge": empty | known.to_dict()})
 
-    async def answer(self, request: Request) -> Response:
-        given = await self._read(request)
-        began = time.perf_counter()
-        found = await _wanted(request, self._answer(given, began))
-        return Response(found, media_type="application/json")
-
-    async def _answer(self, given: Any, began: float) -> bytes:
-        asked = await self._asked(given)
-        wanted = {name: given.get(name) is True for name in ("layout", "first")}
-        found = await self.desk.answer(asked, **wanted)
-        took = round(1000.0 * (time.perf_counter() - began), 2)
-        return await self._encoded({**found, "milliseconds": took})
-
     async def verdict(self, request: Request) -> Response:
         asked = await self._asked(await self._read(request))
         return await self._json(await _wanted(request, self.desk.verdict(asked)))
@@ -153,7 +139,7 @@ class _Endpoints:
         async def endpoint(request: Request) -> Response:
             given = await self._read(request)
             asked = await self._asked(given)
-            options = {name: given.get(name) for name in ("replicates", "methods")}
+            options = {name: given.get(name) for name in ("layout", "replicates", "methods")}
             return _Stream(lambda hear: work(asked, hear, **options), self._encoded)
 
         return endpoint

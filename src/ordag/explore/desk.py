@@ -116,8 +116,8 @@ class Desk:
         found = await self._found(asked, hear)
         return found if is_counted(found) else self._kept(asked, await self._quick.run(tasks.counted, found, hear=hear))
 
-    async def _found(self, asked: Asked, hear: Hear | None = None, *, hasty: bool = False) -> Fit:
-        """The same with what is there to be said at once. hasty: the first graph of a search that takes long will do."""
+    async def _found(self, asked: Asked, hear: Hear | None = None) -> Fit:
+        """The same with what is there to be said at once."""
         found = self._fits.get(asked.key)
         if found is not None:
             return found
@@ -128,15 +128,9 @@ class Desk:
             return search.fit(learn_from(search.table, search.recipe)) if search.is_quick else search
 
         begun = await self.in_thread(begin)
-        if isinstance(begun, Fit):
-            return self._kept(asked, begun)
-        if not (hasty and begun.recipe.has_first):
-            return await self._last(asked, begun, hear)
-        raw = await self._quick.run(tasks.search, begun.table.moments, None, begun.recipe, True)
-        found = await self.in_thread(partial(begun.fit, raw))
-        return found if found.unfinished else self._kept(asked, found)
+        return self._kept(asked, begun) if isinstance(begun, Fit) else await self._slow(asked, begun, hear)
 
-    async def _last(self, asked: Asked, search: Search, hear: Hear | None) -> Fit:
+    async def _slow(self, asked: Asked, search: Search, hear: Hear | None) -> Fit:
         """What a search that takes long comes to. Whoever else asks meanwhile waits for the same one."""
         while asked.key in self._searched:
             await self._searched[asked.key].wait()
@@ -160,18 +154,17 @@ class Desk:
     def _kept(self, asked: Asked, fit: Fit) -> Fit:
         return self._fits.put(asked.key, fit, _weight(fit))
 
-    async def answer(self, asked: Asked, *, layout: bool, first: bool = False) -> dict[str, Any]:
-        """The document of a state. first: of a search that takes long what it finds soon is enough; that is then said to be unfinished."""
-        fit, before = await self._found(asked, hasty=first), None
+    async def answer(self, asked: Asked, hear: Hear, layout: Any = False, **_: Any) -> dict[str, Any]:
+        """The document of a state."""
+        fit, before = await self._found(asked, hear), None
         if asked.state.transform:
-            before = await self._found(Asked(asked.held, asked.state.unscaled()), hasty=first)
+            before = await self._found(Asked(asked.held, asked.state.unscaled()), hear)
         scales = None if before is None else turned(before, fit)
         if layout and fit.graph.edge_count > MANY * len(fit.names):
             said = await self._quick.run(tasks.told, fit, asked.origin)
         else:
-            said = await self.in_thread(lambda: brief(fit, asked.origin, layout=layout))
-        unfinished = fit.unfinished or (before is not None and before.unfinished)
-        return {"document": said, "scales": scales, "unfinished": unfinished}
+            said = await self.in_thread(lambda: brief(fit, asked.origin, layout=layout is True))
+        return {"document": said, "scales": scales}
 
     async def verdict(self, asked: Asked) -> dict[str, Any]:
         """What was left out of the document at first: the verdict with its forecast, counts, and what probabilities say of the pairs."""

@@ -25,11 +25,9 @@ from ordag.show.export import content
 from ordag.show.report import report
 
 
-def search(
-    moments: Moments, profile: Profile | None, recipe: MethodSettings, hasty: bool = False, *, tell: Tell
-) -> Found:
-    """What a method finds where moments and a sample of the rows are enough for it, or finds soon."""
-    return learn_from(Table.of_moments(moments, profile, tell), recipe, hasty=hasty)
+def search(moments: Moments, profile: Profile | None, recipe: MethodSettings, *, tell: Tell) -> Found:
+    """What a method finds where moments and a sample of the rows are enough for it."""
+    return learn_from(Table.of_moments(moments, profile, tell), recipe)
 
 
 def learned(call: Mapping[str, Any], *, tell: Tell) -> Fit:

@@ -4,7 +4,7 @@
 // if the server could answer. Names in S are raw column names; documents have the same names in `raw`, by number.
 
 import { changed, freshState, onlyGoesOn, opened, redone, undone } from "./history.js";
-import { measure, painted } from "./painted.js";
+import { measure } from "./painted.js";
 import { createQueue, reported } from "./queue.js";
 import { ask, file, isAbort, stream } from "./server.js";
 import { createState } from "./state.js";
@@ -20,24 +20,21 @@ const MOST_SAID = 3; // steps that are named beside what they did together
  * bench.page: what is drawn (state.js), or null before the first answer; bench.page.doc is the document of S.
  * bench.scales: what the units have changed, or null. bench.changes: what the last answer changed, with `words` on why; or null
  * for the first about a table, of which `bench.opening` has the words.
- * bench.busy: whether an answer to a change is awaited. bench.forecast: "", "searching" (the document is that of the first graph of a
- * search that goes on), "pending" or "failed", how far the verdict is.
+ * bench.busy: whether an answer to a change is awaited. bench.progress: how far it is, in words, or "". bench.forecast: "", "pending" or "failed", how far the verdict is.
  * bench.trouble: an Error that stands in the way, with `bench.again()` to try once more; or null. bench.lost: whether it stands in the way of nothing
  * yet, because the server was only looked for.
  *
  * bench.subscribe(listener) is told of a Set of: "opened" (another table is there), "answer" (S has its document), "verdict", "busy",
  * "trouble", "refused" (bench.refused is the error), "kept" (what was awaited was given up), "history" (what can be undone and
- * redone), "words" (bench.said).
+ * redone), "words" (bench.said), "progress".
  */
 export function createBench(start) {
   const listeners = [];
   const bench = { start, data: start.data, state: null, page: null, scales: null, changes: null, opening: "" };
-  Object.assign(bench, { busy: false, forecast: "", trouble: null, lost: false, refused: null, said: "", ask, file, stream });
+  Object.assign(bench, { busy: false, progress: "", forecast: "", trouble: null, lost: false, refused: null, said: "", ask, file, stream });
   let bare = null, // the document of S as the server gave it
     against = null, // what the changes of the last answer are counted from
     forecasting = null,
-    unfinished = null, // of S, if its document is that of the first graph of a search: the change that asked for it
-    finishing = null,
     idle = 0,
     marking = 0,
     retry = null,
@@ -70,7 +67,7 @@ export function createBench(start) {
    * asked for it. Gives { done: true }, { refused: error } or, where a later change has taken its place, { replaced: true }.
    */
   bench.change = (edit, words = "", { key = null, since = performance.now() } = {}) =>
-    queue.push({ move: (history, id) => changed(history, edit, { id, words, key }), words, key, since, first: true });
+    queue.push({ move: (history, id) => changed(history, edit, { id, words, key }), words, key, since });
 
   /** S with all changes that wait for their answer. */
   bench.wanted = () => queue.wanted().state;
@@ -98,12 +95,11 @@ export function createBench(start) {
   function question({ to, steps }, signal) {
     const has = (what) => steps.some((step) => step[what]);
     const layout = has("tidy") || needsLayout(to.state, has("opens"));
-    return answered(to.state, signal, { layout, first: steps.at(-1).first === true });
-  }
-
-  /** first: the first graph of a search that takes long will do for now. */
-  function answered(state, signal, { layout, first = false }) {
-    return ask("api/answer", { state, layout, first }, { signal });
+    const progress = ({ words }) => {
+      bench.progress = words;
+      tell("progress");
+    };
+    return stream("api/answer", { state: to.state, layout }, progress, signal);
   }
 
   /** Whether some variable would have no place: at first, and when columns come that were never drawn. */
@@ -122,18 +118,22 @@ export function createBench(start) {
     Object.assign(bench, { data: to.data, state: to.state });
     if (id > refusedAfter) bench.refused = null; // else it was said of a step that waited with these
     calm();
-    if (opens) lay(answer, { words, since });
+    if (opens) lay(answer, words);
     else {
       if (!onlyGoesOn(from, to)) against = { doc: bench.page.doc, present: bench.page.present };
-      show(answer, { words, since, tidy: steps.some((step) => step.tidy) });
+      show(
+        answer,
+        words,
+        steps.some((step) => step.tidy),
+      );
       measure("change", since, words);
     }
     forecast();
   }
 
   /** The first answer about a table. */
-  function lay(answer, { words, since }) {
-    hold(answer, { words, since });
+  function lay(answer, words) {
+    hold(answer);
     bench.changes = against = null;
     bench.opening = words;
     place(bench.dress(bare, bench.state), bench.state.view ?? {});
@@ -141,63 +141,31 @@ export function createBench(start) {
   }
 
   /** Another answer about it. */
-  function show(answer, { words, since, tidy = false }) {
-    hold(answer, { words, since });
+  function show(answer, words, tidy) {
+    hold(answer);
     const changes = bench.page.follow(bench.dress(bare, bench.state), { tidy, base: against });
-    bench.changes = { ...changes, words, milliseconds: answer.milliseconds, tidy };
+    bench.changes = { ...changes, words, tidy };
     tell("answer");
     marking = setTimeout(() => bench.page.unmark(), MARKED);
   }
 
-  function hold(answer, { words, since }) {
+  function hold(answer) {
     clearTimeout(marking);
-    unfinished = answer.unfinished ? { words, since } : null;
     bare = answer.document;
     bench.scales = answer.scales;
   }
 
-  /** What the search for S comes to in the end, in the place of its first graph. */
-  async function finish() {
-    const { words, since } = unfinished;
-    waits(true);
-    bench.forecast = "searching";
-    tell("verdict");
-    const mine = (finishing = new AbortController());
-    await painted();
-    if (finishing !== mine) return;
-    let answer;
-    try {
-      answer = await answered(bench.state, mine.signal, { layout: false });
-    } catch (error) {
-      if (isAbort(error) || finishing !== mine) return;
-      finishing = null;
-      stuck(error, finish);
-      return;
-    }
-    if (finishing !== mine) return;
-    finishing = null;
-    calm();
-    show(answer, { words, since });
-    measure("settled", since, words);
-    forecast();
-  }
-
-  /** No more of a forecast, or of a search: it takes time from an answer that is awaited, and is of the state before. */
+  /** No more of a forecast: it takes time from an answer that is awaited, and is of the state before. */
   function hush() {
     clearTimeout(idle);
     forecasting?.abort();
-    finishing?.abort();
-    forecasting = finishing = null;
+    forecasting = null;
   }
 
-  /** The rest of the search, or of the verdict when nothing has changed for a moment. */
+  /** The rest of the verdict, when nothing has changed for a moment. */
   function forecast() {
     hush();
     if (!bench.page) return;
-    if (unfinished) {
-      finish();
-      return;
-    }
     bench.forecast = bench.page.doc.verdict.pending ? "pending" : "";
     tell("verdict");
     if (bench.forecast) idle = setTimeout(foretell, IDLE);
@@ -232,7 +200,7 @@ export function createBench(start) {
 
   function waits(is) {
     if (is) hush();
-    bench.busy = is;
+    Object.assign(bench, { busy: is, progress: "" });
     tell("busy");
   }
 
@@ -281,12 +249,8 @@ export function createBench(start) {
   /** Once more what the server did not answer. */
   bench.again = () => retry?.();
 
-  /** Give up what is awaited: S stays as it is, or is again what it was before the search that is not finished. */
+  /** Give up what is awaited: S stays as it is. */
   bench.cancel = () => {
-    if (unfinished && !queue.waiting()) {
-      bench.undo();
-      return;
-    }
     queue.drop();
     kept();
   };

@@ -21,7 +21,7 @@ import { createStage, createTheme } from "./stage.js";
 import { createTable } from "./table.js";
 import { element, named, refill } from "./text.js";
 import { createTip } from "./tip.js";
-import { createTold } from "./told.js";
+import { createProgress, createTold } from "./told.js";
 import { watchServer } from "./watch.js";
 import { createWelcome } from "./welcome.js";
 import { createWhatIf } from "./whatif.js";
@@ -96,7 +96,6 @@ function showBench(bench) {
     writeVerdict(doc, at);
     at("forecast").textContent = {
       "": "",
-      searching: "A first graph, quickly found; the search for the last one goes on …",
       pending: "working out how often this would be wrong …",
       failed: "How often this would be wrong could not be worked out.",
     }[bench.forecast];
@@ -145,7 +144,6 @@ function showBench(bench) {
   /** For the first graph; that others are awaited is said below the one that is there. */
   function waiting() {
     at("waiting").hidden = !bench.busy || bench.page !== null;
-    refill(at("waiting"), "working … ", element("button", { type: "button", class: "quiet", onclick: bench.cancel }, "stop"));
   }
 
   function trouble() {
@@ -161,6 +159,7 @@ function showBench(bench) {
       );
   }
 
+  refill(at("waiting"), ...createProgress(bench));
   createHint(at("hint"), bench); // before the graph, which is drawn to the room that is left
   bench.subscribe((changed) => {
     if (changed.has("opened")) fill();

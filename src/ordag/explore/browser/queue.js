@@ -1,6 +1,6 @@
 // Steps on their way to the server. What is wanted moves at once; only its last state is asked for, one question at a time.
 //
-// A step is { move, words, since, key, first, opens, tidy }: `move(history, id)` goes from one history (history.js) to the next, and may be
+// A step is { move, words, since, key, opens, tidy }: `move(history, id)` goes from one history (history.js) to the next, and may be
 // called more than once. The history whose state has its answer is `here`; what all steps that wait make of it is `wanted`.
 
 import { Refusal, isAbort } from "./server.js";
@@ -119,7 +119,7 @@ export function createQueue({ question, waits, moved, taken, kept, refused, stuc
     steps.forEach((step) => step.settle({ replaced: true }));
   }
 
-  return { push, send, drop, wanted: () => wanted, waiting: () => waiting.length > 0, last: () => count };
+  return { push, send, drop, wanted: () => wanted, last: () => count };
 }
 
 /** Do something; what it throws goes to the console and to whoever watches the page for errors. */

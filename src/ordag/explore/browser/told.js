@@ -12,8 +12,18 @@ function begun(words, columns) {
   return `${words[0].toUpperCase()}${words.slice(1)}`;
 }
 
+/** How far the awaited answer is, and a button that gives it up. */
+export function createProgress(bench) {
+  const words = element("span");
+  bench.subscribe((changed) => {
+    if (changed.has("busy") || changed.has("progress")) words.textContent = `${bench.progress || "working"} …`;
+  });
+  return [words, " ", element("button", { type: "button", class: "quiet", onclick: bench.cancel }, "stop")];
+}
+
 export function createTold(at, bench) {
   let waiting = 0;
+  const progress = createProgress(bench);
 
   function paint() {
     const { changes, page } = bench,
@@ -33,11 +43,7 @@ export function createTold(at, bench) {
   function wait() {
     clearTimeout(waiting);
     if (!bench.busy || !bench.page) return;
-    waiting = setTimeout(() => {
-      const stop = element("button", { type: "button", class: "quiet", onclick: bench.cancel }, "stop");
-      const what = bench.forecast === "searching" ? "searching on … " : "working … ";
-      refill(at("told"), element("p", { class: "soft" }, what, stop));
-    }, PATIENCE);
+    waiting = setTimeout(() => refill(at("told"), element("p", { class: "soft" }, ...progress)), PATIENCE);
   }
 
   function refused() {
