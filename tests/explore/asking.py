@@ -45,10 +45,10 @@ def arrows(document):
 
 
 @contextmanager
-def answering(desk):
+def answering(workbench):
     """A server in a thread of this process; gives where it answers."""
     with listen("127.0.0.1", 0) as listening:
-        one = server(desk, TOKEN, listening)
+        one = server(workbench, TOKEN, listening)
         thread = threading.Thread(target=one.run, kwargs={"sockets": [listening]})
         thread.start()
         try:

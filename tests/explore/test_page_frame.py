@@ -15,8 +15,8 @@ from playwright.sync_api import expect
 
 import ordag
 from ordag.data.datasets import load
-from ordag.explore.desk import Desk
 from ordag.explore.tables import Tables
+from ordag.explore.workbench import Workbench
 from ordag.words import shown
 
 pytestmark = pytest.mark.system
@@ -318,7 +318,7 @@ def test_a_server_that_answers_again_is_no_trouble_any_more(watched, serving):
 def test_a_server_that_has_ended_is_told_of(watched):
     one, tables = watched(), Tables(2**20)
     tables.start_with("marks", "marks", {})
-    with closing(Desk(tables)) as desk, answering(desk) as address:
+    with closing(Workbench(tables)) as workbench, answering(workbench) as address:
         page = one.open(f"{address}/{TOKEN}/")
         expect(page.locator("#forecast")).to_have_text("")
     come_back(page)

@@ -153,9 +153,9 @@ def test_what_cannot_be_done_is_said(bench, tmp_path):
     assert "replicates=1" in part(page, "Resamples").locator(".old").inner_text()
 
 
-def busy(desk):
+def busy(workbench):
     """The processes of a server that work on something."""
-    return {worker.process for crew in (desk._quick, desk._long) for worker in crew._workers - set(crew._idle)}
+    return {one.process for pool in (workbench._answers, workbench._jobs) for one in pool._processes - set(pool._idle)}
 
 
 def eventually(done):
@@ -167,7 +167,7 @@ def eventually(done):
 
 
 @pytest.mark.parametrize(("work", "data"), [("job", "marks"), thorough("change", "sachs")])
-def test_a_closed_tab_ends_its_work(watched, desk, address, work, data):
+def test_a_closed_tab_ends_its_work(watched, workbench, address, work, data):
     page, other = (watched().open(f"{address}/{TOKEN}/", "#welcome .drop") for _ in range(2))
     for one in (page, other):
         one.get_by_role("button", name=data).click()
@@ -183,9 +183,9 @@ def test_a_closed_tab_ends_its_work(watched, desk, address, work, data):
         page.locator("#set-kicks").fill("100000000")
         page.locator("#set-kicks").press("Tab")
         page.locator("#told").get_by_role("button", name="stop").wait_for()
-    eventually(lambda: len(busy(desk)) == 1)
-    (process,) = busy(desk)
+    eventually(lambda: len(busy(workbench)) == 1)
+    (process,) = busy(workbench)
     page.close()
-    eventually(lambda: not process.is_alive() and not busy(desk))
+    eventually(lambda: not process.is_alive() and not busy(workbench))
     method(other, "cvs")
     assert arrows(other) == {*ordag.learn(data, "cvs").graph.directed}

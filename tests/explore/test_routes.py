@@ -22,7 +22,7 @@ from ordag.data.datasets import DATASETS
 from ordag.evidence.verdict import quick_verdict
 from ordag.explore import app
 from ordag.explore.documents import MOST_PATHS
-from ordag.explore.forms import forms
+from ordag.explore.tasks import forms
 from ordag.show.export import content
 from ordag.show.text import false_edges
 
@@ -195,7 +195,7 @@ def test_a_way_that_was_not_offered_is_refused(client, chosen, sentence):
     assert sentence in found.json()["error"]
 
 
-def test_a_file_that_nobody_waits_for_is_read_no_further(client, desk, monkeypatch):
+def test_a_file_that_nobody_waits_for_is_read_no_further(client, workbench, monkeypatch):
     begun, ended = threading.Event(), threading.Event()
 
     def endless(name, body, tell):
@@ -206,7 +206,7 @@ def test_a_file_that_nobody_waits_for_is_read_no_further(client, desk, monkeypat
         finally:
             ended.set()
 
-    monkeypatch.setattr(desk.tables, "upload", endless)
+    monkeypatch.setattr(workbench.tables, "upload", endless)
     tab = HTTPConnection(client.base_url.host, client.base_url.port)
     tab.request("POST", f"{client.base_url.path}api/data", CSV)
     assert begun.wait(PATIENCE)
@@ -217,10 +217,10 @@ def test_a_file_that_nobody_waits_for_is_read_no_further(client, desk, monkeypat
 def test_large_requests_and_answers_keep_nobody_waiting(client, monkeypatch):
     """What takes long for its size is done in threads, not where all requests come in."""
     seen = []
-    for name in ("read_json", "as_bytes"):
+    for name in ("read_json", "to_json"):
         work = getattr(app, name)
         monkeypatch.setattr(
-            app, name, lambda given, work=work: (seen.append(threading.current_thread()), work(given))[1]
+            app, name, lambda *given, work=work: (seen.append(threading.current_thread()), work(*given))[1]
         )
     answer(client)
     lines(client.post("api/jobs/bootstrap", json={"state": state(), "replicates": 2}))
@@ -228,11 +228,11 @@ def test_large_requests_and_answers_keep_nobody_waiting(client, monkeypatch):
     assert {one.name for one in seen} == {"AnyIO worker thread"}
 
 
-def test_a_fault_is_a_sentence_wherever_it_happens(client, desk, monkeypatch):
+def test_a_fault_is_a_sentence_wherever_it_happens(client, workbench, monkeypatch):
     def faulty(*_, **__):
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr(desk.tables, "table", faulty)
+    monkeypatch.setattr(workbench.tables, "changed", faulty)
     told = client.post("api/verdict", json={"state": state(settings={"alpha": 0.123})})
     _, last = lines(client.post("api/jobs/check", json={"state": state(settings={"alpha": 0.1234})}))
     assert told.status_code == 500
