@@ -46,7 +46,7 @@ def test_units_give_what_the_table_in_these_units_gives(bench):
     assert arrows(page) == learned(frame.assign(algebra=np.log(frame.algebra), vectors=frame.vectors / 2), method="cvs")
     answered(page, page.get_by_role("button", name="standardise all").click)
     assert arrows(page) == learned((frame - frame.mean()) / frame.std(), method="cvs")
-    answered(page, page.get_by_role("button", name="own units").click)
+    answered(page, page.get_by_role("button", name="original units").click)
     assert arrows(page) == own
     assert box.inner_text() == ""
 
@@ -89,7 +89,7 @@ def test_many_columns_are_searched_and_left_out(bench, tmp_path_factory):
     assert "29 of 30 columns in use" in page.locator("#columns").inner_text()
     assert arrows(page) == learned(frame.drop(columns="v013"))
     assert page.locator("svg.graph .node").count() == 29
-    answered(page, page.get_by_role("button", name="all in", exact=True).click)
+    answered(page, page.get_by_role("button", name="use all", exact=True).click)
     assert page.locator("svg.graph .node").count() == 30
     assert arrows(page) == learned(frame)
 

@@ -141,7 +141,7 @@ def test_undo_and_redo_by_keys_and_buttons(bench):
     assert page.locator("#told").inner_text().startswith("Undone: method ges.")
     answered(page, page.locator("#undo").click)
     assert arrows(page) == start
-    assert column(page, "algebra").locator(".unit").inner_text().startswith("own unit")
+    assert column(page, "algebra").locator(".unit").inner_text().startswith("original unit")
     assert page.locator("#undo").is_disabled()
     answered(page, lambda: page.keyboard.press("Control+Shift+Z"))
     assert arrows(page) == turned
@@ -287,7 +287,7 @@ def test_without_an_answer_there_is_a_sentence_and_another_try(watched, serving)
     expect(page.locator("#trouble")).to_be_hidden()
     page.route("**/api/answer", lambda route: route.abort("connectionrefused"))
     page.get_by_role("radio", name="ges").click()
-    page.locator("#trouble").get_by_role("button", name="leave it").click()
+    page.locator("#trouble").get_by_role("button", name="cancel").click()
     assert page.get_by_role("radio", name="cvs").get_attribute("aria-checked") == "true"
     assert arrows(page) == learned(method="cvs")
     one.troubles = [trouble for trouble in one.troubles if "ERR_CONNECTION_REFUSED" not in trouble]
@@ -324,7 +324,7 @@ def test_a_server_that_has_ended_is_told_of(watched):
     come_back(page)
     expect(page.locator("#trouble")).to_contain_text("ordag explore")
     page.get_by_role("radio", name="cvs").click()
-    expect(page.locator("#trouble")).to_contain_text("leave it")
+    expect(page.locator("#trouble")).to_contain_text("cancel")
     one.troubles = [trouble for trouble in one.troubles if "ERR_CONNECTION_REFUSED" not in trouble]
 
 

@@ -140,7 +140,7 @@ def test_the_form_adds_with_the_keyboard_alone(bench):
     page.keyboard.press("Tab")
     answered(page, lambda: page.keyboard.press("Enter"))
     assert arrows(page) == learned(required=[("statistics", "algebra")])
-    answered(page, page.get_by_role("button", name="Take back: required statistics → algebra").click)
+    answered(page, page.get_by_role("button", name="Remove: required statistics → algebra").click)
     assert arrows(page) == learned()
 
 
@@ -181,9 +181,9 @@ def test_the_focus_stays_where_something_was_pressed(bench):
     action(page, "require").focus()
     answered(page, lambda: page.keyboard.press("Enter"))
     page.locator("#card .actions button:focus", has_text="require").wait_for()
-    page.get_by_role("button", name="Take back: required algebra → vectors").focus()
+    page.get_by_role("button", name="Remove: required algebra → vectors").focus()
     answered(page, lambda: page.keyboard.press("Enter"))
-    page.locator("[aria-label='Take back: root statistics']:focus").wait_for()
+    page.locator("[aria-label='Remove: root statistics']:focus").wait_for()
     answered(page, lambda: page.keyboard.press("Enter"))
     page.locator("#knowledge-body form select:focus").wait_for()
 
@@ -241,7 +241,7 @@ def test_tiers_by_the_keyboard_for_several_at_once_and_from_the_card(page):
     page.locator("[data-name=algebra]:focus").wait_for()
     answered(page, lambda: page.keyboard.press("Delete"))
     assert arrows(page) == by_cvs(tiers=[["statistics"]])
-    answered(page, page.get_by_role("button", name="take all back").click)
+    answered(page, page.get_by_role("button", name="remove all").click)
     for name in ("mechanics", "vectors"):
         chip(page, name).focus()
         page.keyboard.press("Space")
@@ -250,7 +250,7 @@ def test_tiers_by_the_keyboard_for_several_at_once_and_from_the_card(page):
     assert arrows(page) == by_cvs(tiers=[["mechanics", "vectors"]])
     assert page.locator(".moves").is_hidden()
     page.locator("[data-name=mechanics]:focus").wait_for()
-    answered(page, page.get_by_role("button", name="take all back").click)
+    answered(page, page.get_by_role("button", name="remove all").click)
     choose_variable(page, "vectors")
     answered(page, lambda: page.locator("#card select").select_option(label="a first tier"))
     assert arrows(page) == by_cvs(tiers=[["vectors"]])
@@ -272,7 +272,7 @@ def test_knowledge_files_go_in_and_out(page, tmp_path):
     page.locator("#knowledge-body [role=alert]").wait_for()
     assert "line 1" in page.locator("#knowledge-body [role=alert]").inner_text()
     assert arrows(page) == by_cvs(**known)
-    answered(page, page.get_by_role("button", name="take all back").click)
+    answered(page, page.get_by_role("button", name="remove all").click)
     assert arrows(page) == by_cvs()
 
 

@@ -25,7 +25,7 @@ def test_names_that_every_object_has_are_names_of_columns(bench, tmp_path):
     page = bench(path)
     assert arrows(page) == learned(frame, "auto")
     method(page, "cvs")
-    assert page.locator("#columns .unit").all_inner_texts() == ["own unit"] * len(INHERITED)
+    assert page.locator("#columns .unit").all_inner_texts() == ["original unit"] * len(INHERITED)
 
     for name in INHERITED:
         assert rescale(page, name, "×10")

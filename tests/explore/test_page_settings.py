@@ -21,7 +21,7 @@ def learned(method, data="marks", **settings):
 
 def test_every_method_and_setting_gives_what_learn_gives(bench):
     page = bench("marks")
-    assert "took pooled" in page.locator(".about").inner_text()
+    assert "chose pooled" in page.locator(".about").inner_text()
     setting(page, "units", "commensurable")
     assert arrows(page) == learned("auto", units="commensurable")
     method(page, "pc")
@@ -41,7 +41,7 @@ def test_every_method_and_setting_gives_what_learn_gives(bench):
     assert "parents='bic'" in page.locator("#refused").inner_text()
     assert page.locator("#set-parents").input_value() == "test"
     assert arrows(page) == learned("cvs", **kept)
-    answered(page, page.get_by_role("button", name="back to usual values").click)
+    answered(page, page.get_by_role("button", name="reset to defaults").click)
     assert arrows(page) == learned("cvs")
     expect(page.locator("#refused")).to_be_hidden()
     assert page.locator("#usual").is_disabled()
@@ -135,12 +135,12 @@ def test_the_forecast_comes_when_nothing_changes_and_a_change_ends_that_of_the_s
     page.route("**/api/verdict", lambda route: None)  # a forecast that takes for ever
     with page.expect_request(is_forecast):
         method(page, "cvs")
-    expect(page.locator("#forecast")).to_have_text("working out how often this would be wrong …")
+    expect(page.locator("#forecast")).to_have_text("estimating how often this is wrong …")
     with page.expect_event("requestfailed", is_forecast), page.expect_request(is_forecast):
         setting(page, "alpha", 0.2)
     with page.expect_event("requestfailed", is_forecast), page.expect_request(is_forecast):
         assert not setting(page, "alpha", 2)
-    expect(page.locator("#forecast")).to_contain_text("working out")
+    expect(page.locator("#forecast")).to_contain_text("estimating")
     assert arrows(page) == learned("cvs", five, alpha=0.2)
     page.unroute_all(behavior="ignoreErrors")
     setting(page, "alpha", 0.03)

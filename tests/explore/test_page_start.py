@@ -93,7 +93,7 @@ def test_a_reload_brings_back_what_was_chosen(bench):
     page.keyboard.press("m")
     found = arrows(page)
     assert reloaded(page) == found
-    expect(page.locator("#told")).to_contain_text("before the page was loaded again is back")
+    expect(page.locator("#told")).to_contain_text("choices from before the reload are back")
     expect(page.get_by_role("radio", name="cvs")).to_be_checked()
     assert page.get_by_role("tab", name="matrix").get_attribute("aria-selected") == "true"
     assert page.locator("#undo").is_disabled()
