@@ -33,7 +33,7 @@ def test_units_give_what_the_table_in_these_units_gives(bench):
     turned = [(a, b) for a, b in now if (b, a) in own]
     box = page.locator(".scales")
     assert f"{len(turned)} arrows turned" in box.inner_text()
-    assert "takes what varies least, given the others, to come first" in box.inner_text()
+    assert "puts the variable that varies least, given the others, first" in box.inner_text()
     assert box.locator(".chip").count() == len(turned)
     box.locator(".chip").first.click()
     assert page.locator("#card h3").inner_text() == box.locator(".chip").first.inner_text()

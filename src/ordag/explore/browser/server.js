@@ -46,7 +46,8 @@ export async function file(path, body) {
 export async function stream(path, body, progress = () => {}, signal = undefined) {
   const answer = await reply(path, body, signal, {});
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
+  let rest = "",
+    result;
   try {
     for (;;) {
       const { value, done } = await reader.read();
@@ -55,10 +56,11 @@ export async function stream(path, body, progress = () => {}, signal = undefined
       for (const line of lines.filter((one) => one.trim())) {
         const said = JSON.parse(line);
         if (said.error !== undefined) throw new Refusal(said.error, said.kind ?? "", 200);
-        if (said.result !== undefined) return said.result;
+        if (said.result !== undefined) ({ result } = said);
         if (said.progress) progress(said.progress);
       }
-      if (done) throw new Silence();
+      if (done && result === undefined) throw new Silence();
+      if (done) return result; // at the end of the stream, so that the connection can be used again
     }
   } catch (error) {
     throw isAbort(error) || error instanceof Refusal ? error : new Silence();
