@@ -1,4 +1,4 @@
-"""Processes that share work: how many there are, what each may do, and what comes back from them."""
+"""Share work among processes: how many to use, what each may do, and how their results come back."""
 
 from __future__ import annotations
 
@@ -21,32 +21,33 @@ Batch = TypeVar("Batch")
 Found = TypeVar("Found")
 
 WAVE = 4
-"""Batches per worker that are handed out at once where results only come back all together."""
+"""Batches per worker that are handed out at once where a backend returns all results together."""
 
-
-WATCH = 0.5
-"""Seconds between two looks at whether the parent of a worker is still there."""
+SECONDS_BETWEEN_LOOKS = 0.5
+"""At whether the parent of a worker is still there."""
 
 _watching = threading.Event()
 
 
 def worker_count(workers: int | None) -> int:
-    """How many to use: those asked for, those of a surrounding `joblib.parallel_config`, or one for every core."""
+    """Return how many workers to use: the given number, that of a surrounding `joblib.parallel_config`, or one for every core."""
     if workers is not None and not is_whole(workers, 1):
         raise SettingError(f"workers={short(workers)}: give a whole number, at least one.")
     from joblib import effective_n_jobs
     from joblib.parallel import get_active_backend
 
     configured = get_active_backend()[1]
-    usual = -1 if configured in (None, 1) else configured
-    count = int(effective_n_jobs(usual if workers is None else workers))
+    default = -1 if configured in (None, 1) else configured
+    count = int(effective_n_jobs(default if workers is None else workers))
     return count if workers is None else min(count, workers)
 
 
 @contextmanager
 def as_worker() -> Iterator[None]:
-    """Around work that may run in another process: one thread for linear algebra, so that the digits are the same
-    everywhere; no warnings of ours; and Ctrl-C, which reaches all processes of a terminal, is left to the parent.
+    """Run work that may be in another process.
+
+    Linear algebra has one thread, so that digits are the same everywhere; warnings of Ordag are off; and Ctrl-C, which reaches all
+    processes of a terminal, is left to the parent.
     """
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -59,21 +60,22 @@ def as_worker() -> Iterator[None]:
 
 
 def end_with_parent() -> None:
-    """Let a worker end soon after its parent, which may be killed without a chance to say so.
+    """Let a worker end soon after its parent, even one that was killed.
 
-    Waiting for the next task it would stay, and with it what joblib keeps in shared memory: that is removed after the last worker.
+    Else the worker would wait for its next task for ever, and what joblib has in shared memory would stay: it is removed after the last
+    worker.
     """
     parent = parent_process()
     if parent is None or parent.pid is None or sys.platform == "win32" or _watching.is_set():
         return
     if os.getppid() == parent.pid or not _is_there(parent.pid):  # else something stands between the two
         _watching.set()
-        threading.Thread(target=_watch, args=[parent.pid], name="ordag-parent", daemon=True).start()
+        threading.Thread(target=_watch, args=[parent.pid], daemon=True).start()
 
 
 def _watch(parent: int) -> None:
     while os.getppid() == parent:
-        time.sleep(WATCH)
+        time.sleep(SECONDS_BETWEEN_LOOKS)
     os._exit(1)
 
 
@@ -82,7 +84,7 @@ def _is_there(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # somebody else's
+    except OSError:  # a process of another user
         return True
     return True
 
@@ -90,7 +92,7 @@ def _is_there(pid: int) -> bool:
 def in_parallel(
     work: Callable[[Batch], Found], batches: Sequence[Batch], workers: int, *, ordered: bool
 ) -> Generator[Found, None, None]:
-    """What `work` makes of each batch, by any backend of joblib: in order, or else as the results come."""
+    """Yield what `work` makes of each batch, by any backend of joblib: in order, or else as the results come."""
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
 
@@ -106,7 +108,7 @@ def in_parallel(
                 yield from parallel(calls[start : start + wave])
             except BrokenExecutor as error:
                 raise WorkerError(
-                    "A worker process was killed, most often for want of memory: with fewer workers (workers=1) less is needed."
+                    "A worker process was killed, most often because memory ran out: use fewer workers (workers=1), which need less."
                 ) from error
 
 
@@ -117,7 +119,7 @@ def _called(work: Callable[[Batch], Found], batch: Batch) -> Found:
 
 @contextmanager
 def stopped_after(results: Generator[Found, None, None]) -> Iterator[Iterator[Found]]:
-    """However it ends, the workers are told to stop at once; that this cancels tasks needs no warning by joblib."""
+    """Stop the workers when the block ends, however it ends, without joblib's warning about cancelled tasks."""
     try:
         yield results
     finally:

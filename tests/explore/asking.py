@@ -45,10 +45,10 @@ def arrows(document):
 
 
 @contextmanager
-def answering(desk):
+def answering(workbench):
     """A server in a thread of this process; gives where it answers."""
     with listen("127.0.0.1", 0) as listening:
-        one = server(desk, TOKEN, listening)
+        one = server(workbench, TOKEN, listening)
         thread = threading.Thread(target=one.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
@@ -62,6 +62,14 @@ def finished(work, *given):
     """What an asynchronous function comes to. In a thread: in the one of the tests the event loop of the browser may run."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(anyio.run, work, *given).result()
+
+
+def ask(client, state, **options):
+    """The answer to a state: its document, and what its units change."""
+    response = client.post("api/answer", json={"state": state, **options})
+    assert response.status_code == 200, response.text
+    _, last = lines(response)
+    return last["result"]
 
 
 def lines(response):

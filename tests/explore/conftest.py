@@ -1,4 +1,4 @@
-"""A desk and servers of the workbench in this process, and pages of them in a browser."""
+"""A workbench and servers of the workbench in this process, and pages of them in a browser."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from functools import cache
 import pytest
 from asking import TOKEN, answering, caller
 
-from ordag.explore.desk import Desk
 from ordag.explore.tables import Tables
+from ordag.explore.workbench import Workbench
 
 PATIENCE = 180_000
 """Milliseconds to wait for what must come: a busy machine is slow, and nothing here is about time."""
 
 
 @pytest.fixture(scope="session")
-def desk():
-    """A desk without a table, for tables of up to a megabyte."""
-    with closing(Desk(Tables(2**20))) as one:
+def workbench():
+    """A workbench without a table, for tables of up to a megabyte."""
+    with closing(Workbench(Tables(2**20))) as one:
         yield one
 
 
 @pytest.fixture(scope="session")
-def address(desk):
-    """Where a server of that desk answers."""
-    with answering(desk) as found:
+def address(workbench):
+    """Where a server of that workbench answers."""
+    with answering(workbench) as found:
         yield found
 
 
@@ -46,8 +46,8 @@ def serving():
             tables = Tables(2**28)
             if data is not None:
                 tables.start_with(str(data), getattr(data, "name", data), {})
-            desk = open_yet.enter_context(closing(Desk(tables)))
-            return f"{open_yet.enter_context(answering(desk))}/{TOKEN}/"
+            workbench = open_yet.enter_context(closing(Workbench(tables)))
+            return f"{open_yet.enter_context(answering(workbench))}/{TOKEN}/"
 
         yield address
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from asking import TOKEN
 
-from ordag.explore.connections import Connection
+from ordag.explore.guard import Connection
 from ordag.explore.serve import listen, server
 
 pytestmark = pytest.mark.system
@@ -35,9 +35,9 @@ class Exhausted(socket.socket):
 
 
 @contextmanager
-def answering(desk, listening):
+def answering(workbench, listening):
     """A server on a socket; gives its port."""
-    one = server(desk, TOKEN, listening)
+    one = server(workbench, TOKEN, listening)
     thread = threading.Thread(target=one.run, kwargs={"sockets": [listening]})
     thread.start()
     try:
@@ -48,9 +48,9 @@ def answering(desk, listening):
 
 
 @pytest.fixture
-def port(desk, monkeypatch):
+def port(workbench, monkeypatch):
     monkeypatch.setattr(Connection, "patience", 10 * PATIENCE)
-    with listen("127.0.0.1", 0) as listening, answering(desk, listening) as found:
+    with listen("127.0.0.1", 0) as listening, answering(workbench, listening) as found:
         yield found
 
 
@@ -105,9 +105,9 @@ def test_who_waits_longest_makes_room(port, monkeypatch):
         one.close()
 
 
-def test_that_the_system_is_exhausted_is_one_line(desk, monkeypatch, capsys, caplog):
+def test_that_the_system_is_exhausted_is_one_line(workbench, monkeypatch, capsys, caplog):
     monkeypatch.setattr("asyncio.constants.ACCEPT_RETRY_DELAY", 0.0)
-    with Exhausted(fileno=listen("127.0.0.1", 0).detach()) as listening, answering(desk, listening) as port:
+    with Exhausted(fileno=listen("127.0.0.1", 0).detach()) as listening, answering(workbench, listening) as port:
         with httpx.Client(timeout=PATIENCE) as client:
             assert client.get(f"http://127.0.0.1:{port}/{TOKEN}/api/start").status_code == 200
         assert listening.times == 0

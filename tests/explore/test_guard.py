@@ -125,7 +125,8 @@ def raw(address, path, method="GET"):
 
 
 @pytest.mark.parametrize(
-    "name", ["nothing.js", "..%2f..%2fdesk.py", "%2e%2e/desk.py", "desk.py", "..", "%2fetc%2fpasswd", "page.css%00"]
+    "name",
+    ["nothing.js", "..%2f..%2fdesk.py", "%2e%2e/workbench.py", "workbench.py", "..", "%2fetc%2fpasswd", "page.css%00"],
 )
 def test_no_file_but_those_of_the_page_is_served(address, name):
     assert raw(address, f"/{TOKEN}/browser/{name}")[0] == 404

@@ -11,13 +11,11 @@ from contextlib import suppress
 import anyio
 import psutil
 import pytest
-from asking import finished, lines, state
+from asking import ask, finished, lines, state
 
 import ordag
 from ordag.errors import SettingError
-from ordag.explore.crew import WAITING, Crew, TaskError, WorkError
-from ordag.explore.desk import Desk
-from ordag.explore.tables import Tables
+from ordag.explore.pool import WAITING, ProcessPool, TaskError, WorkError
 from ordag.show.export import content
 from ordag.words import News
 
@@ -38,8 +36,8 @@ def test_a_bootstrap_is_that_of_the_library(client):
 
 @pytest.mark.parametrize("method", ["pooled", "gds"])
 def test_resamples_have_the_seed_of_the_method_and_leave_its_graph_alone(client, method):
-    chosen = state("sachs", method=method, settings={"seed": 2}, columns=["raf", "mek", "erk", "akt", "pka", "pkc"])
-    shown = client.post("api/answer", json={"state": chosen}).json()["document"]
+    chosen = state("sachs", method=method, settings={"seed": 2}, columns=["raf", "mek", "erk", "akt"])
+    shown = ask(client, chosen)["document"]
     _, last = lines(client.post("api/jobs/bootstrap", json={"state": chosen, "replicates": 4, "seed": 0}))
     told = last["result"]["document"]
     assert (last["result"]["seed"], last["result"]["replicates"]) == (2, 4)
@@ -113,74 +111,74 @@ def test_a_class_has_no_equations_to_check(client):
     assert "class of graphs" in last["error"]
 
 
-# Tasks for a crew; a worker finds them by their names.
+# Tasks for a pool; a worker finds them by their names.
 
 
-def counting(*, tell):
-    tell(News("half", 0.5))
+def counting(*, progress):
+    progress(News("half", 0.5))
     return os.getpid()
 
 
-def refusing(*, tell):
+def refusing(*, progress):
     raise SettingError("This is not to be.")
 
 
-def failing(*, tell):
+def failing(*, progress):
     raise RuntimeError("secret")
 
 
-def dying(*, tell):
+def dying(*, progress):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def lasting(*, tell):
-    tell(str(os.getpid()))
+def lasting(*, progress):
+    progress(str(os.getpid()))
     while True:
         time.sleep(0.01)
 
 
 @pytest.fixture
-def crew():
-    one = Crew(2)
+def pool():
+    one = ProcessPool(2)
     yield one
     one.close()
 
 
-def run(crew, *task, hear=None):
+def run(pool, *task, progress=None):
     async def work():
-        return await crew.run(*task, hear=hear)
+        return await pool.run(*task, progress=progress)
 
     return finished(work)
 
 
-def test_a_worker_waits_for_the_next_task(crew):
+def test_a_worker_waits_for_the_next_task(pool):
     heard = []
 
-    async def hear(news):
+    async def progress(news):
         heard.append((str(news), news.share))
 
-    assert run(crew, counting, hear=hear) == run(crew, counting) != os.getpid()
+    assert run(pool, counting, progress=progress) == run(pool, counting) != os.getpid()
     assert heard == [("half", 0.5)]
 
 
-def test_what_goes_wrong_is_a_sentence(crew):
+def test_what_goes_wrong_is_a_sentence(pool):
     with pytest.raises(TaskError, match="not to be") as refused:
-        run(crew, refusing)
+        run(pool, refusing)
     assert refused.value.kind == "SettingError"
     with pytest.raises(WorkError, match=r"fault in Ordag \(RuntimeError\)") as failed:
-        run(crew, failing)
+        run(pool, failing)
     assert "secret" not in str(failed.value)
     with pytest.raises(WorkError, match="ended before it was done"):
-        run(crew, dying)
-    assert run(crew, counting)  # by another one
+        run(pool, dying)
+    assert run(pool, counting)  # by another one
 
 
-def test_a_worker_that_died_while_it_was_idle_is_replaced(crew):
-    first = run(crew, counting)
-    (worker,) = crew._workers
+def test_a_worker_that_died_while_it_was_idle_is_replaced(pool):
+    first = run(pool, counting)
+    (worker,) = pool._processes
     os.kill(first, signal.SIGKILL)
     worker.process.join()
-    assert run(crew, counting) != first
+    assert run(pool, counting) != first
 
 
 def wait_for_end(pid):
@@ -191,24 +189,24 @@ def wait_for_end(pid):
             time.sleep(0.01)
 
 
-def test_work_that_nobody_waits_for_is_killed(crew):
+def test_work_that_nobody_waits_for_is_killed(pool):
     heard = []
 
     async def begin():
         async with anyio.create_task_group() as group:
 
-            async def hear(news):
+            async def progress(news):
                 heard.append(int(news))
                 group.cancel_scope.cancel()
 
-            await crew.run(lasting, hear=hear)
+            await pool.run(lasting, progress=progress)
 
     finished(begin)
     wait_for_end(heard[0])
 
 
 def test_more_work_than_processes_waits_its_turn():
-    crew, heard = Crew(1), []
+    pool, heard = ProcessPool(1), []
 
     async def both():
         async with anyio.create_task_group() as group:
@@ -217,76 +215,22 @@ def test_more_work_than_processes_waits_its_turn():
             async def begun(_):
                 ready.set()
 
-            group.start_soon(lambda: crew.run(lasting, hear=begun))
+            group.start_soon(lambda: pool.run(lasting, progress=begun))
             await ready.wait()
 
-            async def hear(news):
+            async def progress(news):
                 heard.append(news)
                 group.cancel_scope.cancel()
 
-            await crew.run(counting, hear=hear)
+            await pool.run(counting, progress=progress)
 
     finished(both)
-    crew.close()
+    pool.close()
     assert heard == [WAITING]
 
 
 def test_no_process_is_left_when_a_crew_is_closed():
-    crew = Crew(2)
-    pid = run(crew, counting)
-    crew.close()
+    pool = ProcessPool(2)
+    pid = run(pool, counting)
+    pool.close()
     wait_for_end(pid)
-
-
-def test_a_worker_that_was_killed_is_replaced_before_it_is_asked_for(crew):
-    with pytest.raises(WorkError):
-        run(crew, dying)
-    while not crew._idle:
-        time.sleep(0.01)
-    (ready,) = crew._idle
-    assert run(crew, counting) == ready.process.pid
-
-
-@pytest.mark.parametrize("given_up", [False, True])
-def test_a_search_that_two_wait_for_is_made_once(monkeypatch, given_up):
-    """Where the first of them no longer wants it, the second has it made."""
-    desk, begun = Desk(Tables(2**20)), []
-    run = desk._quick.run
-
-    async def noted(task, *given, **more):
-        begun.append(task)
-        await gate[0].wait()
-        return await run(task, *given, **more)
-
-    monkeypatch.setattr(desk._quick, "run", noted)
-    found, gate = [], []
-
-    async def both():
-        gate.append(anyio.Event())
-        asked = await desk.asked(state("sachs", method="gds"))
-
-        async def wait_for_it():
-            found.append(await desk.fit(asked))
-
-        async with anyio.create_task_group() as group:
-            first = anyio.CancelScope()
-
-            async def perhaps_given_up():
-                with first:
-                    await wait_for_it()
-
-            group.start_soon(perhaps_given_up)
-            while not begun:
-                await anyio.sleep(0.001)
-            group.start_soon(wait_for_it)
-            while not desk._searched[asked.key].statistics().tasks_waiting:
-                await anyio.sleep(0)
-            if given_up:
-                first.cancel()
-            gate[0].set()
-
-    finished(both)
-    desk.close()
-    assert len(begun) == 1 + given_up
-    assert len(found) == 2 - given_up
-    assert all(one.graph == ordag.learn("sachs", "gds").graph for one in found)

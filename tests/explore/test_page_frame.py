@@ -15,8 +15,8 @@ from playwright.sync_api import expect
 
 import ordag
 from ordag.data.datasets import load
-from ordag.explore.desk import Desk
 from ordag.explore.tables import Tables
+from ordag.explore.workbench import Workbench
 from ordag.words import shown
 
 pytestmark = pytest.mark.system
@@ -141,7 +141,7 @@ def test_undo_and_redo_by_keys_and_buttons(bench):
     assert page.locator("#told").inner_text().startswith("Undone: method ges.")
     answered(page, page.locator("#undo").click)
     assert arrows(page) == start
-    assert column(page, "algebra").locator(".unit").inner_text().startswith("own unit")
+    assert column(page, "algebra").locator(".unit").inner_text().startswith("original unit")
     assert page.locator("#undo").is_disabled()
     answered(page, lambda: page.keyboard.press("Control+Shift+Z"))
     assert arrows(page) == turned
@@ -287,7 +287,7 @@ def test_without_an_answer_there_is_a_sentence_and_another_try(watched, serving)
     expect(page.locator("#trouble")).to_be_hidden()
     page.route("**/api/answer", lambda route: route.abort("connectionrefused"))
     page.get_by_role("radio", name="ges").click()
-    page.locator("#trouble").get_by_role("button", name="leave it").click()
+    page.locator("#trouble").get_by_role("button", name="cancel").click()
     assert page.get_by_role("radio", name="cvs").get_attribute("aria-checked") == "true"
     assert arrows(page) == learned(method="cvs")
     one.troubles = [trouble for trouble in one.troubles if "ERR_CONNECTION_REFUSED" not in trouble]
@@ -318,13 +318,13 @@ def test_a_server_that_answers_again_is_no_trouble_any_more(watched, serving):
 def test_a_server_that_has_ended_is_told_of(watched):
     one, tables = watched(), Tables(2**20)
     tables.start_with("marks", "marks", {})
-    with closing(Desk(tables)) as desk, answering(desk) as address:
+    with closing(Workbench(tables)) as workbench, answering(workbench) as address:
         page = one.open(f"{address}/{TOKEN}/")
         expect(page.locator("#forecast")).to_have_text("")
     come_back(page)
     expect(page.locator("#trouble")).to_contain_text("ordag explore")
     page.get_by_role("radio", name="cvs").click()
-    expect(page.locator("#trouble")).to_contain_text("leave it")
+    expect(page.locator("#trouble")).to_contain_text("cancel")
     one.troubles = [trouble for trouble in one.troubles if "ERR_CONNECTION_REFUSED" not in trouble]
 
 

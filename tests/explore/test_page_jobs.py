@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from acts import method
 from asking import TOKEN
-from browser.pages import table
 from budgets import thorough
 from chromium import PATIENCE
 from hands import action, answered, arrows, choose_arrow
@@ -51,11 +50,12 @@ def support_in_file(page):
 
 def test_resamples_give_support_until_something_changes(bench):
     page = bench("marks")
+    method(page, "cvs")
     assert supports(page) is None
     page.get_by_label("How many resamples").fill("30")
     begin(page, "Resamples")
     page.get_by_text("the support of 30 resamples (seed 0)").wait_for()
-    found = ordag.bootstrap("marks", replicates=30, seed=0)
+    found = ordag.bootstrap("marks", method="cvs", replicates=30, seed=0)
     expected = {(row.source, row.target): row.support for row in found.edges.itertuples()}
     shown = supports(page)
     assert set(shown) == arrows(page)
@@ -76,9 +76,10 @@ def test_resamples_give_support_until_something_changes(bench):
 
 def test_checks_have_findings_with_pictures(bench):
     page = bench("marks")
+    method(page, "cvs")
     begin(page, "Checks")
     page.locator("#checks-body .finding").first.wait_for()
-    found = ordag.check("marks")
+    found = ordag.check("marks", method="cvs")
     page.locator("#checks-body details").evaluate_all("all => all.forEach(one => { one.open = true })")
     titles = page.locator("#checks-body .finding h3, #scales-body .finding h3").all_text_contents()
     assert len(titles) == len(found.findings)
@@ -106,16 +107,8 @@ def test_methods_side_by_side(bench):
     assert form.locator(".old").text_content()
 
 
-@pytest.fixture(scope="module")
-def large(tmp_path_factory):
-    """A table on which resamples take far longer than any test waits."""
-    path = tmp_path_factory.mktemp("large") / "large.csv"
-    table(60, 400, degree=3.0).to_csv(path, index=False)
-    return path
-
-
-def test_work_says_how_far_it_is_and_can_be_stopped(bench, large):
-    page = bench(large)
+def test_work_says_how_far_it_is_and_can_be_stopped(bench):
+    page = bench("marks")
     page.get_by_label("How many resamples").fill("100000")
     begin(page, "Resamples")
     begin(page, "Checks")
@@ -160,9 +153,9 @@ def test_what_cannot_be_done_is_said(bench, tmp_path):
     assert "replicates=1" in part(page, "Resamples").locator(".old").inner_text()
 
 
-def busy(desk):
+def busy(workbench):
     """The processes of a server that work on something."""
-    return {worker.process for crew in (desk._quick, desk._long) for worker in crew._workers - set(crew._idle)}
+    return {one.process for pool in (workbench._answers, workbench._jobs) for one in pool._processes - set(pool._idle)}
 
 
 def eventually(done):
@@ -173,11 +166,11 @@ def eventually(done):
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("work", ["job", thorough("change")])
-def test_a_closed_tab_ends_its_work(watched, desk, address, work):
+@pytest.mark.parametrize(("work", "data"), [("job", "marks"), thorough("change", "sachs")])
+def test_a_closed_tab_ends_its_work(watched, workbench, address, work, data):
     page, other = (watched().open(f"{address}/{TOKEN}/", "#welcome .drop") for _ in range(2))
     for one in (page, other):
-        one.get_by_role("button", name="sachs").click()
+        one.get_by_role("button", name=data).click()
         one.locator("#again-body code").first.wait_for()
         expect(one.locator("#forecast")).to_have_text("")
     if work == "job":
@@ -190,9 +183,9 @@ def test_a_closed_tab_ends_its_work(watched, desk, address, work):
         page.locator("#set-kicks").fill("100000000")
         page.locator("#set-kicks").press("Tab")
         page.locator("#told").get_by_role("button", name="stop").wait_for()
-    eventually(lambda: len(busy(desk)) == 1)
-    (process,) = busy(desk)
+    eventually(lambda: len(busy(workbench)) == 1)
+    (process,) = busy(workbench)
     page.close()
-    eventually(lambda: not process.is_alive() and not busy(desk))
+    eventually(lambda: not process.is_alive() and not busy(workbench))
     method(other, "cvs")
-    assert arrows(other) == {*ordag.learn("sachs", "cvs").graph.directed}
+    assert arrows(other) == {*ordag.learn(data, "cvs").graph.directed}

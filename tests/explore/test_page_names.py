@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from acts import column, rescale
+from acts import column, method, rescale
 from browser.pages import INHERITED, inherited
 from hands import action, answered, arrows, choose_arrow, choose_variable
 from playwright.sync_api import expect
@@ -15,16 +15,17 @@ import ordag
 pytestmark = pytest.mark.system
 
 
-def learned(frame, **more):
-    return set(ordag.learn(frame, **more).graph.directed)
+def learned(frame, method="cvs", **more):
+    return set(ordag.learn(frame, method, **more).graph.directed)
 
 
 def test_names_that_every_object_has_are_names_of_columns(bench, tmp_path):
     path, frame = tmp_path / "inherited.csv", inherited()
     frame.to_csv(path, index=False)
     page = bench(path)
-    assert arrows(page) == learned(frame)
-    assert page.locator("#columns .unit").all_inner_texts() == ["own unit"] * len(INHERITED)
+    assert arrows(page) == learned(frame, "auto")
+    method(page, "cvs")
+    assert page.locator("#columns .unit").all_inner_texts() == ["original unit"] * len(INHERITED)
 
     for name in INHERITED:
         assert rescale(page, name, "×10")

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from asking import arrows, lines, state
+from asking import arrows, ask, lines, state
 from browser.pages import table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -22,7 +22,7 @@ from ordag.data.datasets import DATASETS
 from ordag.evidence.verdict import quick_verdict
 from ordag.explore import app
 from ordag.explore.documents import MOST_PATHS
-from ordag.explore.forms import forms
+from ordag.explore.tasks import forms
 from ordag.show.export import content
 from ordag.show.text import false_edges
 
@@ -35,10 +35,8 @@ PATIENCE = 180
 """Seconds to wait for what must come."""
 
 
-def answer(client, first=False, **chosen):
-    found = client.post("api/answer", json={"state": state(**chosen), "layout": False, "first": first})
-    assert found.status_code == 200, found.text
-    return found.json()
+def answer(client, **chosen):
+    return ask(client, state(**chosen))
 
 
 def upload(client, body, name="marks.csv"):
@@ -197,7 +195,7 @@ def test_a_way_that_was_not_offered_is_refused(client, chosen, sentence):
     assert sentence in found.json()["error"]
 
 
-def test_a_file_that_nobody_waits_for_is_read_no_further(client, desk, monkeypatch):
+def test_a_file_that_nobody_waits_for_is_read_no_further(client, workbench, monkeypatch):
     begun, ended = threading.Event(), threading.Event()
 
     def endless(name, body, tell):
@@ -208,7 +206,7 @@ def test_a_file_that_nobody_waits_for_is_read_no_further(client, desk, monkeypat
         finally:
             ended.set()
 
-    monkeypatch.setattr(desk.tables, "upload", endless)
+    monkeypatch.setattr(workbench.tables, "upload", endless)
     tab = HTTPConnection(client.base_url.host, client.base_url.port)
     tab.request("POST", f"{client.base_url.path}api/data", CSV)
     assert begun.wait(PATIENCE)
@@ -219,10 +217,10 @@ def test_a_file_that_nobody_waits_for_is_read_no_further(client, desk, monkeypat
 def test_large_requests_and_answers_keep_nobody_waiting(client, monkeypatch):
     """What takes long for its size is done in threads, not where all requests come in."""
     seen = []
-    for name in ("read_json", "as_bytes"):
+    for name in ("read_json", "to_json"):
         work = getattr(app, name)
         monkeypatch.setattr(
-            app, name, lambda given, work=work: (seen.append(threading.current_thread()), work(given))[1]
+            app, name, lambda *given, work=work: (seen.append(threading.current_thread()), work(*given))[1]
         )
     answer(client)
     lines(client.post("api/jobs/bootstrap", json={"state": state(), "replicates": 2}))
@@ -230,12 +228,12 @@ def test_large_requests_and_answers_keep_nobody_waiting(client, monkeypatch):
     assert {one.name for one in seen} == {"AnyIO worker thread"}
 
 
-def test_a_fault_is_a_sentence_wherever_it_happens(client, desk, monkeypatch):
+def test_a_fault_is_a_sentence_wherever_it_happens(client, workbench, monkeypatch):
     def faulty(*_, **__):
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr(desk.tables, "table", faulty)
-    told = client.post("api/answer", json={"state": state(settings={"alpha": 0.123})})
+    monkeypatch.setattr(workbench.tables, "changed", faulty)
+    told = client.post("api/verdict", json={"state": state(settings={"alpha": 0.123})})
     _, last = lines(client.post("api/jobs/check", json={"state": state(settings={"alpha": 0.1234})}))
     assert told.status_code == 500
     for said in (told.json(), last):
@@ -314,14 +312,12 @@ def test_the_verdict_comes_later_and_is_that_of_the_library(client):
 
 
 def test_probabilities_that_have_to_be_sampled_come_with_the_verdict(client):
-    chosen = {"data": "sachs", "method": "pooled", "settings": {"draws": 200}}
-    first = answer(client, first=True, **chosen)
-    assert first["unfinished"]
-    first = first["document"]
+    chosen = {"data": "sachs", "method": "pooled", "settings": {"draws": 20, "graph": "best"}}
+    first = answer(client, **chosen)["document"]
     assert first["verdict"]["pending"]
     assert "probability" not in first["pairs"]
     told = client.post("api/verdict", json={"state": state(**chosen)}).json()
-    fit = ordag.learn("sachs", "pooled", draws=200)
+    fit = ordag.learn("sachs", "pooled", **chosen["settings"])
     assert told["pairs"]["probability"][: fit.graph.edge_count] == [
         float(f"{one:.4g}") for one in fit.edge_columns["probability"]
     ]
@@ -329,15 +325,15 @@ def test_probabilities_that_have_to_be_sampled_come_with_the_verdict(client):
 
 
 def test_before_the_verdict_no_direction_is_called_decided(client):
-    chosen = {"data": "sachs", "method": "pooled", "settings": {"draws": 100}}
-    first = answer(client, first=True, **chosen)["document"]
+    chosen = {"data": "sachs", "method": "pooled", "settings": {"draws": 50, "graph": "best"}}
+    first = answer(client, **chosen)["document"]
     assert first["verdict"]["badge"] == "being weighed"
     assert {
         reason for reason, kind in zip(first["pairs"]["reason"], first["pairs"]["kind"], strict=True) if kind == "arrow"
     } == {"pending"}
     assert not [sentence for sentence in first["found"] if "open" in sentence]
     told = client.post("api/verdict", json={"state": state(**chosen)}).json()
-    fit = ordag.learn("sachs", "pooled", draws=100)
+    fit = ordag.learn("sachs", "pooled", **chosen["settings"])
     assert told["pairs"]["reason"][: fit.graph.edge_count] == list(fit.edge_columns["reason"])
     assert "wrong" in told["verdict"]["badge"]
     assert "open" in told["verdict"]["short"]
@@ -362,46 +358,14 @@ def test_false_edges_that_take_time_to_count_come_with_the_verdict(client):
     assert (again["notes"], again["warnings"], again["verdict"]["pending"]) == (told["notes"], told["warnings"], False)
 
 
-def test_the_first_graph_of_a_search_is_there_before_its_last(client):
+def test_a_search_says_how_far_it_is(client):
     data = table(9, 300, degree=4.0, seed=0)
     described = upload(client, data.to_csv(index=False).encode(), "nine.csv").json()
-    asked = {"state": state(described, method="gds", transform={data.columns[3]: 10.0}), "layout": False}
     scaled = {"transform": {data.columns[3]: 10.0}}
-    first = client.post("api/answer", json={**asked, "first": True}).json()
-    early, late = (ordag.learn(data, "gds", **scaled, **more) for more in ({"strategy": "steepest"}, {}))
-    assert set(early.graph.directed) != set(late.graph.directed)
-    assert first["unfinished"]
-    assert sorted(arrows(first["document"])) == sorted(early.graph.directed)
-    assert "steepest" not in first["document"]["again"]["python"]
-    last = client.post("api/answer", json=asked).json()
-    assert not last["unfinished"]
-    assert sorted(arrows(last["document"])) == sorted(late.graph.directed)
-    assert last["document"]["again"] == first["document"]["again"]
-    assert client.post("api/answer", json={**asked, "first": True}).json()["document"] == last["document"]
-
-
-def test_before_a_test_that_sees_the_rows_there_is_the_usual_one(client):
-    asked = {"state": state(settings={"test": "distance-correlation", "alpha": 0.03}), "layout": False}
-    first = client.post("api/answer", json={**asked, "first": True}).json()
-    last = client.post("api/answer", json=asked).json()
-    usual, rows = (ordag.learn("marks", "cvs", alpha=0.03, **more) for more in ({}, {"test": "distance-correlation"}))
-    assert (first["unfinished"], last["unfinished"]) == (True, False)
-    assert sorted(arrows(first["document"])) == sorted(usual.graph.directed)
-    assert sorted(arrows(last["document"])) == sorted(rows.graph.directed)
-
-
-@pytest.mark.parametrize(
-    "chosen",
-    [
-        {"method": "pooled", "settings": {"draws": 0}},
-        {"method": "gds"},
-        {"method": "gds", "settings": {"strategy": "steepest"}},
-    ],
-)
-def test_what_takes_no_time_has_no_first_graph(client, chosen):
-    data = "sachs" if "settings" in chosen else "marks"
-    found = client.post("api/answer", json={"state": state(data, **chosen), "layout": False, "first": True}).json()
-    assert found["unfinished"] is False
+    news, last = lines(client.post("api/answer", json={"state": state(described, method="gds", **scaled)}))
+    assert news[0]["words"].startswith("GDS: ")
+    expected = ordag.learn(data, "gds", **scaled).graph.directed
+    assert sorted(arrows(last["result"]["document"])) == sorted(expected)
 
 
 def test_a_change_of_units_says_which_arrows_turn_and_why(client):
@@ -514,7 +478,7 @@ def test_what_makes_the_answer_again(client):
     python = client.post("api/export", json={"state": asked, "form": "python"}).text
     space = {}
     exec(python.replace("fit.report(", "str("), space)  # the line that would write a file
-    told = client.post("api/answer", json={"state": asked}).json()["document"]
+    told = ask(client, asked)["document"]
     assert sorted(arrows(told)) == sorted(space["fit"].graph.directed)
     assert told["again"]["python"] == python.strip()
     text = client.post("api/export", json={"state": asked, "form": "knowledge"}).text
@@ -565,6 +529,7 @@ def test_no_state_is_a_fault(client, part, value):
     assert said.status_code in (200, 400, 404, 422), said.text
     if said.status_code != 200:
         assert set(said.json()) == {"error", "kind"}
+    assert "fault in Ordag" not in said.text
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -576,3 +541,4 @@ def test_no_request_is_a_fault(client, path, value):
     headers = {"Content-Type": "application/json"}
     said = client.post(f"api/{path}", content=json.dumps(value), headers=headers)
     assert said.status_code in (200, 400, 422), said.text
+    assert "fault in Ordag" not in said.text

@@ -13,15 +13,15 @@ from contextlib import ExitStack, closing, suppress
 
 import psutil
 import pytest
-from asking import TOKEN, answering, caller, state
+from asking import TOKEN, answering, ask, caller, state
 
-from ordag.explore.desk import Desk
 from ordag.explore.serve import serve, server
 from ordag.explore.tables import Tables
+from ordag.explore.workbench import Workbench
 
 pytestmark = pytest.mark.system
 
-SLOW = {"state": state(method="pooled"), "replicates": 100_000}
+SLOW = {"state": state(), "replicates": 100_000}
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def explored(run, monkeypatch):
             served = []
             monkeypatch.setattr("ordag.explore.serve.serve", lambda tables, **_: served.append(tables))
             said = run("explore", "--no-browser", *words)[2]
-            address = open_yet.enter_context(answering(open_yet.enter_context(closing(Desk(*served)))))
+            address = open_yet.enter_context(answering(open_yet.enter_context(closing(Workbench(*served)))))
             return said, open_yet.enter_context(caller(f"{address}/{TOKEN}/"))
 
         yield begin
@@ -159,7 +159,7 @@ def test_a_port_in_use_is_said(run):
     assert "--port" in err
 
 
-def test_a_server_at_the_port_of_http_is_known_without_it(desk):
+def test_a_server_at_the_port_of_http_is_known_without_it(workbench):
     class Listening:
         def __init__(self, port):
             self.port = port
@@ -168,7 +168,7 @@ def test_a_server_at_the_port_of_http_is_known_without_it(desk):
             return "127.0.0.1", self.port
 
     def hosts(port):
-        return server(desk, TOKEN, Listening(port), "Machine.example").config.app.hosts
+        return server(workbench, TOKEN, Listening(port), "Machine.example").config.app.hosts
 
     assert {"127.0.0.1", "127.0.0.1:80", "[::1]", "machine.example", "machine.example:80"} < hosts(80)
     assert "127.0.0.1" not in hosts(8080)
@@ -193,8 +193,7 @@ def test_units_and_reading_are_taken_from_the_command_line(explored, tmp_path):
     assert said == ""
     told = client.get("api/start").json()["data"]
     assert (told["names"], told["rows"], told["transform"]) == (["a", "c"], 60, {"a": 10.0})
-    asked = {"state": state(told, transform=told["transform"])}
-    document = client.post("api/answer", json=asked).json()["document"]
+    document = ask(client, state(told, transform=told["transform"]))["document"]
     assert "separator=';'" in document["again"]["python"]
 
 

@@ -14,10 +14,9 @@ from asking import finished, state
 import ordag
 from ordag.data.datasets import DATASETS
 from ordag.errors import DataError
-from ordag.explore.cache import Cache
-from ordag.explore.desk import NUMBERS, OTHERWISE, Desk, _weight
 from ordag.explore.state import read_state
-from ordag.explore.tables import Tables, numbers_of
+from ordag.explore.tables import Cache, Tables, numbers_of
+from ordag.explore.workbench import MOST_FIT_NUMBERS, OTHER_NUMBERS, Workbench, _weight
 from ordag.show.provenance import OF_BYTES, fingerprint, provenance
 
 
@@ -30,8 +29,8 @@ def text(rows, p, seed=0):
     return written.getvalue()
 
 
-def chosen(held, **changes):
-    return read_state(state({"id": held.id}, **changes)).over(held.table.names)
+def chosen(opened, **changes):
+    return read_state(state({"id": opened.id}, **changes)).for_columns(opened.table.names)
 
 
 @pytest.mark.slow
@@ -39,9 +38,9 @@ def chosen(held, **changes):
 def test_tables_that_had_to_go_are_freed_with_all_that_was_made_of_them(changes):
     tables, alive = Tables(2**12), []
     for seed in range(6):
-        held = tables.upload(f"{seed}.csv", text(200, 3, seed))
-        tables.table(held, chosen(held, **changes))
-        alive.append(weakref.ref(held.data))
+        opened = tables.upload(f"{seed}.csv", text(200, 3, seed))
+        tables.changed(opened, chosen(opened, **changes))
+        alive.append(weakref.ref(opened.request.data))
     gc.collect()
     assert [one() is None for one in alive] == 5 * [True] + [False]
 
@@ -58,19 +57,19 @@ def test_what_is_unwanted_no_longer_counts():
 @pytest.mark.thorough
 def test_fits_are_weighed_with_their_samples_of_rows():
     """More columns in other units than there is room for: those not used for longest are gone."""
-    desk = Desk(Tables(2**24))
-    held = desk.tables.upload("large.csv", text(20_000, 4))
-    room = NUMBERS // held.table.profile.rows.size
-    asked = [state({"id": held.id}, transform={"v0": 2.0 + k}) for k in range(room + 5)]
+    workbench = Workbench(Tables(2**24))
+    opened = workbench.tables.upload("large.csv", text(20_000, 4))
+    room = MOST_FIT_NUMBERS // opened.table.profile.rows.size
+    asked = [state({"id": opened.id}, transform={"v0": 2.0 + k}) for k in range(room + 5)]
 
     async def ask_all():
         for one in asked:
-            await desk.fit(await desk.asked(one))
+            await workbench.fit(await workbench.question(one))
 
     finished(ask_all)
-    desk.close()
-    kept = [fit for fit, _ in desk._fits._held.values()]
-    assert sum(fit.profile.rows.size for fit in kept) <= NUMBERS
+    workbench.close()
+    kept = [fit for fit, _ in workbench._fits._values.values()]
+    assert sum(fit.profile.rows.size for fit in kept) <= MOST_FIT_NUMBERS
     assert 0 < len(kept) < room
 
 
@@ -89,18 +88,18 @@ def test_the_fingerprint_says_what_it_is_of(tmp_path):
         rows[25 * k : 25 * k + 25].to_parquet(tmp_path / f"{k}.parquet")
     file = tmp_path / "0.parquet"
     for path in (tmp_path, file):
-        desk = Desk(Tables(2**20))
-        desk.tables.start_with(str(path), path.name, {})
-        asked = finished(desk.asked, state({"id": desk.tables.first.id}))
-        said = provenance(finished(desk.fit, asked), asked.origin)
-        desk.close()
+        workbench = Workbench(Tables(2**20))
+        workbench.tables.start_with(str(path), path.name, {})
+        asked = finished(workbench.question, state({"id": workbench.tables.first.id}))
+        said = provenance(finished(workbench.fit, asked), asked.origin)
+        workbench.close()
         assert (said["digest"], said["digest_of"]) == fingerprint(ordag.learn(path, "cvs"), path)
         assert (said["digest_of"] == OF_BYTES) == (path == file)
 
 
 def test_a_fit_weighs_its_matrices_its_sample_and_its_resamples():
     fit = ordag.learn("marks", "cvs")
-    alone = 8 * 5**2 + numbers_of(fit.profile) + OTHERWISE
+    alone = 8 * 5**2 + numbers_of(fit.profile) + OTHER_NUMBERS
     assert _weight(fit) == alone
     resampled = ordag.learn("marks", "cvs", bootstrap=3, seed=1, workers=1)
     assert _weight(resampled) == alone + 12 * 5**2 + resampled.bootstrap.places.size
@@ -109,4 +108,4 @@ def test_a_fit_weighs_its_matrices_its_sample_and_its_resamples():
 def test_a_built_in_table_is_not_a_file_with_its_name_and_bytes():
     tables = Tables(2**20)
     uploaded = tables.upload("marks", DATASETS["marks"].path.read_bytes())
-    assert (uploaded.given.builtin, tables.builtin("marks").given.builtin) == (None, "marks")
+    assert (uploaded.request.builtin, tables.builtin("marks").request.builtin) == (None, "marks")

@@ -1,1 +1,1 @@
-"""The workbench: a state of the page in, answers out, over the loopback address; the page itself is in `browser/`."""
+"""The workbench: a server on the loopback address that learns what its page, in `browser/`, asks for."""

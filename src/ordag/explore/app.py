@@ -1,10 +1,9 @@
-"""Requests in, answers out: what is at each address of the workbench."""
+"""`application`: the addresses of the workbench, from requests to responses."""
 
 from __future__ import annotations
 
 import mimetypes
-import time
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from importlib.resources import files
 from typing import Any, TypeVar
@@ -19,60 +18,60 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from ordag.errors import OrdagError
-from ordag.explore.asked import Asked
-from ordag.explore.crew import Hear, TaskError, WorkError, sentence_of
-from ordag.explore.desk import Desk, as_bytes, unread
-from ordag.explore.guard import Guard
+from ordag.explore.pool import AsyncProgress, Progress, TaskError, WorkError, sentence_of
 from ordag.explore.state import RequestError, read_json
-from ordag.explore.tables import Held, NoTableError, Tell, UnreadError
+from ordag.explore.tables import NoTableError, OpenTable, UnreadError
+from ordag.explore.workbench import Question, Workbench, unread
 from ordag.knowledge.files import entries_of
 from ordag.knowledge.knowledge import Knowledge
+from ordag.plain import to_json
 from ordag.words import counted, harmless
 
 Value = TypeVar("Value")
+Endpoint = Callable[[Request], Awaitable[Response]]
 
-STATE_BYTES = 4 * 2**20
+MOST_BODY_BYTES = 4 * 2**20
 """Of a request that is not an upload."""
 
-FOLDERS = ("ordag.explore", "ordag.show")
-"""The packages whose `browser/` holds the files of the page, the first of a name counting."""
+PACKAGES = ("ordag.explore", "ordag.show")
+"""Those whose `browser/` holds the files of the page; of two files with one name the first counts."""
 
 
 class TooLargeError(RequestError):
-    """A body beyond what the server takes."""
+    """A body larger than the server takes."""
 
 
-def application(desk: Desk, token: str, hosts: Collection[str]) -> Guard:
-    """The workbench, for whoever knows the token and comes by one of these hosts."""
-    endpoints = _Endpoints(desk)
-    posts: dict[str, Callable[[Request], Awaitable[Response]]] = {
+def application(workbench: Workbench, token: str) -> Starlette:
+    """Make the application of a workbench, whose addresses begin with the token."""
+    endpoints = _Endpoints(workbench)
+    posts: dict[str, Endpoint] = {
         "data": endpoints.data,
-        "answer": endpoints.answer,
-        "verdict": endpoints.verdict,
-        "effects": endpoints.effects,
-        "effect": endpoints.effect,
-        "export": endpoints.export,
         "knowledge": endpoints.knowledge,
-        "jobs/bootstrap": endpoints.job(desk.bootstrap),
-        "jobs/check": endpoints.job(desk.check),
-        "jobs/compare": endpoints.job(desk.compare),
+        "answer": endpoints.streamed(workbench.answer),
+        "verdict": endpoints.plain(workbench.verdict),
+        "effects": endpoints.plain(workbench.effects, "cause"),
+        "effect": endpoints.plain(workbench.effect, "cause", "effect"),
+        "export": endpoints.export,
+        "jobs/bootstrap": endpoints.streamed(workbench.bootstrap),
+        "jobs/check": endpoints.streamed(workbench.check),
+        "jobs/compare": endpoints.streamed(workbench.compare),
     }
     routes = [
         Route(f"/{token}/", endpoints.page),
         Route(f"/{token}/browser/{{name}}", endpoints.file),
-        Route(f"/{token}/api/start", _guarded(endpoints.start)),
-        *(Route(f"/{token}/api/{name}", _guarded(work), methods=["POST"]) for name, work in posts.items()),
+        Route(f"/{token}/api/start", _with_refusals(endpoints.start)),
+        *(Route(f"/{token}/api/{name}", _with_refusals(one), methods=["POST"]) for name, one in posts.items()),
     ]
-    app = Starlette(routes=routes, exception_handlers={HTTPException: _nothing_there, Exception: _fault})
+    app = Starlette(routes=routes, exception_handlers={HTTPException: _no_such_address})
     app.router.redirect_slashes = False
-    return Guard(app, token, hosts)
+    return app
 
 
 class _Endpoints:
-    """From requests to what the desk is asked, and from what it gives to responses."""
+    """From requests to questions of the workbench, and from its answers to responses."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk, self.files = desk, _page_files()
+    def __init__(self, workbench: Workbench) -> None:
+        self.workbench, self.files = workbench, _page_files()
 
     async def page(self, request: Request) -> Response:
         return self._file("explore.html")
@@ -87,14 +86,14 @@ class _Endpoints:
         return Response(self.files[name](), media_type=f"{kind}; charset=utf-8")
 
     async def start(self, request: Request) -> Response:
-        return await self._json(await self.desk.in_thread(self.desk.start))
+        return await self._json(await self.workbench.in_thread(self.workbench.start))
 
     async def data(self, request: Request) -> Response:
-        """A table: a file that is sent, a built-in one, or one that was refused, by the remedy of this number."""
-        tables = self.desk.tables
-        read: Callable[[Tell], Held]
+        """Open a table: an uploaded file, a built-in table, or a refused table by the number of one of its remedies."""
+        tables = self.workbench.tables
+        read: Callable[[Progress], OpenTable]
         if not request.headers.get("content-type", "").startswith("application/json"):
-            name, body = _name(request, "table.csv"), await _body(request, tables.most_bytes)
+            name, body = _file_name(request, "table.csv"), await _body(request, tables.most_bytes)
             read = partial(tables.upload, name, body)
         else:
             given = await self._read(request)
@@ -102,84 +101,74 @@ class _Endpoints:
                 read = partial(tables.reread, _entry(given, "unread", str), given.get("choice"))
             else:
                 read = partial(tables.builtin, _entry(given, "builtin", str))
-        return await self._json(await _wanted(request, self.desk.reading(lambda tell: read(tell).description)))
+        return await self._json(await _unless_gone(request, self.workbench.open(read)))
 
     async def knowledge(self, request: Request) -> Response:
-        name, body = _name(request, "knowledge.txt"), await _body(request, STATE_BYTES)
-        known = await self.desk.in_thread(lambda: Knowledge.from_dict(entries_of(body, name)))
+        """Read a knowledge file."""
+        name, body = _file_name(request, "knowledge.txt"), await _body(request, MOST_BODY_BYTES)
+        known = await self.workbench.in_thread(lambda: Knowledge.from_dict(entries_of(body, name)))
         empty: dict[str, list[Any]] = {"tiers": [], "required": [], "forbidden": [], "roots": [], "sinks": []}
         return await self._json({"knowledge": empty | known.to_dict()})
 
-    async def answer(self, request: Request) -> Response:
-        given = await self._read(request)
-        began = time.perf_counter()
-        found = await _wanted(request, self._answer(given, began))
-        return Response(found, media_type="application/json")
-
-    async def _answer(self, given: Any, began: float) -> bytes:
-        asked = await self._asked(given)
-        wanted = {name: given.get(name) is True for name in ("layout", "first")}
-        found = await self.desk.answer(asked, **wanted)
-        took = round(1000.0 * (time.perf_counter() - began), 2)
-        return await self._encoded({**found, "milliseconds": took})
-
-    async def verdict(self, request: Request) -> Response:
-        asked = await self._asked(await self._read(request))
-        return await self._json(await _wanted(request, self.desk.verdict(asked)))
-
-    async def effects(self, request: Request) -> Response:
-        given = await self._read(request)
-        asked, cause = await self._asked(given), _entry(given, "cause", str)
-        return await self._json(await _wanted(request, self.desk.effects(asked, cause)))
-
-    async def effect(self, request: Request) -> Response:
-        given = await self._read(request)
-        asked, ends = await self._asked(given), [_entry(given, end, str) for end in ("cause", "effect")]
-        return await self._json(await _wanted(request, self.desk.effect(asked, *ends)))
-
-    async def export(self, request: Request) -> Response:
-        given = await self._read(request)
-        asked, form = await self._asked(given), _entry(given, "form", str)
-        name, content = await _wanted(request, self.desk.export(asked, form, given.get("replicates")))
-        plain = "".join(
-            letter if letter.isascii() and (letter.isalnum() or letter in "._-") else "_" for letter in name
-        )
-        headers = {"Content-Disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"}
-        return Response(content, media_type="application/octet-stream", headers=headers)
-
-    def job(self, work: Callable[..., Awaitable[Any]]) -> Callable[[Request], Awaitable[Response]]:
-        """An endpoint that says how far the work is, and then what came of it."""
+    def plain(self, work: Callable[..., Awaitable[Any]], *names: str) -> Endpoint:
+        """Make an endpoint that answers with JSON; `names` are texts of the request that the work takes."""
 
         async def endpoint(request: Request) -> Response:
             given = await self._read(request)
-            asked = await self._asked(given)
-            options = {name: given.get(name) for name in ("replicates", "methods")}
-            return _Stream(lambda hear: work(asked, hear, **options), self._encoded)
+            texts = [_entry(given, name, str) for name in names]
+            question = await self._question(given)
+            return await self._json(await _unless_gone(request, work(question, *texts)))
 
         return endpoint
 
-    async def _asked(self, given: Any) -> Asked:
-        return await self.desk.asked(_entry(given, "state", dict))
+    def streamed(self, work: Callable[..., Awaitable[Any]]) -> Endpoint:
+        """Make an endpoint that answers with lines of JSON: progress, then the result."""
+
+        async def endpoint(request: Request) -> Response:
+            given = await self._read(request)
+            question = await self._question(given)
+            options = {name: given.get(name) for name in ("layout", "replicates", "methods")}
+            return _Stream(lambda progress: work(question, progress, **options), self._encoded)
+
+        return endpoint
+
+    async def export(self, request: Request) -> Response:
+        """Answer with a file."""
+        given = await self._read(request)
+        form = _entry(given, "form", str)
+        question = await self._question(given)
+        name, content = await _unless_gone(request, self.workbench.export(question, form, given.get("replicates")))
+        ascii_name = "".join(
+            letter if letter.isascii() and (letter.isalnum() or letter in "._-") else "_" for letter in name
+        )
+        disposition = f"attachment; filename=\"{ascii_name}\"; filename*=UTF-8''{quote(name, safe='')}"
+        headers = {"Content-Disposition": disposition}
+        return Response(content, media_type="application/octet-stream", headers=headers)
+
+    async def _question(self, given: Any) -> Question:
+        return await self.workbench.question(_entry(given, "state", dict))
 
     async def _read(self, request: Request) -> Any:
-        """The JSON in a request. In a thread, as there may be a lot of it, and others are not to wait for it."""
-        body = await _body(request, STATE_BYTES)
-        return await self.desk.in_thread(lambda: read_json(body))
+        """Read the JSON of a request, in a thread: a large one would keep other requests waiting."""
+        body = await _body(request, MOST_BODY_BYTES)
+        return await self.workbench.in_thread(lambda: read_json(body))
 
     async def _json(self, value: Mapping[str, Any]) -> Response:
         return Response(await self._encoded(value), media_type="application/json")
 
     async def _encoded(self, value: Mapping[str, Any]) -> bytes:
-        return await self.desk.in_thread(lambda: as_bytes(value))
+        return await self.workbench.in_thread(lambda: to_json(value, None).encode())
 
 
 class _Stream(Response):
-    """Lines of JSON: news, then a result or an error. If the client goes away, so does the work."""
+    """Lines of JSON: progress, then a result or an error. The work ends if the client goes away."""
 
     media_type = "application/x-ndjson"
 
     def __init__(
-        self, work: Callable[[Hear], Awaitable[Any]], encoded: Callable[[Mapping[str, Any]], Awaitable[bytes]]
+        self,
+        work: Callable[[AsyncProgress], Awaitable[Any]],
+        encoded: Callable[[Mapping[str, Any]], Awaitable[bytes]],
     ) -> None:
         super().__init__()
         del self.headers["content-length"]
@@ -188,24 +177,24 @@ class _Stream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
 
-        async def tell(said: Mapping[str, Any], more: bool = True) -> None:
-            line = await self._encoded(said)
+        async def send_line(value: Mapping[str, Any], more: bool = True) -> None:
+            line = await self._encoded(value)
             await send({"type": "http.response.body", "body": line + b"\n", "more_body": more})
 
-        async def hear(news: str) -> None:
-            await tell({"progress": {"share": getattr(news, "share", None), "words": harmless(str(news))}})
+        async def progress(news: str) -> None:
+            await send_line({"progress": {"share": getattr(news, "share", None), "words": harmless(str(news))}})
 
         try:
-            said = {"result": await _wanted(Request(scope, receive), self._work(hear))}
+            last = {"result": await _unless_gone(Request(scope, receive), self._work(progress))}
         except ClientDisconnect:
             return
         except Exception as error:
-            _, said = refusal(error)
-        await tell(said, more=False)
+            _, last = refusal(error)
+        await send_line(last, more=False)
 
 
-async def _wanted(request: Request, work: Awaitable[Value]) -> Value:
-    """What some work comes to; it is stopped, and `ClientDisconnect` raised, when nobody waits for it any more."""
+async def _unless_gone(request: Request, work: Awaitable[Value]) -> Value:
+    """Wait for some work; when the client disconnects, cancel it and raise `ClientDisconnect`."""
     outcome: list[Value] = []
     fault: list[Exception] = []
 
@@ -229,17 +218,17 @@ async def _wanted(request: Request, work: Awaitable[Value]) -> Value:
 
 
 def _page_files() -> Mapping[str, Callable[[], bytes]]:
-    """The files of the page by name. They are those of the packages: no name from outside is ever a path."""
+    """Return the files of the page by name: a name in a request is never used as a path."""
     found: dict[str, Callable[[], bytes]] = {}
-    for package in FOLDERS:
+    for package in PACKAGES:
         for one in files(package).joinpath("browser").iterdir():
             if one.name.endswith((".js", ".css", ".html", ".svg")):
                 found.setdefault(one.name, one.read_bytes)
     return found
 
 
-def _guarded(work: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint: what some work gives, or the sentence that says why there is nothing."""
+def _with_refusals(work: Endpoint) -> Endpoint:
+    """Make an endpoint that answers with a sentence where the work raises an error."""
 
     async def endpoint(request: Request) -> Response:
         try:
@@ -247,7 +236,8 @@ def _guarded(work: Callable[[Request], Awaitable[Response]]) -> Callable[[Reques
         except ClientDisconnect:
             return Response(status_code=400)
         except Exception as error:
-            return await _fault(request, error)
+            status, content = refusal(error)
+            return JSONResponse(content, status)
 
     return endpoint
 
@@ -264,36 +254,27 @@ STATUS: tuple[tuple[type[BaseException], int], ...] = (
 
 
 def refusal(error: Exception) -> tuple[int, dict[str, Any]]:
-    """An error as an answer: its status, its sentence, and what kind it is."""
+    """Return an error as an answer: its status, its sentence, and its kind."""
     status = next(status for kind, status in STATUS if isinstance(error, kind))
     if isinstance(error, UnreadError):
         return status, unread(error)
     kind = error.kind if isinstance(error, TaskError) else type(error).__name__
-    return status, _said(sentence_of(error), kind)
+    return status, {"error": harmless(sentence_of(error)), "kind": kind}
 
 
-def _said(sentence: str, kind: str) -> dict[str, Any]:
-    return {"error": harmless(sentence), "kind": kind}
-
-
-async def _nothing_there(request: Request, error: Exception) -> Response:
+async def _no_such_address(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
     sentence = "This address takes requests of another kind." if status == 405 else "There is nothing at this address."
-    return JSONResponse(_said(sentence, "HTTPException"), status)
-
-
-async def _fault(request: Request, error: Exception) -> Response:
-    status, said = refusal(error)
-    return JSONResponse(said, status)
+    return JSONResponse({"error": sentence, "kind": "HTTPException"}, status)
 
 
 async def _body(request: Request, most: int) -> bytes:
-    """The body of a request, refused as soon as it is too long."""
+    """Read the body of a request, and refuse it as soon as it is too long."""
     too_large = TooLargeError(
         f"The request is larger than {counted(most, 'byte')}, which is the most that is taken here."
     )
-    said = request.headers.get("content-length", "0")
-    if said.isdecimal() and int(said[:20]) > most:
+    announced = request.headers.get("content-length", "0")
+    if announced.isdecimal() and int(announced[:20]) > most:
         raise too_large
     body = bytearray()
     async for chunk in request.stream():
@@ -303,12 +284,12 @@ async def _body(request: Request, most: int) -> bytes:
     return bytes(body)
 
 
-def _name(request: Request, otherwise: str) -> str:
-    """The name of a file that is sent: a label, of no more than a few hundred letters."""
-    return unquote(request.headers.get("x-ordag-name", ""), errors="replace")[-200:] or otherwise
+def _file_name(request: Request, default: str) -> str:
+    """Return the name of an uploaded file, a label of up to 200 letters."""
+    return unquote(request.headers.get("x-ordag-name", ""), errors="replace")[-200:] or default
 
 
-def _entry(asked: Any, name: str, kind: type) -> Any:
-    if not isinstance(asked, dict) or not isinstance(asked.get(name), kind):
+def _entry(given: Any, name: str, kind: type) -> Any:
+    if not isinstance(given, dict) or not isinstance(given.get(name), kind):
         raise RequestError(f"The request has no {name!r}, or one of another kind.")
-    return asked[name]
+    return given[name]

@@ -1,4 +1,4 @@
-"""A fit in, what a page of the workbench shows of it out: the document of the report without what takes long."""
+"""The documents that the page of the workbench shows: those of the report without what takes long, changes of units, and effects."""
 
 from __future__ import annotations
 
@@ -26,24 +26,26 @@ from ordag.total_effects import directed, pair_effect
 from ordag.words import counted, number, shown
 
 LEAST_PAIRS, PAIRS_EACH = 200, 5
-"""Pairs that the graph does not join of which a document tells: so many, or so many for every variable. The page learns again where the
-report moves a level over all pairs."""
+"""Unjoined pairs in a document: so many, or so many for every variable. The report has all of them, to move a level over; the page
+learns again instead."""
 
 LEVEL = 0.95
-"""Of the intervals of total effects."""
+"""Confidence level of the intervals of total effects."""
 
 MOST_PATHS = 20
-"""Paths of an effect that are shown, those of the largest products."""
+"""Paths of an effect that are shown, those with the largest products of weights."""
 
 
 def brief(fit: Fit, origin: Origin, *, layout: bool, whole: bool = False) -> dict[str, Any]:
-    """The document of a fit without findings and histograms, and unless `whole` without what else takes time: the forecast, what directs
-    the arrows of a method that weighs them, and a count of false edges.
+    """Return the document of a fit without findings and histograms.
+
+    Unless `whole`, what else takes time is left out if it is not known yet: the forecast, the reasons of directions that probabilities
+    decide, and the expected false edges.
     """
     pending = not whole and is_pending(fit)
-    quick = _without_counts(_unweighed(fit)) if pending else fit
+    quick = _without_slow_parts(fit) if pending else fit
     verdict = _first_verdict(quick) if pending else fit.verdict
-    said = document(
+    shown_document = document(
         quick,
         origin=origin,
         verdict=verdict,
@@ -51,15 +53,15 @@ def brief(fit: Fit, origin: Origin, *, layout: bool, whole: bool = False) -> dic
         histograms=False,
         most_pairs=max(LEAST_PAIRS, PAIRS_EACH * len(fit.names)),
     )
-    said["verdict"]["pending"] = pending
+    shown_document["verdict"]["pending"] = pending
     if not verdict.weighed:
-        pairs = said["pairs"]
+        pairs = shown_document["pairs"]
         pairs["reason"] = ["pending" if reason == "variance" else reason for reason in pairs["reason"]]
-    return {**said, "raw": list(fit.names)}
+    return {**shown_document, "raw": list(fit.names)}
 
 
 def is_pending(fit: Fit) -> bool:
-    """Whether there is more to say than can be said at once."""
+    """Whether parts of the document take time and are not known yet."""
     if not is_counted(fit):
         return True
     if "verdict" in vars(fit) or not fit.recipe.linear:
@@ -69,31 +71,30 @@ def is_pending(fit: Fit) -> bool:
     return fit.graph.edge_count > 0 and usual_count(fit) > 0
 
 
-def _unweighed(fit: Fit) -> Fit:
-    return fit if fit.posterior is None else replace(fit, posterior=fit.posterior.unweighed())
-
-
-def _without_counts(fit: Fit) -> Fit:
-    if fit.selection is None or is_counted(fit):
-        return fit
-    return replace(fit, selection=replace(fit.selection, expected=math.nan))
+def _without_slow_parts(fit: Fit) -> Fit:
+    """Return a fit without probabilities that have to be sampled, and without a count of false edges that takes time."""
+    if fit.posterior is not None:
+        fit = replace(fit, posterior=fit.posterior.unweighed())
+    if fit.selection is not None and not is_counted(fit):
+        fit = replace(fit, selection=replace(fit.selection, expected=math.nan))
+    return fit
 
 
 def _first_verdict(fit: Fit) -> Verdict:
-    """What can be said of the directions at once."""
+    """Return what is known of the directions at once."""
     if not isinstance(fit.result, PooledResult):
         return quick_verdict(fit, forecast=False)
     spread = spread_sentence(fit.result.spread, fit.settings, compared=bool(fit.result.score.groups))
     return Verdict(None, spread, weighed=False, sentence="What each direction rests on is being worked out.")
 
 
-def judgement(said: Mapping[str, Any], *, pending: bool) -> dict[str, Any]:
-    """Of a document, what is found and how sure it is."""
-    return {"found": said["found"], "verdict": {**said["verdict"], "pending": pending}}
+def judgement(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first sentences of a document and its verdict, which is final."""
+    return {"found": document["found"], "verdict": {**document["verdict"], "pending": False}}
 
 
-def turned(before: Fit, after: Fit) -> dict[str, Any]:
-    """Which edges a change of scales has turned, taken away and brought, by column numbers, and why it can."""
+def scale_changes(before: Fit, after: Fit) -> dict[str, Any]:
+    """List the edges that a change of units turned, removed and added, by column numbers, with a sentence that explains it."""
     old, new = before.graph.adjacency, after.graph.adjacency
     was: Mask = old & ~old.T
     now: Mask = new & ~new.T
@@ -102,25 +103,28 @@ def turned(before: Fit, after: Fit) -> dict[str, Any]:
         "gone": _arrows(old, ~(new | new.T)),
         "new": _arrows(new, ~(old | old.T)),
     }
-    return {**{name: pairs.tolist() for name, pairs in changed.items()}, "sentence": _why(before, after, changed)}
+    return {
+        **{name: pairs.tolist() for name, pairs in changed.items()},
+        "sentence": _scale_sentence(before, after, changed),
+    }
 
 
 def _arrows(adjacency: Mask, where: Mask) -> NDArray[np.intp]:
-    """The edges at these places, lines of a class once."""
+    """List the edges at these entries, each undirected one once."""
     both = adjacency & adjacency.T
     return np.argwhere(where & ((adjacency & ~both) | np.triu(both)))
 
 
-def _why(before: Fit, after: Fit, changed: Mapping[str, NDArray[np.intp]]) -> str:
-    """How much a change of scales does, and what the method rests on, in one or two sentences."""
-    said = [
+def _scale_sentence(before: Fit, after: Fit, changed: Mapping[str, NDArray[np.intp]]) -> str:
+    """Count what a change of units did, and explain why the method allows it."""
+    counts = [
         f"{counted(len(changed[key]), noun)} {word}"
         for key, noun, word in (("turned", "arrow", "turned round"), ("gone", "edge", "gone"), ("new", "edge", "new"))
         if len(changed[key])
     ]
     logs = any(change == "log" for change in after.transform.values())
     what = "the change of units" if not logs else "the change of scales"
-    count = f"Through {what}: {', '.join(said)}." if said else f"No arrow is changed by {what}."
+    count = f"Through {what}: {', '.join(counts)}." if counts else f"No arrow is changed by {what}."
     if after.method != before.method:
         return f"{count} Another method was taken as well."
     if after.method in ("pc", "ges") and after.oriented is None:
@@ -141,7 +145,7 @@ def _why(before: Fit, after: Fit, changed: Mapping[str, NDArray[np.intp]]) -> st
 
 
 def effects_of(fit: Fit, cause: str) -> dict[str, Any]:
-    """The total effects of a variable on all that it reaches, with intervals that take the graph for granted."""
+    """Return the total effects of a variable on its descendants, with intervals that take the graph for granted."""
     i, _ = check_pair(cause, next((name for name in fit.names if name != cause), cause), fit.names)
     found = effects_given_graph(directed(fit), fit.moments.R, LEVEL)
     reached = np.flatnonzero(found.path_found[i])
@@ -160,7 +164,7 @@ def effects_of(fit: Fit, cause: str) -> dict[str, Any]:
 
 
 def effect_of(fit: Fit, cause: str, effect: str) -> dict[str, Any]:
-    """The total effect of one variable on another, and the paths that it runs along.
+    """Return the total effect of one variable on another, and its paths.
 
     The interval is that of `ordag.effect` where the probabilities of arrows are known; else it takes the graph for granted.
     """
@@ -197,10 +201,10 @@ def _effect_sentence(found: Effect, paths: int) -> str:
 
 
 def _paths(B: Array, source: int, target: int) -> tuple[list[tuple[list[int], float]], int]:
-    """The directed paths with the largest absolute products of weights, and how many paths there are.
+    """Find the directed paths with the largest absolute products of weights, and count all paths.
 
-    best[k] is the largest absolute product from k to the target, so the paths come out by their products, largest first, and no more
-    of them are begun than are needed (A* without an estimate that errs).
+    best[k] is the largest absolute product from k to the target. As an exact estimate for A*, it lets the paths come out by their products,
+    largest first, and no more of them are begun than are needed.
     """
     order = topological_order(B != 0)
     count, best = [0] * len(B), np.zeros(len(B))

@@ -1,4 +1,4 @@
-"""`serve`: tables in, a server on the loopback address until somebody stops it."""
+"""`serve`: run the workbench on a socket until SIGINT or SIGTERM."""
 
 from __future__ import annotations
 
@@ -14,40 +14,43 @@ import uvicorn
 
 from ordag.errors import SettingError
 from ordag.explore.app import application
-from ordag.explore.connections import AT_ONCE, Connection, Server
-from ordag.explore.desk import Desk
+from ordag.explore.guard import Connection, Guard, Server
 from ordag.explore.tables import Tables
+from ordag.explore.workbench import Workbench
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
-ANY = "0.0.0.0"
-"""What an empty name would listen on."""
+ALL_ADDRESSES = "0.0.0.0"
+"""What an empty host name listens on."""
 
-HTTP = 80
+HTTP_PORT = 80
 """The port that browsers leave out of the name of a server."""
+
+BACKLOG = 16
+"""Connections that are accepted before those that wait are looked at."""
 
 
 def serve(tables: Tables, *, host: str = "127.0.0.1", port: int = 0, ready: Callable[[str], None]) -> None:
-    """Answer until SIGINT or SIGTERM, which end it at once, whoever is still connected; `ready` is told the address."""
-    with listen(host, port) as listening, closing(Desk(tables)) as desk:
+    """Answer requests until SIGINT or SIGTERM, which end it at once; call `ready` with the address of the page."""
+    with listen(host, port) as listening, closing(Workbench(tables)) as workbench:
         token = secrets.token_urlsafe(24)
-        ready(f"http://{_named(host)}:{listening.getsockname()[1]}/{token}/")
-        answering = server(desk, token, listening, host).serve(sockets=[listening])
+        ready(f"http://{_bracketed(host)}:{listening.getsockname()[1]}/{token}/")
+        answering = server(workbench, token, listening, host).serve(sockets=[listening])
         try:
             asyncio.run(answering)
         finally:
             answering.close()  # Ctrl-C may come before it has begun
 
 
-def server(desk: Desk, token: str, listening: socket.socket, host: str = "127.0.0.1") -> uvicorn.Server:
-    """What answers on a socket, to whoever names it by the loopback address or by the host."""
+def server(workbench: Workbench, token: str, listening: socket.socket, host: str = "127.0.0.1") -> uvicorn.Server:
+    """Make the server of a socket, for requests that name the loopback address or the host."""
     port = listening.getsockname()[1]
-    names = {one.lower() for one in (*LOOPBACK, _named(host))}
-    hosts = {f"{one}:{port}" for one in names} | (names if port == HTTP else set())
+    names = {one.lower() for one in (*LOOPBACK, _bracketed(host))}
+    hosts = {f"{one}:{port}" for one in names} | (names if port == HTTP_PORT else set())
     config = uvicorn.Config(
-        application(desk, token, hosts),
+        Guard(application(workbench, token), token, hosts),
         http=Connection,
-        backlog=AT_ONCE,
+        backlog=BACKLOG,
         ws="none",
         lifespan="off",
         log_level="critical",
@@ -59,24 +62,11 @@ def server(desk: Desk, token: str, listening: socket.socket, host: str = "127.0.
     return Server(config)
 
 
-def _named(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
-
-
-def _refuse_any(host: str, address: str) -> None:
-    """All addresses of the machine are none that a request could name, and nobody who names another would be let in."""
-    if ip_address(address.partition("%")[0]).is_unspecified:
-        raise SettingError(
-            f"host={host!r} stands for all addresses of this machine: give the one, or the name, by which others reach it.",
-            ["host"],
-        )
-
-
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that takes connections; port 0 is any that is free."""
+    """Open a socket that takes connections; port 0 is any free one."""
     try:
-        family, *_, address = socket.getaddrinfo(host or ANY, port, type=socket.SOCK_STREAM)[0]
-        _refuse_any(host, str(address[0]))
+        family, *_, address = socket.getaddrinfo(host or ALL_ADDRESSES, port, type=socket.SOCK_STREAM)[0]
+        _refuse_all_addresses(host, str(address[0]))
         listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # else asyncio leaves Nagle on
         try:
             if sys.platform != "win32":  # there it would let two servers listen on one port
@@ -93,3 +83,16 @@ def listen(host: str, port: int) -> socket.socket:
             "for one that is free."
         ) from error
     return listening
+
+
+def _refuse_all_addresses(host: str, address: str) -> None:
+    """Refuse the address that stands for all of the machine's: no request could name it, and those that name another are turned away."""
+    if ip_address(address.partition("%")[0]).is_unspecified:
+        raise SettingError(
+            f"host={host!r} stands for all addresses of this machine: give the one, or the name, by which others reach it.",
+            ["host"],
+        )
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

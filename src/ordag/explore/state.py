@@ -1,11 +1,11 @@
-"""What a page sends in, a checked `State` out. A state may be a file from anybody, so nothing in it is trusted."""
+"""`State`: what a user has chosen in the page, read from JSON that may come from anywhere, so that everything in it is checked."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,31 +14,38 @@ from ordag.checks import check_choice, short
 from ordag.errors import ColumnError, SettingError
 from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.rules import KEYS
-from ordag.learners.methods import AUTO, METHODS, check_settings, settings_of
+from ordag.learners.methods import (
+    AUTO,
+    METHODS,
+    POOLED_UP_TO,
+    POOLED_WITH_FEW_ROWS,
+    check_settings,
+    settings_of,
+)
 from ordag.settings import Setting, declared
 from ordag.words import did_you_mean, quoted, shown
 
 FORMAT, VERSION = "ordag-workbench", 1
 
-DEEPEST = 12
+MOST_NESTED = 12
 """Lists and objects within each other."""
 
-WHOLE = 2**53
-"""Numbers beyond this are no counts of anything."""
+LARGEST_WHOLE = 2**53
+"""Up to which a float holds every whole number."""
 
-ELSEWHERE = ("knowledge", "device")
-"""Settings that no page may give: the first has a place of its own, where it is no path, and the second is of the machine."""
+NOT_OFFERED = ("knowledge", "device")
+"""Settings that a page may not give: knowledge has a place of its own in a state, and the device is the server's."""
 
 
 class RequestError(SettingError):
-    """Something that no page of ours would send."""
+    """A request that the page of this server would not send."""
 
 
 @dataclass(frozen=True)
 class State:
-    """All that a person has chosen, checked as far as it can be without the table.
+    """A user's choices, checked as far as that can be without the table.
 
-    data: what is said of the table: id, builtin, name. columns: those in use, None for all.
+    data: the id, builtin name and label of the table. columns: those in use, None for all.
     """
 
     data: Mapping[str, str | None]
@@ -48,8 +55,8 @@ class State:
     transform: Mapping[str, Any]
     knowledge: Knowledge
 
-    def over(self, names: Sequence[str]) -> State:
-        """The same for a table with these columns. What is said of columns that are not in use is left aside."""
+    def for_columns(self, names: Sequence[str]) -> State:
+        """Return the state for a table with these columns, without units and knowledge of columns that are not in use."""
         used = names if self.columns is None else self.columns
         _refuse_unknown([*used, *self.transform, *self.knowledge.names], names)
         in_use = set(used)
@@ -62,40 +69,39 @@ class State:
         }
         columns = None if len(in_use) == len(names) else tuple(name for name in names if name in in_use)
         transform = {name: change for name, change in self.transform.items() if name in in_use and change != 1.0}
-        return State(self.data, self.method, self.settings, columns, transform, Knowledge(**entries))
+        return replace(self, columns=columns, transform=transform, knowledge=Knowledge(**entries))
 
     def unscaled(self) -> State:
-        """The same with every column in its own unit."""
-        return State(self.data, self.method, self.settings, self.columns, {}, self.knowledge)
+        """Return the state with every column in its own unit."""
+        return replace(self, transform={})
 
     @property
-    def asked(self) -> dict[str, Any]:
-        """The settings of the method, knowledge among them, as `learn` takes them."""
+    def keywords(self) -> dict[str, Any]:
+        """The settings of the method and the knowledge, as `learn` takes them."""
         known = {"knowledge": self.knowledge} if self.knowledge.names else {}
         return {**self.settings, **known}
 
     @cached_property
     def key(self) -> str:
-        """The same for states that have the same answer for the same table."""
-        said = [self.method, self.settings, self.columns, self.transform, self.knowledge.to_dict()]
-        return json.dumps(said, sort_keys=True)
+        """Equal for states that have the same answer for the same table."""
+        parts = [self.method, self.settings, self.columns, self.transform, self.knowledge.to_dict()]
+        return json.dumps(parts, sort_keys=True)
 
 
 def read_state(given: Any) -> State:
-    """The state that a page sends, or that stood in a file."""
+    """Read a state that the page sends, or that was in a file."""
     found = _mapping(given, "The state")
     if found.get("format") != FORMAT or found.get("version") != VERSION:
         raise RequestError(
-            f"This is no state of the workbench that this version of Ordag knows: its format is {short(found.get('format'))} and its "
-            f"version {short(found.get('version'))}, where {FORMAT!r} and {VERSION} are known."
+            f"This version of Ordag cannot read this state of the workbench: its format is {short(found.get('format'))} and its version "
+            f"{short(found.get('version'))}, instead of {FORMAT!r} and {VERSION}."
         )
     data = _mapping(found.get("data"), "data")
-    said = {name: _text(data.get(name), f"data.{name}") for name in ("id", "builtin", "name")}
     method = found.get("method", "auto")
     check_choice("method", method, AUTO)
     columns = found.get("columns")
     return State(
-        said,
+        {name: _text(data.get(name), f"data.{name}") for name in ("id", "builtin", "name")},
         method,
         _settings(method, _entries(found, "settings")),
         None if columns is None else _columns(columns),
@@ -105,7 +111,7 @@ def read_state(given: Any) -> State:
 
 
 def read_json(body: bytes) -> Any:
-    """JSON whose depth, texts and numbers are harmless."""
+    """Read JSON, and refuse depths, texts and numbers that would do harm."""
     try:
         value = json.loads(body.decode("utf-8"), parse_constant=_no_number)
         _check_values(value)
@@ -116,7 +122,7 @@ def read_json(body: bytes) -> Any:
 
 
 def method_schemas() -> list[dict[str, Any]]:
-    """Every method with its settings, for the controls of a page."""
+    """Describe every method with its settings, for the controls of the page."""
     return [
         {"name": name, "about": _about(name), "settings": [_schema(*one) for one in _offered(name).items()]}
         for name in AUTO
@@ -125,19 +131,22 @@ def method_schemas() -> list[dict[str, Any]]:
 
 def _about(method: str) -> str:
     if method == "auto":
-        return "takes pooled for up to a hundred variables and cvs for more; a setting that only one of them has takes that one"
+        return (
+            f"takes pooled for up to {POOLED_UP_TO:,} variables ({POOLED_WITH_FEW_ROWS} with few rows) and cvs for more; a setting that "
+            "only one of them has takes that one"
+        )
     return METHODS[method].settings.about
 
 
 def _offered(method: str) -> dict[str, tuple[Setting, Any]]:
-    """The settings that a page may change, each with its default; those of "auto" are those of the methods it takes."""
+    """Return the settings that a page may change, each with its default; "auto" has those of the methods that it chooses from."""
     found: dict[str, tuple[Setting, Any]] = {}
     for name in ("pooled", "cvs") if method == "auto" else (method,):
         kind = METHODS[name].settings
         for setting, known in declared(kind).items():
             default = kind.__dataclass_fields__[setting].default
             simple = known.typed is not None or isinstance(default, bool)
-            if simple and known.typed is not Path and setting not in ELSEWHERE:
+            if simple and known.typed is not Path and setting not in NOT_OFFERED:
                 found.setdefault(setting, (known, default))
     return found
 
@@ -164,12 +173,12 @@ def _kind(known: Setting, default: Any) -> str:
 
 
 def _settings(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as the method takes them: what is typed as text on the command line is text here too."""
+    """Check the settings of a method; what is typed as text on the command line is text here too."""
     offered = _offered(method)
     for name in given:
         if name not in offered:
             hint = did_you_mean(name, offered)
-            raise SettingError(f"{quoted([name])} is no setting of {method} that the workbench has.{hint}", [name])
+            raise SettingError(f"{quoted([name])} is not a setting of {method} in the workbench.{hint}", [name])
     found = {name: _value(name, offered[name][0], value) for name, value in given.items()}
     check_settings(method, {name: value for name, value in found.items() if name in settings_of(method)})
     return found
@@ -200,7 +209,7 @@ def _transform(given: Mapping[str, Any]) -> dict[str, float | str]:
         number = isinstance(change, int | float) and not isinstance(change, bool) and change != 0
         if change not in ("log", "standardise") and not number:
             raise SettingError(
-                f"transform of {shown(name)}: {short(change)} is no change of a column; give a factor other than 0, 'log' or "
+                f"transform of {shown(name)}: {short(change)} is not a transform; give a factor other than 0, 'log' or "
                 "'standardise'."
             )
         found[name] = change if isinstance(change, str) else float(change)
@@ -208,7 +217,7 @@ def _transform(given: Mapping[str, Any]) -> dict[str, float | str]:
 
 
 def _knowledge(given: Mapping[str, Any]) -> Knowledge:
-    """As `Knowledge.from_dict` takes it, but of lists only: no text is looked into, and no path."""
+    """Read knowledge as `Knowledge.from_dict` does, but from lists only: a text could be a path."""
     for key, value in given.items():
         if key not in KEYS:
             raise SettingError(f"knowledge has no entry {quoted([key])}. Its entries are {', '.join(KEYS)}.")
@@ -218,9 +227,9 @@ def _knowledge(given: Mapping[str, Any]) -> Knowledge:
     return Knowledge(**given)
 
 
-def _refuse_unknown(said: Sequence[str], names: Sequence[str]) -> None:
+def _refuse_unknown(given: Sequence[str], names: Sequence[str]) -> None:
     known = set(names)
-    unknown = [name for name in dict.fromkeys(said) if name not in known]
+    unknown = [name for name in dict.fromkeys(given) if name not in known]
     if unknown:
         hint = did_you_mean(unknown[:4], names, each=2)
         raise ColumnError(f"The table has no column {quoted(unknown)}.{hint}")
@@ -228,42 +237,42 @@ def _refuse_unknown(said: Sequence[str], names: Sequence[str]) -> None:
 
 def _mapping(value: Any, what: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise RequestError(f"{what} is {short(value)}: it has to be an object with named entries.")
+        raise RequestError(f"{what} is {short(value)}: it must be an object with named entries.")
     return value
 
 
 def _entries(found: Mapping[str, Any], part: str) -> Mapping[str, Any]:
-    """A part of a state that may be left out."""
+    """Return a part of a state that may be left out."""
     value = found.get(part)
     return {} if value is None else _mapping(value, part)
 
 
 def _text(value: Any, what: str) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise RequestError(f"{what} is {short(value)}: it has to be text.")
+        raise RequestError(f"{what} is {short(value)}: it must be text.")
     return value
 
 
 def _names(value: Any, what: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise RequestError(f"{what} is {short(value)}: it has to be a list of names.")
+        raise RequestError(f"{what} is {short(value)}: it must be a list of names.")
     return value
 
 
 def _no_number(word: str) -> float:
-    raise RequestError(f"{word} is no number")
+    raise RequestError(f"{word} is not a number")
 
 
 def _check_values(value: Any, depth: int = 0) -> None:
-    if depth > DEEPEST:
-        raise RequestError(f"it is nested more than {DEEPEST} deep")
+    if depth > MOST_NESTED:
+        raise RequestError(f"it is nested more than {MOST_NESTED} deep")
     if isinstance(value, str):
         if not value.isascii():
-            value.encode("utf-8")  # half a pair of surrogates is no text, and could not be answered with
+            value.encode("utf-8")  # refuses half a pair of surrogates, which no answer could hold
     elif isinstance(value, bool):
         return
     elif isinstance(value, int | float):
-        if (isinstance(value, int) and abs(value) > WHOLE) or not math.isfinite(value):
+        if (isinstance(value, int) and abs(value) > LARGEST_WHOLE) or not math.isfinite(value):
             raise RequestError("it has a number that is too large")
     elif isinstance(value, list):
         for one in value:

@@ -1,4 +1,4 @@
-"""What the workers of a `Crew` do: each task takes what it needs, says how far it is, and gives plain values or a fit back."""
+"""The tasks of the workbench's process pools, which take and return values that can be pickled; and the kinds of files to export."""
 
 from __future__ import annotations
 
@@ -12,73 +12,100 @@ from ordag.comparison import compare
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile, Rows
 from ordag.data.table import Table
-from ordag.explore.crew import Tell
 from ordag.explore.documents import brief, judgement
+from ordag.explore.pool import Progress
 from ordag.fit import Fit
+from ordag.graph.formats import FORMATS
 from ordag.learners.found import Found
 from ordag.learners.methods import learn_from, with_counts_said
 from ordag.learners.settings import MethodSettings
 from ordag.learning import learn
 from ordag.show.document import document
-from ordag.show.export import content
+from ordag.show.export import content, endings
 from ordag.show.provenance import Origin
 from ordag.show.report import report
 
+WHOLE_FORMS = {
+    "report": "report, one page for a browser",
+    "knowledge": "what is known, as a file",
+    "python": "Python code",
+    "command": "command line",
+}
+FORM_TITLES = {
+    ".json": "whole answer, JSON",
+    ".csv": "table of arrows, CSV",
+    ".svg": "picture, SVG",
+    ".pdf": "picture, PDF",
+    ".png": "picture, PNG",
+    ".dot": "Graphviz",
+    ".graphml": "GraphML",
+    ".gml": "GML",
+    ".adjacency.csv": "adjacency matrix, CSV",
+    ".lavaan": "lavaan",
+    ".dagitty": "dagitty",
+}
 
-def search(
-    moments: Moments, profile: Profile | None, recipe: MethodSettings, hasty: bool = False, *, tell: Tell
-) -> Found:
-    """What a method finds where moments and a sample of the rows are enough for it, or finds soon."""
-    return learn_from(Table.of_moments(moments, profile, tell), recipe, hasty=hasty)
+
+def search(moments: Moments, profile: Profile | None, recipe: MethodSettings, *, progress: Progress) -> Found:
+    """Learn from moments and a sample of the rows."""
+    return learn_from(Table.of_moments(moments, profile, progress), recipe)
 
 
-def learned(call: Mapping[str, Any], *, tell: Tell) -> Fit:
-    """What `ordag.learn` gives, for methods that take rows."""
-    return learn(**call, progress=tell)
+def learn_from_rows(call: Mapping[str, Any], *, progress: Progress) -> Fit:
+    """Call `ordag.learn`, for methods that take rows."""
+    return learn(**call, progress=progress)
 
 
-def counted(fit: Fit, *, tell: Tell) -> Fit:
-    """The same fit with the false edges to expect, and a warning if they are many."""
+def count_false_edges(fit: Fit, *, progress: Progress) -> Fit:
+    """Add the false edges to expect, and a warning if they are many."""
     return with_counts_said(fit)
 
 
-def judged(fit: Fit, *, tell: Tell) -> Fit:
-    """The same with its verdict too, and with all that the verdict takes: the forecast, or the probabilities of arrows."""
-    tell("forecasting what would be wrong")
-    whole = with_counts_said(fit)
-    whole.verdict  # noqa: B018
-    return whole
+def judge(fit: Fit, *, progress: Progress) -> Fit:
+    """Add the verdict, with the forecast or the probabilities of arrows that it takes."""
+    progress("forecasting what would be wrong")
+    judged = with_counts_said(fit)
+    judged.verdict  # noqa: B018
+    return judged
 
 
-def told(fit: Fit, origin: Origin, *, tell: Tell) -> dict[str, Any]:
-    """The document of a fit, with places for its many edges."""
+def lay_out(fit: Fit, origin: Origin, *, progress: Progress) -> dict[str, Any]:
+    """Return the document of a fit with many edges, with places for its variables."""
     return brief(fit, origin, layout=True)
 
 
-def resampled(fit: Fit, call: Mapping[str, Any], *, tell: Tell) -> Fit:
-    """A fit with the support that `ordag.bootstrap` finds for its arrows, and with its verdict. Its graph stays as it is."""
-    found = bootstrap(**call, progress=tell)
-    return judged(replace(fit, bootstrap=replace(found, graph=fit.graph, fit=fit)), tell=tell)
+def resample(fit: Fit, call: Mapping[str, Any], *, progress: Progress) -> Fit:
+    """Add the bootstrap support of the arrows, and the verdict. The graph stays as it is."""
+    support = bootstrap(**call, progress=progress)
+    return judge(replace(fit, bootstrap=replace(support, graph=fit.graph, fit=fit)), progress=progress)
 
 
-def checked(fit: Fit, rows: Rows | None, origin: Origin, alpha: float | None, *, tell: Tell) -> dict[str, Any]:
-    """The findings of `ordag.check` on a fit, with their charts."""
-    diagnosis = check_fit(fit, rows, alpha=alpha, progress=tell)
-    said = document(fit, diagnosis, origin=origin, layout=False, histograms=False)
-    return {"findings": said["findings"], **judgement(said, pending=False)}
+def check(fit: Fit, rows: Rows | None, origin: Origin, alpha: float | None, *, progress: Progress) -> dict[str, Any]:
+    """Return the findings of `ordag.check` on a fit, with their charts."""
+    diagnosis = check_fit(fit, rows, alpha=alpha, progress=progress)
+    checked = document(fit, diagnosis, origin=origin, layout=False, histograms=False)
+    return {"findings": checked["findings"], **judgement(checked)}
 
 
-def compared(
-    fit: Fit, methods: Sequence[str], settings: Mapping[str, Mapping[str, Any]], origin: Origin, *, tell: Tell
+def compare_methods(
+    fit: Fit, methods: Sequence[str], settings: Mapping[str, Mapping[str, Any]], origin: Origin, *, progress: Progress
 ) -> dict[str, Any]:
-    """Several methods side by side, this graph first."""
-    found = compare(fit.moments, methods, settings=settings, progress=tell)
-    said = document(fit, comparison=found, origin=origin, layout=False, histograms=False)
-    return {"comparison": said["comparison"]}
+    """Compare methods with this graph, which comes first."""
+    comparison = compare(fit.moments, methods, settings=settings, progress=progress)
+    compared = document(fit, comparison=comparison, origin=origin, layout=False, histograms=False)
+    return {"comparison": compared["comparison"]}
 
 
-def written(fit: Fit, form: str, origin: Origin, *, tell: Tell) -> str | bytes:
-    """A file of a fit; the report is one with the checks."""
+def export(fit: Fit, form: str, origin: Origin, *, progress: Progress) -> str | bytes:
+    """Return the content of a file; a report has the checks."""
     if form == "report":
-        return report(fit, origin=origin, progress=tell)
+        return report(fit, origin=origin, progress=progress)
     return content(fit, f"graph{form}")
+
+
+def forms() -> list[dict[str, str]]:
+    """List the kinds of files to export, those with several endings by the first of them."""
+    other_endings = [ending for known in FORMATS.values() for ending in known.endings[1:]]
+    offered = [ending for ending in endings() if ending not in (".html", *other_endings)]
+    titles = WHOLE_FORMS | {ending: FORM_TITLES.get(ending, ending[1:]) for ending in offered}
+    return [{"form": form, "title": title} for form, title in titles.items()]

@@ -113,14 +113,6 @@ class CvsSettings(MethodSettings):
         return of_rows or row_test(self.test) is not None
 
     @property
-    def has_first(self) -> bool:
-        return row_test(self.test) is not None and not (self.split or self.first().needs_rows)
-
-    def first(self) -> Self:
-        """The usual test in the place of one that sees the rows."""
-        return replace(self, test=None)
-
-    @property
     def linear(self) -> bool:
         return self._rule is None or not self._rule.tests
 
@@ -149,13 +141,8 @@ class CvsSettings(MethodSettings):
             )
 
 
-def cvs(table: Table, settings: CvsSettings, known: Constraints | None = None, *, hasty: bool = False) -> Found:
-    """A Dag: the ordering, and the parents that the rule chooses along it, or that the order was found with.
-
-    hasty: by the usual test, where another one is asked for.
-    """
-    if hasty:
-        return replace(cvs(table, settings.first(), known), recipe=settings, unfinished=True)
+def cvs(table: Table, settings: CvsSettings, known: Constraints | None = None) -> Found:
+    """A Dag: the ordering, and the parents that the rule chooses along it, or that the order was found with."""
     return (_split if settings.split else _learned)(table, settings, known)
 
 

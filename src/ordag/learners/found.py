@@ -59,7 +59,6 @@ class Found:
     oriented: how an order has directed the class that was found. left_out: edges of small effect. known: what knowledge allows.
     profile: what is known of the rows beside their moments. transform: what was done to columns before, by name.
     inputs: the files and folders that the table was read from, which no output may replace.
-    unfinished: whether it is the first graph of a hasty search, which would have gone on.
     optimum: the graph of the best score, where the graph is the one that the probabilities of arrows speak for.
     """
 
@@ -81,7 +80,6 @@ class Found:
     profile: Profile | None = None
     transform: Mapping[str, float | str] = field(default_factory=dict)
     inputs: tuple[Path, ...] = ()
-    unfinished: bool = False
     optimum: Dag | None = None
 
     @property

@@ -106,18 +106,14 @@ def _settled(method: str, p: int, n: int, given: Mapping[str, Any]) -> tuple[str
     )
 
 
-def learn_from(table: Table, recipe: MethodSettings, *, hasty: bool = False) -> Found:
-    """What a method finds in a table, without edges of small effect, and checked against what is known.
-
-    hasty: be content with the first graph, where the last one takes long and the method `has_first`.
-    """
+def learn_from(table: Table, recipe: MethodSettings) -> Found:
+    """What a method finds in a table, without edges of small effect, and checked against what is known."""
     known = recipe.knowledge.over(table.names) if isinstance(recipe.knowledge, Knowledge) else None
     if not isinstance(recipe, CvsSettings):
         table.needing(pooled_rows if isinstance(recipe, PooledSettings) else least_squares_rows)
-    more = {"hasty": True} if hasty and recipe.has_first else {}
-    found = METHODS[recipe.name].search(table, recipe, known, **more)
+    found = METHODS[recipe.name].search(table, recipe, known)
     found = replace(found, known=known, profile=table.profile, transform=table.transform, inputs=table.inputs)
-    if not hasty and isinstance(recipe, PooledSettings):
+    if isinstance(recipe, PooledSettings):
         found = with_consensus(found)
     if recipe.min_effect:
         found = without_small_effects(found, recipe.min_effect)

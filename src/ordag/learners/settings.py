@@ -94,11 +94,6 @@ class MethodSettings(Settings):
         """Whether `learn` goes on from the graph to the probabilities of arrows, which take a second or two."""
         return False
 
-    @property
-    def has_first(self) -> bool:
-        """Whether a hasty search, of moments alone, has a first graph to show where the last one takes long (`Found.unfinished`)."""
-        return False
-
 
 Penalty: TypeAlias = float | str
 """A factor of BIC's penalty, or one of `PENALTIES`."""

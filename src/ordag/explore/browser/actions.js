@@ -1,10 +1,10 @@
-// What one can do with the arrow or the variable on the card: require, forbid, turn round; root, sink, tier; leave a column out.
+// The actions on the card of an arrow or a variable: require, forbid, turn round; root, sink, tier; leave the column out.
 
 import { isAbort } from "./server.js";
 import { forbidArrow, moveToTier, requireArrow, saidOf, tierOf, toggleEnd, unsay } from "./statements.js";
 import { element, named } from "./text.js";
 
-/** What `createCard` adds to its card; `whatIf.begin(j)` begins with a variable. */
+/** The actions for `createCard`; `whatIf.begin(j)` begins with a variable. */
 export function createActions(bench, whatIf) {
   const view = bench.page;
   const intervals = new Map(); // of the total effects, by cause, for the state of now
@@ -19,12 +19,12 @@ export function createActions(bench, whatIf) {
   const button = (text, pressed, title, onclick) =>
     element("button", { type: "button", "aria-pressed": pressed === null ? null : String(pressed), title, onclick }, text);
 
-  /** One statement about the arrow from i to j, said or taken back. */
+  /** A button that adds or removes a statement about the arrow from i to j. */
   function say(i, j, what, text = what === "required" ? "require" : "forbid") {
     const [a, b] = [view.doc.raw[i], view.doc.raw[j]],
       is = saidOf(bench.state, a, b) === what;
     const title = what === "required" ? `Every graph must have ${names(i, j)}` : `No graph may have ${names(i, j)}`;
-    return button(text, is, is ? "Take this back" : title, () =>
+    return button(text, is, is ? "Remove this statement" : title, () =>
       bench.change(
         (S) => {
           if (is) unsay(S, a, b);
@@ -38,7 +38,7 @@ export function createActions(bench, whatIf) {
   function neither(i, j) {
     const [a, b] = [view.doc.raw[i], view.doc.raw[j]],
       is = [saidOf(bench.state, a, b), saidOf(bench.state, b, a)].every((said) => said === "forbidden");
-    return button("forbid both ways", is, is ? "Take this back" : "The two may not be joined at all", () =>
+    return button("forbid both ways", is, is ? "Remove this statement" : "The two may not be joined at all", () =>
       bench.change(
         (S) => {
           for (const ends of [
@@ -104,7 +104,7 @@ export function createActions(bench, whatIf) {
       at = tierOf(S, name);
     const end = (list, word, title) => {
       const is = (S.knowledge?.[list] ?? []).includes(name);
-      return button(word, is, is ? "Take this back" : title, () =>
+      return button(word, is, is ? "Remove this statement" : title, () =>
         bench.change((next) => toggleEnd(next, list, name), `${label} ${is ? "no longer" : "is"} a ${word}`),
       );
     };
@@ -149,7 +149,7 @@ export function createActions(bench, whatIf) {
     ];
   }
 
-  /** Ask for the intervals of the total effects of a variable; only the last that was asked for is waited for. */
+  /** Ask for the intervals of the total effects of a variable; a later request cancels an earlier one. */
   async function askIntervals(j, tell) {
     const cause = view.doc.raw[j];
     if (!intervals.has(cause)) {

@@ -1,52 +1,49 @@
-// The workbench: everything that a person has chosen, S, with its answer. Every change is a step of a queue, which asks the server.
+// The workbench: the user's choices, S, with the answer of the server. Every change is a step of a queue, which asks the server.
 //
 // S is one plain object (see `freshState`). Nothing edits it: `bench.change(edit, words)` edits a copy, asks, and keeps the copy only
 // if the server could answer. Names in S are raw column names; documents have the same names in `raw`, by number.
 
 import { changed, freshState, onlyGoesOn, opened, redone, undone } from "./history.js";
-import { measure, painted } from "./painted.js";
+import { measure } from "./painted.js";
 import { createQueue, reported } from "./queue.js";
 import { ask, file, isAbort, stream } from "./server.js";
 import { createState } from "./state.js";
 
 const IDLE = 250; // ms without a change before the forecast is asked for
-const MARKED = 6000; // ms for which changes are pointed at
-const MOST_PLACED = 300; // variables up to which the server lays a graph out
-const MOST_SAID = 3; // steps that are named beside what they did together
+const MARKED = 6000; // ms for which changes are marked
+const MOST_PLACED = 300; // variables up to which the server computes a layout
+const MOST_SAID = 3; // steps that are named when several are answered together
 
-/** A workbench; `start` is what the server says at first (api/start).
+/** A workbench; `start` is the first answer of the server (api/start).
  *
  * bench.data: the description of the table, or null. bench.state: S, or null without a table.
  * bench.page: what is drawn (state.js), or null before the first answer; bench.page.doc is the document of S.
  * bench.scales: what the units have changed, or null. bench.changes: what the last answer changed, with `words` on why; or null
  * for the first about a table, of which `bench.opening` has the words.
- * bench.busy: whether an answer to a change is awaited. bench.forecast: "", "searching" (the document is that of the first graph of a
- * search that goes on), "pending" or "failed", how far the verdict is.
+ * bench.busy: whether an answer to a change is awaited. bench.progress: how far it is, in words, or "". bench.forecast: "", "pending" or "failed", how far the verdict is.
  * bench.trouble: an Error that stands in the way, with `bench.again()` to try once more; or null. bench.lost: whether it stands in the way of nothing
  * yet, because the server was only looked for.
  *
- * bench.subscribe(listener) is told of a Set of: "opened" (another table is there), "answer" (S has its document), "verdict", "busy",
+ * bench.subscribe(listener): the listener is called with a Set of: "opened" (another table is there), "answer" (S has its document), "verdict", "busy",
  * "trouble", "refused" (bench.refused is the error), "kept" (what was awaited was given up), "history" (what can be undone and
- * redone), "words" (bench.said).
+ * redone), "words" (bench.said), "progress".
  */
 export function createBench(start) {
   const listeners = [];
   const bench = { start, data: start.data, state: null, page: null, scales: null, changes: null, opening: "" };
-  Object.assign(bench, { busy: false, forecast: "", trouble: null, lost: false, refused: null, said: "", ask, file, stream });
+  Object.assign(bench, { busy: false, progress: "", forecast: "", trouble: null, lost: false, refused: null, said: "", ask, file, stream });
   let bare = null, // the document of S as the server gave it
-    against = null, // what the changes of the last answer are counted from
+    against = null, // the document that changes are counted against
     forecasting = null,
-    unfinished = null, // of S, if its document is that of the first graph of a search: the change that asked for it
-    finishing = null,
     idle = 0,
     marking = 0,
     retry = null,
     refusedAfter = 0; // the number of the last step when bench.refused came
 
-  /** The document of a state as it is shown: others add what they have found out about that state meanwhile. */
+  /** The document of a state as it is shown; jobs.js adds the results of jobs. */
   bench.dress = (doc, S) => ({ ...doc });
 
-  /** Every listener is told, whatever happens in another; a fault in one is an error of the page, not of the question. */
+  /** Call every listener; what one of them throws is reported, and the others are called all the same. */
   const tell = (...told) => listeners.forEach((listener) => reported(() => listener(new Set(told))));
   bench.subscribe = (listener) => listeners.push(listener);
   bench.say = (words) => {
@@ -64,13 +61,13 @@ export function createBench(start) {
     stuck: (error) => stuck(error, queue.send),
   });
 
-  /** A change: `edit(S)` edits a copy. `words` says it, for the history and beside what it did.
+  /** Change S: `edit(S)` edits a copy; `words` describe the change, for the history and below the graph.
    *
    * key: changes in a row with the same key are one step of the history (a slider that is dragged). since: the time of the event that
    * asked for it. Gives { done: true }, { refused: error } or, where a later change has taken its place, { replaced: true }.
    */
   bench.change = (edit, words = "", { key = null, since = performance.now() } = {}) =>
-    queue.push({ move: (history, id) => changed(history, edit, { id, words, key }), words, key, since, first: true });
+    queue.push({ move: (history, id) => changed(history, edit, { id, words, key }), words, key, since });
 
   /** S with all changes that wait for their answer. */
   bench.wanted = () => queue.wanted().state;
@@ -87,9 +84,9 @@ export function createBench(start) {
     if (step) queue.push({ move: (history) => move(history, step.id), words: `${said}${step.words ? `: ${step.words}` : ""}` });
   };
   bench.undo = steps("past", undone, "undone");
-  bench.redo = steps("future", redone, "done again");
+  bench.redo = steps("future", redone, "redone");
 
-  /** Places worked out afresh. */
+  /** Lay the graph out again. */
   bench.tidy = () => queue.push({ move: (history) => history, words: "tidied up", tidy: true });
 
   /** Another table, or a saved state of it: from the start, with no past; `words` say what it is. Gives what a change gives. */
@@ -98,15 +95,14 @@ export function createBench(start) {
   function question({ to, steps }, signal) {
     const has = (what) => steps.some((step) => step[what]);
     const layout = has("tidy") || needsLayout(to.state, has("opens"));
-    return answered(to.state, signal, { layout, first: steps.at(-1).first === true });
+    const progress = ({ words }) => {
+      bench.progress = words;
+      tell("progress");
+    };
+    return stream("api/answer", { state: to.state, layout }, progress, signal);
   }
 
-  /** first: the first graph of a search that takes long will do for now. */
-  function answered(state, signal, { layout, first = false }) {
-    return ask("api/answer", { state, layout, first }, { signal });
-  }
-
-  /** Whether some variable would have no place: at first, and when columns come that were never drawn. */
+  /** Whether some variable would have no place: at first, and when a column is drawn for the first time. */
   function needsLayout(state, opens) {
     const names = state.columns ?? state.data.names;
     if (names.length > MOST_PLACED) return false;
@@ -114,90 +110,62 @@ export function createBench(start) {
     return opens || !layout || names.some((name) => !layout.places.has(name) && !places.has(name));
   }
 
-  /** S with its answer: the one place where S changes. */
+  /** Take an answer: the one place where S changes. */
   function taken({ from, to, steps, answer }) {
     const opens = steps.some((step) => step.opens),
       { id, since = performance.now() } = steps.at(-1),
       words = wordsOf(steps);
     Object.assign(bench, { data: to.data, state: to.state });
-    if (id > refusedAfter) bench.refused = null; // else it was said of a step that waited with these
+    if (id > refusedAfter) bench.refused = null; // else the refused step waited with these
     calm();
-    if (opens) lay(answer, { words, since });
+    if (opens) lay(answer, words);
     else {
       if (!onlyGoesOn(from, to)) against = { doc: bench.page.doc, present: bench.page.present };
-      show(answer, { words, since, tidy: steps.some((step) => step.tidy) });
+      show(
+        answer,
+        words,
+        steps.some((step) => step.tidy),
+      );
       measure("change", since, words);
     }
     forecast();
   }
 
-  /** The first answer about a table. */
-  function lay(answer, { words, since }) {
-    hold(answer, { words, since });
+  /** Show the first answer about a table. */
+  function lay(answer, words) {
+    hold(answer);
     bench.changes = against = null;
     bench.opening = words;
     place(bench.dress(bare, bench.state), bench.state.view ?? {});
     tell("opened", "answer");
   }
 
-  /** Another answer about it. */
-  function show(answer, { words, since, tidy = false }) {
-    hold(answer, { words, since });
+  /** Show a later answer about it. */
+  function show(answer, words, tidy) {
+    hold(answer);
     const changes = bench.page.follow(bench.dress(bare, bench.state), { tidy, base: against });
-    bench.changes = { ...changes, words, milliseconds: answer.milliseconds, tidy };
+    bench.changes = { ...changes, words, tidy };
     tell("answer");
     marking = setTimeout(() => bench.page.unmark(), MARKED);
   }
 
-  function hold(answer, { words, since }) {
+  function hold(answer) {
     clearTimeout(marking);
-    unfinished = answer.unfinished ? { words, since } : null;
     bare = answer.document;
     bench.scales = answer.scales;
   }
 
-  /** What the search for S comes to in the end, in the place of its first graph. */
-  async function finish() {
-    const { words, since } = unfinished;
-    waits(true);
-    bench.forecast = "searching";
-    tell("verdict");
-    const mine = (finishing = new AbortController());
-    await painted();
-    if (finishing !== mine) return;
-    let answer;
-    try {
-      answer = await answered(bench.state, mine.signal, { layout: false });
-    } catch (error) {
-      if (isAbort(error) || finishing !== mine) return;
-      finishing = null;
-      stuck(error, finish);
-      return;
-    }
-    if (finishing !== mine) return;
-    finishing = null;
-    calm();
-    show(answer, { words, since });
-    measure("settled", since, words);
-    forecast();
-  }
-
-  /** No more of a forecast, or of a search: it takes time from an answer that is awaited, and is of the state before. */
+  /** Cancel the forecast: it belongs to the state before, and takes time from the awaited answer. */
   function hush() {
     clearTimeout(idle);
     forecasting?.abort();
-    finishing?.abort();
-    forecasting = finishing = null;
+    forecasting = null;
   }
 
-  /** The rest of the search, or of the verdict when nothing has changed for a moment. */
+  /** Ask for the rest of the verdict when nothing has changed for a moment. */
   function forecast() {
     hush();
     if (!bench.page) return;
-    if (unfinished) {
-      finish();
-      return;
-    }
     bench.forecast = bench.page.doc.verdict.pending ? "pending" : "";
     tell("verdict");
     if (bench.forecast) idle = setTimeout(foretell, IDLE);
@@ -222,7 +190,7 @@ export function createBench(start) {
     tell("verdict");
   }
 
-  /** Show the document of S again, because more is known about it. */
+  /** Show the document of S again, after a job or the verdict has added to it. */
   bench.redress = () => {
     const { marked } = bench.page;
     bench.page.follow(bench.dress(bare, bench.state), { base: marked ? against : null });
@@ -232,7 +200,7 @@ export function createBench(start) {
 
   function waits(is) {
     if (is) hush();
-    bench.busy = is;
+    Object.assign(bench, { busy: is, progress: "" });
     tell("busy");
   }
 
@@ -252,9 +220,9 @@ export function createBench(start) {
     tell("trouble");
   }
 
-  /** That the server is there, or an error if it is not, though nothing was asked; `again` looks once more. */
+  /** Report whether the server is there: null, or an error; `again` looks once more. */
   bench.heard = (error, again) => {
-    if (bench.busy) return; // the answer that is awaited tells
+    if (bench.busy) return; // the awaited answer will show it
     if (error && !bench.trouble) stuck(error, again, { lost: true });
     else if (!error && bench.lost) calm();
   };
@@ -265,7 +233,7 @@ export function createBench(start) {
     forecast();
   }
 
-  /** Whoever opens something hears of a refusal, and says it. */
+  /** The refusal of an opening is shown by its caller. */
   function refused(error, step) {
     if (step.opens) {
       kept();
@@ -278,15 +246,11 @@ export function createBench(start) {
     forecast();
   }
 
-  /** Once more what the server did not answer. */
+  /** Repeat what the server did not answer. */
   bench.again = () => retry?.();
 
-  /** Give up what is awaited: S stays as it is, or is again what it was before the search that is not finished. */
+  /** Cancel the awaited answer: S stays as it is. */
   bench.cancel = () => {
-    if (unfinished && !queue.waiting()) {
-      bench.undo();
-      return;
-    }
     queue.drop();
     kept();
   };
@@ -296,15 +260,15 @@ export function createBench(start) {
       bench.page.places.clear();
       bench.page.open(doc);
     } else bench.page = createState(doc);
-    const isPlace = (spot) => Array.isArray(spot) && spot.length === 2 && spot.every((z) => Math.abs(z) < 1e5); // may be anybody's file
+    const isPlace = (spot) => Array.isArray(spot) && spot.length === 2 && spot.every((z) => Math.abs(z) < 1e5); // the file may come from anywhere
     for (const [name, spot] of Object.entries(view.places ?? {})) if (isPlace(spot)) bench.page.places.set(name, spot.map(Number));
     if (["graph", "matrix", "neighbourhood"].includes(view.look)) bench.page.look = view.look;
   }
 
-  /** S with what is looked at, to be saved. */
+  /** S with the view of the graph, to be saved. */
   bench.saved = () => ({ ...structuredClone(bench.state), view: { look: bench.page.look, places: Object.fromEntries(bench.page.places) } });
 
-  /** A file or a built-in table to the server: gives its description. */
+  /** Send a file, or the name of a built-in table, to the server; gives the description of the table. */
   bench.upload = (file, signal) =>
     ask("api/data", file, {
       signal,
@@ -312,10 +276,10 @@ export function createBench(start) {
     });
   bench.builtin = (name) => ask("api/data", { builtin: name });
 
-  /** For files that are no tables: each is asked in turn, (file) → whether it has taken it. */
+  /** Functions for files that are not tables, called in turn: (file) → whether it was taken. */
   bench.takers = [];
 
-  /** A table that has just come; gives an error or null. Whoever waits for one may put something else here. */
+  /** Open a table that was read; gives an error or null. files.js replaces this while a saved state waits for its table. */
   bench.begin = async (data) => (await bench.open(data)).refused ?? null;
 
   /** The schema of a method, by name. */
@@ -323,7 +287,7 @@ export function createBench(start) {
   return bench;
 }
 
-/** Steps that were answered together, in words. */
+/** The words of steps that were answered together. */
 function wordsOf(steps) {
   const said = steps.map((step) => step.words).filter(Boolean);
   return [...(said.length > MOST_SAID ? ["…"] : []), ...said.slice(-MOST_SAID)].join("; ");

@@ -1,4 +1,4 @@
-// The columns of the table: which are in use, and in which unit; with what the units change.
+// The columns of the table: which are in use, in which units, and what the units change.
 
 import { meetNames, shortened } from "./names.js";
 import { firstCause } from "./relations.js";
@@ -15,19 +15,19 @@ const FACTORS = [
 ];
 
 const WHY =
-  "A unit changes how much a column varies. This method takes what varies least, given the others, to come first: with larger numbers a column goes towards the end, with smaller ones to the front.";
+  "A unit changes how much a column varies. This method puts the variable that varies least, given the others, first: larger numbers move a column towards the end, smaller ones to the front.";
 
-/** How the unit of a column is changed, in words. */
+/** The change of a column's unit, in words. */
 export function unitWords(change) {
-  if (change === undefined || change === 1) return "own unit";
+  if (change === undefined || change === 1) return "original unit";
   if (typeof change === "string") return change === "log" ? "logarithm" : "standardised";
   return change > 0 && change < 1 && Number.isInteger(1 / change) ? `÷ ${number(1 / change)}` : `× ${number(change)}`;
 }
 
-/** The change of a column's unit in a state; undefined for none. Every object has something by names such as `constructor`: only its own count. */
+/** The change of a column's unit in a state, or undefined. Every object inherits names such as `constructor`: only its own count. */
 const unitOf = ({ transform }, name) => (Object.hasOwn(transform, name) ? transform[name] : undefined);
 
-/** Give columns of a state a unit, or with undefined their own: made anew, as `transform.__proto__ = …` would do something else. */
+/** Change the units of columns, or reset them with undefined. The object is made anew, because `transform.__proto__ = …` would set its prototype. */
 function setUnits(state, names, change) {
   const units = new Map(Object.entries(state.transform));
   for (const name of names) {
@@ -60,10 +60,10 @@ export function createColumns(box, bench) {
     all(
       "standardise all",
       (state) => setUnits(state, state.columns ?? state.data.names, "standardise"),
-      "Every column in standard deviations: what remains does not rest on units",
+      "Every column in standard deviations: what remains does not depend on units",
     ),
-    all("own units", (state) => void (state.transform = {}), "Every column as it is in the table"),
-    all("all in", (state) => void (state.columns = null), "Use every column"),
+    all("original units", (state) => void (state.transform = {}), "Every column as it is in the table"),
+    all("use all", (state) => void (state.columns = null), "Use every column"),
   );
   const [, , allIn] = tools.children,
     [, own] = tools.children;
@@ -92,7 +92,7 @@ export function createColumns(box, bench) {
       else now.delete(column.name);
       state.columns = now.size === state.data.names.length ? null : state.data.names.filter((name) => now.has(name));
     };
-    const words = `${shortened(column.shown, 24)} ${into ? "in" : "left out"}`;
+    const words = `${shortened(column.shown, 24)} ${into ? "included" : "left out"}`;
     bench.change(edit, words, { since: event.timeStamp }).then((outcome) => outcome.refused && paint());
   }
 
@@ -117,7 +117,7 @@ export function createColumns(box, bench) {
       onchange: (event) => change(name, field.value === "" ? undefined : Number(field.value), event),
     });
     const factor = () => {
-      const now = unitOf(bench.wanted(), name); // of the last press, be it answered or not
+      const now = unitOf(bench.wanted(), name); // also of a press that waits for its answer
       return typeof now === "number" ? now : 1;
     };
     const by = ([words, times]) =>
@@ -186,7 +186,7 @@ export function createColumns(box, bench) {
     paintScales();
   }
 
-  /** What the units have changed against the columns in their own units. */
+  /** What the units have changed, compared with the original ones. */
   function paintScales() {
     const { scales: found } = bench,
       near = bench.data.names.length <= SEARCHED && rows.get(open)?.edit;
@@ -223,7 +223,7 @@ export function createColumns(box, bench) {
       found.turned.length > 8 ? element("p", { class: "soft" }, `and ${found.turned.length - 8} more`) : null,
       found.turned.length ? why(rests) : null,
     );
-    // who has pressed something here reads on below it
+    // below the button that was pressed
     if (found.turned.length && near?.contains(document.activeElement)) scales.scrollIntoView({ block: "nearest" });
   }
 
@@ -236,7 +236,7 @@ export function createColumns(box, bench) {
       element(
         "p",
         {},
-        "Two columns that move together do not say which of them is the cause. This method decides it by variances: errors are taken to be about equally large everywhere, so a cause varies less than what it acts on.",
+        "That two columns move together does not show which of them is the cause. This method decides by variances: it assumes that all errors are about equally large, so that a cause varies less than its effects.",
       ),
       element(
         "p",
@@ -246,7 +246,7 @@ export function createColumns(box, bench) {
       element(
         "p",
         {},
-        "So trust these directions only where the units of all columns can be compared. Where they cannot, standardise, use pc or ges, or say what you know.",
+        "So trust these directions only where the units of all columns can be compared. Where they cannot, standardise, use pc or ges, or add what you know.",
       ),
     );
 
@@ -254,7 +254,7 @@ export function createColumns(box, bench) {
     if (changed.has("opened")) {
       meetNames(bench.data.columns.map(({ shown }) => shown)); // also of columns that are left out
       const { doc, relations } = bench.page;
-      open = doc.raw[firstCause(doc, relations)]; // another unit of it turns most
+      open = doc.raw[firstCause(doc, relations)]; // a change of its unit turns most arrows
       wanted = filter.value = "";
       filter.hidden = bench.data.names.length <= SEARCHED;
       list.classList.toggle("long", !filter.hidden);

@@ -1,4 +1,4 @@
-// Variables that are carried by the pointer: from their place among the tiers, or out of the graph, and onto a tier.
+// Dragging variables with the pointer, within the tiers or from the graph onto a tier.
 
 import { element } from "./text.js";
 
@@ -44,7 +44,7 @@ export function createDragging(box, { carried, words, drop, press }) {
     return kind === "free" ? {} : { [kind]: Number(at) };
   }
 
-  /** Let an element carry a name. */
+  /** Make an element draggable, with its name. */
   function make(node, name) {
     let from = null,
       ghost = null;
@@ -73,7 +73,7 @@ export function createDragging(box, { carried, words, drop, press }) {
     });
   }
 
-  /** For variables of the graph that are dragged out of it, by number: what `state.carry` is. */
+  /** `state.carry`, for variables that are dragged out of the graph, by number. */
   function fromGraph(nameOf) {
     let ghost = null;
     return {

@@ -2,7 +2,7 @@
 
 import { element } from "./text.js";
 
-/** Take a file that is dropped, wherever: the browser would leave the page for it. */
+/** Take a file that is dropped anywhere on the page: else the browser would open it in its place. */
 export function acceptDrops(welcome) {
   const veil = element("div", { class: "veil", hidden: true }, element("p", {}, "Drop the file here: it stays on this computer."));
   document.body.append(veil);

@@ -1,4 +1,4 @@
-// The page of the workbench: puts everything in its place, and lets all of it follow the bench.
+// The page of the workbench: builds all parts, and updates them when the bench changes.
 
 import { createActions } from "./actions.js";
 import { createBench } from "./bench.js";
@@ -21,12 +21,12 @@ import { createStage, createTheme } from "./stage.js";
 import { createTable } from "./table.js";
 import { element, named, refill } from "./text.js";
 import { createTip } from "./tip.js";
-import { createTold } from "./told.js";
+import { createProgress, createTold } from "./told.js";
 import { watchServer } from "./watch.js";
 import { createWelcome } from "./welcome.js";
 import { createWhatIf } from "./whatif.js";
 
-const AFTER = 20; // ms from the frame of the graph to what stands below it: the frame is on its way by then
+const AFTER = 20; // ms from the frame of the graph to the update of what is below it
 const at = (id) => document.getElementById(id);
 const say = (words) => {
   at("live").textContent = words;
@@ -44,13 +44,13 @@ async function begin() {
   }
 }
 
-/** Let a bench have this page. */
+/** Show a bench in this page. */
 function showBench(bench) {
   const welcome = createWelcome(at("welcome"), at("welcome-body"), bench);
   let stage = null,
     actions = null;
 
-  /** What is made once, with the first table. */
+  /** Build what is made once, with the first table. */
   function build() {
     const { page } = bench;
     stage = createStage(at, page, createTip(at("tip"), page));
@@ -68,7 +68,7 @@ function showBench(bench) {
     }, true);
   }
 
-  /** What is made for every table. */
+  /** Build what is made for every table. */
   function fill() {
     const { page } = bench;
     if (!stage) build();
@@ -96,13 +96,12 @@ function showBench(bench) {
     writeVerdict(doc, at);
     at("forecast").textContent = {
       "": "",
-      searching: "A first graph, quickly found; the search for the last one goes on …",
-      pending: "working out how often this would be wrong …",
-      failed: "How often this would be wrong could not be worked out.",
+      pending: "estimating how often this is wrong …",
+      failed: "How often this is wrong could not be estimated.",
     }[bench.forecast];
   }
 
-  /** The same state for what stands below the graph: it is told of an answer after the graph is painted. */
+  /** The page state for what is below the graph: its listeners are called after the graph is painted. */
   function behind(page) {
     const subscribe = (listener, lasting) =>
       page.subscribe((changed) => {
@@ -121,7 +120,7 @@ function showBench(bench) {
     if (!later) later = requestAnimationFrame(() => setTimeout(below, AFTER));
   }
 
-  /** What stands below the graph. */
+  /** Update what is below the graph. */
   function below() {
     later = 0;
     for (const [listener, changed] of delayed) listener(changed);
@@ -142,10 +141,9 @@ function showBench(bench) {
     soon();
   }
 
-  /** For the first graph; that others are awaited is said below the one that is there. */
+  /** The progress of the first graph; that of later ones is shown below the graph. */
   function waiting() {
     at("waiting").hidden = !bench.busy || bench.page !== null;
-    refill(at("waiting"), "working … ", element("button", { type: "button", class: "quiet", onclick: bench.cancel }, "stop"));
   }
 
   function trouble() {
@@ -157,10 +155,11 @@ function showBench(bench) {
         " ",
         element("button", { type: "button", onclick: bench.again }, "try again"),
         " ",
-        bench.lost ? null : element("button", { type: "button", class: "quiet", onclick: bench.cancel }, "leave it"),
+        bench.lost ? null : element("button", { type: "button", class: "quiet", onclick: bench.cancel }, "cancel"),
       );
   }
 
+  refill(at("waiting"), ...createProgress(bench));
   createHint(at("hint"), bench); // before the graph, which is drawn to the room that is left
   bench.subscribe((changed) => {
     if (changed.has("opened")) fill();
@@ -191,14 +190,14 @@ function showBench(bench) {
   });
 }
 
-/** What a bench begins with: what the tab had before a reload, or else the table of the server, or nothing. */
+/** Open what the tab had before a reload, or else the table of the server, if any. */
 async function openFirst(bench) {
   const kept = keptInTab(bench.start),
     { data } = bench.start;
   let outcome = {};
   if (kept) {
     const isFresh = keyOfState(kept.state) === keyOfState(freshState(kept.data));
-    outcome = await bench.open(kept.data, kept.state, isFresh ? "" : "what was chosen before the page was loaded again is back");
+    outcome = await bench.open(kept.data, kept.state, isFresh ? "" : "your choices from before the reload are back");
   }
   return outcome.done || !data ? outcome : bench.open(data);
 }

@@ -1,4 +1,4 @@
-// Files in and out: the whole state in one file, the graph in many formats, and what to type to get the same again.
+// Files: saving and opening the whole state, and exporting the answer.
 
 import { adopted } from "./history.js";
 import { isAbort } from "./server.js";
@@ -6,7 +6,7 @@ import { counted, element, named, refill } from "./text.js";
 
 const MOST_BYTES = 4e6; // of a saved state
 
-/** Give something to the person as a file. */
+/** Download something as a file. */
 function download(name, blob) {
   const address = URL.createObjectURL(blob);
   const link = element("a", { href: address, download: name });
@@ -16,7 +16,7 @@ function download(name, blob) {
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
-/** Ask the server for a form of the answer, and give it as a file. */
+/** Ask the server for the answer in some format, and download it. */
 export async function exported(bench, form) {
   const { blob, name } = await bench.file("api/export", { state: bench.state, form, replicates: bench.replicates() });
   download(name || `graph${form.startsWith(".") ? form : ".txt"}`, blob);
@@ -28,10 +28,10 @@ function readState(text) {
   try {
     S = JSON.parse(text);
   } catch {
-    throw new Error("This file is no saved workbench: it is not JSON.");
+    throw new Error("This file is not a saved workbench: it is not JSON.");
   }
   if (S?.format !== "ordag-workbench" || typeof S.data !== "object" || S.data === null || !Array.isArray(S.data.names))
-    throw new Error("This file is no saved workbench: those have the ending .ordag.json and are made by “save”.");
+    throw new Error("This file is not a saved workbench: those end in .ordag.json and are written by “save”.");
   if (S.version !== 1)
     throw new Error(`This workbench was saved by a later version of Ordag (its format is ${JSON.stringify(S.version)}, this one reads 1).`);
   const { places, look } = S.view ?? {};
@@ -39,7 +39,7 @@ function readState(text) {
   return { ...S, view: { look, places: Object.fromEntries(known) } };
 }
 
-/** Save and open in the header, messages under it, and exports: in a menu of the header and where it is said how to make this again. */
+/** Write "save" and "open" into the header, messages under it, and exports into a menu of the header and beside the code. */
 export function createFiles({ header, told, exports }, bench) {
   let waiting = null; // a saved state whose table is not open
 
@@ -49,7 +49,7 @@ export function createFiles({ header, told, exports }, bench) {
     refill(told, ...parts, parts.length ? close : null);
   }
 
-  /** Do something; what goes wrong is said. */
+  /** Do something, and show its error. */
   async function attempt(work) {
     try {
       await work();
@@ -79,7 +79,7 @@ export function createFiles({ header, told, exports }, bench) {
   async function open(data, S) {
     const { refused, done } = await bench.open(data, adopted(S, data));
     if (refused) throw refused;
-    if (!done) return; // something else was opened instead, or it was given up
+    if (!done) return; // something else was opened instead, or it was cancelled
     waiting = null;
     say();
     bench.say("The saved state is open.");
@@ -117,10 +117,10 @@ export function createFiles({ header, told, exports }, bench) {
     const lacking = S.data.names.filter((one) => !data.names.includes(one));
     say(
       named(data.shown, 60),
-      " is another table than the one that the state was saved with. ",
+      " is not the table that the state was saved with. ",
       lacking.length
         ? `It lacks ${counted(lacking.length, "column")} of that one, so the state cannot be used with it. `
-        : element("button", { type: "button", onclick: () => attempt(() => open(data, S)) }, "use the state with it all the same"),
+        : element("button", { type: "button", onclick: () => attempt(() => open(data, S)) }, "use the state with it anyway"),
       " ",
     );
     return null;
@@ -175,12 +175,8 @@ export function createFiles({ header, told, exports }, bench) {
   document.addEventListener("pointerdown", (event) => {
     if (!menu.contains(event.target)) menu.open = false;
   });
-  const saving = element("button", { type: "button", class: "quiet", onclick: save, title: "The whole state in one file" }, "save");
-  const opening = element(
-    "button",
-    { type: "button", class: "quiet", onclick: () => state.click(), title: "A state that was saved" },
-    "open",
-  );
+  const saving = element("button", { type: "button", class: "quiet", onclick: save, title: "Save the whole state in one file" }, "save");
+  const opening = element("button", { type: "button", class: "quiet", onclick: () => state.click(), title: "Open a saved state" }, "open");
   refill(header, saving, opening, menu, state, table);
   const choice = element(
     "select",

@@ -1,4 +1,4 @@
-// What to try first, for somebody who is here for the first time.
+// A hint on what to try first, until it was followed or closed.
 
 import { firstCause } from "./relations.js";
 import { element, named, refill } from "./text.js";

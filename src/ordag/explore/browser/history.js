@@ -1,11 +1,11 @@
-// What was chosen, step by step: plain values, and pure functions from one to the next. Nothing here asks or draws.
+// The history of choices: plain values, and pure functions from one to the next.
 //
 // A history is { data, state, past, future }: the description of a table, the state S of the page about it, and the steps that lead to S
 // and on from it. A step has the state on its other side, `words` that say it, a `key`, and an `id` of its own.
 
 const MOST_PAST = 500;
 
-/** The state of a table about which nothing was chosen yet. */
+/** The state of a new table. */
 export function freshState(data) {
   const { id, name, rows, names, digest, builtin, transform } = data;
   return {
@@ -21,14 +21,14 @@ export function freshState(data) {
   };
 }
 
-/** A state that was saved, as one of this table. */
+/** A saved state, for this table. */
 export function adopted(S, data) {
   const state = freshState(data);
   for (const name of Object.keys(state)) if (name !== "data") state[name] = S[name] ?? state[name];
   return state;
 }
 
-/** What an answer depends on, as text: all of S but what is looked at. */
+/** What an answer depends on, as text: all of S but the view. */
 export function keyOfState({ data, method, settings, columns, transform, knowledge }) {
   return JSON.stringify([data.id, method, settings, columns, transform, knowledge]);
 }
@@ -36,7 +36,7 @@ export function keyOfState({ data, method, settings, columns, transform, knowled
 /** A table with a state of it, from the start. */
 export const opened = (data, state) => ({ data, state, past: [], future: [] });
 
-/** One step further: `edit(S)` edits a copy. Where the last step has the same key, it is that step which goes on. */
+/** Add a step: `edit(S)` edits a copy. A step with the same key as the last one extends that. */
 export function changed(history, edit, { id, words, key = null }) {
   const copy = structuredClone(history.state),
     state = edit(copy) ?? copy,
@@ -48,10 +48,10 @@ export function changed(history, edit, { id, words, key = null }) {
   return { ...history, state, past: past.slice(-MOST_PAST), future: [] };
 }
 
-/** Without its last step, if that is still the one with this id: it may have been refused meanwhile. */
+/** Undo the last step, if it still has this id: it may have been refused meanwhile. */
 export const undone = (history, id) => moved(history, id, "past", "future");
 
-/** With the step again that was undone last, if that is still the one with this id. */
+/** Redo the step that was undone last, if it still has this id. */
 export const redone = (history, id) => moved(history, id, "future", "past");
 
 function moved(history, id, from, to) {
@@ -60,7 +60,7 @@ function moved(history, id, from, to) {
   return { ...history, state: step.state, [from]: history[from].slice(0, -1), [to]: [...history[to], { ...step, state: history.state }] };
 }
 
-/** Whether from one history to another its last step has only gone on, as while a slider is dragged. */
+/** Whether the last step was only extended from one history to another, as while a slider is dragged. */
 export function onlyGoesOn(from, to) {
   const [last, next] = [from.past.at(-1), to.past.at(-1)];
   return from !== to && next !== undefined && next.key !== null && next.key === last?.key && next.state === last.state;

@@ -1,5 +1,5 @@
-// Work that takes a while, beside everything else: resamples, checks, other methods. Each can be stopped, and belongs to the state that it
-// was begun with: of another state it is shown as old, and is there again when that state comes back.
+// Jobs in the background: resamples, checks, other methods. Each can be stopped. A result belongs to the state that it was started with:
+// it is shown as old for another state, and comes back with its own.
 
 import { keyOfState } from "./history.js";
 import { writeChecks, writeMethods } from "./panels.js";
@@ -8,13 +8,13 @@ import { element, refill } from "./text.js";
 
 const MOST_KEPT = 8; // results of each kind
 const REPLICATES = 100;
-const OF_SAMPLES = ["pairs", "level", "fixed", "found", "verdict", "again"]; // what a document with support has of its own
+const OF_SAMPLES = ["pairs", "level", "fixed", "found", "verdict", "again"]; // the parts of a document that support changes
 
-/** Forms to begin with, and results: in the page's parts for support, checks, scales and methods, which `at` gives by their ids. */
+/** Write the forms and results of the jobs into the page's parts for support, checks, scales and methods; `at` finds parts by id. */
 export function createJobs(at, bench) {
   const now = () => keyOfState(bench.state);
 
-  /** One kind of work: a form to begin it, how far it is, and its results by the state that they are of. */
+  /** One kind of job: a form to start it, its progress, and its results by state. */
   function createJob({ path, title, words, inputs, asked, begin, again, parts, found }) {
     const kept = new Map();
     let running = null,
@@ -47,7 +47,7 @@ export function createJobs(at, bench) {
         { names } = bench.page.doc;
       problem = "";
       bar.removeAttribute("value");
-      told.textContent = "beginning …";
+      told.textContent = "starting …";
       paint();
       try {
         const result = await bench.stream(
@@ -56,7 +56,7 @@ export function createJobs(at, bench) {
           ({ share, words: said }) => {
             if (share === null || share === undefined) bar.removeAttribute("value");
             else bar.value = share;
-            told.textContent = `${said}${key === now() ? "" : " (for the state before the last change)"}`;
+            told.textContent = `${said}${key === now() ? "" : " (for an earlier state)"}`;
           },
           mine.signal,
         );
@@ -78,15 +78,14 @@ export function createJobs(at, bench) {
       }
     }
 
-    /** How things stand: with the result of now, or else the last one, which is old. */
+    /** Show the result of the present state, or else the last one, marked as old. */
     function paint() {
       const result = kept.get(now()),
         last = result ?? [...kept.values()].at(-1);
       button.textContent = last ? again : begin;
       button.disabled = running !== null;
       stop.hidden = bar.hidden = running === null;
-      const words =
-        problem || (last && !result ? "This is of an earlier state: something was changed since. Undo, or let it be made again." : "");
+      const words = problem || (last && !result ? "This is the result of an earlier state: undo the changes since, or run it again." : "");
       old.hidden = !words;
       old.textContent = words;
       if (last !== written) found(last ?? null);
@@ -94,7 +93,7 @@ export function createJobs(at, bench) {
       for (const part of parts) part.classList.toggle("stale", last !== undefined && !result);
     }
 
-    /** Another table: nothing of the one before counts. */
+    /** Drop everything, for another table. */
     function forget() {
       running?.abort();
       running = null;
@@ -116,12 +115,12 @@ export function createJobs(at, bench) {
     words: "Learn again from resamples of the rows: how often is each arrow found?",
     inputs: [labelled("resamples", replicates)],
     asked: () => ({ replicates: Number(replicates.value) }),
-    begin: "begin",
-    again: "once more",
+    begin: "start",
+    again: "run again",
     parts: [resampled],
     found(result) {
       resampled.textContent = result
-        ? `The arrows have the support of ${result.replicates.toLocaleString("en")} resamples (seed ${result.seed}): in the card, in the list, and as how faint they are.`
+        ? `Arrows show the support of ${result.replicates.toLocaleString("en")} resamples (seed ${result.seed}): on the card, in the list, and by how faint they are drawn.`
         : "";
     },
   });
@@ -129,7 +128,7 @@ export function createJobs(at, bench) {
   const checks = createJob({
     path: "api/jobs/check",
     title: "Checks",
-    words: "What the method takes for granted, looked at one by one, with pictures.",
+    words: "The assumptions of the method, checked one by one, with charts.",
     inputs: [],
     asked: () => ({}),
     begin: "check",
@@ -148,7 +147,7 @@ export function createJobs(at, bench) {
   const methods = createJob({
     path: "api/jobs/compare",
     title: "Methods side by side",
-    words: "Other methods on the same columns, with the same knowledge and their usual settings.",
+    words: "Other methods on the same columns, with the same knowledge and default settings.",
     inputs: choices.map((box) => element("label", {}, box, ` ${box.value}`)),
     asked: () => ({ methods: choices.filter((box) => box.checked).map((box) => box.value) }),
     begin: "compare",
@@ -165,7 +164,7 @@ export function createJobs(at, bench) {
   refill(at("checks-jobs"), checks.form);
   refill(at("methods-jobs"), methods.form);
 
-  /** The document of a state with what has been found about it meanwhile. */
+  /** The document of a state with the results of its jobs. */
   bench.dress = (doc, S) => {
     const key = keyOfState(S),
       sampled = support.of(key),
@@ -176,7 +175,7 @@ export function createJobs(at, bench) {
     return dressed;
   };
 
-  /** Of how many resamples the support is that the page shows; null without. */
+  /** The number of resamples of the support that is shown, or null. */
   bench.replicates = () => support.of(now())?.replicates ?? null;
 
   const jobs = [support, checks, methods];

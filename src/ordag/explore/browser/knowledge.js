@@ -1,4 +1,4 @@
-// What is known beforehand: tiers as rows that variables are dragged into, required and forbidden arrows, roots and sinks.
+// Prior knowledge: tiers as rows that variables are dragged into, required and forbidden arrows, roots and sinks.
 
 import { createDragging } from "./dragging.js";
 import { exported } from "./files.js";
@@ -11,8 +11,8 @@ const MOST_FREE = 60;
 const FILTERED = 20;
 
 const KINDS = {
-  required: "this arrow is there",
-  forbidden: "this arrow is not there",
+  required: "this arrow exists",
+  forbidden: "this arrow does not exist",
   roots: "a root: nothing here causes it",
   sinks: "a sink: it causes nothing here",
 };
@@ -39,7 +39,7 @@ export function createKnowledge(box, bench) {
   const shownName = (name) => bench.data.columns.find((one) => one.name === name)?.shown ?? name;
   const inUse = () => view.doc.raw;
 
-  /** Change what is known; a refusal stands in the panel until the next change. */
+  /** Change the knowledge; the panel shows a refusal until the next change. */
   async function change(edit, words) {
     const { refused } = await bench.change(edit, words);
     if (refused) complain(refused.message);
@@ -84,7 +84,7 @@ export function createKnowledge(box, bench) {
     paintMoves();
   }
 
-  /** Arrow keys carry a variable up or down through the tiers; Delete takes it out of them. */
+  /** Arrow keys move a variable up or down through the tiers; Delete takes it out of them. */
   function steer(event, name) {
     const known = knowledgeOf(structuredClone(bench.state)).tiers,
       at = tierOf(bench.state, name),
@@ -178,9 +178,9 @@ export function createKnowledge(box, bench) {
         {
           type: "button",
           class: "quiet small",
-          "aria-label": `Take back: ${words}`,
-          title: "take back",
-          onclick: () => change(mutate, `take back: ${words}`),
+          "aria-label": `Remove: ${words}`,
+          title: "remove",
+          onclick: () => change(mutate, `removed: ${words}`),
         },
         "×",
       );
@@ -219,7 +219,7 @@ export function createKnowledge(box, bench) {
       element("h4", {}, "Arrows, roots and sinks"),
       items.length
         ? element("ul", { class: "plain" }, ...items)
-        : element("p", { class: "soft" }, "Nothing is said yet. Select an arrow in the graph, or add here."),
+        : element("p", { class: "soft" }, "Nothing yet. Select an arrow in the graph, or add a statement here."),
     );
     clear.disabled = !countOf(bench.state);
   }
@@ -236,8 +236,8 @@ export function createKnowledge(box, bench) {
     { "aria-label": "What is known", onchange: () => (second.element.hidden = kind.value === "roots" || kind.value === "sinks") },
     ...Object.entries(KINDS).map(([value, words]) => element("option", { value }, words)),
   );
-  const first = createPicker(view, { id: "known-first", label: "variable (the cause)" });
-  const second = createPicker(view, { id: "known-second", label: "the effect" });
+  const first = createPicker(view, { id: "known-first", label: "variable (cause)" });
+  const second = createPicker(view, { id: "known-second", label: "effect" });
 
   async function add() {
     const [i, j] = [first.variable(), second.variable()],
@@ -266,9 +266,9 @@ export function createKnowledge(box, bench) {
     {
       type: "button",
       class: "quiet",
-      onclick: () => change((S) => LISTS.forEach((list) => (knowledgeOf(S)[list] = [])), "all knowledge taken back"),
+      onclick: () => change((S) => LISTS.forEach((list) => (knowledgeOf(S)[list] = [])), "all knowledge removed"),
     },
-    "take all back",
+    "remove all",
   );
   const file = element("input", {
     type: "file",
@@ -282,14 +282,14 @@ export function createKnowledge(box, bench) {
     },
   });
 
-  /** A knowledge file instead of what is said now. */
+  /** Replace the knowledge by that of a file. */
   async function load(chosen) {
     try {
       const headers = { "X-Ordag-Name": encodeURIComponent(chosen.name) };
       const { knowledge } = await bench.ask("api/knowledge", chosen, { headers });
       await change((S) => {
         S.knowledge = knowledge;
-      }, `knowledge of ${chosen.name}`);
+      }, `knowledge from ${chosen.name}`);
     } catch (error) {
       complain(error.message);
     }
@@ -336,7 +336,7 @@ export function createKnowledge(box, bench) {
     keepFocus(lists, paintLists, (able, place) => able[Math.min(place, able.length - 1)] ?? kind);
   }
   bench.subscribe((changed) => {
-    if (changed.has("answer") || changed.has("refused")) refusal.hidden = true; // one of a change here is said anew
+    if (changed.has("answer") || changed.has("refused")) refusal.hidden = true; // `change` shows its own refusal after this
     if (changed.has("answer")) paint();
   });
   paint();

@@ -1,7 +1,7 @@
-// When what is shown now is on the screen, and how long it took until then.
+// Measure how long a change takes until it is painted.
 
-/** A promise that is kept when what is shown now is painted. */
-export const painted = () =>
+/** A promise that is kept when the present state is painted. */
+const painted = () =>
   new Promise((settle) => {
     requestAnimationFrame(() => {
       const { port1, port2 } = new MessageChannel();
@@ -10,7 +10,7 @@ export const painted = () =>
     });
   });
 
-/** How long it took until what is shown now is painted, for whoever measures: the last time only, as they would pile up. */
+/** Record how long it took until the present state was painted, for benchmarks; only the last time is kept. */
 export async function measure(name, since, words) {
   await painted();
   performance.clearMeasures(name);

@@ -1,14 +1,13 @@
-// A field that holds one variable: type a part of its name, or choose from the list. It keeps the column's own name, so that another
-// document finds it again.
+// A field for one variable: type a part of its name, or choose from the list. It keeps the column's name, by which a later document has it too.
 
 import { shortened } from "./names.js";
 import { variableSearch } from "./search.js";
 import { element } from "./text.js";
 
-/** Gives { element, variable(), set(j) }; `variable()` is a number in the document of now, or null. */
+/** Gives { element, variable(), set(j) }; `variable()` is a number in the present document, or null. */
 export function createPicker(state, { id, label, onchoose = () => {} }) {
   let name = null;
-  /** The number of the variable; that of a name which was typed out counts too. */
+  /** The number of the chosen variable, or of one whose whole name was typed. */
   const find = () => {
     const typed = field.value.trim().toLowerCase();
     const j = name === null ? state.doc.names.findIndex((one) => one.toLowerCase() === typed) : state.doc.raw.indexOf(name);

@@ -1,13 +1,13 @@
-// Steps on their way to the server. What is wanted moves at once; only its last state is asked for, one question at a time.
+// Steps on their way to the server. The wanted history moves at once; only its last state is asked for, one question at a time.
 //
-// A step is { move, words, since, key, first, opens, tidy }: `move(history, id)` goes from one history (history.js) to the next, and may be
+// A step is { move, words, since, key, opens, tidy }: `move(history, id)` goes from one history (history.js) to the next, and may be
 // called more than once. The history whose state has its answer is `here`; what all steps that wait make of it is `wanted`.
 
 import { Refusal, isAbort } from "./server.js";
 
 const PATIENCE = 300; // ms for which a step waits for the answer to the one before
 
-/** A queue. Whoever makes it is told, as functions:
+/** Make a queue; it calls these functions:
  *
  * question({ to, steps }, signal): ask for the state of the history `to`, to which the steps lead; gives a promise of the answer.
  * waits(): a question is on its way. moved(): what is wanted is another. taken({ from, to, steps, answer }): `to` is here now.
@@ -20,7 +20,7 @@ export function createQueue({ question, waits, moved, taken, kept, refused, stuc
   let here = null,
     wanted = null,
     waiting = [],
-    oneByOne = false, // since several steps were refused together: which of them it was is to be found out
+    oneByOne = false, // after several steps were refused together, to find the one at fault
     running = null,
     sent = 0,
     hurry = 0,
@@ -28,7 +28,7 @@ export function createQueue({ question, waits, moved, taken, kept, refused, stuc
 
   const after = (steps) => steps.reduce((history, step) => step.move(history, step.id), here);
 
-  /** Let these steps wait, and no others. */
+  /** Keep these steps waiting, and no others. */
   function keep(steps) {
     wanted = after(steps);
     waiting = steps;
@@ -36,7 +36,7 @@ export function createQueue({ question, waits, moved, taken, kept, refused, stuc
     moved();
   }
 
-  /** Whether the steps have led back to where they began. A table that is placed afresh is to be asked for all the same. */
+  /** Whether the steps lead back to where they began. A new layout is asked for all the same. */
   const isHere = () => wanted.state === here?.state && !waiting.some((step) => step.tidy);
 
   function push(step) {
@@ -60,7 +60,7 @@ export function createQueue({ question, waits, moved, taken, kept, refused, stuc
     kept();
   }
 
-  /** Ask for what is wanted. */
+  /** Ask for the wanted state. */
   async function send() {
     halt();
     const goneOn = waiting.filter((step, i) => step.key !== null && waiting[i + 1]?.key === step.key);
@@ -111,7 +111,7 @@ export function createQueue({ question, waits, moved, taken, kept, refused, stuc
     running = null;
   }
 
-  /** Give up all steps that wait. */
+  /** Drop all waiting steps. */
   function drop() {
     halt();
     const steps = waiting;
@@ -119,10 +119,10 @@ export function createQueue({ question, waits, moved, taken, kept, refused, stuc
     steps.forEach((step) => step.settle({ replaced: true }));
   }
 
-  return { push, send, drop, wanted: () => wanted, waiting: () => waiting.length > 0, last: () => count };
+  return { push, send, drop, wanted: () => wanted, last: () => count };
 }
 
-/** Do something; what it throws goes to the console and to whoever watches the page for errors. */
+/** Do something; what it throws is reported as an error of the page. */
 export function reported(work) {
   try {
     work();

@@ -1,20 +1,20 @@
-// What the tab keeps of the bench, so that a reload, or the way back to the page, brings it again. Other tabs have their own.
+// The state in the tab's storage, which brings it back after a reload. Each tab has its own.
 
 import { adopted } from "./history.js";
 
 const KEPT = "ordag-workbench";
 const LATER = 200; // ms after an answer: it is painted first
 
-/** Keep the state of every answer, and how it is looked at when the page goes. */
+/** Keep the state of every answer, and the view when the page is left. */
 export function keepInTab(bench) {
   const keep = () => {
     if (!bench.page) return;
-    const data = bench.data.id === bench.start.data?.id ? null : bench.data; // the server tells of its own table
+    const data = bench.data.id === bench.start.data?.id ? null : bench.data; // the server describes its own table
     try {
-      sessionStorage.removeItem(KEPT); // where there is no room for this state, none is better than an older one
+      sessionStorage.removeItem(KEPT); // no state is better than an older one, if there is no room for this one
       sessionStorage.setItem(KEPT, JSON.stringify({ address: location.pathname, data, state: bench.saved() }));
     } catch {
-      // storage is full or forbidden: a reload begins anew
+      // storage is full or forbidden: a reload starts anew
     }
   };
   let later = 0;
@@ -26,7 +26,7 @@ export function keepInTab(bench) {
   window.addEventListener("pagehide", keep);
 }
 
-/** What the tab has kept for this server, as { data, state }: of the table that it began with, or of another that it was given; or null. */
+/** What the tab has kept for this server, as { data, state }, or null. */
 export function keptInTab(start) {
   const kept = read();
   if (!kept?.state?.data) return null;

@@ -1,6 +1,6 @@
-// Questions to the server of this page: JSON in, JSON out; a refusal is an Error with the server's sentence.
+// Requests to the server of this page. A refusal is an Error with the server's sentence.
 
-/** What the server would not do, in its words; `kind` is the name of the error there, `status` the number of the answer, `said` all of it. */
+/** A refusal by the server, in its words; `kind` is the name of its error, `status` that of the answer, `said` the whole answer. */
 export class Refusal extends Error {
   constructor(sentence, kind, status, said = {}) {
     super(sentence);
@@ -8,18 +8,18 @@ export class Refusal extends Error {
   }
 }
 
-/** There was no answer at all: the server has ended, or the connection broke. */
+/** No answer at all: the server has stopped, or the connection broke. */
 export class Silence extends Error {
   constructor() {
-    super("The server does not answer. If it has ended, start it again with `ordag explore`: the address is a new one then.");
+    super("The server does not answer. If it has stopped, start it again with `ordag explore`, which prints a new address.");
     this.name = "Silence";
   }
 }
 
-/** Whether an error only says that somebody has changed their mind. */
+/** Whether an error is only that a request was cancelled. */
 export const isAbort = (error) => error.name === "AbortError";
 
-/** One question. body: undefined asks with GET; a Blob or File goes as it is, anything else as JSON. */
+/** Send a request. body: undefined for GET; a Blob or File is sent as it is, anything else as JSON. */
 export async function ask(path, body, { signal, headers = {}, as = "json" } = {}) {
   const answer = await reply(path, body, signal, headers);
   try {
@@ -29,7 +29,7 @@ export async function ask(path, body, { signal, headers = {}, as = "json" } = {}
   }
 }
 
-/** An answer that is a file: { blob, name }, with the name that the server gives it. */
+/** Ask for a file; gives { blob, name }. */
 export async function file(path, body) {
   const answer = await reply(path, body, undefined, {});
   const said = answer.headers.get("Content-Disposition") ?? "";
@@ -42,11 +42,12 @@ export async function file(path, body) {
   }
 }
 
-/** Work that takes long: `progress({ share, words })` is called as it goes on; gives the result. Aborting the signal ends the work. */
+/** Ask for work that may take long, with `progress({ share, words })` calls; gives the result. Aborting the signal ends the work. */
 export async function stream(path, body, progress = () => {}, signal = undefined) {
   const answer = await reply(path, body, signal, {});
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
+  let rest = "",
+    result;
   try {
     for (;;) {
       const { value, done } = await reader.read();
@@ -55,10 +56,11 @@ export async function stream(path, body, progress = () => {}, signal = undefined
       for (const line of lines.filter((one) => one.trim())) {
         const said = JSON.parse(line);
         if (said.error !== undefined) throw new Refusal(said.error, said.kind ?? "", 200);
-        if (said.result !== undefined) return said.result;
+        if (said.result !== undefined) ({ result } = said);
         if (said.progress) progress(said.progress);
       }
-      if (done) throw new Silence();
+      if (done && result === undefined) throw new Silence();
+      if (done) return result; // at the end of the stream, so that the connection can be used again
     }
   } catch (error) {
     throw isAbort(error) || error instanceof Refusal ? error : new Silence();
@@ -67,7 +69,7 @@ export async function stream(path, body, progress = () => {}, signal = undefined
   }
 }
 
-/** Whether this server is there, whatever else it does. */
+/** Whether the server answers at all. */
 export async function isThere() {
   try {
     return (await fetch("browser/server.js", { method: "HEAD", cache: "no-store" })).ok;

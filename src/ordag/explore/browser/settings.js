@@ -1,4 +1,4 @@
-// The method and its settings, made from what the server says of them.
+// The method and its settings, as controls made from the schemas of the server.
 
 import { element, number, refill } from "./text.js";
 
@@ -20,7 +20,7 @@ const [LOW, HIGH] = [-6, Math.log10(0.5)]; // powers of ten between which the le
 export const titleOf = (name) => TITLES.get(name) ?? name.replaceAll("_", " ");
 const wordOf = (value) => WORDS.get(value) ?? String(value);
 
-/** A sentence that names settings as programs do, such as units='commensurable' (--units commensurable), in the words of this page. */
+/** Rewrite the settings in a sentence, such as units='commensurable' (--units commensurable), as the controls of this page. */
 export function inPageWords(text) {
   return text
     .replace(/\b([a-z_]+)='([\w-]+)'(?: \(--[^()]*\))?/g, (_, name, value) =>
@@ -30,7 +30,7 @@ export function inPageWords(text) {
     .replace(/--([a-z-]+) ([\w.]*\w)/g, (_, name, value) => `${titleOf(name.replaceAll("-", "_"))} ${wordOf(value)}`);
 }
 
-/** What is said of a graph, in the words of this page. */
+/** Rewrite the sentences of a document likewise. */
 export function verdictInPageWords(doc) {
   const { sentence, help } = doc.verdict;
   return {
@@ -41,7 +41,7 @@ export function verdictInPageWords(doc) {
   };
 }
 
-/** The method that found the graph: what "auto" has taken. */
+/** The method that found the graph: the one that "auto" chose. */
 export const methodTaken = (bench) => bench.page?.doc.again.settings.find(([name]) => name === "method")?.[1] ?? bench.state.method;
 
 export function createSettings(box, bench) {
@@ -50,7 +50,7 @@ export function createSettings(box, bench) {
     fields = new Map(),
     opened = false;
 
-  /** The settings of a method that stay when another takes its place. */
+  /** Choose a method; settings that it has too stay. */
   function choose(name) {
     const has = new Set(bench.method(name).settings.map((one) => one.name));
     bench.change((state) => {
@@ -61,7 +61,7 @@ export function createSettings(box, bench) {
 
   function put(one, value, { key = null, since } = {}) {
     const usual = value === null || value === one.default;
-    const words = `${titleOf(one.name)} ${usual ? "as usual" : typeof value === "number" ? number(value) : wordOf(value)}`;
+    const words = `${titleOf(one.name)} ${usual ? "default" : typeof value === "number" ? number(value) : wordOf(value)}`;
     return bench
       .change(
         (state) => {
@@ -101,7 +101,8 @@ export function createSettings(box, bench) {
       }),
     );
     const { about } = bench.method(bench.state.method);
-    const said = bench.state.method === "auto" ? `took ${taken} here: it ${looked.about}.` : `${about[0].toUpperCase()}${about.slice(1)}.`;
+    const said =
+      bench.state.method === "auto" ? `Here auto chose ${taken}, which ${looked.about}.` : `${about[0].toUpperCase()}${about.slice(1)}.`;
     fields = new Map();
     const rows = (list) => list.map((one) => row(one));
     const first = looked.settings.filter((one) => FIRST.includes(one.name)).sort((a, b) => FIRST.indexOf(a.name) - FIRST.indexOf(b.name));
@@ -116,8 +117,8 @@ export function createSettings(box, bench) {
       : null;
     const usual = element(
       "button",
-      { type: "button", id: "usual", onclick: () => bench.change((state) => void (state.settings = {}), "usual settings") },
-      "back to usual values",
+      { type: "button", id: "usual", onclick: () => bench.change((state) => void (state.settings = {}), "default settings") },
+      "reset to defaults",
     );
     const focused = box.contains(document.activeElement) ? document.activeElement.dataset.method : null;
     refill(
@@ -138,7 +139,7 @@ export function createSettings(box, bench) {
     choose(names[(names.indexOf(event.target.dataset.method) + step + names.length) % names.length]);
   }
 
-  /** A setting: its title, its help behind a question mark, and what it is set with. */
+  /** A setting: its title, its help behind a question mark, and its control. */
   function row(one) {
     const id = `set-${one.name}`;
     const control = CONTROLS[one.name === "alpha" ? "level" : one.kind](one, id);
@@ -194,7 +195,7 @@ export function createSettings(box, bench) {
     },
     choice(one, id) {
       const options = one.choices.map(({ value, help }) => element("option", { value, title: help || null }, wordOf(value)));
-      if (one.default === null) options.unshift(element("option", { value: "" }, "as usual"));
+      if (one.default === null) options.unshift(element("option", { value: "" }, "default"));
       const select = element("select", { id, onchange: (event) => put(one, select.value || null, { since: event.timeStamp }) }, ...options);
       return { parts: [select], show: (value) => (select.value = value ?? "") };
     },
@@ -226,7 +227,7 @@ export function createSettings(box, bench) {
       step,
       min: one.least,
       max: one.most,
-      placeholder: "as usual",
+      placeholder: "default",
       onchange: (event) => put(one, field.value === "" ? null : Number(field.value), { since: event.timeStamp }),
     });
     return { parts: [field], show: (value) => (field.value = value ?? "") };

@@ -1,5 +1,4 @@
-// What is said beforehand about arrows, as changes of the bench's state: every function changes the state that it is given.
-// Names are those of the columns.
+// Statements of prior knowledge in a state. Functions edit the state that they are given; names are those of the columns.
 
 export const LISTS = ["tiers", "required", "forbidden", "roots", "sinks"];
 
@@ -10,38 +9,38 @@ export function knowledgeOf(S) {
   return S.knowledge;
 }
 
-/** How many things are said. */
+/** The number of statements. */
 export function countOf(S) {
   const known = S.knowledge ?? {};
   return LISTS.reduce((sum, list) => sum + (known[list]?.length ?? 0), 0);
 }
 
-/** What is said of the arrow from a to b: "required", "forbidden" or "". */
+/** The statement about the arrow from a to b: "required", "forbidden" or "". */
 export function saidOf(S, a, b) {
   const within = (list) => (S.knowledge?.[list] ?? []).some(([from, to]) => from === a && to === b);
   return within("required") ? "required" : within("forbidden") ? "forbidden" : "";
 }
 
-/** Nothing is said any more of the arrow from a to b. */
+/** Remove the statements about the arrow from a to b. */
 export function unsay(S, a, b) {
   const known = knowledgeOf(S);
   for (const list of ["required", "forbidden"]) known[list] = known[list].filter(([from, to]) => from !== a || to !== b);
 }
 
-/** The arrow is there; what was said against it is taken back, and so is an arrow back. */
+/** Require an arrow; a statement against it, or a required reverse arrow, is removed. */
 export function requireArrow(S, a, b) {
   unsay(S, a, b);
   if (saidOf(S, b, a) === "required") unsay(S, b, a);
   knowledgeOf(S).required.push([a, b]);
 }
 
-/** The arrow is not there; what was said for it is taken back. */
+/** Forbid an arrow; a statement for it is removed. */
 export function forbidArrow(S, a, b) {
   unsay(S, a, b);
   knowledgeOf(S).forbidden.push([a, b]);
 }
 
-/** A name goes into the roots or the sinks, or out of them. */
+/** Add a name to the roots or the sinks, or remove it. */
 export function toggleEnd(S, list, name) {
   const known = knowledgeOf(S);
   known[list] = known[list].includes(name) ? known[list].filter((one) => one !== name) : [...known[list], name];
@@ -52,7 +51,7 @@ export function tierOf(S, name) {
   return (S.knowledge?.tiers ?? []).findIndex((tier) => tier.includes(name));
 }
 
-/** Names go to { tier: i }, to { gap: i } (a new tier before the i-th), or to {}, which is no tier. Tiers left empty go. */
+/** Move names to { tier: i }, to { gap: i } (a new tier before the i-th), or to {}, which is no tier. Empty tiers are removed. */
 export function moveToTier(S, names, { tier, gap }) {
   const known = knowledgeOf(S),
     place = new Map(S.data.names.map((name, at) => [name, at]));

@@ -1,19 +1,29 @@
-// What a change has done, in words; that an answer is awaited; and what the server would not do.
+// Sentences below the graph: what a change did, how far the awaited answer is, and what the server refused.
 
 import { changeWords } from "./changes.js";
 import { counted, element, refill } from "./text.js";
 
-const PATIENCE = 400; // ms before it is said that an answer takes time
-const OF_NAMES = 20; // letters: of longer names no more may be there
+const PATIENCE = 400; // ms before the progress of an answer is shown
+const OF_NAMES = 20; // letters: longer names may be shortened
 
-/** With a capital letter, unless a name comes first: that stays as it is. */
+/** Begin a sentence with a capital letter, unless it begins with a name. */
 function begun(words, columns) {
   if (columns.some(({ shown }) => words.startsWith(shown.slice(0, OF_NAMES)))) return words;
   return `${words[0].toUpperCase()}${words.slice(1)}`;
 }
 
+/** How far the awaited answer is, and a button that gives it up. */
+export function createProgress(bench) {
+  const words = element("span");
+  bench.subscribe((changed) => {
+    if (changed.has("busy") || changed.has("progress")) words.textContent = `${bench.progress || "working"} …`;
+  });
+  return [words, " ", element("button", { type: "button", class: "quiet", onclick: bench.cancel }, "stop")];
+}
+
 export function createTold(at, bench) {
   let waiting = 0;
+  const progress = createProgress(bench);
 
   function paint() {
     const { changes, page } = bench,
@@ -26,23 +36,19 @@ export function createTold(at, bench) {
     refill(at("told"), element("p", {}, lead, ...rest));
     at("tidy").classList.toggle("wanted", upwards > 0);
     at("tidy").title = upwards
-      ? `Places worked out afresh: ${counted(upwards, "arrow points", "arrows point")} upwards`
-      : "Places worked out afresh, causes above effects";
+      ? `Lay the graph out again: ${counted(upwards, "arrow points", "arrows point")} upwards`
+      : "Lay the graph out again, causes above effects";
   }
 
   function wait() {
     clearTimeout(waiting);
     if (!bench.busy || !bench.page) return;
-    waiting = setTimeout(() => {
-      const stop = element("button", { type: "button", class: "quiet", onclick: bench.cancel }, "stop");
-      const what = bench.forecast === "searching" ? "searching on … " : "working … ";
-      refill(at("told"), element("p", { class: "soft" }, what, stop));
-    }, PATIENCE);
+    waiting = setTimeout(() => refill(at("told"), element("p", { class: "soft" }, ...progress)), PATIENCE);
   }
 
   function refused() {
     const close = element("button", { type: "button", class: "quiet close", "aria-label": "Close", onclick: hide }, "×");
-    refill(at("refused"), element("p", {}, element("b", {}, "Not done. "), bench.refused.message), close);
+    refill(at("refused"), element("p", {}, element("b", {}, "Not applied. "), bench.refused.message), close);
     at("refused").hidden = false;
   }
 

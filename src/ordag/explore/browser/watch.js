@@ -1,15 +1,15 @@
-// Whether the server is still there: looked at now and then, so that nobody learns it by the next change only.
+// Check now and then whether the server is still there, so that its end is noticed before the next change.
 
 import { Silence, isThere } from "./server.js";
 
-const EVERY = 15000; // ms between two looks while the page is in sight
+const EVERY = 15000; // ms between two looks while the page is visible
 
-/** Look when somebody comes back to the page, and every now and then while they are there. */
+/** Look when the page gets the focus, and regularly while it is visible. */
 export function watchServer(bench) {
   let looking = false;
 
   async function look() {
-    if (looking || document.hidden || bench.busy) return; // an answer that is awaited tells by itself
+    if (looking || document.hidden || bench.busy) return; // the awaited answer will show it
     looking = true;
     const there = await isThere();
     looking = false;

@@ -1,12 +1,12 @@
-// Where a table comes from: a file that is dropped or chosen, or one of the built-in tables.
+// The start page: a file to drop or choose, or a built-in table.
 
 import { Refusal, isAbort } from "./server.js";
 import { element, refill } from "./text.js";
 
 export function createWelcome(section, body, bench) {
   const { unread } = bench.start;
-  let first = unread && new Refusal(unread.error, unread.kind, 422, unread), // of the table of the command line, until there is one
-    reading = null; // what stops the reading of a table
+  let first = unread && new Refusal(unread.error, unread.kind, 422, unread), // the refusal of the command line's table, until one is open
+    reading = null; // aborts the reading of a table
   const field = element("input", {
     type: "file",
     id: "file",
@@ -30,7 +30,7 @@ export function createWelcome(section, body, bench) {
     element(
       "p",
       { class: "soft" },
-      "The file stays on this computer. It is read into the memory of the program that you started, and goes when that ends.",
+      "The file stays on this computer. It is read into the memory of the program that you started, and is gone when that ends.",
     ),
   );
   const cards = bench.start.builtin.map(({ name, title }) =>
@@ -47,9 +47,9 @@ export function createWelcome(section, body, bench) {
     ),
   );
   const back = element("button", { type: "button", class: "quiet", onclick: hide }, "back to the graph");
-  refill(body, told, drop, element("h2", {}, "Or try a table that comes with it"), element("div", { class: "offers" }, ...cards), back);
+  refill(body, told, drop, element("h2", {}, "Or try a built-in table"), element("div", { class: "offers" }, ...cards), back);
 
-  /** A table that `fetched(signal)` gives. One that is still being read when another is asked for is given up. */
+  /** Open the table that `fetched(signal)` gives. A later call cancels one that is still reading. */
   async function open(fetched) {
     reading?.abort();
     const mine = (reading = new AbortController());
@@ -78,7 +78,7 @@ export function createWelcome(section, body, bench) {
     else open((signal) => bench.upload(file, signal));
   }
 
-  /** What can be done about a table that was refused, as buttons. */
+  /** The remedies of a refused table, as buttons. */
   function remedies({ unread, remedies: words = [] }) {
     const button = (said, choice) =>
       element("button", { type: "button", onclick: () => open((signal) => bench.ask("api/data", { unread, choice }, { signal })) }, said);

@@ -1,5 +1,5 @@
-// What if a variable were higher: the expected change runs through the graph, layer by layer. And the total effect of one variable on
-// another, with its interval and the paths that it takes.
+// What if a variable were higher: the expected changes appear in the graph, layer by layer. And the total effect of one variable on
+// another, with its interval and its paths.
 
 import { createPicker } from "./picker.js";
 import { totalEffects } from "./relations.js";
@@ -11,7 +11,7 @@ const MOST_LISTED = 20;
 const MOST_PATHS = 12;
 const WAIT = 250;
 
-/** Write the panel into a box; gives { begin(j) }, which puts a variable in and lets it run. */
+/** Write the panel into a box; gives { begin(j) }, which starts with a variable. */
 export function createWhatIf(box, bench) {
   const view = bench.page;
   let running = null, // { name, timer }
@@ -66,13 +66,13 @@ export function createWhatIf(box, bench) {
     refill(changes, element("p", { class: "warning", role: "alert" }, words));
   }
 
-  /** Let a change of a variable run: all that it changes, those nearest along the arrows first. */
+  /** Show what a change of a variable changes, nearest variables first. */
   function run(start, size, slowly) {
     clearTimeout(running?.timer);
     const effects = totalEffects(view.doc, start);
     if (!effects)
       return complain(
-        "This graph leaves directions open, so what follows from a change is open too: learn with a method that directs every edge, or say more beforehand.",
+        "This graph leaves directions open, so what follows from a change is open too: learn with a method that directs every edge, or add what you know.",
       );
     const layer = layersFrom(view.doc, start),
       last = Math.max(0, ...layer.values());
@@ -97,7 +97,7 @@ export function createWhatIf(box, bench) {
     function deviations(j) {
       return Math.abs(effects.get(j) * size) / view.doc.model.spread[j];
     }
-    const head = ["Where ", named(view.doc.names[start]), ` is set ${number(Math.abs(size))} ${size < 0 ? "lower" : "higher"}`];
+    const head = ["If ", named(view.doc.names[start]), ` is set ${number(Math.abs(size))} ${size < 0 ? "lower" : "higher"}`];
     if (!sorted.length) {
       refill(changes, element("p", { role: "status" }, ...head, ", nothing else is expected to change: no arrow leads on from it."));
       return;
@@ -148,7 +148,7 @@ export function createWhatIf(box, bench) {
     if (i === j) return refill(answer, element("p", { class: "warning" }, "Choose two different variables."));
     asking = new AbortController();
     const { signal } = asking;
-    refill(answer, element("p", { class: "soft" }, "working it out …"));
+    refill(answer, element("p", { class: "soft" }, "computing …"));
     try {
       const body = { state: bench.state, cause: view.doc.raw[i], effect: view.doc.raw[j] };
       const found = await bench.ask("api/effect", body, { signal });
@@ -255,7 +255,7 @@ export function createWhatIf(box, bench) {
   return { begin };
 }
 
-/** How many arrows away each variable is that arrows lead to, along the longest way; the start itself is 0 away. */
+/** The number of arrows from the start to each of its descendants, along the longest path. */
 function layersFrom(doc, start) {
   const { source, target, kind, weight } = doc.pairs,
     layer = new Map([[start, 0]]);

@@ -9,11 +9,11 @@ from ordag.learners.gds.settings import GdsSettings
 from ordag.learners.prices import Priced, priced_gds
 
 
-def gds(table: Table, settings: GdsSettings, known: Constraints | None = None, *, hasty: bool = False) -> Found:
-    """The Dag that GDS finds. hasty: by the steepest descent."""
+def gds(table: Table, settings: GdsSettings, known: Constraints | None = None) -> Found:
+    """The Dag that GDS finds."""
     result, price = priced_gds(
         table.moments,
-        settings.first() if hasty else settings,
+        settings,
         progress=lambda moves, score: table.tell(f"GDS: {moves:,} moves, score {score:.6g}"),
         known=known,
     )
@@ -23,5 +23,4 @@ def gds(table: Table, settings: GdsSettings, known: Constraints | None = None, *
         graph=result.graph,
         score=result.score,
         result=Priced(result, price),
-        unfinished=hasty,
     )

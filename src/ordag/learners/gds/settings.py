@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 from ordag.checks import Seed, as_list, is_whole, short
 from ordag.errors import SettingError
@@ -61,11 +61,3 @@ class GdsSettings(MethodSettings):
         super().__post_init__()
         if self.restarts is not None and self.strategy == "steepest":
             raise SettingError('restarts belong to strategy="random": the steepest descent has one run only.')
-
-    @property
-    def has_first(self) -> bool:
-        return self.strategy == "random" or bool(self.kicks)
-
-    def first(self) -> Self:
-        """The steepest descent, without kicks."""
-        return replace(self, strategy="steepest", restarts=None, kicks=None)

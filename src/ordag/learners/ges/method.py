@@ -10,14 +10,13 @@ from ordag.learners.ges.settings import GesSettings
 from ordag.learners.prices import Priced, priced_ges
 
 
-def ges(table: Table, settings: GesSettings, known: Constraints | None = None, *, hasty: bool = False) -> Found:
-    """The class that GES finds, directed along an order if that is asked for. hasty: after some steps, if it takes many."""
+def ges(table: Table, settings: GesSettings, known: Constraints | None = None) -> Found:
+    """The class that GES finds, directed along an order if that is asked for."""
     result, price = priced_ges(
         table.moments,
         settings,
         progress=lambda step: table.tell(f"GES: {step.phase} phase, score {step.score:.6g}"),
         known=known,
-        hasty=hasty,
     )
     found = Found(
         recipe=settings,
@@ -25,6 +24,5 @@ def ges(table: Table, settings: GesSettings, known: Constraints | None = None, *
         graph=result.graph,
         score=result.score,
         result=Priced(result, price),
-        unfinished=result.unfinished,
     )
     return directed(found, table, settings.orient_by_order, known)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, NamedTuple
 
 from ordag.bits import members
@@ -25,9 +24,6 @@ EQUAL = 1e-9
 
 MANY = 2**18
 """Sets of neighbours of one variable that take long enough to say so."""
-
-HASTY = 3
-"""Steps for every variable after which a hasty search ends."""
 
 
 class GesStep(NamedTuple):
@@ -49,7 +45,6 @@ class GesResult:
     steps: how many steps each phase took, in the order in which the phases came.
     local_scores: how many scores of a variable and a set of parents were computed.
     uncertainty: by how much rounding may have moved the score.
-    unfinished: whether a hasty search was cut off.
     """
 
     graph: Cpdag
@@ -58,7 +53,6 @@ class GesResult:
     steps: tuple[tuple[Phase, int], ...]
     local_scores: int
     uncertainty: float
-    unfinished: bool = False
 
     def details(self) -> dict[str, Any]:
         """What there is to tell beside the graph and its score, in plain values."""
@@ -71,7 +65,6 @@ def ges_search(
     *,
     progress: Callable[[GesStep], None] | None = None,
     known: Constraints | None = None,
-    hasty: bool = False,
     **given: Any,
 ) -> GesResult:
     """Greedy equivalence search (Chickering 2002), with the turning phase of Hauser & Bühlmann (2012).
@@ -85,7 +78,6 @@ def ges_search(
     known: arrows that must and that may not be there. The search starts from the class of the former, and makes only
         moves to classes with a DAG that keeps to all of it. The result is then the part of a class that does: a class
         of which further edges are directed.
-    hasty: end after `HASTY` steps for every variable.
     """
     settings = settings or GesSettings(**given)
     assert not isinstance(settings.penalty, str), "see `priced_ges`"
@@ -103,13 +95,12 @@ def ges_search(
         for phase, operator in operators.items()
     }
     steps: list[tuple[Phase, int]] = []
-    warned = unfinished = False
-    left = HASTY * moments.p if hasty else None
+    warned = False
     while True:
         before = score
         for phase in settings.phases:
             count = 0
-            for move, new in islice(_climb(graph, kinds[phase]), left):
+            for move, new in _climb(graph, kinds[phase]):
                 scores.check_resolved(new, move.target)
                 count += 1
                 score += move.gain
@@ -121,13 +112,8 @@ def ges_search(
                 if progress is not None:
                     progress(GesStep(phase, moments.names[move.source], moments.names[move.target], move.gain, score))
             steps.append((phase, count))
-            if left is not None:
-                left -= count
-                unfinished = left == 0
-            if unfinished:
-                break
         score = scores.total(graph)
-        if unfinished or not settings.iterate or score <= before + least:
+        if not settings.iterate or score <= before + least:
             break
     return GesResult(
         graph=Cpdag(moments.names, graph.adjacency() if constrained is None else constrained.restricted(graph)),
@@ -136,7 +122,6 @@ def ges_search(
         steps=tuple(steps),
         local_scores=scores.evaluated,
         uncertainty=scores.uncertainty(graph),
-        unfinished=unfinished,
     )
 
 

@@ -39,7 +39,3 @@ class GesSettings(MethodSettings):
         1, "it must be a whole number from 1 on, or None for no limit", "the most edges at one variable"
     )
     orient_by_order: str | None = way_to_direct()
-
-    @property
-    def has_first(self) -> bool:
-        return not isinstance(self.penalty, str)  # a named one takes several searches

@@ -102,19 +102,9 @@ class PooledSettings(MethodSettings):
     def has_probabilities(self) -> bool:
         return self.draws != 0
 
-    @property
-    def has_first(self) -> bool:
-        return self.graph == "consensus" and self.has_probabilities
 
-
-def pooled(
-    table: Table,
-    settings: PooledSettings,
-    known: Constraints | None = None,
-    *,
-    hasty: bool = False,
-) -> Found:
-    """Return the Dag of the lowest pooled score that the search comes to. `with_consensus` goes on from there, unless it is `hasty`."""
+def pooled(table: Table, settings: PooledSettings, known: Constraints | None = None) -> Found:
+    """Return the Dag of the lowest pooled score that the search comes to. `with_consensus` goes on from there."""
     moments = table.moments
     grouped = None if settings.groups is None else placed_groups(settings.groups, moments.names)
     if grouped is None and settings.units is None and (moments.p == 2 or is_standardised(moments)):
@@ -143,7 +133,6 @@ def pooled(
         posterior=posterior,
         warnings=(*ordering.warnings, *([_few_rows_said(moments)] if few else []), *filter(None, [result.warning])),
         result=result,
-        unfinished=hasty and settings.has_first,
     )
 
 
