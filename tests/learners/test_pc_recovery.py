@@ -8,7 +8,7 @@ from oracles import pc as oracles
 from ordag import Moments, simulate
 from ordag.graph import Cpdag, d_separated, to_cpdag
 from ordag.learners.pc import pc_search
-from ordag.learners.pc.settings import COLLIDERS as RULES
+from ordag.learners.pc.search import COLLIDERS as RULES
 from ordag.linalg import triangle
 
 ROWS = 10**12
