@@ -21,7 +21,7 @@ from ordag.learners.order_search.engine import Optimum
 from ordag.learners.pooled.posterior import Posterior
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
 from ordag.learners.pooled.search import pooled_search
-from ordag.learners.pooled.variances import ROWS_EACH
+from ordag.learners.pooled.variances import ROWS_PER_PARENT
 from ordag.learners.settings import MethodSettings, kicks
 from ordag.linalg import lengths
 from ordag.order import find_order
@@ -189,8 +189,8 @@ def pooled_rows(p: int) -> int:
 def _few_rows_said(moments: Moments) -> str:
     return (
         f"{counted(moments.n, 'row')} are too few for regressions on all of {moments.p} variables, so each has few parents, "
-        f"{max(moments.n // ROWS_EACH, 1)} at the most, and arrows cost more (method='pooled', --method pooled). For arrows by tests at "
-        "a false-discovery rate take method='cvs' (--method cvs)."
+        f"{max(moments.n // ROWS_PER_PARENT, 1)} at the most, and arrows cost more (method='pooled', --method pooled). For arrows by tests "
+        "at a false-discovery rate take method='cvs' (--method cvs)."
     )
 
 
