@@ -32,7 +32,6 @@ from __future__ import annotations
 
 import math
 
-from ordag.arrays import Array, Integers
 from ordag.compiling import compiled, inlined
 from ordag.learners.order_search.layout import (
     ALLOWED,
@@ -88,7 +87,7 @@ TO_A_PARENT = 0.7
 
 
 @inlined
-def term(terms: Array, j: int, v: float) -> float:
+def term(terms, j, v):
     """Return the term of j without the price of its parents."""
     half, weight = terms[NUMBERS, HALF], terms[WEIGHT, j]
     away = v - terms[MEAN, j]
@@ -101,12 +100,12 @@ def term(terms: Array, j: int, v: float) -> float:
 
 
 @inlined
-def cost(terms: Array, j: int, v: float, k: int) -> float:
+def cost(terms, j, v, k):
     return term(terms, j, v) + terms[NUMBERS, PRICE] * k
 
 
 @inlined
-def worthwhile(terms: Array, j: int, v: float) -> float:
+def worthwhile(terms, j, v):
     """Return the share of j's residual variance that one more parent must explain to lower the cost."""
     price = terms[NUMBERS, PRICE] + LEAST_FALL
     half, weight = terms[NUMBERS, HALF], terms[WEIGHT, j]
@@ -121,7 +120,7 @@ def worthwhile(terms: Array, j: int, v: float) -> float:
 
 
 @inlined
-def found_at(parents: Integers, k: int, w: int) -> int:
+def found_at(parents, k, w):
     """Return the index of w among the first k parents, −1 if it is none of them."""
     at = -1
     for i in range(k):
@@ -131,7 +130,7 @@ def found_at(parents: Integers, k: int, w: int) -> int:
 
 
 @inlined
-def begin(C: Array, root: Array, W: Array, j: int) -> None:
+def begin(C, root, W, j):
     """Set LEFT, the residual variances of all variables, and COV, their residual covariances with j, to those without parents."""
     p = C.shape[0]
     for u in range(p):
@@ -144,7 +143,7 @@ def begin(C: Array, root: Array, W: Array, j: int) -> None:
 
 
 @inlined
-def extend(C: Array, root: Array, W: Array, j: int, w: int, k: int) -> None:
+def extend(C, root, W, j, w, k):
     """Update LEFT and COV for one more parent w of j, the k-th."""
     p = C.shape[0]
     if root.shape[0] > 0:
@@ -186,18 +185,7 @@ def extend(C: Array, root: Array, W: Array, j: int, w: int, k: int) -> None:
 
 
 @inlined
-def candidate(
-    may: Integers,
-    terms: Array,
-    G: Integers,
-    W: Array,
-    j: int,
-    parents: Integers,
-    k: int,
-    limit: int,
-    x: int,
-    joins: bool,
-) -> int:
+def candidate(may, terms, G, W, j, parents, k, limit, x, joins):
     """Return the variable that explains most beside the first k parents, −1 if none lowers the cost."""
     cov, left, position = W[COV], W[LEFT], G[POSITION]
     alone = terms[NUMBERS, ALONE]
@@ -211,7 +199,7 @@ def candidate(
 
 
 @inlined
-def slope_of(W: Array, j: int, parents: Integers, k: int, a: int) -> tuple[float, float]:
+def slope_of(W, j, parents, k, a):
     """Compute row a of T, the transposed inverse of the factor L of the first k parents; return β_a and (TᵀT)_aa.
 
     With z the row of j, β = Tᵀz, and without parent a the RSS of j rises by β²_a / (TᵀT)_aa.
@@ -231,7 +219,7 @@ def slope_of(W: Array, j: int, parents: Integers, k: int, a: int) -> tuple[float
 
 
 @inlined
-def shrink(may: Integers, terms: Array, W: Array, j: int, parents: Integers, k: int) -> tuple[int, float]:
+def shrink(may, terms, W, j, parents, k):
     """Drop parents, the least useful first, while that lowers the cost; return their number, and v. LEFT and COV stay."""
     rss, scale, beta = W[LEFT, j], terms[SCALE, j], W[BETA]
     v = math.log(rss) + scale
@@ -284,19 +272,7 @@ def shrink(may: Integers, terms: Array, W: Array, j: int, parents: Integers, k: 
 
 
 @compiled
-def fit(
-    C: Array,
-    root: Array,
-    may: Integers,
-    terms: Array,
-    G: Integers,
-    P: Integers,
-    W: Array,
-    status: Integers,
-    j: int,
-    limit: int,
-    x: int,
-) -> tuple[int, float]:
+def fit(C, root, may, terms, G, P, W, status, j, limit, x):
     """Fit j on parents among those before the position `limit`; return their number, and v. They are in the last row of P.
 
     x counts as coming before if it does not, and as not coming before if it does; j stands for no variable. The parents of j are
@@ -338,19 +314,7 @@ def fit(
 
 
 @compiled
-def change_of(
-    C: Array,
-    root: Array,
-    may: Integers,
-    terms: Array,
-    G: Integers,
-    P: Integers,
-    M: Array,
-    W: Array,
-    status: Integers,
-    row: int,
-    x: int,
-) -> float:
+def change_of(C, root, may, terms, G, P, M, W, status, row, x):
     """Return M[row, x], fitted where it is not known: the change of j's cost where x comes before it or no longer does (row j), or
     where j takes the position of x (row p + j)."""
     p = C.shape[0]
@@ -370,18 +334,7 @@ def change_of(
 
 
 @inlined
-def best_position(
-    C: Array,
-    root: Array,
-    may: Integers,
-    terms: Array,
-    G: Integers,
-    P: Integers,
-    M: Array,
-    W: Array,
-    status: Integers,
-    x: int,
-) -> int:
+def best_position(C, root, may, terms, G, P, M, W, status, x):
     """Return the position of x with the lowest sum; the present one if none is lower.
 
     On each side, the variables that x passes change by known amounts, and x itself is fitted at the most promising position first: its
@@ -441,18 +394,7 @@ def best_position(
 
 
 @compiled
-def refit(
-    C: Array,
-    root: Array,
-    may: Integers,
-    terms: Array,
-    G: Integers,
-    P: Integers,
-    M: Array,
-    W: Array,
-    status: Integers,
-    j: int,
-) -> None:
+def refit(C, root, may, terms, G, P, M, W, status, j):
     """Give j parents that neither growing nor shrinking improves, and clear the cache of what depended on those before.
 
     Present, former and possible parents of j are due to be tried again.
@@ -481,19 +423,7 @@ def refit(
 
 
 @inlined
-def move(
-    C: Array,
-    root: Array,
-    may: Integers,
-    terms: Array,
-    G: Integers,
-    P: Integers,
-    M: Array,
-    W: Array,
-    status: Integers,
-    x: int,
-    to: int,
-) -> None:
+def move(C, root, may, terms, G, P, M, W, status, x, to):
     """Move x to a position, and fit x and the variables that gain or lose it as a parent."""
     order, position = G[ORDER], G[POSITION]
     at = position[x]
@@ -523,7 +453,7 @@ def move(
 
 
 @inlined
-def random_position(may: Integers, G: Integers, P: Integers, x: int, where: float, what: float) -> int:
+def random_position(may, G, P, x, where, what):
     """Return a random position for x: that of a parent, or any, within knowledge. where, what: uniform numbers."""
     p = may.shape[0]
     to = int(where * p)
@@ -540,7 +470,7 @@ def random_position(may: Integers, G: Integers, P: Integers, x: int, where: floa
 
 
 @inlined
-def put(G: Integers, P: Integers, M: Array, to_G: Integers, to_P: Integers, to_M: Array, altered: Integers) -> None:
+def put(G, P, M, to_G, to_P, to_M, altered):
     """Copy a graph over another that differs in the order and in the altered variables."""
     p = M.shape[1]
     for j in range(p):
@@ -558,7 +488,7 @@ def put(G: Integers, P: Integers, M: Array, to_G: Integers, to_P: Integers, to_M
 
 
 @inlined
-def total(terms: Array, G: Integers, M: Array) -> float:
+def total(terms, G, M):
     """Return the sum over all variables."""
     p = M.shape[1]
     whole = 0.0
@@ -568,21 +498,7 @@ def total(terms: Array, G: Integers, M: Array) -> float:
 
 
 @compiled
-def search(
-    C: Array,
-    root: Array,
-    may: Integers,
-    terms: Array,
-    G: Integers,
-    P: Integers,
-    M: Array,
-    W: Array,
-    status: Integers,
-    spare_G: Integers,
-    spare_P: Integers,
-    spare_M: Array,
-    uniforms: Array,
-) -> None:
+def search(C, root, may, terms, G, P, M, W, status, spare_G, spare_P, spare_M, uniforms):
     """Move variables to better positions until there are none; then restart once for every row of `uniforms`, and keep what is better.
 
     The start is the order in G, with parents that are grown and shrunk along it. A restart moves one variable or a few to random

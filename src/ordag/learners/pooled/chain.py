@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 
-from ordag.arrays import Array, Integers
 from ordag.compiling import compiled, inlined
 from ordag.learners.order_search.kernel import begin, extend, found_at, slope_of, term
 from ordag.learners.order_search.layout import ALLOWED, ALONE, COV, HALF, LEFT, NUMBERS, PRICE, REQUIRED, SCALE
@@ -37,20 +36,7 @@ MOST_CHANGE = 60.0
 
 
 @compiled
-def weigh(
-    C: Array,
-    root: Array,
-    may: Integers,
-    terms: Array,
-    W: Array,
-    V: Array,
-    Q: Array,
-    j: int,
-    parents: Integers,
-    k: int,
-    v_row: int,
-    q_row: int,
-) -> float:
+def weigh(C, root, may, terms, W, V, Q, j, parents, k, v_row, q_row):
     """Compute rows of V and Q for j with its first k parents; return its log variance."""
     p = C.shape[0]
     begin(C, root, W, j)
@@ -80,7 +66,7 @@ def weigh(
 
 
 @inlined
-def descend_from(I: Integers, F: Integers, j: int, without: int) -> None:
+def descend_from(I, F, j, without):
     """Mark j and its descendants in SEEN, without its own arrow to `without`."""
     p = F.shape[0]
     for i in range(p):
@@ -99,7 +85,7 @@ def descend_from(I: Integers, F: Integers, j: int, without: int) -> None:
 
 
 @inlined
-def pooled_at(M: Array, start: float, fineness: float, group: int, squares: float) -> float:
+def pooled_at(M, start, fineness, group, squares):
     """Return the pooling of a group with this sum of squares, interpolated in its table."""
     position = (math.log(max(squares, math.exp(start))) - start) * fineness
     below = min(int(position), M.shape[1] - 2)
@@ -107,7 +93,7 @@ def pooled_at(M: Array, start: float, fineness: float, group: int, squares: floa
 
 
 @inlined
-def pooling_change(S: Array, M: Array, axis: Array, group: int, first: float, second: float) -> float:
+def pooling_change(S, M, axis, group, first, second):
     """Return the change of the pooling of a group whose sum and sum of squares change by these."""
     change = 0.0
     if group >= 0:
@@ -120,7 +106,7 @@ def pooling_change(S: Array, M: Array, axis: Array, group: int, first: float, se
 
 
 @inlined
-def put_in(I: Integers, P: Integers, E: Integers, F: Integers, since: Integers, i: int, j: int) -> None:
+def put_in(I, P, E, F, since, i, j):
     """Add i → j."""
     P[j, I[COUNT, j]] = i
     I[COUNT, j] += 1
@@ -132,9 +118,7 @@ def put_in(I: Integers, P: Integers, E: Integers, F: Integers, since: Integers, 
 
 
 @inlined
-def take_out(
-    I: Integers, P: Integers, E: Integers, F: Integers, since: Integers, counts: Array, i: int, j: int
-) -> None:
+def take_out(I, P, E, F, since, counts, i, j):
     """Remove i → j."""
     at, k = found_at(P[j], I[COUNT, j], i), I[COUNT, j] - 1
     for a in range(at, k):
@@ -149,27 +133,7 @@ def take_out(
 
 
 @compiled
-def walk(
-    C: Array,
-    root: Array,
-    may: Integers,
-    terms: Array,
-    W: Array,
-    I: Integers,
-    P: Integers,
-    V: Array,
-    Q: Array,
-    E: Integers,
-    F: Integers,
-    S: Array,
-    M: Array,
-    axis: Array,
-    prior: Array,
-    since: Integers,
-    counts: Array,
-    uniforms: Array,
-    stop: Integers,
-) -> None:
+def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, counts, uniforms, stop):
     """Make one step for every row of `uniforms`, four numbers each: for the kind of step, where, what, and the acceptance.
 
     A step changes the parents of x by i (and, if an arrow is turned or a parent swapped, of y by another); the new log
