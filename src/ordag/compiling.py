@@ -11,15 +11,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compiled(function: Function) -> Function:
-    """Compile a function when it is first called, and keep the machine code on disk where there is a place for it.
+    """Compile a function on its first call, and cache the machine code on disk if a folder can be written to.
 
-    With ORDAG_COMPILED=0, and without numba, return the function as it stands.
+    With ORDAG_COMPILED=0, and without numba, return the function unchanged.
     """
     return _with_numba(function, cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 
 
 def inlined(function: Function) -> Function:
-    """Compile a function as a part of every compiled function that calls it: each call is one more copy."""
+    """Compile a function inline: every call in a compiled function is a copy."""
     return _with_numba(function, inline="always")
 
 
@@ -37,12 +37,12 @@ def _with_numba(function: Function, **options: Any) -> Function:
 
 
 def is_compiled(function: Callable[..., Any]) -> bool:
-    """Whether `compiled` gave machine code, rather than the function as it stands."""
+    """Return whether a function is compiled by numba."""
     return hasattr(function, "py_func")
 
 
 def will_compile(function: Any) -> bool:
-    """Whether the first call takes the time to compile, because nothing is kept from an earlier process."""
+    """Return whether the first call has to compile, because no earlier process has cached the machine code."""
     if not is_compiled(function) or function.signatures:
         return False
     folder, code = function.stats.cache_path, function.py_func.__code__

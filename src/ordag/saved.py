@@ -35,21 +35,17 @@ from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.masks import Constraints
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import LeftOut
-from ordag.learners.gds.search import GdsResult
-from ordag.learners.gds.settings import GdsSettings
-from ordag.learners.ges.search import GesResult
-from ordag.learners.ges.settings import GesSettings
+from ordag.learners.gds.search import GdsResult, GdsSettings
+from ordag.learners.ges.search import GesResult, GesSettings
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.orient import Oriented
-from ordag.learners.pc.search import PcResult
-from ordag.learners.pc.settings import PcSettings
+from ordag.learners.pc.search import PcResult, PcSettings
 from ordag.learners.pooled.method import PooledSettings
 from ordag.learners.pooled.posterior import Posterior, Probabilities
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.search import PooledResult
 from ordag.learners.pooled.variances import GramRegressions, RootRegressions
-from ordag.learners.prices import Priced
-from ordag.learners.supports import ArrowTest, SupportResult
+from ordag.learners.sparse_parents import ArrowTest, SparseParents
 from ordag.order.factor import Factor
 from ordag.order.ordering import Ordering
 from ordag.parents.selection import Selection
@@ -66,8 +62,8 @@ CLASSES: dict[str, type] = {
     for cls in (
         *(Fit, Bootstrap, Intervals, Moments, Profile, Dag, Cpdag, Links, Knowledge, Constraints, LeftOut, Oriented),
         *(CvsSettings, PcSettings, GesSettings, GdsSettings, PooledSettings),
-        *(Ordering, Factor, Selection, SupportResult, ArrowTest),
-        *(PcResult, GesResult, GdsResult, Priced, PooledResult, Optimum, Posterior, Probabilities),
+        *(Ordering, Factor, Selection, SparseParents, ArrowTest),
+        *(PcResult, GesResult, GdsResult, PooledResult, Optimum, Posterior, Probabilities),
         *(PooledScore, GramRegressions, RootRegressions),
     )
 }

@@ -109,9 +109,9 @@ def test_the_same_seed_gives_the_same_forecast_with_any_stack_and_workers(monkey
     one = forecast(fit, 40, seed=3)
     assert one == forecast(fit, 40, seed=3, workers=2)
     assert one != forecast(fit, 40, seed=4)
-    monkeypatch.setattr("ordag.learners.cvs_stack.TOGETHER", 7 * 144)
+    monkeypatch.setattr("ordag.learners.cvs_stack.NUMBERS_PER_STACK", 7 * 144)
     assert one == forecast(fit, 40, seed=3)
-    monkeypatch.setattr("ordag.learners.cvs_stack.WORTHWHILE", 0)
+    monkeypatch.setattr("ordag.learners.cvs_stack.MOST_COLUMNS", 0)
     assert one == forecast(fit, 40, seed=3)
 
 

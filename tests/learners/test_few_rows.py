@@ -10,7 +10,7 @@ from budgets import thorough, tries
 
 import ordag
 from ordag.errors import ColumnError, DataError, SettingError, TooFewRowsError
-from ordag.learners.supports import discovery_rates
+from ordag.learners.sparse_parents import discovery_rates
 
 
 def sparse_rows(p, n, seed=0, degree=2):

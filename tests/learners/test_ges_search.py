@@ -197,7 +197,7 @@ def test_almost_collinear_columns_are_warned_of():
 def test_a_long_search_says_so(monkeypatch):
     rng = np.random.default_rng(16)
     X = rng.normal(size=(2000, 1)) + 0.7 * rng.normal(size=(2000, 6))
-    monkeypatch.setattr(search, "MANY", 10)
+    monkeypatch.setattr(search, "MANY_CLIQUES", 10)
     with pytest.warns(OrdagWarning, match="max_degree") as caught:
         ges_search(moments(X))
     assert len(caught) == 1

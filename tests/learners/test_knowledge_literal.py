@@ -21,8 +21,8 @@ from ordag.errors import OrdagWarning, SettingError
 from ordag.knowledge.knowledge import Knowledge
 from ordag.learners.gds import gds_search
 from ordag.learners.ges import ges_search
-from ordag.learners.ges.constrained import Constrained
 from ordag.learners.ges.essential import essential
+from ordag.learners.ges.operators import Constrained
 from ordag.learners.pc import pc_search
 from ordag.order.least_squares import backward, forward
 

@@ -24,32 +24,32 @@ class Case:
         X = oracles.random_rows(P, N, rng, density=0.7, spread=1.0)
         self.v = oracles.Rows(X).v
         self.order = rng.permutation(P).tolist()
-        self.place = np.argsort(self.order).tolist()
+        self.position = np.argsort(self.order).tolist()
         self.own = [
-            frozenset(k for k in self.order[: self.place[j]] if rng.random() < 0.5)
+            frozenset(k for k in self.order[: self.position[j]] if rng.random() < 0.5)
             for j in range(P)
         ]  # fmt: skip
         correlations = RootRegressions(Moments.from_rows(X)).correlations()
         if not root:
             correlations |= {"C": np.corrcoef(X.T), "root": None}
         self.search = OrderSearch(**correlations)
-        [self.bench] = self.search._benches_for(1)
-        self.bench.state.begin(self.order, [sum(1 << k for k in own) for own in self.own])
-        self.bench.state.G[layout.PLACE] = self.place
-        self.bench.state.M[-1] = [self.v(j, own) for j, own in enumerate(self.own)]
-        self.bench.terms[:] = self.search.terms_of(Local(N / 2.0, [0.0] * P, [0.0] * P, PRICE))
-        self.told = self.bench.told
+        [self.workspace] = self.search._workspaces_for(1)
+        self.workspace.state.begin(self.order, [sum(1 << k for k in own) for own in self.own])
+        self.workspace.state.G[layout.POSITION] = self.position
+        self.workspace.state.M[-1] = [self.v(j, own) for j, own in enumerate(self.own)]
+        self.workspace.terms[:] = self.search.terms_of(Local(N / 2.0, [0.0] * P, [0.0] * P, PRICE))
+        self.status = self.workspace.status
 
     @property
     def tables(self):
         """What every function of the kernel is given first."""
-        return self.search.C, self.bench.root, self.search.may, self.bench.terms
+        return self.search.C, self.workspace.root, self.search.may, self.workspace.terms
 
     def cost(self, j, parents):
         return N / 2.0 * self.v(j, parents) + PRICE * len(parents)
 
     def literal_fit(self, j, limit, x):
-        """The parents of j before a place, where x has changed sides; and how many there were before each shrinking."""
+        """The parents of j before a position, where x has changed sides; and how many there were before each shrinking."""
         before = set(self.order[:limit]) - {j}
         start = self.own[j] & before
         if x != j:
@@ -59,7 +59,7 @@ class Case:
         while True:
             parents, grown = oracles.grow_shrink(j, before, self.cost, self.v, start=start)
             sizes.append(len(grown))
-            if parents == grown or x != j or limit != self.place[j]:
+            if parents == grown or x != j or limit != self.position[j]:
                 return parents, sizes
             start = parents
 
@@ -73,63 +73,63 @@ class Case:
 @pytest.mark.parametrize("seed", tries(2, 30))
 def test_a_fit_grows_and_shrinks_the_parents_that_there_are_and_counts_its_work(plain, seed, root):
     case = Case(seed, root)
-    G, parents, _ = case.bench.state.arrays
+    G, parents, _ = case.workspace.state.arrays
     for j in range(P):
         for limit in range(P + 1):
             for x in range(P):
-                case.told[layout.WORK] = 0
-                k, v = plain.fit(*case.tables, G, parents, case.bench.W, case.told, j, limit, x)
+                case.status[layout.WORK] = 0
+                k, v = plain.fit(*case.tables, G, parents, case.workspace.W, case.status, j, limit, x)
                 expected, sizes = case.literal_fit(j, limit, x)
                 assert set(parents[P, :k].tolist()) == expected
                 assert v == pytest.approx(case.v(j, expected), abs=1e-9)
                 work = [4 * (size + 1) * P * P if root else (size + 4) ** 2 * P for size in sizes]
-                assert case.told[layout.WORK] == sum(work)
+                assert case.status[layout.WORK] == sum(work)
 
 
 @pytest.mark.parametrize("seed", tries(2, 30))
 def test_changes_of_the_cost_are_fitted_once(plain, seed):
     """One more possible parent that does not pay changes nothing: what is fitted from the graph with it may be worse."""
     case = Case(seed)
-    state, place = case.bench.state, case.place
+    state, position = case.workspace.state, case.position
     state.M[:-1] = np.nan
     for j in range(P):
         for x in set(range(P)) - {j}:
-            beside = case.literal_change(j, place[j], x)
-            expected = min(beside, 0.0) if place[x] > place[j] else beside
-            there = case.literal_change(j, place[x] + (place[x] > place[j]), j)
+            beside = case.literal_change(j, position[j], x)
+            expected = min(beside, 0.0) if position[x] > position[j] else beside
+            there = case.literal_change(j, position[x] + (position[x] > position[j]), j)
             for row, change in ((j, expected), (P + j, there)):
-                given = (*case.tables, *state.arrays, case.bench.W, case.told, row, x)
+                given = (*case.tables, *state.arrays, case.workspace.W, case.status, row, x)
                 assert plain.change_of(*given) == pytest.approx(change, abs=1e-6)
-                work = case.told[layout.WORK]
+                work = case.status[layout.WORK]
                 assert plain.change_of(*given) == state.M[row, x] == pytest.approx(change, abs=1e-6)
-                assert case.told[layout.WORK] == work
+                assert case.status[layout.WORK] == work
 
 
 @pytest.mark.parametrize("seed", tries(5, 50))
 def test_a_kick_goes_to_a_parent_or_anywhere_but_past_no_variable_that_must_stay_there(plain, seed):
     case, rng = Case(seed), np.random.default_rng(seed)
-    G, parents, _ = case.bench.state.arrays
+    G, parents, _ = case.workspace.state.arrays
     may = np.where(rng.random((P, P)) < 0.2, layout.FIRST, layout.ALLOWED)
     may[np.ix_(case.order, case.order)] *= np.tri(P, k=-1, dtype=np.int64)  # nobody must come first who does not
     for x in range(P):
-        at = case.place[x]
-        first = max((case.place[y] + 1 for y in range(P) if may[x, y] == layout.FIRST), default=0)
-        last = min((case.place[y] - 1 for y in range(P) if may[y, x] == layout.FIRST), default=P - 1)
+        at = case.position[x]
+        first = max((case.position[y] + 1 for y in range(P) if may[x, y] == layout.FIRST), default=0)
+        last = min((case.position[y] - 1 for y in range(P) if may[y, x] == layout.FIRST), default=P - 1)
         assert first <= at <= last
         for where in (np.arange(60) + 0.5) / 60:
             own = parents[x, : len(case.own[x])].tolist()
-            parent = case.place[own[int(where * len(own))]] if own else int(where * P)
+            parent = case.position[own[int(where * len(own))]] if own else int(where * P)
             for what, wanted in ((0.0, parent), (0.699, parent), (0.7, int(where * P)), (0.999, int(where * P))):
-                to = plain.kicked_to(may, G, parents, x, where, what)
+                to = plain.random_position(may, G, parents, x, where, what)
                 assert to == min(max(wanted, first), last)
 
 
 def test_kicks_and_moves_are_those_of_the_lots_and_are_counted(plain, monkeypatch):
     """And what decides whether the search goes on is the sum of the costs."""
-    case, lots = Case(1), np.random.default_rng(2).random((8, layout.LOTS))
-    moves, kicks, (move, kicked_to) = [], [], (plain.move, plain.kicked_to)
+    case, uniforms = Case(1), np.random.default_rng(2).random((8, layout.UNIFORMS))
+    moves, kicks, (move, random_position) = [], [], (plain.move, plain.random_position)
     monkeypatch.setattr(plain, "move", lambda *given: (moves.append(given[-2:]), move(*given))[1])
-    monkeypatch.setattr(plain, "kicked_to", lambda *given: (kicks.append(given[-3:]), kicked_to(*given))[1])
+    monkeypatch.setattr(plain, "random_position", lambda *given: (kicks.append(given[-3:]), random_position(*given))[1])
     sums, total = [], plain.total
 
     def summed(terms, G, M):
@@ -137,15 +137,15 @@ def test_kicks_and_moves_are_those_of_the_lots_and_are_counted(plain, monkeypatc
         return sums[-1][0]
 
     monkeypatch.setattr(plain, "total", summed)
-    spare, case.told[layout.LIMIT] = case.bench.spare.arrays, 10**9
-    plain.search(*case.tables, *case.bench.state.arrays, case.bench.W, case.told, *spare, lots)
+    spare, case.status[layout.LIMIT] = case.workspace.spare.arrays, 10**9
+    plain.search(*case.tables, *case.workspace.state.arrays, case.workspace.W, case.status, *spare, uniforms)
     expected = []
-    for first, *triples in lots.tolist():
-        for k in reversed(range(1 + int(first**2 * layout.MOST_IN_A_KICK))):
+    for first, *triples in uniforms.tolist():
+        for k in reversed(range(1 + int(first**2 * layout.MOST_MOVES_PER_RESTART))):
             who, where, what = triples[3 * k : 3 * k + 3]
             expected.append((int(who * P), where, what))
     assert kicks == expected
-    assert (case.told[layout.KICKS], case.told[layout.MOVES]) == (8, len(moves))
+    assert (case.status[layout.RESTARTS], case.status[layout.MOVES]) == (8, len(moves))
     assert len(moves) > 8
     assert len(sums) > 8
     np.testing.assert_allclose(*np.transpose(sums))
@@ -160,9 +160,9 @@ def test_of_a_copy_of_a_parent_the_least_share_is_left(plain, root):
     columns = np.linalg.qr(X - X.mean(axis=0))[1]
     C = np.corrcoef(X.T)
     search = OrderSearch(C, np.zeros(3), root=(columns / np.linalg.norm(columns, axis=0)).T if root else None)
-    [bench] = search._benches_for(1)
-    plain.begin(search.C, bench.root, bench.W, 2)
-    plain.extend(search.C, bench.root, bench.W, 2, 0, 0)
-    assert bench.W[layout.LEFT, 1] == (plain.NOTHING**2 if root else plain.NOTHING)
-    assert bench.W[layout.LEFT, 2] == pytest.approx(1.0 - C[0, 2] ** 2)
-    assert bench.W[layout.COV] == pytest.approx([0.0, 0.0, 1.0 - C[0, 2] ** 2], abs=1e-12)
+    [workspace] = search._workspaces_for(1)
+    plain.begin(search.C, workspace.root, workspace.W, 2)
+    plain.extend(search.C, workspace.root, workspace.W, 2, 0, 0)
+    assert workspace.W[layout.LEFT, 1] == (plain.LEAST_SHARE**2 if root else plain.LEAST_SHARE)
+    assert workspace.W[layout.LEFT, 2] == pytest.approx(1.0 - C[0, 2] ** 2)
+    assert workspace.W[layout.COV] == pytest.approx([0.0, 0.0, 1.0 - C[0, 2] ** 2], abs=1e-12)

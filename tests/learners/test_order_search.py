@@ -18,9 +18,9 @@ from ordag.data.table import Table
 from ordag.graph.acyclic import topological_order
 from ordag.learners.order_search import engine, layout
 from ordag.learners.order_search import kernel as compiled_kernel
-from ordag.learners.order_search.engine import WORTHWHILE, Optimum, OrderSearch
-from ordag.learners.order_search.exact import best_graph
-from ordag.learners.order_search.single_changes import best_single_change
+from ordag.learners.order_search.engine import LEAST_GAIN, Optimum, OrderSearch
+from ordag.learners.pooled.exact import best_graph
+from ordag.learners.pooled.problem import Problem
 from ordag.learners.pooled.score import Local, PooledScore
 from ordag.learners.pooled.search import pooled_search
 from ordag.learners.pooled.variances import GramRegressions, RootRegressions
@@ -62,7 +62,7 @@ def searched(X, score, kernel, *, kicks=0, known=None, variances=None, order=Non
     search = OrderSearch.of(variances, known)
     search.kernel = kernel
     [[found]] = search.descend(((score,), start(score, variances, order, known)))
-    return search.kicked(score, found, kicks, 1)[0]
+    return search.restart(score, found, kicks, 1)[0]
 
 
 def rows(p, n, seed, **more):
@@ -75,8 +75,8 @@ def sets(found):
 
 def assert_consistent(found, score, variances):
     """Parents come before, and v and score are those of the graph."""
-    place = np.argsort(found.order)
-    assert all(place[i] < place[j] for j, parents in enumerate(sets(found)) for i in parents)
+    position = np.argsort(found.order)
+    assert all(position[i] < position[j] for j, parents in enumerate(sets(found)) for i in parents)
     v = [variances.log_variance(j, mask) for j, mask in enumerate(found.parents)]
     np.testing.assert_allclose(found.v, v, atol=1e-9)
     assert found.score == pytest.approx(score.total(np.array(v), found.edges), abs=1e-6)
@@ -127,8 +127,8 @@ def test_knowledge_is_kept(plain):
     adjacency = found.adjacency()
     assert (adjacency[known.required]).all()
     assert not (adjacency & ~known.allowed).any()
-    place = np.argsort(found.order)
-    assert all(place[i] < place[j] for i, j in np.argwhere(known.before))
+    position = np.argsort(found.order)
+    assert all(position[i] < position[j] for i, j in np.argwhere(known.before))
     assert_consistent(found, score, variances)
 
 
@@ -198,9 +198,9 @@ def test_an_interruption_ends_the_threads(plain, monkeypatch, kicks):
     monkeypatch.setattr(engine, "wait", interrupted)
     begin = start(score, variances)
     with pytest.raises(KeyboardInterrupt):
-        _ = search.kicked(score, begin, 1000, 0) if kicks else search.descend(((score,), begin), ((score,), begin))
-    assert len(search._benches) == 2
-    assert all(bench.told[layout.STOP] == 1 for bench in search._benches)
+        _ = search.restart(score, begin, 1000, 0) if kicks else search.descend(((score,), begin), ((score,), begin))
+    assert len(search._workspaces) == 2
+    assert all(workspace.status[layout.STOP] == 1 for workspace in search._workspaces)
 
 
 @pytest.mark.slow
@@ -228,8 +228,8 @@ def test_starts_and_scores_one_after_the_other_are_searched_as_if_alone(plain):
 @pytest.mark.parametrize("limit", [0, 3000, 30_000])
 def test_where_the_work_is_too_much_the_graph_stands_as_it_is(plain, monkeypatch, limit):
     monkeypatch.setattr(engine, "WORK", limit)
-    monkeypatch.setattr(engine, "WORK_FOR_PAIRS", 1)
-    monkeypatch.setattr(engine, "SLOWNESS", 1)  # the same limit with and without numba
+    monkeypatch.setattr(engine, "WORK_PER_PAIR", 1)
+    monkeypatch.setattr(engine, "SLOWDOWN", 1)  # the same limit with and without numba
     X = rows(10, 150, 2, density=0.7, spread=1.0)
     score, variances = PooledScore(150, 10), gram(X)
     search = OrderSearch.of(variances, None)
@@ -239,10 +239,10 @@ def test_where_the_work_is_too_much_the_graph_stands_as_it_is(plain, monkeypatch
     [[found]] = search.descend(((score,), begin))
     assert_consistent(found, score, variances)
     assert found.score <= begin.score
-    kicked, tried = search.kicked(score, found, 10**6, 0)
+    kicked, tried = search.restart(score, found, 10**6, 0)
     assert tried < 10**5
     assert_consistent(kicked, score, variances)
-    assert kicked.score <= found.score + WORTHWHILE
+    assert kicked.score <= found.score + LEAST_GAIN
 
 
 def near_twins(p, n, seed, noise=1e-5):
@@ -273,11 +273,11 @@ def test_a_fit_that_would_grow_and_shrink_without_end_ends(plain, monkeypatch):
         a, b = rng.choice(p, 2, replace=False)
         X[:, a] = X[:, b] + noise * rng.standard_normal(n)
     search = OrderSearch(np.corrcoef(X.T), np.log(X.var(axis=0)))
-    [bench] = search._benches_for(1)
-    G, P, _ = bench.state.arrays
-    bench.state.begin(rng.permutation(p).tolist(), [0] * p)
-    G[layout.PLACE] = np.argsort(G[layout.ORDER])
-    search._take_terms(bench, Priced(n, p, 2.5), np.zeros(p), 0)
+    [workspace] = search._workspaces_for(1)
+    G, P, _ = workspace.state.arrays
+    workspace.state.begin(rng.permutation(p).tolist(), [0] * p)
+    G[layout.POSITION] = np.argsort(G[layout.ORDER])
+    search._take_terms(workspace, Priced(n, p, 2.5), np.zeros(p), 0)
     times, (begin, candidate) = [], (plain.begin, plain.candidate)
     grown = set()  # the times when parents were looked for
     monkeypatch.setattr(plain, "begin", lambda *given: (times.append(1), begin(*given)))
@@ -287,7 +287,17 @@ def test_a_fit_that_would_grow_and_shrink_without_end_ends(plain, monkeypatch):
         times.clear()
         grown.clear()
         plain.fit(
-            search.C, bench.root, search.may, bench.terms, G, P, bench.W, bench.told, 0, int(G[layout.PLACE, 0]), 0
+            search.C,
+            workspace.root,
+            search.may,
+            workspace.terms,
+            G,
+            P,
+            workspace.W,
+            workspace.status,
+            0,
+            int(G[layout.POSITION, 0]),
+            0,
         )
         return len(times)
 
@@ -301,7 +311,7 @@ def test_a_fit_that_would_grow_and_shrink_without_end_ends(plain, monkeypatch):
 @pytest.mark.parametrize(("p", "n", "noise", "seed"), [(9, 60, 5e-5, 2), (15, 300, 5e-5, 6), (15, 300, 1e-4, 4)])
 def test_a_search_of_few_digits_does_not_go_on_until_the_work_is_too_much(monkeypatch, p, n, noise, seed):
     monkeypatch.setattr(engine, "WORK", 2**26)
-    monkeypatch.setattr(engine, "WORK_FOR_PAIRS", 0)
+    monkeypatch.setattr(engine, "WORK_PER_PAIR", 0)
     searches = []
     of = OrderSearch.of
 
@@ -312,7 +322,7 @@ def test_a_search_of_few_digits_does_not_go_on_until_the_work_is_too_much(monkey
     monkeypatch.setattr(OrderSearch, "of", noted)
     pooled_search(find_order(Table(near_twins(p, n, seed, noise))), spread=1.0)
     assert searches[0]._root is None
-    assert max(bench.told[layout.MOVES] for bench in searches[0]._benches) < 5000
+    assert max(workspace.status[layout.MOVES] for workspace in searches[0]._workspaces) < 5000
 
 
 @pytest.mark.slow
@@ -373,7 +383,7 @@ def test_no_place_of_a_single_variable_is_better(plain, seed):
 
     for x in range(p):
         for order in oracles.places_of(list(found.order), x):
-            assert sum(change(j, x, order[:place]) for place, j in enumerate(order)) > -1e-5
+            assert sum(change(j, x, order[:position]) for position, j in enumerate(order)) > -1e-5
 
 
 @pytest.mark.slow
@@ -398,8 +408,8 @@ def test_the_best_single_change_is_the_best_of_all(seed):
     best = start(score, variances, rng.permutation(5).tolist())
     for _ in range(30):
         here, *others = oracles.scores_of(X, [sets(best), *oracles.one_arrow_away(sets(best))])
-        better = best_single_change(best, score, variances, None)
-        assert (better is None) == (min(others) > here - WORTHWHILE)
+        better = Problem(score, variances, None).best_single_change(best)
+        assert (better is None) == (min(others) > here - LEAST_GAIN)
         if better is None:
             break
         assert better.score == pytest.approx(min(others), abs=1e-3)

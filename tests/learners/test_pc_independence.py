@@ -83,7 +83,7 @@ def test_batches_of_columns_change_nothing(monkeypatch, workspace):
     correlation = PartialCorrelations(Moments.from_rows(X))
     i, j, S = random_tests(50, 3, 400, np.random.default_rng(0))
     expected = correlation(i, j, S)
-    monkeypatch.setattr(independence, "WORKSPACE", workspace)
+    monkeypatch.setattr(independence, "NUMBERS_PER_BATCH", workspace)
     assert np.allclose(correlation(i, j, S), expected, rtol=0, atol=1e-12)
     assert np.isfinite(expected).all()
     assert np.abs(expected).max() < 1

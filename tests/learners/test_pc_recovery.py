@@ -9,7 +9,7 @@ from oracles.graph import d_separated_by_moral_graph
 from ordag import Moments, simulate
 from ordag.graph import Cpdag, to_cpdag
 from ordag.learners.pc import pc_search
-from ordag.learners.pc.settings import COLLIDERS as RULES
+from ordag.learners.pc.search import COLLIDERS as RULES
 from ordag.linalg import triangle
 
 ROWS = 10**12

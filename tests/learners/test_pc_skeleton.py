@@ -10,7 +10,7 @@ from strategies.tables import tables
 from ordag import Knowledge, Moments, simulate
 from ordag.errors import SettingError, TooFewRowsError
 from ordag.learners.pc import pc_search, skeleton
-from ordag.learners.pc.settings import COLLIDERS as RULES
+from ordag.learners.pc.search import COLLIDERS as RULES
 
 
 def named(X):
@@ -87,7 +87,7 @@ def test_units_do_not_matter(X, seed):
 def test_the_size_of_the_blocks_does_not_matter(monkeypatch, block, rule):
     _, X = simulate("homogeneous", p=9, n=200, seed=8)
     expected = pc_search(named(X), colliders=rule)
-    monkeypatch.setattr(skeleton, "BLOCK", block * 16)
+    monkeypatch.setattr(skeleton, "NUMBERS_PER_BLOCK", block * 16)
     found = pc_search(named(X), colliders=rule)
     assert found.graph == expected.graph
     assert found.separating_sets == expected.separating_sets

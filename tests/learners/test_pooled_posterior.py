@@ -23,7 +23,7 @@ from ordag.errors import SettingError
 from ordag.learners.order_search import kernel
 from ordag.learners.order_search.engine import OrderSearch
 from ordag.learners.pooled import chain
-from ordag.learners.pooled.all_graphs import all_graphs, exact_probabilities
+from ordag.learners.pooled.exact import AllGraphs, all_graphs
 from ordag.learners.pooled.posterior import Probabilities, usual_draws
 from ordag.learners.pooled.resampled import Redrawn
 from ordag.learners.pooled.sampler import Sampler, Walk
@@ -41,6 +41,11 @@ def variances_of(moments):
 
 def of_rows(X):
     return variances_of(Moments.from_rows(X))
+
+
+def exact_probabilities(score, variances, *masks):
+    every = AllGraphs(score.p, *masks)
+    return every.arrows(every.weights(score, variances))
 
 
 def as_it_stands(module, patch):
@@ -290,9 +295,9 @@ def test_the_walk_is_the_same_where_it_is_not_compiled(seed):
     X = oracles.random_rows(6, 50, np.random.default_rng(seed), size=0.5, spread=1.0)
     walks = [walk_of(X, [[0, 1, 2], [3, 4]]) for _ in range(2)]
     walks[1].sampler.kernel = plain
-    lots, stop = np.random.default_rng(seed).random((400, 4)), np.zeros(1, dtype=np.int64)
+    uniforms, stop = np.random.default_rng(seed).random((400, 4)), np.zeros(1, dtype=np.int64)
     for walk in walks:
-        walk.go(lots, stop)
+        walk.go(uniforms, stop)
     for name in ("I", "P", "E", "F", "counts"):
         np.testing.assert_array_equal(getattr(walks[0], name), getattr(walks[1], name))
     np.testing.assert_allclose(walks[0].S, walks[1].S, atol=1e-9)

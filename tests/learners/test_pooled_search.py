@@ -275,7 +275,7 @@ def test_the_starts_are_those_of_the_size_of_the_table(p, n, names):
 def test_a_search_tells_of_the_best_start_and_of_restarts():
     said = []
     X = simulate("erdos-renyi", 12, 80, 0, degree=5).X
-    found = pooled_search(find_order(Table(X)), groups=[], spread=1.0, kicks=20, tell=said.append)
+    found = pooled_search(find_order(Table(X)), groups=[], spread=1.0, kicks=20, progress=said.append)
     said = [words for words in said if words.startswith("pooled: ")]
     assert said[0].startswith(f"pooled: from {found.start}, score ")
     assert len(said) > 1

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ordag.arrays import Array
 from ordag.evidence.hidden_causes import may_be_hidden
 from ordag.learners.found import Found
-from ordag.learners.supports import ArrowTest, SupportResult, discovery_rates
+from ordag.learners.sparse_parents import ArrowTest, SparseParents, discovery_rates
 from ordag.resampling.support import Support
 
 DECIDED = 0.9
@@ -50,7 +50,7 @@ def arrow_columns(found: Found, support: Support | None = None) -> dict[str, Any
     if found.ordering is not None and found.ordering.factor is not None:
         ends = place[source], place[target]
         columns["direction_p_value"] = found.ordering.direction_p_values(np.minimum(*ends), np.maximum(*ends))
-    if isinstance(found.result, SupportResult):
+    if isinstance(found.result, SparseParents):
         columns["q_value"] = discovery_rates(columns["p_value"], found.result.pairs)
     if found.probabilities is not None:
         columns["probability"] = found.probabilities.arrows[source, target]
@@ -66,7 +66,7 @@ def edge_p_values(found: Found, source: NDArray[np.intp], target: NDArray[np.int
 
     Where parents were chosen by tests of all pairs (`selection`), those of other pairs too.
     """
-    if isinstance(found.result, SupportResult) and found.refit is not None:
+    if isinstance(found.result, SparseParents) and found.refit is not None:
         return found.result.p_values(found.refit, source, target)
     if found.selection is not None and found.ordering is not None:
         ends = np.argsort(found.ordering.order)[np.stack([source, target])]

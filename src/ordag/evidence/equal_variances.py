@@ -35,7 +35,7 @@ from ordag.arrays import Array
 from ordag.data.table_checks import least_squares_rows
 from ordag.evidence.finding import Finding, Level, unchecked
 from ordag.learners.found import Found
-from ordag.learners.supports import least_correlation
+from ordag.learners.sparse_parents import least_correlation
 from ordag.order.least_squares import with_factor
 from ordag.words import amount, chance, counted
 

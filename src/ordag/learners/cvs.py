@@ -19,7 +19,7 @@ from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.found import AnyFound, Found
 from ordag.learners.settings import MethodSettings, edge_test, level_of_tests
-from ordag.learners.supports import ArrowTest, SupportResult, supported_graph, what_few_rows_show
+from ordag.learners.sparse_parents import ArrowTest, SparseParents, few_rows_sentence, sparse_graph
 from ordag.order import ESTIMATORS, RULES, VarianceEstimator, better_order, find_order, rule_of
 from ordag.order.least_squares import with_factor
 from ordag.order.on_device import forward_on, torch_device
@@ -30,6 +30,12 @@ from ordag.parents.row_tests import RowTest
 from ordag.parents.tests import Test
 from ordag.settings import choice, flag, setting
 from ordag.words import counted
+
+ROWS_PER_VARIABLE = 10
+"""With at least this many rows per variable "auto" takes least squares alone."""
+
+MOST_VARIABLES_COMPARED = 500
+"""Variables up to which "auto" compares with a sparse order: it takes a quarter of a minute."""
 
 
 def _variance(name: str, value: Any) -> Any:
@@ -52,13 +58,6 @@ def _device(name: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise SettingError(f"{name}={short(value)}: name a device, such as 'cpu' or 'cuda'.")
     return value
-
-
-MANY_ROWS = 10
-"""Rows per variable from which least squares is left alone."""
-
-BOTH_UP_TO = 500
-"""Variables up to which "auto" looks for a sparse order as well: a quarter of a minute."""
 
 
 @dataclass(frozen=True)
@@ -118,17 +117,17 @@ class CvsSettings(MethodSettings):
 
     @property
     def _rule(self) -> Rule | None:
-        """That of the estimator, where it does not depend on the table."""
+        """The rule of the estimator, if it does not depend on the table."""
         return None if self.variance in (None, "auto") else rule_of(self.variance, self.direction)
 
     def reseeded(self, random: np.random.Generator) -> Self:
-        return replace(self, split=False, device="cpu")  # a sample has no rows of its own, and many at once no device
+        return replace(self, split=False, device="cpu")  # resampled moments have no rows, and many at once no device
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.correction != "none" and self.parents != "test":
             raise SettingError(
-                f"correction={self.correction!r} is one of tests, and parents={self.parents!r} makes none: leave one out."
+                f"correction={self.correction!r} corrects tests, and parents={self.parents!r} makes none: leave one out."
             )
         if self.device != "cpu" and (self.variance not in (None, "least-squares") or self.direction != "forward"):
             raise SettingError(
@@ -136,24 +135,24 @@ class CvsSettings(MethodSettings):
             )
         if self.split and self.test is None and self._rule is not None and self._rule.tests:
             raise SettingError(
-                f"split=True tests weights on the other rows, and variance={short(self.variance)} finds arrows that have none: give "
-                "a test of rows as well, such as test='distance-correlation'."
+                f"split=True tests weights on the other rows, and arrows found by variance={short(self.variance)} have no weights: "
+                "give a test of rows as well, such as test='distance-correlation'."
             )
 
 
 def cvs(table: Table, settings: CvsSettings, known: Constraints | None = None) -> Found:
-    """A Dag: the ordering, and the parents that the rule chooses along it, or that the order was found with."""
+    """Learn a Dag: an order, and parents chosen along it or found with it."""
     return (_split if settings.split else _learned)(table, settings, known)
 
 
 def _learned(table: Table, settings: CvsSettings, known: Constraints | None) -> Found:
-    """What is learned from all rows of a table."""
+    """Learn from all rows of a table."""
     ordering = _ordering(table, settings, None if known is None else known.before)
     rows = _rows_to_test(table, settings)
     if ordering.factor is None and ordering.p_values is None and settings.parents == "test":
-        return _by_support(ordering, settings, known, rows)
+        return _sparse(ordering, settings, known, rows)
     if ordering.factor is None and (settings.parents != "test" or (settings.test is not None and rows is None)):
-        ordering = _given_all_before(ordering, settings)
+        ordering = _with_all_regressions(ordering, settings)
     table.tell("choosing parents")
     selection = select(
         ordering,
@@ -179,7 +178,7 @@ def _learned(table: Table, settings: CvsSettings, known: Constraints | None) -> 
 
 
 def _ordering(table: Table, settings: CvsSettings, before: Mask | None) -> Ordering:
-    """By the estimator that was asked for, or that suits the number of rows."""
+    """Find the order by the chosen estimator, or by the one that suits the number of rows."""
     variance, p = settings.variance, len(table.names)
     device = _device_for(table, settings, before)
     if device != "cpu":
@@ -187,41 +186,39 @@ def _ordering(table: Table, settings: CvsSettings, before: Mask | None) -> Order
     if variance in (None, "auto"):
         n = table.needing(few_rows).n
         enough = n >= least_squares_rows(p) or settings.direction != "forward"
-        if variance == "auto" and enough and settings.direction == "forward" and n < MANY_ROWS * p and p <= BOTH_UP_TO:
+        few = settings.direction == "forward" and n < ROWS_PER_VARIABLE * p and p <= MOST_VARIABLES_COMPARED
+        if variance == "auto" and enough and few:
             return better_order(table, before)
         variance = "least-squares" if enough else "sparse"
     return find_order(table, settings.direction, before, variance)
 
 
 def _not_compared(ordering: Ordering, settings: CvsSettings) -> list[str]:
-    """What to say where "auto" would have compared the order with a sparse one, had there been fewer variables."""
+    """Return a warning if "auto" has not compared the order with a sparse one because there are many variables."""
     n, p = ordering.n, ordering.moments.p
-    if settings.variance != "auto" or settings.direction != "forward" or n >= MANY_ROWS * p or p <= BOTH_UP_TO:
+    many = n >= ROWS_PER_VARIABLE * p or p <= MOST_VARIABLES_COMPARED
+    if settings.variance != "auto" or settings.direction != "forward" or many:
         return []
     return [
         f"With {counted(n, 'row')} for {p} variables an order by few parents each may be better than this one by least squares on all "
-        f"earlier variables. It was not looked for, because that takes minutes beyond {BOTH_UP_TO} variables: variance='sparse' "
-        "(--variance sparse) does it."
+        f"earlier variables. It was not searched for, because that takes minutes beyond {MOST_VARIABLES_COMPARED} variables: "
+        "variance='sparse' (--variance sparse) does it."
     ]
 
 
 def _device_for(table: Table, settings: CvsSettings, before: Mask | None) -> str:
-    """The device that was asked for, or that the rows lie on, where their order can be found there."""
+    """Return the chosen device, or that of the rows if the order can be found there."""
+    source = table.source
     plain = settings.variance in (None, "least-squares") and settings.direction == "forward" and before is None
-    if (
-        settings.device == "cpu"
-        and plain
-        and isinstance(table.source, TensorSource)
-        and table.n >= least_squares_rows(len(table.names))
-    ):
-        return table.source.device
+    if settings.device == "cpu" and plain and isinstance(source, TensorSource):
+        return source.device if table.n >= least_squares_rows(len(table.names)) else "cpu"
     return settings.device
 
 
 def _on_device(table: Table, device: str, before: Mask | None) -> Ordering:
-    """The order by least squares, found on a device; where a Gram matrix has too few digits, as elsewhere from the rows."""
+    """Find the order by least squares on a device; where a Gram matrix has too few digits, from the rows."""
     if before is not None:
-        raise SettingError(f"device={device!r} knows no partial order: leave out device, or knowledge.")
+        raise SettingError(f"device={device!r} has no partial order: leave out device, or knowledge.")
     torch_device(device)
     table.needing(least_squares_rows)
     moments = table.gram_moments or table.moments
@@ -232,7 +229,7 @@ def _on_device(table: Table, device: str, before: Mask | None) -> Ordering:
 
 
 def _rows_to_test(table: Table, settings: CvsSettings) -> Array | None:
-    """The rows for a test that sees them; None for other tests."""
+    """Return the rows for a test of rows; None for other tests."""
     if row_test(settings.test) is None:
         return None
     rows = table.rows
@@ -243,8 +240,8 @@ def _rows_to_test(table: Table, settings: CvsSettings) -> Array | None:
     return rows.values
 
 
-def _given_all_before(ordering: Ordering, settings: CvsSettings) -> Ordering:
-    """The order with regressions on all earlier variables along it, for choices of parents that take them."""
+def _with_all_regressions(ordering: Ordering, settings: CvsSettings) -> Ordering:
+    """Add regressions on all earlier variables to an order, for choices of parents that take them."""
     n, least = ordering.n, least_squares_rows(ordering.moments.p)
     if n < least:
         what = f"parents={settings.parents!r}" if settings.parents != "test" else f"test={short(settings.test)}"
@@ -255,8 +252,8 @@ def _given_all_before(ordering: Ordering, settings: CvsSettings) -> Ordering:
     return with_factor(ordering)
 
 
-def _by_support(ordering: Ordering, settings: CvsSettings, known: Constraints | None, rows: Array | None) -> Found:
-    """Where each variable was regressed on few of the earlier ones, parents are those of them that a test finds."""
+def _sparse(ordering: Ordering, settings: CvsSettings, known: Constraints | None, rows: Array | None) -> Found:
+    """Choose the parents by tests of the few earlier variables that each variable was regressed on."""
     if settings.correction == "bonferroni":
         raise SettingError(
             f"correction='bonferroni' is for tests of all pairs, and variance={ordering.rule!r} tests those that it was found with, at a "
@@ -272,22 +269,24 @@ def _by_support(ordering: Ordering, settings: CvsSettings, known: Constraints | 
         f"of those before it (variance={ordering.rule!r}, --variance {ordering.rule}). Arrows are kept at a false-discovery rate of "
         f"{settings.alpha:g} over all pairs (alpha); {tests}."
     )
-    said = [sentence] if few and settings.variance is None else []
+    warnings = [*ordering.warnings]
+    if few and settings.variance is None:
+        warnings.append(sentence)
     if few and ordering.rule == "sparse":
-        said.append(what_few_rows_show(moments.n, moments.p, settings.alpha))
+        warnings.append(few_rows_sentence(moments.n, moments.p, settings.alpha))
     test = ArrowTest(settings.test, rows)
     return Found(
         recipe=settings,
         moments=moments,
-        graph=supported_graph(ordering, settings.alpha, known, test),
+        graph=sparse_graph(ordering, settings.alpha, known, test),
         ordering=ordering,
-        warnings=(*ordering.warnings, *said),
-        result=SupportResult(math.comb(moments.p, 2), test),
+        warnings=tuple(warnings),
+        result=SparseParents(math.comb(moments.p, 2), test),
     )
 
 
 def _split(table: Table, settings: CvsSettings, known: Constraints | None) -> Found:
-    """Learned from one half of the rows, tested on the other: every second row, in an order that does not depend on them."""
+    """Learn from one half of the rows and test on the other: every second row, in a fixed random order."""
     rows = table.needing(few_rows).rows
     if rows is None or rows.stride > 1:
         raise SettingError(
@@ -297,12 +296,12 @@ def _split(table: Table, settings: CvsSettings, known: Constraints | None) -> Fo
     half, other = mixed[::2], mixed[1::2]
     found = _learned(Table.of_rows(table.names, half), settings, known)
     test = ArrowTest(settings.test, other if row_test(settings.test) is not None else None)
-    tested = SupportResult(math.comb(len(table.names), 2), test, Moments.from_rows(other, table.names))
+    tested = SparseParents(math.comb(len(table.names), 2), test, Moments.from_rows(other, table.names))
     return replace(found, result=tested, selection=None)
 
 
 def with_false_edges_said(found: AnyFound) -> AnyFound:
-    """The same with a warning where many of its edges are to be expected false."""
+    """Add a warning where many of the edges are expected to be false."""
     selection, recipe = found.selection, found.recipe
     if selection is None or not isinstance(recipe, CvsSettings) or recipe.correction != "none":
         return found
@@ -312,7 +311,7 @@ def with_false_edges_said(found: AnyFound) -> AnyFound:
     were = f"{count} {'edge was' if count == 1 else 'edges were'} found"
     if recipe.parents == "test":
         sentence = (
-            f"At this level about {selection.expected_in_words} false edges are to be expected among {selection.pairs:,} pairs "
+            f"At this level about {selection.expected_in_words} false edges are expected among {selection.pairs:,} pairs "
             f"tested, and {were}: control the false-discovery rate of edges with correction='bh' (--correction bh)."
         )
     else:

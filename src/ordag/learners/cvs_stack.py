@@ -1,4 +1,4 @@
-"""Conditional variance scoring on many tables of the same size at once: what resampling and forecasts need."""
+"""Conditional variance scoring on many tables of the same size at once, for resampling and forecasts."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ordag.order.least_squares import forward_stack
 from ordag.parents import CORRECTIONS
 from ordag.parents.tests import Test, named_test, p_values, partial_correlations, rejected
 
-WORTHWHILE = 150
-"""Columns up to which a stack is quicker than one table after the other."""
+MOST_COLUMNS = 150
+"""Columns up to which a stack is faster than one table after the other."""
 
-TOGETHER = 2**18
-"""Numbers in a stack: as many as stay in a processor's cache."""
+NUMBERS_PER_STACK = 2**18
+"""Numbers in a stack, so that they stay in the processor's cache."""
 
 
 class Graphs(NamedTuple):
-    """For every table of a stack its order, its arrows at [i, j] for i → j, and whether its digits suffice for both."""
+    """The order of every table of a stack, its arrows i → j at [i, j], and whether both are precise (`sound`)."""
 
     order: NDArray[np.intp]
     adjacency: Mask
@@ -31,10 +31,10 @@ class Graphs(NamedTuple):
 
 
 def stackable(recipe: MethodSettings, n: int, p: int) -> TypeGuard[CvsSettings]:
-    """Whether a method with these settings can learn from many tables of n rows and p columns in step."""
+    """Return whether these settings can be learned with from many tables of n rows and p columns at once."""
     return (
         isinstance(recipe, CvsSettings)
-        and p <= WORTHWHILE
+        and p <= MOST_COLUMNS
         and n >= least_squares_rows(p)
         and recipe.variance in (None, "least-squares")
         and not recipe.split
@@ -46,12 +46,12 @@ def stackable(recipe: MethodSettings, n: int, p: int) -> TypeGuard[CvsSettings]:
 
 
 def stack_size(p: int) -> int:
-    """How many tables of p columns to take at once."""
-    return max(1, TOGETHER // (p * p))
+    """Return the number of tables of p columns in a stack."""
+    return max(1, NUMBERS_PER_STACK // (p * p))
 
 
 def cvs_stack(roots: Array, n: int, settings: CvsSettings) -> Graphs:
-    """What `cvs` with parents="test" learns from each of the scatters `roots[b].T @ roots[b]` of n rows."""
+    """Learn by `cvs` with parents="test" from each of the scatters `roots[b].T @ roots[b]` of n rows."""
     found = forward_stack(roots)
     r = partial_correlations(found.W)
     parents = _parents(r, n, named_test(settings.test or "fisher-z"), settings.alpha, settings.correction)
@@ -62,7 +62,7 @@ def cvs_stack(roots: Array, n: int, settings: CvsSettings) -> Graphs:
 
 
 def _parents(r: Array, n: int, test: Test, alpha: float, correction: str) -> Mask:
-    """The chosen parents at [table, later, earlier]."""
+    """Return the chosen parents at [table, later, earlier]."""
     p = r.shape[1]
     pairs, correct = p * (p - 1) // 2, CORRECTIONS[correction]
     if not correct.rate:

@@ -15,12 +15,9 @@ from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.masks import verify
 from ordag.learners.cvs import CvsSettings, cvs, with_false_edges_said
 from ordag.learners.found import AnyFound, Found
-from ordag.learners.gds.method import gds
-from ordag.learners.gds.settings import GdsSettings
-from ordag.learners.ges.method import ges
-from ordag.learners.ges.settings import GesSettings
-from ordag.learners.pc.method import pc
-from ordag.learners.pc.settings import PcSettings
+from ordag.learners.gds.search import GdsSettings, gds
+from ordag.learners.ges.search import GesSettings, ges
+from ordag.learners.pc.search import PcSettings, pc
 from ordag.learners.pooled.method import PooledSettings, pooled, pooled_rows, with_consensus
 from ordag.learners.precision import with_digits_checked
 from ordag.learners.settings import MethodSettings

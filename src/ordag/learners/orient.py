@@ -1,4 +1,4 @@
-"""An equivalence class or a skeleton and an order in, a Dag out (Park & Kim, Discussion)."""
+"""Direct an equivalence class or a skeleton along an order of its nodes (Park & Kim, Discussion)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ordag.arrays import Mask
 from ordag.checks import check_choice
+from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.graph.acyclic import find_cycle
 from ordag.graph.cpdag import Cpdag
@@ -17,21 +18,22 @@ from ordag.graph.dag import Dag
 from ordag.graph.graph import Graph
 from ordag.graph.partly_directed import meek
 from ordag.knowledge.masks import Constraints, class_fault
-from ordag.words import listed, shown
+from ordag.order import find_order
+from ordag.words import joined, listed, shown
 
 WAYS = ("class", "skeleton")
 
 
 @dataclass(frozen=True, eq=False)
 class Oriented:
-    """The graph, what it was before, and the arrows on which the class and the order disagree, as the class has them."""
+    """The directed graph, the graph before, and the arrows of the class that the order contradicts."""
 
     graph: Dag
     before: Graph
     conflicts: tuple[tuple[str, str], ...]
 
     def details(self) -> dict[str, Any]:
-        """What there is to tell, in plain values."""
+        """Return the class and its conflicts with the order as plain values, for JSON."""
         return {
             "class": {
                 "directed": [list(edge) for edge in self.before.directed],
@@ -41,15 +43,36 @@ class Oriented:
         }
 
 
+def directed(
+    graph: Cpdag, table: Table, way: str | None, known: Constraints | None, warnings: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Return the fields of `Found` for a class directed along the forward order of cvs; for the class itself if `way` is None.
+
+    The order satisfies knowledge, and along the skeleton also the directions that knowledge leaves to its edges.
+    """
+    if way is None:
+        return {"graph": graph, "warnings": warnings}
+    before = None if known is None else known.before
+    if known is not None and way == "skeleton":
+        before = order_for_skeleton(graph, known)
+    ordering = find_order(table, before=before)
+    oriented = orient_by_order(graph, [graph.nodes[j] for j in ordering.order], way, known=known)
+    if oriented.conflicts:
+        arrows = joined([f"{a} → {b}" for a, b in oriented.conflicts])
+        kept = "were kept" if way == "class" else "were turned round"
+        warnings = (*warnings, f"The order contradicts arrows of the equivalence class: {arrows}. They {kept}.")
+    return {"graph": oriented.graph, "ordering": ordering, "oriented": oriented, "warnings": warnings}
+
+
 def orient_by_order(
     graph: Graph, order: Sequence[str], way: str = "class", *, known: Constraints | None = None
 ) -> Oriented:
     """Direct the edges of a graph along an order of its nodes, causes first.
 
     "skeleton" directs every edge along the order, whatever arrows there were. "class" stays in the equivalence class:
-    its arrows are kept, the undirected edges are directed along the order one by one, from the earliest node on, and
-    after each of them what follows from Meek's rules. Either way the arrows that go against the order are reported.
-    Of a class, some edges may be directed because of what is `known`.
+    it keeps the arrows and directs the undirected edges along the order one by one, from the earliest node on, each
+    followed by Meek's rules. Either way the arrows that contradict the order are reported.
+    Some edges of a class may be directed because of knowledge (`known`).
     """
     check_choice("way", way, WAYS)
     place = np.empty(len(graph.nodes), dtype=np.intp)
@@ -76,9 +99,9 @@ def orient_by_order(
 
 
 def order_for_skeleton(graph: Graph, known: Constraints) -> Mask:
-    """A partial order with what is known and, beside it, the directions that this leaves to the edges of the graph.
+    """Return the partial order of knowledge together with the directions that it leaves to the edges of the graph.
 
-    Together the two may go in a circle. Then the edges come first, and if they do already, there is no DAG.
+    The two may contradict each other. Then the directions of the edges count; if these alone make a cycle, there is no DAG.
     """
     stated = graph.skeleton & known.fixed
     cycle = find_cycle(stated)
@@ -93,7 +116,7 @@ def order_for_skeleton(graph: Graph, known: Constraints) -> Mask:
 
 
 def _within_class(adjacency: Mask, place: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Mask:
-    """Every member of the class can be had by directing edges one at a time and closing under Meek's rules."""
+    """Direct one edge at a time and close under Meek's rules, which reaches every member of the class."""
     adjacency = meek(adjacency)
     while True:
         free = np.argwhere(adjacency & adjacency.T)

@@ -13,23 +13,23 @@ from ordag.bits import members
 from ordag.linalg import EPSILON
 
 COLLINEAR = 64 * EPSILON
-"""A column of which no more than this share of its length is left beside the parents adds nothing but rounding."""
+"""The share of its length below which the residual of a column on the parents is nothing but rounding."""
 
-SPENT = 1e-6
-"""Where less than this share of a sum of squares remains, it is computed from the residual and not by a difference."""
+IMPRECISE = 1e-6
+"""The share of a sum of squares below which what remains is computed from the residual and not by a difference."""
 
 MEMORY = 2**27
-"""Bytes of factors that are kept, the least recently used given up first."""
+"""Bytes of cached factors; the least recently used are dropped first."""
 
 
 Factor = TypeVar("Factor")
 
 
 class Factors(Generic[Factor]):
-    """What is known of sets of variables, each of them made from a set with one variable less where that is kept.
+    """A cache of one factor for each set of variables, made from a cached set with one variable fewer if there is one.
 
-    A set is a Python int with bit k set for variable k. `bare` belongs to the empty set. No more than `capacity` sets are
-    kept, the least recently used is given up first.
+    A set is a Python int with bit k set for variable k. `bare` belongs to the empty set. At most `capacity` sets are
+    kept; the least recently used is dropped first.
     """
 
     def __init__(self, bare: Factor, capacity: int) -> None:
@@ -38,7 +38,7 @@ class Factors(Generic[Factor]):
         self._factors: dict[int, Factor] = {}
 
     def _extend(self, factor: Factor, k: int) -> Factor:
-        """The factor of the set with k as one variable more."""
+        """Return the factor of the set with k as one more variable."""
         raise NotImplementedError
 
     def _from_scratch(self, nodes: list[int]) -> Factor:
@@ -50,7 +50,7 @@ class Factors(Generic[Factor]):
     def _factor(self, parents: int) -> Factor:
         if not parents:
             return self._bare
-        # Taken out and put back, so that the first entry is always the one unused for longest.
+        # Removed and inserted again, so that the first entry is always the least recently used.
         factor = self._factors.pop(parents, None) or self._make(parents)
         self._factors[parents] = factor
         if len(self._factors) > self._capacity:
@@ -74,12 +74,11 @@ class Regressions(Factors["_Factor"]):
     For a set S of m variables an orthogonal matrix Q is applied to all columns of R so that the parents become
     triangular in the first m coordinates (Householder): the other coordinates of every column are its residual on S,
     whichever variable it is. The factor is therefore shared by all nodes with the same parents, and one more parent
-    costs one reflection of a factor that is already there. Nothing is computed from products RᵀR, so a residual keeps
-    the digits that a QR of the rows would give it.
+    costs one reflection of a cached factor. Nothing is computed from products RᵀR, so a residual is as precise as
+    one from a QR of the rows.
 
-    Every RSS is finite and positive: it is never put below (ε‖x‖)², the rounding of the column itself. A parent that is
+    Every RSS is finite and positive, and at least (ε‖x‖)², the rounding of the column itself. A parent that is
     collinear with the others (see `COLLINEAR`) explains nothing more, and is left out of the factor.
-    Arrays that are returned are read-only.
     """
 
     def __init__(self, R: Array, n: int) -> None:
@@ -92,64 +91,42 @@ class Regressions(Factors["_Factor"]):
         super().__init__(_Factor(columns, (), (), self._floor), max(16, MEMORY // (16 * self.p**2 + 1024)))
 
     def rss(self, node: int, parents: int) -> float:
-        """RSS of `node` on `parents`."""
+        """Return the RSS of `node` on `parents`."""
         return float(self._factor(parents).squares[node])
 
     def rss_adding(self, node: int, parents: int) -> Array:
-        r"""RSS of `node` on parents ∪ {k}, at every k; the RSS on `parents` itself at `node` and at k in `parents`.
+        r"""Return the RSS of `node` on parents ∪ {k} at every k; that on `parents` itself at `node` and at k in `parents`.
 
         With residuals $e$ on the parents it is $\|e_j\|^2 - (e_j \cdot e_k)^2 / \|e_k\|^2$.
         """
         factor = self._factor(parents)
-        known = factor.adding.get(node)
-        return self._add(factor, node) if known is None else known
-
-    def rss_dropping(self, node: int, parents: int) -> Array:
-        r"""RSS of `node` on parents \\ {k}, at every k in `parents`; nan elsewhere.
-
-        With $\beta$ the coefficients and $d$ the diagonal of the inverse Gram matrix of the parents, it is the RSS on
-        all of them plus $\beta_k^2 / d_k$.
-        """
-        factor = self._factor(parents)
-        known = factor.dropping.get(node)
-        return self._drop(factor, node, parents) if known is None else known
-
-    def rss_changing(self, node: int, parents: int) -> Array:
-        """RSS of `node` with k as one more parent, or without k where k is one, at every k."""
-        factor = self._factor(parents)
-        known = factor.changing.get(node)
-        if known is None:
-            known = self.rss_adding(node, parents).copy()
-            nodes = members(parents)
-            known[nodes] = self.rss_dropping(node, parents)[nodes]
-            known.flags.writeable = False
-            factor.changing[node] = known
-        return known
-
-    def _add(self, factor: _Factor, node: int) -> Array:
         residuals = factor.coordinates[:, len(factor.kept) :]
-        own = residuals[node]
+        residual = residuals[node]
         rss = factor.squares[node]
-        products = residuals @ own
+        products = residuals @ residual
         # False for the parents themselves too: nothing is left of them.
         useful = factor.squares > self._collinear
         useful[node] = False
         slope = np.divide(products, factor.squares, out=np.zeros(self.p), where=useful)
         result: Array = rss - slope * products
-        spent = np.flatnonzero(result < SPENT * rss)
-        if len(spent):
-            left = own - slope[spent, None] * residuals[spent]
-            result[spent] = np.einsum("kj,kj->k", left, left)
+        imprecise = np.flatnonzero(result < IMPRECISE * rss)
+        if len(imprecise):
+            left = residual - slope[imprecise, None] * residuals[imprecise]
+            result[imprecise] = np.einsum("kj,kj->k", left, left)
         np.maximum(result, self._floor[node], out=result)
-        result.flags.writeable = False
-        factor.adding[node] = result
         return result
 
-    def _drop(self, factor: _Factor, node: int, parents: int) -> Array:
+    def rss_dropping(self, node: int, parents: int) -> Array:
+        r"""Return the RSS of `node` on parents \\ {k} at every k in `parents`; nan elsewhere.
+
+        With $\beta$ the coefficients and $d$ the diagonal of the inverse Gram matrix of the parents, it is the RSS on
+        all of them plus $\beta_k^2 / d_k$.
+        """
+        factor = self._factor(parents)
         result = np.full(self.p, np.nan)
         kept = list(factor.kept)
         if factor.left_out:
-            # One that was left out can stand in for one that is dropped: only a factor without that one can tell.
+            # A parent that was left out can replace one that is dropped: that takes the factor without the dropped one.
             for k in members(parents):
                 result[k] = max(self.rss(node, parents & ~(1 << k)), factor.squares[node])
         elif kept:
@@ -159,12 +136,22 @@ class Regressions(Factors["_Factor"]):
                 factor.inverse_diagonal = np.einsum("ij,ij->i", inverse, inverse)
             beta, _ = lapack.dtrtrs(T, factor.coordinates[node, : len(kept)])
             result[kept] = factor.squares[node] + beta * beta / factor.inverse_diagonal
-        result.flags.writeable = False
-        factor.dropping[node] = result
         return result
 
+    def rss_changing(self, node: int, parents: int) -> Array:
+        """Return the RSS of `node` with k as one more parent, or without k where k is one, at every k; a read-only array."""
+        factor = self._factor(parents)
+        cached = factor.changing.get(node)
+        if cached is None:
+            cached = self.rss_adding(node, parents)
+            nodes = members(parents)
+            cached[nodes] = self.rss_dropping(node, parents)[nodes]
+            cached.flags.writeable = False
+            factor.changing[node] = cached
+        return cached
+
     def _extend(self, factor: _Factor, k: int) -> _Factor:
-        """The factor with one more parent: a reflection that turns the residual of k onto the next coordinate."""
+        """Reflect the residual of k onto the next coordinate."""
         if factor.squares[k] <= self._collinear[k]:
             return _Factor(factor.coordinates, factor.kept, (*factor.left_out, k), self._floor)
         m = len(factor.kept)
@@ -180,23 +167,26 @@ class Regressions(Factors["_Factor"]):
         return _Factor(coordinates, (*factor.kept, k), factor.left_out, self._floor)
 
     def _from_scratch(self, nodes: list[int]) -> _Factor:
-        """By one factorisation, or one by one where parents are collinear."""
+        """Make a factor by one QR, or parent by parent where they are collinear."""
         m = len(nodes)
         columns = self._bare.coordinates
         reflectors, tau, _, _ = lapack.dgeqrf(columns[nodes].T, overwrite_a=1)
         if (reflectors.diagonal() ** 2 <= self._collinear[nodes]).any():
             return super()._from_scratch(nodes)
         turned, _, info = lapack.dormqr("L", "T", reflectors, tau, columns.T, 64 * self.p)
-        assert info == 0, "LAPACK refused a reflection"
+        assert info == 0, "LAPACK rejected a reflection"
         coordinates = turned.T
         coordinates[nodes, m:] = 0.0
         return _Factor(coordinates, tuple(nodes), (), self._floor)
 
 
 class _Factor:
-    """All columns in the coordinates of one set of parents: `coordinates[k]` is Qᵀx_k, its residual from m on."""
+    """All columns in the coordinates of one set of parents: `coordinates[k]` is Qᵀx_k, its residual from m on.
 
-    __slots__ = ("adding", "changing", "coordinates", "dropping", "inverse_diagonal", "kept", "left_out", "squares")
+    kept, left_out: the parents, and those collinear with the others. changing: what `rss_changing` has returned.
+    """
+
+    __slots__ = ("changing", "coordinates", "inverse_diagonal", "kept", "left_out", "squares")
 
     def __init__(self, coordinates: Array, kept: tuple[int, ...], left_out: tuple[int, ...], floor: Array) -> None:
         self.coordinates = coordinates
@@ -205,6 +195,4 @@ class _Factor:
         residuals = coordinates[:, len(kept) :]
         self.squares = np.maximum(np.einsum("kj,kj->k", residuals, residuals), floor)
         self.inverse_diagonal: Array | None = None
-        self.adding: dict[int, Array] = {}
         self.changing: dict[int, Array] = {}
-        self.dropping: dict[int, Array] = {}

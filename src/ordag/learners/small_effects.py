@@ -1,4 +1,4 @@
-"""What was found in, the same without edges of small effect out: what many rows find is not always worth an arrow."""
+"""Leave out edges of small standardised effect, or warn of them: many rows find edges of no importance."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from ordag.learners.found import Found, LeftOut
 from ordag.linalg import triangle
 from ordag.words import counted
 
-SMALL = 0.05
-"""A standardised effect below this is a trifle to most people."""
+SMALL_EFFECT = 0.05
+"""Warn of standardised effects below this."""
 
-EXPLAINED = 0.01
-"""A trifle also explains less than this share of what the other parents leave of its target."""
+SMALL_SHARE = 0.01
+"""A small effect also explains less than this share of the variance that the other parents leave of its target."""
 
-BEYOND_CHANCE = 16.0
-"""The square of its t from which an edge is surely there: a trifle below that may as well be chance."""
+CERTAIN_T_SQUARED = 16.0
+"""The square of its t from which an edge is certain: a small effect below that may be chance."""
 
-MANY_ROWS = BEYOND_CHANCE / EXPLAINED
-"""With fewer rows no trifle is surely there."""
+LEAST_ROWS = CERTAIN_T_SQUARED / SMALL_SHARE
+"""With fewer rows no small effect is certain."""
 
-WIDE = 300
-"""Tables with more columns are not searched for trifles unasked: that takes as long as to learn the graph."""
+MOST_COLUMNS = 300
+"""Columns of tables that are checked for a warning: with more it takes as long as learning the graph."""
 
 
 class Effect(NamedTuple):
-    """Of the edge source → target, or of source — target in its stronger direction.
+    """The effect of the edge source → target, or of source — target in its stronger direction.
 
     size: |b| sd(source)/sd(target), with b the weight of the source in the regression of the target on its parents.
-    explained: the share of the target's variance beside its other parents that the source accounts for.
+    explained: the share of the target's variance given its other parents that the source explains.
     """
 
     source: int
@@ -49,12 +49,12 @@ class Effect(NamedTuple):
 
 
 def without_small_effects(found: Found, min_effect: float) -> Found:
-    """The same without the edges whose standardised effect is smaller.
+    """Leave out the edges whose standardised effect is smaller.
 
-    Of the arrows into a variable the weakest goes first, then the regression is made anew, until none is too weak. The
-    lines of a class follow: one is regressed in both directions, beside the arrows into its target that are left, and
-    its effect is the larger of the two. There is a DAG of the class with just these parents. No required arrow goes.
-    The marks of the other edges stay; where they no longer make a class, `left_out.fault` and a warning say so.
+    Of the arrows into a variable the weakest is removed first, then the regression is repeated, until none is too weak. The
+    lines of a class follow: each is regressed in both directions, given the remaining arrows into its target, and
+    its effect is the larger of the two. There is a DAG of the class with just these parents. Required arrows stay.
+    The marks of the other edges stay; if they no longer make a class, `left_out.fault` and a warning explain why.
     """
     names, known = found.names, found.known
     adjacency = np.array(found.graph.adjacency)
@@ -70,42 +70,42 @@ def without_small_effects(found: Found, min_effect: float) -> Found:
         graph = Cpdag(names, adjacency)
         fault = class_fault(graph, known) if out else None
         if fault is not None and class_fault(found.graph, known) is None:
-            said = f"Without the edges of small effect the graph is the class of no DAG: {fault}."
-            sentences = (*sentences, said)
+            sentences = (*sentences, f"Without the edges of small effect the graph is the class of no DAG: {fault}.")
     edges = tuple((names[one.source], names[one.target], one.size) for one in out)
     return replace(found, graph=graph, left_out=LeftOut(min_effect, edges, fault), warnings=sentences)
 
 
 def with_notice(found: Found) -> Found:
-    """The same with a warning where many rows made trifles into edges, and nobody asked to leave them out."""
-    if found.left_out is not None or found.n < MANY_ROWS or found.moments.p > WIDE:
+    """Add a warning where many rows have found small effects and no `min_effect` is set."""
+    if found.left_out is not None or found.n < LEAST_ROWS or found.moments.p > MOST_COLUMNS:
         return found
-    least = BEYOND_CHANCE / found.n
-    small = sum(one.size < SMALL and least < one.explained < EXPLAINED for one in effects(found, _doubtful(found)))
+    least = CERTAIN_T_SQUARED / found.n
+    every = effects(found, _doubtful(found))
+    small = sum(one.size < SMALL_EFFECT and least < one.explained < SMALL_SHARE for one in every)
     if not small:
         return found
     what = f"{counted(small, 'edge')} {'has' if small == 1 else 'have'}"
     sentence = (
-        f"{what} a standardised effect below {SMALL}, which {counted(found.n, 'row')} are enough to find: leave such edges out with "
-        f"min_effect={SMALL} (--min-effect {SMALL})."
+        f"{what} a standardised effect below {SMALL_EFFECT}, which {counted(found.n, 'row')} are enough to find: leave such edges "
+        f"out with min_effect={SMALL_EFFECT} (--min-effect {SMALL_EFFECT})."
     )
     return replace(found, warnings=(*found.warnings, sentence))
 
 
 def _doubtful(found: Found) -> list[int]:
-    """The variables that may have a trifle among their parents, as far as the tests along the order tell at no cost."""
+    """Return the variables that may have a parent of small effect, from the tests along the order if there are any."""
     if found.selection is None or found.ordering is None:
         return list(range(found.moments.p))
     if found.selection.row_p_values is not None or found.selection.r is None:
         return []  # the effect of a curve is not its weight
     r_squared = np.square(found.selection.r)
-    weak = found.selection.parents & (r_squared < 2 * EXPLAINED) & (r_squared > 0.75 * BEYOND_CHANCE / found.n)
+    weak = found.selection.parents & (r_squared < 2 * SMALL_SHARE) & (r_squared > 0.75 * CERTAIN_T_SQUARED / found.n)
     doubtful: list[int] = found.ordering.order[weak.any(axis=1)].tolist()
     return doubtful
 
 
 def effects(found: Found, targets: list[int] | None = None) -> list[Effect]:
-    """Those of all edges of the graph, or of the arrows into some of the variables and all lines."""
+    """Return the effects of all edges of the graph, or of the arrows into some of the variables and all lines."""
     adjacency = found.graph.adjacency
     regressions = _Regressions(found.moments)
     sizes: list[Effect] = []
@@ -116,7 +116,7 @@ def effects(found: Found, targets: list[int] | None = None) -> list[Effect]:
 
 
 def _weak_arrows(adjacency: Mask, required: Mask, regressions: _Regressions, min_effect: float) -> Iterator[Effect]:
-    """Take arrows of too small an effect out of the adjacency, the weakest into every variable first."""
+    """Remove arrows of small effect from the adjacency, the weakest into every variable first, and yield them."""
     for j in range(len(adjacency)):
         while True:
             parents = np.flatnonzero(adjacency[:, j] & ~adjacency[j])
@@ -131,6 +131,7 @@ def _weak_arrows(adjacency: Mask, required: Mask, regressions: _Regressions, min
 
 
 def _weak_lines(adjacency: Mask, regressions: _Regressions, min_effect: float) -> list[Effect]:
+    """Remove lines of small effect from the adjacency, and return them."""
     weak = [one for i, j in _lines(adjacency) if (one := regressions.of_line(adjacency, i, j)).size < min_effect]
     for one in weak:
         adjacency[one.source, one.target] = adjacency[one.target, one.source] = False
@@ -150,7 +151,7 @@ class _Regressions:
         self.sd = np.sqrt(moments.variances)
 
     def effects(self, target: int, parents: NDArray[np.intp]) -> list[Effect]:
-        """Those of all parents, from the triangular factor U of [R_P, R_j]: b = U_PP⁻¹ U_Pj."""
+        """Return the effects of all parents, from the triangular factor U of [R_P, R_j]: b = U_PP⁻¹ U_Pj."""
         k = len(parents)
         if not k:
             return []
@@ -166,7 +167,7 @@ class _Regressions:
         ]
 
     def of_line(self, adjacency: Mask, i: int, j: int) -> Effect:
-        """The larger of i → j and j → i, each beside the arrows into its target alone."""
+        """Return the larger effect of i → j and j → i, each given the arrows into its target alone."""
 
         def toward(source: int, target: int) -> Effect:
             parents = np.flatnonzero(adjacency[:, target] & ~adjacency[target])

@@ -18,7 +18,7 @@ from ordag.arrays import Array, Mask
 from ordag.evidence.arrows import arrow_reasons, edge_p_values
 from ordag.evidence.hidden_causes import may_be_hidden
 from ordag.graph.links import Links
-from ordag.learners.supports import SupportResult, discovery_rates
+from ordag.learners.sparse_parents import SparseParents, discovery_rates
 from ordag.parents.selection import Selection
 from ordag.picture.layout import Layout, sequence
 from ordag.picture.scene import place
@@ -220,7 +220,7 @@ def _pairs(fit: Fit, most: int) -> Pairs:
     tested = edge_p_values(fit, source[known], target[known])
     if tested is not None:
         p_value[known] = tested
-    if isinstance(fit.result, SupportResult):
+    if isinstance(fit.result, SparseParents):
         q_value[present] = discovery_rates(p_value[present], fit.result.pairs)
     factor = None if fit.ordering is None else fit.ordering.factor
     if fit.ordering is not None and factor is not None:
@@ -272,7 +272,7 @@ def _level(fit: Fit, pairs: Pairs, most_pairs: int) -> Level | None:
         least = float(pairs.edge_probability[absent].min()) if cut else LEAST_EDGE_PROBABILITY
         return Level("edge_probability", None, "none", total, least, False)
     alpha = fit.settings.get("alpha")
-    if isinstance(fit.result, SupportResult):
+    if isinstance(fit.result, SparseParents):
         return Level("q_value", alpha, "bh", total, float(alpha or 0.0), True)
     if fit.selection is not None:
         most = float(pairs.p_value[absent].max()) if cut else 1.0

@@ -1,4 +1,4 @@
-"""Moments in, a DAG out: greedy search over DAGs with equal error variances."""
+"""Greedy search (GDS) over DAGs with equal error variances."""
 
 from ordag.learners.gds.search import GdsResult, gds_score, gds_search
 

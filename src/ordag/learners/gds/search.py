@@ -1,75 +1,155 @@
-"""Greedy search over DAGs with the Gaussian likelihood of equal error variances (GDS, Peters & Bühlmann 2014)."""
+"""Greedy DAG search (GDS) with the Gaussian likelihood of equal error variances (Peters & Bühlmann 2014)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordag.arrays import Array, Mask
 from ordag.bits import packed_columns
+from ordag.checks import Seed, as_list, is_whole, short
 from ordag.data.moments import Moments
+from ordag.data.table import Table
 from ordag.data.table_checks import check_moments
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
+from ordag.learners.found import Found
 from ordag.learners.gds.position import TIE, Position
-from ordag.learners.gds.settings import GdsSettings
+from ordag.learners.penalties import SearchResult, search_with_penalty
 from ordag.learners.regressions import Regressions
+from ordag.learners.settings import MethodSettings, Penalty, kicks, penalty_of_edges
 from ordag.order.least_squares import forward
+from ordag.settings import choice, seed, setting
 from ordag.words import shown
 
 Progress = Callable[[int, float], None]
 
-EXCHANGES = 3
+EDGES_PER_KICK = 3
 """Edges that a kick turns round."""
 
-AFTER_KICK = 5
+NEIGHBOURS_AFTER_KICK = 5
 """Neighbours, in multiples of p, that the random search checks for each move after a kick."""
 
-UNAFFORDABLE = 100.0
-"""A price above the exponential of this is one that no edge is worth: float64 holds no sum of squares that falls so far."""
+MOST_LOG_PRICE = 100.0
+"""Logarithm of the largest price: no edge is worth it, as no sum of squares in float64 falls so far."""
 
-WORTHWHILE = 1e-6
-"""A score that is lower by less than this is no reason to go on."""
+LEAST_GAIN = 1e-6
+"""A score that is lower by less than this is no improvement."""
 
-DIGITS = 9
-"""Of variances, when columns are put in the order in which chance and ties fall on them: the others may be rounding."""
+VARIANCE_DIGITS = 9
+"""Significant digits of the variances that the columns are sorted by: the others may be rounding."""
+
+
+def _start(name: str, value: Any) -> Dag | None:
+    if value is not None and not isinstance(value, Dag):
+        raise SettingError(f"{name}={short(value)}: give a Dag, or None for the empty one.")
+    return value
+
+
+def _restarts(name: str, value: Any) -> tuple[int, ...] | None:
+    if value is None:
+        return None
+    wanted = f"{name}={short(value)}: give for each restart how many neighbours to check, from 1 on."
+    counts = as_list(value, wanted)
+    if not counts or not all(is_whole(one, 1) for one in counts):
+        raise SettingError(wanted)
+    return tuple(int(one) for one in counts)
 
 
 @dataclass(frozen=True)
-class GdsResult:
-    """The best graph of a greedy search, and how it was reached; a lower score is a better one.
+class GdsSettings(MethodSettings):
+    """Greedy DAG search with equal error variances (Peters & Bühlmann): a Dag; lower scores are better."""
 
-    `restarts` has the score at the end of each restart, before any kick. `checked` counts the neighbours that a search
-    fitting them one by one would have looked at.
+    name: ClassVar = "gds"
+    about: ClassVar = "searches DAGs with equal error variances"
+    seconds: ClassVar = 1e-4
+
+    penalty: Penalty = penalty_of_edges("the factor of the BIC penalty is a number from 0 on", none=True)
+    _: KW_ONLY
+    start: Dag | None = setting(
+        None,
+        _start,
+        "the graph to begin with, the empty one if not given",
+        plain=lambda value: None if value is None else [list(edge) for edge in value.directed],
+    )
+    restarts: Sequence[int] | None = setting(
+        None,
+        _restarts,
+        "for each restart how many neighbours to check",
+        plain=lambda value: None if value is None else list(value),
+    )
+    strategy: str = choice(
+        "random", ("random", "steepest"), "the published random search with restarts, or steepest descent"
+    )
+    kicks: int | None = kicks("fruitless kicks before it stops; with 0 it is the search as published")
+    seed: Seed = seed("of the random numbers, 0 unless given")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.restarts is not None and self.strategy == "steepest":
+            raise SettingError('restarts belong to strategy="random": the steepest descent has one run only.')
+
+
+@dataclass(frozen=True, kw_only=True)
+class GdsResult(SearchResult):
+    """The best graph of a greedy search; lower scores are better.
+
+    restarts: the score at the end of each restart, before any kick. moves, kicks: how many were made. checked: the neighbours
+    that a search fitting them one by one would have fitted.
     """
 
     graph: Dag
-    score: float
-    score_empty: float
     restarts: tuple[float, ...]
     moves: int
     checked: int
     kicks: int
 
     def details(self) -> dict[str, Any]:
-        """What there is to tell beside the graph and its score, in plain values."""
+        """Return the rest of the result as plain values, for JSON."""
         return {
             "score_empty": self.score_empty,
             "restarts": list(self.restarts),
             "moves": self.moves,
             "checked": self.checked,
             "kicks": self.kicks,
+            **self.price,
         }
 
 
+def gds(table: Table, settings: GdsSettings, known: Constraints | None = None) -> Found:
+    """Learn a DAG by GDS.
+
+    Under a named penalty each search but the first goes on from the graph found before, with other random numbers.
+    """
+    random = np.random.default_rng(settings.seed)
+
+    def search(factor: float, before: GdsResult | None) -> GdsResult:
+        start, seed = (settings.start, settings.seed) if before is None else (before.graph, random)
+        return gds_search(
+            table.moments,
+            replace(settings, penalty=factor, start=start, seed=seed),
+            progress=lambda moves, score: table.tell(f"GDS: {moves:,} moves, score {score:.6g}"),
+            known=known,
+        )
+
+    result = search_with_penalty(search, settings.penalty, table.moments, known, variances=1, sign=1.0)
+    return Found(
+        recipe=settings,
+        moments=table.moments,
+        graph=result.graph,
+        score=result.score,
+        result=result,
+    )
+
+
 def gds_score(moments: Moments, graph: Dag, *, penalty: float = 1.0) -> float:
-    """The score of a graph whose nodes are the variables of the moments; see `gds_search`."""
+    """Return the score of a graph whose nodes are the variables of the moments; see `gds_search`."""
     adjacency = graph.reorder(moments.names).adjacency
     regressions = Regressions(moments.R, moments.n)
     total = sum(regressions.rss(j, parents) for j, parents in enumerate(packed_columns(adjacency)))
@@ -84,7 +164,7 @@ def gds_search(
     known: Constraints | None = None,
     **given: Any,
 ) -> GdsResult:
-    r"""Look for the DAG with the lowest score, one edge at a time (Peters & Bühlmann 2014, Biometrika 101, 219).
+    r"""Search for the DAG of the lowest score, one edge at a time (Peters & Bühlmann 2014, Biometrika 101, 219).
 
     With $\hat\sigma^2 = \sum_j \mathrm{RSS}_j / (np - 1)$ the common error variance, the score is
 
@@ -95,52 +175,51 @@ def gds_search(
     programme; the second term is the same for all graphs. Neighbours are the DAGs with one edge more, one less, or one
     turned round.
 
-    The random search goes through the neighbours in a random order (`target_order`) and moves to the best of those it
-    has seen as soon as there are k of them and one is an improvement. Here the outcome of every move is kept in a table,
-    and where a walk along the order would have stopped is read off it. The best of the restarts is then kicked: three of
+    The random search visits the neighbours in a random order (`target_order`) and moves to the best of those visited
+    as soon as there are k of them and one is an improvement. Here the outcome of every move is kept in a table, from
+    which the end of the walk is read. The best graph of the restarts is then perturbed (a kick): three of
     its edges are turned round, with the parents of their ends joined, and the search goes on from there with k = 5p; a
-    better result is kept. `kicks` fruitless ones in a row are the end. Kicks are not part of the published search
-    (docs/gds.md).
+    better result is kept. The search ends after `kicks` of them in a row without improvement. Kicks are not part of the
+    published search (docs/gds.md).
 
-    Chance falls on columns by their variances, and ties are broken by them, so that columns in another order give the same graph.
+    Columns are sorted by their variances for random choices and ties, so the graph does not depend on the order of the columns.
 
-    settings: or `given` one by one; the penalty λ is a number, 1 for BIC. `restarts` has k for each restart, (p, 2p, 3p, 5p, 300)
-        if not given. strategy="steepest" moves to the best of all neighbours, and has no restarts. `kicks` are 2p but at least 20
-        if not given, none for "steepest".
+    settings: or each setting as a keyword (`given`); the penalty λ is a number, 1 for BIC. `restarts` has k for each restart,
+        (p, 2p, 3p, 5p, 300) if not settings. strategy="steepest" moves to the best of all neighbours, without restarts. `kicks` is
+        2p but at least 20 if not given, 0 for "steepest".
     progress: called after every move with the number of moves made and the lowest score so far.
-    known: arrows that must and that may not be there. Every search starts with the former, and no move, nor a kick,
-        takes one of them away or makes one of the latter.
+    known: every search starts with the required arrows, and no move or kick removes one of them or adds a forbidden one.
     """
     check_moments(moments.n, moments.mean, moments.spread, moments.names)
     n, p = moments.n, moments.p
     settings = settings or GdsSettings(**given)
     penalty, random = settings.penalty, settings.strategy == "random"
-    assert not isinstance(penalty, str), "see `priced_gds`"
+    assert not isinstance(penalty, str), "see `search_with_penalty`"
     rounds = (settings.restarts or (p, 2 * p, 3 * p, 5 * p, 300)) if random else (None,)
     usual = max(20, 2 * p) if random else 0
-    kicks = usual if settings.kicks is None else settings.kicks
-    forward(moments)  # refuses data of which float64 leaves nothing but rounding
+    most_in_vain = usual if settings.kicks is None else settings.kicks
+    forward(moments)  # raises where float64 leaves nothing but rounding
     names = moments.names
     moments, known = _arranged(moments, known)
     begin = _starting_graph(settings.start, moments.names, known)
     regressions = Regressions(moments.R, n)
     search = _Search(n, p, penalty, np.random.default_rng(settings.seed), progress)
-    price = math.exp(min(penalty * math.log(n) / (n * p), UNAFFORDABLE))
+    price = math.exp(min(penalty * math.log(n) / (n * p), MOST_LOG_PRICE))
     ends = [search.descend(Position(regressions, begin, price, known), k) for k in rounds]
     scores = [search.score(end) for end in ends]
     best, lowest = next(
-        (end, score) for end, score in zip(ends, scores, strict=True) if score <= min(scores) + WORTHWHILE
+        (end, score) for end, score in zip(ends, scores, strict=True) if score <= min(scores) + LEAST_GAIN
     )
-    made = fruitless = 0
-    while fruitless < kicks:
+    made = in_vain = 0
+    while in_vain < most_in_vain:
         trial = best.copy()
         search.kick(trial)
-        search.descend(trial, AFTER_KICK * p if random else None)
+        search.descend(trial, NEIGHBOURS_AFTER_KICK * p if random else None)
         score = search.score(trial)
         made += 1
-        fruitless += 1
-        if score < lowest - WORTHWHILE:
-            best, lowest, fruitless = trial, score, 0
+        in_vain += 1
+        if score < lowest - LEAST_GAIN:
+            best, lowest, in_vain = trial, score, 0
     return GdsResult(
         graph=Dag(moments.names, best.adjacency).reorder(names),
         score=lowest,
@@ -153,7 +232,7 @@ def gds_search(
 
 
 class _Search:
-    """What the restarts and the kicks share: the source of chance, the counts, and whom to tell."""
+    """What the restarts and the kicks share: the random numbers, the counts and the progress."""
 
     def __init__(self, n: int, p: int, penalty: float, random: np.random.Generator, progress: Progress | None) -> None:
         self.n, self.p, self.penalty = n, p, penalty
@@ -177,16 +256,16 @@ class _Search:
         return position
 
     def _choose(self, position: Position, k: int | None) -> tuple[int, int] | None:
-        """The next move, or None where none is an improvement.
+        """Return the next move, or None where none is an improvement.
 
-        The walk goes through the targets in their order, and for each of them through the sources in the same order, to the k-th
+        The walk visits the targets in their order, and for each of them the sources in the same order, to the k-th
         neighbour or the first improvement, whichever is later. Of the neighbours on the way only improvements can be the best.
         """
         p = self.p
         order = np.arange(p) if k is None else target_order(position.rss, self.random)
         outcomes = position.outcomes()
         better = (outcomes < position.bar).ravel().nonzero()[0]
-        passed = position.room[order].cumsum()
+        passed = position.permitted[order].cumsum()
         if not len(better):
             self.checked += int(passed[-1])
             return None
@@ -211,18 +290,18 @@ class _Search:
         return int(sources[best]), int(targets[best])
 
     def kick(self, position: Position) -> None:
-        """Exchange the ends of a few edges drawn at random, each among those that can be turned round."""
-        for _ in range(EXCHANGES):
+        """Exchange the ends of a few edges, drawn at random from those that can be turned round."""
+        for _ in range(EDGES_PER_KICK):
             edges = position.turnable()
             if edges:
                 position.exchange(*edges[self.random.integers(len(edges))])
 
 
 def target_order(rss: Array, random: np.random.Generator) -> NDArray[np.intp]:
-    """The nodes in a random order, drawn one after the other with weights that grow with their residual variance.
+    """Return the nodes in a random order, drawn one after the other with weights that grow with their residual variance.
 
-    The weight is what the variance exceeds the smallest by, plus the smallest such excess that is not zero, so that no
-    node has none. To sort exponential times over the weights is to draw without replacement in proportion to them.
+    The weight is the excess of the variance over the smallest, plus the smallest positive excess, so that no weight is
+    zero. Sorting exponential times over the weights is drawing without replacement in proportion to them.
     """
     excess = rss - rss.min()
     excess[excess <= TIE * rss] = 0.0
@@ -238,8 +317,8 @@ def _score(total: float, edges: int, n: int, p: int, penalty: float) -> float:
 
 
 def _arranged(moments: Moments, known: Constraints | None) -> tuple[Moments, Constraints | None]:
-    """The same with the columns by their variances, and by their names where these are the same."""
-    size = [float(f"{variance:.{DIGITS}g}") for variance in moments.variances.tolist()]
+    """Sort the columns by their variances, and by their names where these are the same."""
+    size = [float(f"{variance:.{VARIANCE_DIGITS}g}") for variance in moments.variances.tolist()]
     order = sorted(range(moments.p), key=lambda j: (size[j], moments.names[j]))
     names = tuple(moments.names[j] for j in order)
     if known is not None:
@@ -249,7 +328,7 @@ def _arranged(moments: Moments, known: Constraints | None) -> tuple[Moments, Con
 
 
 def _starting_graph(start: Dag | None, names: tuple[str, ...], known: Constraints | None) -> Mask:
-    """The adjacency of the start, with the arrows that must be there."""
+    """Return the adjacency of the start, with the required arrows."""
     adjacency = (Dag.empty(names) if start is None else start.reorder(names)).adjacency
     if known is None:
         return adjacency

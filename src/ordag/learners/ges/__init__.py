@@ -1,4 +1,4 @@
-"""Moments in, an equivalence class out: greedy equivalence search over classes of DAGs."""
+"""Greedy equivalence search (GES) over equivalence classes of DAGs."""
 
 from ordag.learners.ges.search import GesResult, GesStep, ges_search
 

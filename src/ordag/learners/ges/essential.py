@@ -1,4 +1,4 @@
-"""A DAG in, the CPDAG of its class out, as sets of bits: the graph that the operators read."""
+"""The CPDAG of an equivalence class as bitmasks, which the operators of GES read."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ordag.bits import members, union, unpacked_columns
 class Essential:
     """The CPDAG of a class, and one DAG of the class. Every set of nodes is an int, with bit k for node k.
 
-    `parents`, `children` and `neighbours` are a node's i → j, j → i and i — j in the CPDAG, `adjacent` all of them
-    together, `below` is where its paths of arrows lead; `dag` are a node's parents in the DAG, `order` is a
-    topological order of that DAG.
+    `parents`, `children` and `neighbours` are a node's i → j, j → i and i — j in the CPDAG, `adjacent` the union of the three,
+    `below` the nodes at the end of its paths of arrows; `dag` are a node's parents in the DAG, `order` is a topological
+    order of that DAG.
     """
 
     dag: tuple[int, ...]
@@ -28,10 +28,10 @@ class Essential:
     _around: dict[tuple[int, int], int] = field(default_factory=dict, repr=False)
 
     def reached_around(self, node: int, neighbours: int) -> int:
-        """All at the end of a path from the node along i → j and i — j on which none of these neighbours lies.
+        """Return the nodes at the end of a path from the node along i → j and i — j that avoids these neighbours.
 
-        In a CPDAG, i → j — k comes with i → k. So a path may as well take all its lines before its first arrow, and
-        after that it never comes back to the neighbours.
+        In a CPDAG, i → j — k implies i → k. So a path may take all its lines before its first arrow, and after that it
+        never returns to the neighbours.
         """
         known = self._around.get((node, neighbours))
         if known is None:
@@ -40,7 +40,7 @@ class Essential:
         return known
 
     def along_lines(self, start: int, within: int) -> int:
-        """The nodes of `start`, and all at the end of a path from it along i — j that stays within."""
+        """Return the nodes of `start`, and those at the end of a path from it along i — j that stays within."""
         found = waiting = start
         while waiting:
             lowest = waiting & -waiting
@@ -50,7 +50,7 @@ class Essential:
         return found
 
     def has_path(self, start: int, end: int, avoiding: int) -> bool:
-        """Whether a path along i → j and i — j outside `avoiding` leads from one of `start` to one of `end`."""
+        """Return whether a path along i → j and i — j outside `avoiding` leads from `start` to `end`."""
         found = waiting = start
         while waiting and not found & end:
             lowest = waiting & -waiting
@@ -61,9 +61,9 @@ class Essential:
         return bool(found & end)
 
     def cliques(self, containing: int, within: int) -> Iterator[int]:
-        """All sets K of pairwise adjacent nodes, containing ⊆ K ⊆ within; none if `containing` is not such a set.
+        """Yield all cliques K with containing ⊆ K ⊆ within; none if `containing` is not a clique.
 
-        A set that is not a clique has no superset that is one, so the search never goes past it.
+        A set that is not a clique has no superset that is one, so the search stops there.
         """
         common = within & ~containing
         for node in members(containing):
@@ -80,7 +80,7 @@ class Essential:
                 waiting.append((clique | lowest, common & self.adjacent[lowest.bit_length() - 1]))
 
     def clique_count(self, node: int) -> int:
-        """How many cliques there are among the neighbours of a node, the empty one included.
+        """Count the cliques among the neighbours of a node, with the empty one.
 
         Directed as in the DAG, the lines make no collider, so every clique is a last node and some of its parents.
         """
@@ -88,12 +88,12 @@ class Essential:
         return 1 + sum(1 << (self.dag[last] & within).bit_count() for last in members(within))
 
     def member(self, first: Sequence[int], dag: Sequence[int] | None = None) -> list[int]:
-        """Parents in a DAG of the class in which `first` precede the other nodes of their undirected component.
+        """Return the parents in a DAG of the class in which `first` precede the other nodes of their undirected component.
 
         Maximum cardinality search (Tarjan & Yannakakis 1984): the next node is one with most neighbours already
-        passed; directing every edge from earlier to later then makes no collider. It may begin with any clique,
-        and with more: it is enough that what the search meets outside `first` never hangs on two of `first` that
-        are not adjacent. Other components stay as they are in `dag` (the graph's own by default).
+        visited; directing every edge from earlier to later then makes no collider. It may begin with any clique,
+        or with any nodes such that no node outside `first` has two neighbours in `first` that are not
+        adjacent. Other components stay as they are in `dag` (the graph's own by default).
         """
         directed = list(self.dag if dag is None else dag)
         component = members(self.along_lines(1 << first[0], -1))
@@ -109,7 +109,7 @@ class Essential:
         return directed
 
     def changed(self, since: Essential) -> int:
-        """The nodes whose parents or neighbours are other than they were."""
+        """Return the nodes whose parents or neighbours differ from those in another graph."""
         return sum(
             1 << node
             for node, now in enumerate(zip(self.parents, self.neighbours, strict=True))
@@ -123,7 +123,7 @@ class Essential:
 
 
 def essential(dag: Sequence[int], order: Sequence[int] | None = None) -> Essential:
-    r"""The class of the DAG in which the nodes of bit set dag[j] are the parents of j (Chickering 1995, Label-Edges).
+    r"""Return the class of the DAG with parents dag[j] of j, as bitmasks (Chickering 1995, Label-Edges).
 
     Take the nodes y in a topological order, and let x be the last of y's parents $P_y$ in it, with compelled parents
     $C_x$. If $C_x \not\subseteq P_y$ or $P_y \not\subseteq P_x \cup \{x\}$, every arrow into y is compelled;
@@ -167,7 +167,7 @@ def essential(dag: Sequence[int], order: Sequence[int] | None = None) -> Essenti
 
 
 def _topological(dag: Sequence[int], hint: Sequence[int]) -> list[int]:
-    """Nodes after their parents: over and over all that are left, in the order of the hint, until none is."""
+    """Return the nodes with parents first, by repeated passes over those left, in the order of the hint."""
     order: list[int] = []
     before = 0
     left = list(hint)

@@ -1,21 +1,23 @@
-"""A class in, the classes one edge away out: insert and delete (Chickering 2002), turn (Hauser & Bühlmann 2012)."""
+"""Moves between equivalence classes: insert and delete (Chickering 2002), turn (Hauser & Bühlmann 2012), and knowledge."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from ordag.bits import members, union
-from ordag.learners.ges.essential import Essential
+from ordag.arrays import Mask
+from ordag.bits import members, packed_columns, union
+from ordag.knowledge.masks import Constraints, restricted
+from ordag.learners.ges.essential import Essential, essential
 from ordag.learners.ges.scores import Scores
 
 Phase = Literal["forward", "backward", "turning"]
 
 
 class Move(NamedTuple):
-    """A step from one class to another: the arrow `source` → `target` appears, or goes.
+    """A step from one class to another: the arrow `source` → `target` is inserted, deleted or made by a turn.
 
-    `clique` is the set of those neighbours of the target that point at it in the DAG which is changed.
+    `clique` is the set of neighbours of the target that point at it in the DAG that is changed.
     """
 
     gain: float
@@ -25,36 +27,36 @@ class Move(NamedTuple):
 
 
 class Operator:
-    """A kind of move. In what follows a move's source is X, its target Y and its clique K."""
+    """A kind of move. The source of a move is X, its target Y and its clique K."""
 
     def candidates(self, graph: Essential, scores: Scores, target: int, least: float) -> Iterator[Move]:
-        """The moves with this target that gain more than `least`, valid as far as the target's surroundings tell."""
+        """Yield the moves with this target that gain more than `least`, as far as the surroundings of the target show."""
         raise NotImplementedError
 
     def allowed(self, graph: Essential, move: Move) -> bool:
-        """Whether the rest of the graph lets the candidate pass, too."""
+        """Return whether the rest of the graph allows a candidate."""
         return True
 
     def applied(self, graph: Essential, move: Move) -> list[int]:
-        """The parents of every node in a DAG of the class that the move leads to."""
+        """Return the parents of every node in a DAG of the class that the move leads to."""
         raise NotImplementedError
 
     def touched(self, graph: Essential, changed: int, pair: int) -> int:
-        """The targets whose candidates may be others now that parents or neighbours of the nodes `changed` are.
+        """Return the targets whose candidates may change with the parents or neighbours of the nodes `changed`.
 
-        `pair` are the two nodes between which an edge came, went or turned; they count in any case. The candidates of Y
-        rest on its parents and neighbours, and on who is adjacent to those.
+        `pair` are the two nodes whose edge was changed; they count in any case. The candidates of Y depend on its parents and
+        neighbours, and on the nodes adjacent to those.
         """
         return changed | union(graph.neighbours, pair)
 
 
 class Insert(Operator):
-    """One more edge: X → Y where the two are not adjacent."""
+    """Insert X → Y where the two are not adjacent."""
 
     def candidates(self, graph: Essential, scores: Scores, target: int, least: float) -> Iterator[Move]:
         r"""With $N$ the neighbours of Y that are adjacent to X, T is a set of other neighbours of Y, and $K = N \cup T$ must
         be a clique (Theorem 15); the gain is $s(Y, K \cup Pa_Y \cup \{X\}) - s(Y, K \cup Pa_Y)$ (Corollary 16). One
-        regression of Y serves all X for which a K will do.
+        regression of Y serves all X with the same K.
         """
         parents, neighbours = graph.parents[target], graph.neighbours[target]
         apart = ~(graph.adjacent[target] | 1 << target) & ((1 << scores.p) - 1)
@@ -66,20 +68,20 @@ class Insert(Operator):
                         yield Move(gains[source], source, target, clique)
 
     def allowed(self, graph: Essential, move: Move) -> bool:
-        """Every path from Y to X along i → j and i — j has a node in K (Theorem 15)."""
+        """Return whether every path from Y to X along i → j and i — j has a node in K (Theorem 15)."""
         if not graph.neighbours[move.target] & ~move.clique:
             return not graph.below[move.target] >> move.source & 1
         return not graph.reached_around(move.target, move.clique) >> move.source & 1
 
     def applied(self, graph: Essential, move: Move) -> list[int]:
-        """K → Y and Y → its other neighbours; then X → Y."""
+        """Direct K → Y and Y → its other neighbours; then add X → Y."""
         dag = graph.member([*members(move.clique), move.target])
         dag[move.target] |= 1 << move.source
         return dag
 
 
 class Delete(Operator):
-    """One edge fewer: X → Y or X — Y goes."""
+    """Delete X → Y or X — Y."""
 
     def candidates(self, graph: Essential, scores: Scores, target: int, least: float) -> Iterator[Move]:
         r"""With $N$ the neighbours of Y that are adjacent to X, H is a part of N such that $K = N \setminus H$ is a clique
@@ -95,7 +97,7 @@ class Delete(Operator):
                     yield Move(gains[source], source, target, clique & ~(1 << source))
 
     def applied(self, graph: Essential, move: Move) -> list[int]:
-        """K → Y and Y → its other neighbours, X → Y last among what comes in; then without X → Y."""
+        """Direct K → Y, then X → Y, and Y → its other neighbours; then remove X → Y."""
         undirected = [move.source] if graph.neighbours[move.target] >> move.source & 1 else []
         dag = graph.member([*members(move.clique), *undirected, move.target])
         dag[move.target] &= ~(1 << move.source)
@@ -103,7 +105,7 @@ class Delete(Operator):
 
 
 class Turn(Operator):
-    """An edge the other way round: a DAG of the class with Y → X has X → Y instead."""
+    """Turn an edge round: a DAG of the class with Y → X has X → Y instead."""
 
     def candidates(self, graph: Essential, scores: Scores, target: int, least: float) -> Iterator[Move]:
         yield from self._arrows(graph, scores, target, least)
@@ -142,7 +144,7 @@ class Turn(Operator):
                         yield Move(gain, source, target, clique)
 
     def allowed(self, graph: Essential, move: Move) -> bool:
-        """For Y → X: every other path from Y to X along i → j and i — j has a node in K or among X's neighbours."""
+        """Return whether, for Y → X, every other path from Y to X along i → j and i — j has a node in K or among X's neighbours."""
         source, target = 1 << move.source, 1 << move.target
         if graph.neighbours[move.target] & source:
             return True
@@ -151,7 +153,7 @@ class Turn(Operator):
         return not graph.has_path(start, source, avoiding)
 
     def applied(self, graph: Essential, move: Move) -> list[int]:
-        """K → Y and Y → its other neighbours, X before all its own neighbours outside K; then X → Y for Y → X."""
+        """Direct K → Y and Y → its other neighbours, with X before all its own neighbours outside K; then turn Y → X."""
         if graph.neighbours[move.target] >> move.source & 1:
             dag = graph.member([*members(move.clique), move.target, move.source])
         else:
@@ -161,12 +163,12 @@ class Turn(Operator):
         return dag
 
     def touched(self, graph: Essential, changed: int, pair: int) -> int:
-        """The parents and neighbours of X count as well."""
+        """Add the nodes adjacent to X."""
         return super().touched(graph, changed, pair) | union(graph.adjacent, changed)
 
 
 def _by_common_neighbours(graph: Essential, target: int, sources: int) -> dict[int, list[int]]:
-    """The sources, by which neighbours of the target are adjacent to them."""
+    """Group the sources by the neighbours of the target that are adjacent to them."""
     groups: dict[int, list[int]] = {}
     for source in members(sources):
         groups.setdefault(graph.neighbours[target] & graph.adjacent[source], []).append(source)
@@ -174,3 +176,67 @@ def _by_common_neighbours(graph: Essential, target: int, sources: int) -> dict[i
 
 
 OPERATORS: dict[Phase, Operator] = {"forward": Insert(), "backward": Delete(), "turning": Turn()}
+
+
+class Constrained:
+    """Knowledge as bitmasks for every node: `into` has its possible parents, `out` its possible children,
+    `joined` the nodes to which it must be joined."""
+
+    def __init__(self, known: Constraints) -> None:
+        self._known = known
+        self.into = packed_columns(known.allowed)
+        self.out = packed_columns(known.allowed.T)
+        self.joined = packed_columns(known.required | known.required.T)
+
+    def start(self) -> Essential:
+        """Return the class of the required arrows alone."""
+        return essential(packed_columns(self._known.required))
+
+    def allows(self, graph: Essential, move: Move, operator: Operator) -> bool:
+        """Return whether the class that the move leads to has a DAG that satisfies the knowledge."""
+        source, target = 1 << move.source, move.target
+        if not (self.into[target] | self.out[target]) & source:
+            return False
+        new = essential(operator.applied(graph, move), graph.order)
+        if self.joined[target] & source & ~new.adjacent[target]:
+            return False
+        return self.has_member(new)
+
+    def has_member(self, graph: Essential) -> bool:
+        """Return whether a DAG of the class satisfies the knowledge.
+
+        The arrows of the class must be permitted, and some of its lines have one permitted direction only. The lines of a
+        connected part can be directed without a collider or a cycle if and only if its nodes can be removed one by one, each
+        with neighbours that are all adjacent and to none of which it must point: it is the last of those left. A node
+        that can be removed now can be removed later, so the order of removal does not matter.
+        """
+        stated = 0
+        for node, (parents, neighbours) in enumerate(zip(graph.parents, graph.neighbours, strict=True)):
+            if parents & ~self.into[node] or neighbours & ~(self.into[node] | self.out[node]):
+                return False
+            if neighbours & ~self.into[node]:
+                stated |= 1 << node
+        while stated:
+            part = graph.along_lines(stated & -stated, -1)
+            if not self._can_be_directed(graph, part):
+                return False
+            stated &= ~part
+        return True
+
+    def _can_be_directed(self, graph: Essential, part: int) -> bool:
+        left = part
+        waiting = part
+        while waiting:
+            lowest = waiting & -waiting
+            waiting ^= lowest
+            node = lowest.bit_length() - 1
+            around = graph.neighbours[node] & left
+            if around & ~self.into[node] or any(around & ~graph.adjacent[k] != 1 << k for k in members(around)):
+                continue
+            left ^= lowest
+            waiting |= around
+        return not left
+
+    def restricted(self, graph: Essential) -> Mask:
+        """Return the adjacency of the class with every direction that knowledge fixes, and those that follow."""
+        return restricted(graph.adjacency(), self._known)

@@ -1,4 +1,4 @@
-"""Moments in, scores out: what a variable's parents are worth, one more or one fewer, and how many digits are real."""
+"""Local scores of GES: the Gaussian BIC of a variable with its parents, one more or one fewer, and its rounding error."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ordag.order.rounding import HOPELESS, noise
 from ordag.words import counted, listed, shown
 
 MEMORY = 2**27
-"""Bytes of differences that are kept, the least recently used given up first."""
+"""Bytes of score differences that are cached; the least recently used are dropped first."""
 
 DOUBTFUL = 1.0
-"""A score that rounding can move by this much can have taken a step that is none."""
+"""Rounding of the score from which on a step of the search may be spurious."""
 
 
 class Scores:
@@ -47,17 +47,17 @@ class Scores:
         self.dropping = lru_cache(size)(self._dropping)
 
     def total(self, graph: Essential) -> float:
-        """The score of a class."""
+        """Return the score of a class."""
         return math.fsum(self.local(node, parents) for node, parents in enumerate(graph.dag))
 
     def local(self, node: int, parents: int) -> float:
-        """s(node, parents)."""
+        """Return s(node, parents)."""
         self.evaluated += 1
         rss = self.regressions.rss(node, parents)
         return -self.n / 2 * (1 + math.log(rss / self.n)) - self.unit * (1 + parents.bit_count())
 
     def _adding(self, node: int, parents: int) -> list[float]:
-        """s(node, parents ∪ {k}) − s(node, parents) at every k outside."""
+        """Return s(node, parents ∪ {k}) − s(node, parents) at every k outside."""
         self.evaluated += self.p - parents.bit_count()
         now = self.regressions.rss(node, parents)
         then = self.regressions.rss_adding(node, parents)
@@ -65,7 +65,7 @@ class Scores:
         return gains
 
     def _dropping(self, node: int, parents: int) -> list[float]:
-        r"""s(node, parents \ {k}) − s(node, parents) at every k among the parents; nan elsewhere."""
+        r"""Return s(node, parents \ {k}) − s(node, parents) at every k among the parents; nan elsewhere."""
         self.evaluated += parents.bit_count() + 1
         now = self.regressions.rss(node, parents)
         then = self.regressions.rss_dropping(node, parents)
@@ -79,12 +79,12 @@ class Scores:
             self._refuse(node, graph.dag[node])
 
     def uncertainty(self, graph: Essential) -> float:
-        r"""By how much rounding may have moved the score of the graph: $\frac n2 \sum_j u_j$.
+        r"""Return how far rounding may have moved the score of the graph: $\frac n2 \sum_j u_j$.
 
         $u_j$ is the relative uncertainty of $\mathrm{RSS}_j$. With residual $e_j = x_j - \sum_k b_k x_k$ on the parents,
         columns known to a relative precision ε leave it $2 \varepsilon c_j$, where
         $c_j = (\lVert x_j \rVert + \sum_k |b_k| \lVert x_k \rVert) / \lVert e_j \rVert$, and $\varepsilon c_j^2$ if they
-        come from a covariance matrix. Where none of the digits is left this raises, where few are it warns.
+        come from a covariance matrix. Raise where no digit is left, warn where few are.
         """
         moments = self.moments
         scale = lengths(moments.R)
@@ -111,7 +111,7 @@ class Scores:
         return uncertainty
 
     def _refuse(self, node: int, parents: int) -> None:
-        """Say which of the three things it is: too few rows, a column too many, or digits that float64 does not have."""
+        """Raise for too few rows, a collinear column, or too little precision of float64."""
         moments = self.moments
         name, names = moments.names[node], [moments.names[parent] for parent in members(parents)]
         if len(names) + 2 > moments.n:

@@ -1,33 +1,66 @@
-"""Moments in, the class of highest score that a greedy search comes to out."""
+"""Greedy equivalence search (GES): the equivalence class of the best score (Chickering 2002)."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 from ordag.bits import members
+from ordag.checks import as_list, short
 from ordag.data.moments import Moments
-from ordag.errors import OrdagWarning
+from ordag.data.table import Table
+from ordag.errors import OrdagWarning, SettingError
 from ordag.graph.cpdag import Cpdag
 from ordag.knowledge.masks import Constraints
-from ordag.learners.ges.constrained import Constrained
+from ordag.learners.found import Found
 from ordag.learners.ges.essential import Essential, essential
-from ordag.learners.ges.operators import OPERATORS, Move, Operator, Phase
+from ordag.learners.ges.operators import OPERATORS, Constrained, Move, Operator, Phase
 from ordag.learners.ges.scores import Scores
-from ordag.learners.ges.settings import GesSettings
+from ordag.learners.orient import directed
+from ordag.learners.penalties import SearchResult, search_with_penalty
+from ordag.learners.settings import MethodSettings, Penalty, penalty_of_edges, way_to_direct
+from ordag.settings import flag, setting, whole
 from ordag.words import shown
 
-EQUAL = 1e-9
-"""Scores per row that differ by less are equal: what separates them may be rounding."""
+EQUAL_PER_ROW = 1e-9
+"""Scores per row that differ by less are equal: the difference may be rounding."""
 
-MANY = 2**18
-"""Sets of neighbours of one variable that take long enough to say so."""
+MANY_CLIQUES = 2**18
+"""Sets of neighbours of one variable that take long enough for a warning."""
+
+
+def _phases(name: str, value: Any) -> tuple[Phase, ...]:
+    wanted = f"{name}={short(value)}: name one or more of {', '.join(OPERATORS)}."
+    phases = as_list(value, wanted)
+    if not phases or not all(isinstance(phase, str) and phase in OPERATORS for phase in phases):
+        raise SettingError(wanted)
+    return tuple(phases)
+
+
+@dataclass(frozen=True)
+class GesSettings(MethodSettings):
+    """Greedy equivalence search (Chickering): the class by score. A Cpdag, or a Dag with `orient_by_order`."""
+
+    name: ClassVar = "ges"
+    about: ClassVar = "looks for the equivalence class by score"
+    seconds: ClassVar = 1.3e-5
+
+    penalty: Penalty = penalty_of_edges("it must be a positive number; 1 is BIC", none=False)
+    _: KW_ONLY
+    phases: Sequence[Phase] = setting(
+        ("forward", "backward", "turning"), _phases, "the phases of the search, in their order", plain=list
+    )
+    iterate: bool = flag(True, "go through the phases again until none finds anything better")
+    max_degree: int | None = whole(
+        1, "it must be a whole number from 1 on, or None for no limit", "the most edges at one variable"
+    )
+    orient_by_order: str | None = way_to_direct()
 
 
 class GesStep(NamedTuple):
-    """One step of the search: the edge between `source` and `target` came (forward), went (backward) or turned."""
+    """One step of the search: the edge between `source` and `target` was inserted (forward), deleted (backward) or turned."""
 
     phase: Phase
     source: str
@@ -36,27 +69,46 @@ class GesStep(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True)
-class GesResult:
-    """Where the search ended.
+@dataclass(frozen=True, kw_only=True)
+class GesResult(SearchResult):
+    """The result of GES; higher scores are better.
 
-    graph: the class, or with knowledge the part of one that keeps to it.
+    graph: the class, or with knowledge the part of one that satisfies it.
     score, score_empty: Σ_j −n/2 (1 + log(RSS_j/n)) − penalty · log(n)/2 · (1 + |parents|) of it, and of no edges.
-    steps: how many steps each phase took, in the order in which the phases came.
-    local_scores: how many scores of a variable and a set of parents were computed.
-    uncertainty: by how much rounding may have moved the score.
+    steps: the number of steps of each phase, in the order of the phases.
+    local_scores: the number of scores of a variable and a set of parents that were computed.
+    uncertainty: how far rounding may have moved the score.
     """
 
     graph: Cpdag
-    score: float
-    score_empty: float
     steps: tuple[tuple[Phase, int], ...]
     local_scores: int
     uncertainty: float
 
     def details(self) -> dict[str, Any]:
-        """What there is to tell beside the graph and its score, in plain values."""
-        return {"score_empty": self.score_empty, "steps": [list(step) for step in self.steps]}
+        """Return the rest of the result as plain values, for JSON."""
+        return {"score_empty": self.score_empty, "steps": [list(step) for step in self.steps], **self.price}
+
+
+def ges(table: Table, settings: GesSettings, known: Constraints | None = None) -> Found:
+    """Learn an equivalence class by GES, and direct it along an order if `orient_by_order` is set."""
+
+    def search(factor: float, _: GesResult | None) -> GesResult:
+        return ges_search(
+            table.moments,
+            replace(settings, penalty=factor),
+            progress=lambda step: table.tell(f"GES: {step.phase} phase, score {step.score:.6g}"),
+            known=known,
+        )
+
+    result = search_with_penalty(search, settings.penalty, table.moments, known, variances=table.moments.p, sign=-1.0)
+    return Found(
+        recipe=settings,
+        moments=table.moments,
+        score=result.score,
+        result=result,
+        **directed(result.graph, table, settings.orient_by_order, known),
+    )
 
 
 def ges_search(
@@ -67,21 +119,19 @@ def ges_search(
     known: Constraints | None = None,
     **given: Any,
 ) -> GesResult:
-    """Greedy equivalence search (Chickering 2002), with the turning phase of Hauser & Bühlmann (2012).
+    """Search equivalence classes greedily (Chickering 2002), with the turning phase of Hauser & Bühlmann (2012).
 
     From the class without edges, each phase makes the best move of its kind as long as one improves the score:
     "forward" inserts an edge, "backward" deletes one, "turning" reverses one in a DAG of the class.
 
-    settings: or `given` one by one; the penalty is a number. max_degree also bounds the work: of the neighbours that a
-        variable is joined to by undirected edges, all sets are tried that are joined among themselves.
+    settings: or each setting as a keyword (`given`); the penalty is a number. max_degree also bounds the work: all cliques among
+        the undirected neighbours of a variable are tried.
     progress: called after every step.
-    known: arrows that must and that may not be there. The search starts from the class of the former, and makes only
-        moves to classes with a DAG that keeps to all of it. The result is then the part of a class that does: a class
-        of which further edges are directed.
+    known: the search starts from the class of the required arrows, and makes only moves to classes with a DAG that satisfies
+        all knowledge. The result is the part of a class that does: a class of which further edges are directed.
     """
     settings = settings or GesSettings(**given)
-    assert not isinstance(settings.penalty, str), "see `priced_ges`"
-    operators = {phase: OPERATORS[phase] for phase in settings.phases}
+    assert not isinstance(settings.penalty, str), "see `search_with_penalty`"
     scores = Scores(moments, settings.penalty)
     graph = essential([0] * moments.p)
     score_empty = score = scores.total(graph)
@@ -89,10 +139,10 @@ def ges_search(
     if constrained is not None:
         graph = constrained.start()
         score = scores.total(graph)
-    least = EQUAL * moments.n
+    least = EQUAL_PER_ROW * moments.n
     kinds = {
-        phase: Candidates(operator, scores, least, settings.max_degree, constrained)
-        for phase, operator in operators.items()
+        phase: Candidates(OPERATORS[phase], scores, least, settings.max_degree, constrained)
+        for phase in settings.phases
     }
     steps: list[tuple[Phase, int]] = []
     warned = False
@@ -126,10 +176,10 @@ def ges_search(
 
 
 class Candidates:
-    """The moves of one kind that would gain something, a list for every target, best first.
+    """The moves of one kind that would improve the score, one list for every target, best first.
 
-    A list rests on its target's surroundings alone, so it stays good until those change. Whether the rest of the
-    graph allows a move is asked only of those that could be the best.
+    A list depends on the surroundings of its target alone, and stays valid until those change. Only moves that could be
+    the best are checked against the rest of the graph.
     """
 
     def __init__(
@@ -149,14 +199,14 @@ class Candidates:
         self._stale = (1 << scores.p) - 1
 
     def outdate(self, graph: Essential, changed: int, pair: int) -> None:
-        """Take note that the edges at the nodes `changed` are new, and that an edge of the `pair` was the cause."""
+        """Mark the lists that a move of an edge of the `pair`, with new edges at the nodes `changed`, may have changed."""
         self._stale |= pair | self.operator.touched(graph, changed, pair)
 
     def best(self, graph: Essential) -> Move | None:
-        """The allowed move with the largest gain, or None.
+        """Return the allowed move with the largest gain, or None.
 
-        Gains that differ by no more than `least` are equal, and then the target with fewest parents comes first; what
-        is left of ties goes by the columns' order: target, source, clique.
+        Gains that differ by no more than `least` are equal; then the target with fewest parents comes first, and further
+        ties are broken by the order of the columns: target, source, clique.
         """
         for target in members(self._stale):
             candidates = self.operator.candidates(graph, self.scores, target, self.least)
@@ -182,7 +232,7 @@ class Candidates:
         return min(best, key=rank, default=None)
 
     def _passes(self, graph: Essential, move: Move) -> bool:
-        """Whether the rest of the graph, the limit on the degree and what is known let the move pass."""
+        """Return whether the rest of the graph, the limit on the degree and knowledge allow the move."""
         if self.max_degree is not None and not graph.adjacent[move.target] >> move.source & 1:
             degrees = [graph.adjacent[node].bit_count() for node in (move.source, move.target)]
             if max(degrees) >= self.max_degree:
@@ -193,9 +243,9 @@ class Candidates:
 
 
 def _climb(graph: Essential, candidates: Candidates) -> Iterator[tuple[Move, Essential]]:
-    """Make the best move until there is none, or until it leads back to where the phase has been.
+    """Make the best move until there is none, or until it returns to a class that the phase has visited.
 
-    The second can happen only where rounding lets both of two moves that undo each other seem to gain something.
+    The latter happens only where rounding lets two moves that undo each other both seem to improve the score.
     """
     visited = {(graph.parents, graph.neighbours)}
     while (move := candidates.best(graph)) is not None:
@@ -208,13 +258,13 @@ def _climb(graph: Essential, candidates: Candidates) -> Iterator[tuple[Move, Ess
 
 
 def _warn_of_many(graph: Essential, changed: int, names: Sequence[str]) -> bool:
-    """Say so if one of the nodes will take long, and tell whether it was said."""
+    """Warn if one of the nodes will take long, and return whether it did."""
     for node in members(changed):
         count = graph.clique_count(node)
-        if count > MANY:
+        if count > MANY_CLIQUES:
             warnings.warn(
                 f"Among the {graph.neighbours[node].bit_count()} undirected neighbours of {shown(names[node])} there are "
-                f"{count} sets to try: this may take long. Allow fewer edges with max_degree, or raise the penalty.",
+                f"{count} sets to try, which may take long: allow fewer edges with max_degree, or raise the penalty.",
                 OrdagWarning,
                 stacklevel=3,
             )

@@ -1,1 +1,1 @@
-"""The search over orders of the variables that every score which is a sum over variables can have: `engine`, and its loops, `kernel`."""
+"""The search over orders of the variables for a score that is a sum over variables, or is bounded by one."""

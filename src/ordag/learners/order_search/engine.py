@@ -1,4 +1,4 @@
-"""Find the best graph of a score that is a sum over variables, or lies below one, by moving variables in an order."""
+"""Search for the graph of the lowest score that is a sum over variables, or bounded by one, by moving variables in an order."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ from ordag.learners.pooled.score import Local
 from ordag.learners.pooled.variances import LogVariances
 
 ROUNDS = 100
-"""Rounds of terms at most: a bound that no table has come near."""
+"""Times at most that the bound is taken again: far more than any table has needed."""
 
-WORTHWHILE = 1e-6
-"""A score that is lower by less than this is no reason to go on."""
+LEAST_GAIN = 1e-6
+"""A score that is lower by less than this is no improvement."""
 
-TOGETHER = 2
-"""Searches that go on from the same graph at the same time, whatever the number of cores, so that the answer does not depend on it."""
+THREADS = 2
+"""Searches from the same graph at the same time, whatever the number of cores, so that the answer does not depend on it."""
 
-BATCH = 2**24
-"""Multiplications that each of them makes, roughly, before the best of them is gone on from."""
+WORK_PER_BATCH = 2**24
+"""Multiplications of each of them, roughly, before all go on from the best."""
 
-FEWEST, MOST, VARIABLES_EACH = 2, 16, 50
-"""Kicks in a batch, and one more for so many variables."""
+FEWEST_RESTARTS, MOST_RESTARTS, VARIABLES_PER_RESTART = 2, 16, 50
+"""Restarts in a batch, and one more for so many variables."""
 
-WORK, WORK_FOR_PAIRS = 2**33, 2**12
-"""Multiplications, roughly, after which a graph stands as it is, and so many more for every pair of variables: a few seconds, and
-minutes for thousands of variables."""
+WORK, WORK_PER_PAIR = 2**33, 2**12
+"""Multiplications, roughly, after which a search ends, and more for every pair of variables: a few seconds, and minutes for thousands of
+variables."""
 
-IDLE, CHEAP = 2**27, 4
-"""Multiplications in kicks without success up to which more of them are made than were asked for, and how many times as many at the most:
-a tenth of a second of one core."""
+WORK_IN_VAIN, MOST_TIMES = 2**27, 4
+"""Multiplications in restarts without improvement (a tenth of a second of one core) up to which more of them are made, and how many times
+as many at most."""
 
-PERSISTENCE = 4
-"""Kicks take so many times the work at the most."""
+WORK_OF_RESTARTS = 4
+"""Restarts take at most this many times the work of a search."""
 
 MOST_PARENTS = 500
-"""Parents that a variable has at the most: room for more would take more memory than all the rest."""
+"""Parents of a variable at most: more would take more memory than everything else."""
 
-SLOWNESS = 300
-"""How many times slower the search is where it is not compiled: it does so much less."""
+SLOWDOWN = 300
+"""How many times slower the search is without numba: its limit of work is lower by this factor."""
 
-HEARD = 0.1
-"""Seconds after which Ctrl-C is heard."""
+POLL_SECONDS = 0.1
+"""Seconds after which Ctrl-C takes effect."""
 
 
 class Score(Protocol):
-    """A score of graphs, and the sum over variables that lies above it and touches it at one graph."""
+    """A score of graphs, and the sum over variables that bounds it from above and touches it at one graph."""
 
     def total(self, v: Array, edges: int) -> float: ...
 
@@ -66,7 +66,7 @@ class Score(Protocol):
 
 @dataclass(frozen=True)
 class Optimum:
-    """A graph, usually one that no move of a single variable improves: its score, order, parents as bitmasks, and log variances."""
+    """A graph, usually one that no move of a single variable improves: score, order, parents as bitmasks, log variances."""
 
     score: float
     order: tuple[int, ...]
@@ -82,7 +82,7 @@ class Optimum:
 
 
 class _State:
-    """A graph as the kernel has it: the arrays G, P and M."""
+    """A graph as the arrays G, P and M of the kernel."""
 
     def __init__(self, p: int, most: int) -> None:
         self.G = np.zeros((layout.QUEUE + 1, p), dtype=np.int64)
@@ -120,35 +120,35 @@ class _State:
         return Optimum(score, tuple(self.G[layout.ORDER].tolist()), tuple(parents), self.v.copy())
 
 
-class _Bench:
-    """What one search works with: a state, one to try on, terms, room and what it tells."""
+class _Workspace:
+    """The arrays of one search: a graph, a spare one for restarts, the terms, the workspace and the status."""
 
     def __init__(self, p: int, most: int, room: Array, root: Array) -> None:
         self.state, self.spare = _State(p, most), _State(p, most)
         self.terms = np.zeros((layout.NUMBERS + 1, max(p, 3)))
         self.W, self.root = room, root
-        self.told = np.zeros(layout.SETTLED + 1, dtype=np.int64)
+        self.status = np.zeros(layout.SETTLED + 1, dtype=np.int64)
         self.holds: Optimum | None = None
 
-    def copy(self, other: _Bench) -> None:
-        """Have the graph, the terms and what is remembered of another bench."""
+    def copy(self, other: _Workspace) -> None:
+        """Copy the graph, its cache and the terms of another workspace."""
         self.state.copy(other.state)
         self.terms[:] = other.terms
-        self.told[layout.SETTLED] = other.told[layout.SETTLED]
+        self.status[layout.SETTLED] = other.status[layout.SETTLED]
         self.holds = other.holds
 
 
 def _same(held: Optimum | None, best: Optimum) -> bool:
-    """Whether these are the same graph along the same order."""
+    """Return whether these are the same graph along the same order."""
     return held is not None and held.parents == best.parents and held.order == best.order
 
 
 class OrderSearch:
-    """Searches of one table.
+    """Searches over the orders of the variables of one table.
 
     C: correlations. scale: logarithms of the variances. root: the unit columns of the root of the scatter as rows, where C has too few
     digits. known: (allowed, required, before), each [i, j] for i → j or i before j. most: parents at most. alone: the least share of
-    its variance that a variable keeps beside the parents that it joins.
+    its variance that a variable keeps given the parents that it joins.
     """
 
     def __init__(
@@ -173,145 +173,146 @@ class OrderSearch:
         np.fill_diagonal(may, 0)
         self.may = may
         self._root = root
-        self._benches: list[_Bench] = []
-        self._usual_limit = (WORK + WORK_FOR_PAIRS * p * p) // (1 if is_compiled(self.kernel.search) else SLOWNESS)
+        self._workspaces: list[_Workspace] = []
+        self._usual_limit = (WORK + WORK_PER_PAIR * p * p) // (1 if is_compiled(self.kernel.search) else SLOWDOWN)
         self.limit = self._usual_limit
         self.work = 0
 
     @property
     def compiles(self) -> bool:
-        """Whether the first search will be compiled first."""
+        """Whether the first search must be compiled."""
         return will_compile(self.kernel.search)
 
     @property
     def warning(self) -> str | None:
-        """What to warn of where the search is not compiled."""
+        """A warning if the search is not compiled."""
         if is_compiled(self.kernel.search):
             return None
         return (
-            f"The search is not compiled, because numba is not installed or does not know this Python: it is about {SLOWNESS} times "
-            "slower, and looks less far. Install numba (pip install numba)."
+            f"The search is not compiled, because numba is not installed or does not support this Python: it is about {SLOWDOWN} times "
+            "slower, and tries fewer graphs. Install numba (pip install numba)."
         )
 
     @classmethod
     def of(cls, variances: LogVariances, known: Constraints | None) -> OrderSearch:
-        """The search of the table that these variances are of."""
+        """Return the search for a table with these log variances."""
         masks = None if known is None else (known.allowed, known.required, known.before)
         return cls(known=masks, **variances.correlations())
 
     def descend(self, *starts: tuple[Sequence[Score], Optimum], effort: float = 1.0) -> list[list[Optimum]]:
         """Return the optima that each start leads to, under one score after the other. The first terms are those at its graph.
 
-        Starts are searched from at the same time. effort: the share of the usual limit of work.
+        Starts are searched from in parallel. effort: the share of the usual limit of work.
         """
         self.limit = int(effort * self._usual_limit)
         found: list[list[Optimum]] = [[] for _ in starts]
 
-        def work(number: int, bench: _Bench) -> None:
+        def work(number: int, workspace: _Workspace) -> None:
             scores, start = starts[number]
-            bench.state.begin(start.order, start.parents)
+            workspace.state.begin(start.order, start.parents)
             v, edges = start.v, start.edges
             for score in scores:
-                found[number].append(self._descended(bench, score, v, edges))
-                v, edges = bench.state.v, bench.state.edges
+                found[number].append(self._descended(workspace, score, v, edges))
+                v, edges = workspace.state.v, workspace.state.edges
 
-        for first in range(0, len(starts), TOGETHER):
-            numbers = range(first, min(first + TOGETHER, len(starts)))
-            benches = self._benches_for(len(numbers))
-            self._work(*(partial(work, k, bench) for k, bench in zip(numbers, benches, strict=True)))
+        for first in range(0, len(starts), THREADS):
+            numbers = range(first, min(first + THREADS, len(starts)))
+            workspaces = self._workspaces_for(len(numbers))
+            self._work(*(partial(work, k, workspace) for k, workspace in zip(numbers, workspaces, strict=True)))
         return found
 
     def descend_once(self, score: Score, start: Optimum) -> Optimum:
         """Return the optimum that a start leads to under the terms at its graph alone, in the calling thread."""
-        [bench] = self._benches_for(1)
-        bench.state.begin(start.order, start.parents)
-        bench.told[[layout.WORK, layout.LIMIT, layout.STOP]] = 0, self.limit, 0
-        self._take_terms(bench, score, start.v, start.edges)
-        self._search(bench, np.zeros((0, layout.LOTS)))
-        return bench.state.optimum(score.total(bench.state.v, bench.state.edges))
+        [workspace] = self._workspaces_for(1)
+        workspace.state.begin(start.order, start.parents)
+        workspace.status[[layout.WORK, layout.LIMIT, layout.STOP]] = 0, self.limit, 0
+        self._take_terms(workspace, score, start.v, start.edges)
+        self._search(workspace, np.zeros((0, layout.UNIFORMS)))
+        return workspace.state.optimum(score.total(workspace.state.v, workspace.state.edges))
 
-    def kicked(
+    def restart(
         self,
         score: Score,
         best: Optimum,
-        fruitless: int,
+        most_in_vain: int,
         seed: Any,
         *,
         more: bool = False,
-        tell: Callable[[float], None] | None = None,
+        progress: Callable[[float], None] = lambda _: None,
     ) -> tuple[Optimum, int]:
-        """Kick the best graph, search on from there, and keep what is better.
+        """Search on from the best graph with some variables at random positions, again and again, and keep what is better.
 
-        It ends when so many kicks in a row were fruitless, or the work is too much: the best graph, and the number of kicks.
-        more: kicks that cost little are made more often. tell: called with the lowest score so far, now and then.
+        Return the best graph and the number of restarts, after so many in a row without improvement or too much work.
+        more: make more restarts where they cost little. progress: called with the lowest score so far.
         """
-        tried = in_vain = idle = 0
+        tried = in_vain = work_in_vain = 0
         random = np.random.default_rng(seed)
-        benches = self._benches_for(TOGETHER)
-        holding = next((bench for bench in benches if _same(bench.holds, best)), None)
+        workspaces = self._workspaces_for(THREADS)
+        holding = next((workspace for workspace in workspaces if _same(workspace.holds, best)), None)
         if holding is None:
-            holding = benches[0]
+            holding = workspaces[0]
             self._hold(holding, score, best)
-        for bench in benches:
-            if bench is not holding:
-                bench.copy(holding)
-        fewest = FEWEST + len(self.C) // VARIABLES_EACH
-        times, until = fewest, self.work + PERSISTENCE * self.limit
+        for workspace in workspaces:
+            if workspace is not holding:
+                workspace.copy(holding)
+        fewest = FEWEST_RESTARTS + len(self.C) // VARIABLES_PER_RESTART
+        times, until = fewest, self.work + WORK_OF_RESTARTS * self.limit
         while self.work < until:
-            if in_vain >= fruitless and (not more or idle > IDLE or in_vain >= CHEAP * fruitless):
+            enough = not more or work_in_vain > WORK_IN_VAIN or in_vain >= MOST_TIMES * most_in_vain
+            if in_vain >= most_in_vain and enough:
                 break
-            lots = random.random(
-                (TOGETHER, times, layout.LOTS)
-            )  # whole batches: a longer search begins like a shorter one
-            done, before = times * TOGETHER, self.work
-            self._work(*(partial(self._search, bench, own) for bench, own in zip(benches, lots, strict=True)))
-            times = max(fewest, min(MOST, int(BATCH * done / (self.work - before + 1)) + 1))
+            # whole batches, so that a longer search begins like a shorter one
+            uniforms = random.random((THREADS, times, layout.UNIFORMS))
+            done, before = times * THREADS, self.work
+            self._work(
+                *(partial(self._search, workspace, own) for workspace, own in zip(workspaces, uniforms, strict=True))
+            )
+            times = max(fewest, min(MOST_RESTARTS, int(WORK_PER_BATCH * done / (self.work - before + 1)) + 1))
             tried += done
             in_vain += done
-            idle += self.work - before
-            found = [score.total(bench.state.v, bench.state.edges) for bench in benches]
+            work_in_vain += self.work - before
+            found = [score.total(workspace.state.v, workspace.state.edges) for workspace in workspaces]
             at = int(np.argmin(found))
-            if found[at] < best.score - WORTHWHILE:
-                mine, state = benches[at], benches[at].state
+            if found[at] < best.score - LEAST_GAIN:
+                mine, state = workspaces[at], workspaces[at].state
                 self._work(partial(self._descended, mine, score, state.v, state.edges))
                 now = score.total(state.v, state.edges)
-                if now < best.score - WORTHWHILE:
-                    in_vain, idle, best = 0, 0, state.optimum(now)
-                else:  # near-collinear parents left no digits of a variance, and made it look better
+                if now < best.score - LEAST_GAIN:
+                    in_vain, work_in_vain, best = 0, 0, state.optimum(now)
+                else:  # near-collinear parents left no digits of a variance, and made it seem better
                     self._hold(mine, score, best)
-                for bench in benches:
-                    if bench is not mine:
-                        bench.copy(mine)
-            if tell is not None:
-                tell(best.score)
+                for workspace in workspaces:
+                    if workspace is not mine:
+                        workspace.copy(mine)
+            progress(best.score)
         return best, tried
 
-    def _hold(self, bench: _Bench, score: Score, best: Optimum) -> None:
-        """Let a bench go on from a graph, under the terms at that graph."""
-        bench.state.begin(best.order, best.parents)
-        self._take_terms(bench, score, best.v, best.edges)
-        self._work(partial(self._search, bench, np.zeros((0, layout.LOTS))))
+    def _hold(self, workspace: _Workspace, score: Score, best: Optimum) -> None:
+        """Put a graph into a workspace, under the terms at that graph."""
+        workspace.state.begin(best.order, best.parents)
+        self._take_terms(workspace, score, best.v, best.edges)
+        self._work(partial(self._search, workspace, np.zeros((0, layout.UNIFORMS))))
 
-    def _descended(self, bench: _Bench, score: Score, v: Array, edges: int) -> Optimum:
-        """From where a state is, under the terms at this v and number of edges first and then under those at what is found."""
-        state, best, now = bench.state, math.inf, math.inf
+    def _descended(self, workspace: _Workspace, score: Score, v: Array, edges: int) -> Optimum:
+        """Search on from a workspace, under the terms at this v and number of edges and then under those at each graph found."""
+        state, best, now = workspace.state, math.inf, math.inf
         for _ in range(ROUNDS):
-            self._take_terms(bench, score, v, edges)
-            self._search(bench, np.zeros((0, layout.LOTS)))
+            self._take_terms(workspace, score, v, edges)
+            self._search(workspace, np.zeros((0, layout.UNIFORMS)))
             now = score.total(state.v, state.edges)
-            if now > best - WORTHWHILE or bench.told[layout.WORK] > self.limit:
+            if now > best - LEAST_GAIN or workspace.status[layout.WORK] > self.limit:
                 break
             best = now
             v, edges = state.v, state.edges
-        bench.holds = state.optimum(now)
-        return bench.holds
+        workspace.holds = state.optimum(now)
+        return workspace.holds
 
-    def _take_terms(self, bench: _Bench, score: Score, v: Array, edges: int) -> None:
-        bench.terms[:] = self.terms_of(score.local(v, edges))
-        bench.told[layout.SETTLED] = 0
+    def _take_terms(self, workspace: _Workspace, score: Score, v: Array, edges: int) -> None:
+        workspace.terms[:] = self.terms_of(score.local(v, edges))
+        workspace.status[layout.SETTLED] = 0
 
     def terms_of(self, local: Local) -> Array:
-        """The terms of single variables as the kernel has them."""
+        """Return the terms of single variables as an array of the kernel."""
         p = len(self.C)
         terms = np.zeros((layout.NUMBERS + 1, max(p, 3)))
         terms[layout.MEAN, :p], terms[layout.WEIGHT, :p], terms[layout.SCALE, :p] = local.mean, local.weight, self.scale
@@ -319,43 +320,43 @@ class OrderSearch:
         return terms
 
     def room(self) -> Array:
-        """Room for one fit."""
+        """Return the workspace of one fit."""
         return np.zeros((layout.ROOM + 3 * self.most, len(self.C)))
 
     def root_twice(self) -> Array:
-        """The root, and room for what is left of it; nothing where C has the digits."""
+        """Return the root and a copy to work on; an empty array where C is precise enough."""
         p = len(self.C)
         return np.zeros((0, p, p)) if self._root is None else np.stack([self._root, self._root])
 
-    def _search(self, bench: _Bench, lots: Array) -> None:
-        given = (*bench.state.arrays, bench.W, bench.told, *bench.spare.arrays, lots)
-        self.kernel.search(self.C, bench.root, self.may, bench.terms, *given)
+    def _search(self, workspace: _Workspace, uniforms: Array) -> None:
+        given = (*workspace.state.arrays, workspace.W, workspace.status, *workspace.spare.arrays, uniforms)
+        self.kernel.search(self.C, workspace.root, self.may, workspace.terms, *given)
 
-    def _benches_for(self, number: int) -> list[_Bench]:
-        while len(self._benches) < number:
-            self._benches.append(_Bench(len(self.C), self.most, self.room(), self.root_twice()))
-        return self._benches[:number]
+    def _workspaces_for(self, number: int) -> list[_Workspace]:
+        while len(self._workspaces) < number:
+            self._workspaces.append(_Workspace(len(self.C), self.most, self.room(), self.root_twice()))
+        return self._workspaces[:number]
 
     def _work(self, *calls: Callable[[], object]) -> None:
-        """Do these at the same time, and count the work."""
-        for bench in self._benches:
-            bench.told[[layout.WORK, layout.LIMIT, layout.STOP]] = 0, self.limit, 0
+        """Run calls in parallel, and count the work."""
+        for workspace in self._workspaces:
+            workspace.status[[layout.WORK, layout.LIMIT, layout.STOP]] = 0, self.limit, 0
         together(calls, self._stop)
-        self.work += sum(int(bench.told[layout.WORK]) for bench in self._benches)
+        self.work += sum(int(workspace.status[layout.WORK]) for workspace in self._workspaces)
 
     def _stop(self) -> None:
-        for bench in self._benches:
-            bench.told[layout.STOP] = 1
+        for workspace in self._workspaces:
+            workspace.status[layout.STOP] = 1
 
 
 def together(calls: Sequence[Callable[[], object]], stop: Callable[[], None]) -> list[object]:
-    """Do these in threads at the same time and return what comes of them; Ctrl-C calls `stop`, which ends them."""
+    """Run calls in parallel threads and return their results; Ctrl-C calls `stop`, which must end them."""
     with ThreadPoolExecutor(len(calls)) as threads:
         futures = [threads.submit(call) for call in calls]
         waiting: set[Future[object]] = set(futures)
         try:
             while waiting:
-                done, waiting = wait(waiting, HEARD)
+                done, waiting = wait(waiting, POLL_SECONDS)
                 for one in done:
                     one.result()
         except BaseException:

@@ -1,13 +1,13 @@
-"""Search over orders of the variables, one variable at a time: the compiled loops.
+"""The compiled loops of the search over orders of the variables, one variable at a time.
 
 A graph is an order with parents among the predecessors of each variable. Its cost is a sum over variables of
 
     half · v + weight · (v − mean)² + price · |parents|,    v = log(RSS / n),
 
 flat in v below the vertex of the square; a negative weight stands for half · exp(v − mean) instead (equal error variances).
-Every variable is tried at every place. Parents are grown from those that the variable has, then shrunk. M remembers what x would
-change in the cost of y by coming before it, or no longer, and what x itself would cost at another place. A move forgets only what
-depends on parents that changed, so few variables are fitted again.
+Every variable is tried at every position. Parents are grown from the present ones, then shrunk. M caches the change of the cost of y
+if x comes before it, or no longer does, and the cost of x itself at other positions. A move clears only what depends on parents that
+changed, so few variables are fitted again.
 
 Residual variances come from the correlation matrix or, where that has too few digits, from the root of the scatter, whose columns
 are made orthogonal to the parents one by one.
@@ -18,21 +18,20 @@ All functions share these arrays (`engine` makes them):
     root  2 × p × p, or 0 × … where C has the digits: the unit columns of the root as rows, and what is left of them
     may   p × p   [j, w]: ALLOWED if w may be a parent of j, REQUIRED if it is one, FIRST if it comes before j
     terms rows MEAN, WEIGHT, SCALE (log of the own variance), LEAST (cost with all others before), NUMBERS (HALF, PRICE, ALONE)
-    G     the graph: rows ORDER, PLACE, COUNT (of parents), DUE (to be tried again), ALTERED, and room: PASSED, QUEUE
-    P     p + 1 rows of most + 1: the first COUNT of row j are the parents of j; the last row is room
-    M     what is remembered: row j is the change of j's cost by each other, row p + j its own change at the place of each, 2p: v
-    W     room for one fit: rows COV, LEFT, BETA, OTHERS, BOUND, then `most` rows each of Z, an inverse and products
-    told  MOVES, KICKS and WORK (multiplications) so far, and LIMIT, the work after which the graph stands as it is; SETTLED unless
-          the terms or the graph are new; STOP gives the search up
+    G     the graph: rows ORDER, POSITION, COUNT (of parents), DUE (to be tried again), ALTERED; workspace PASSED, QUEUE
+    P     p + 1 rows of most + 1: the first COUNT of row j are the parents of j; the last row is workspace
+    M     the cache: row j has the change of j's cost by each other variable, row p + j that at the position of each, row 2p v
+    W     workspace of one fit: rows COV, LEFT, BETA, OTHERS, BOUND, then `most` rows each of Z, an inverse and products
+    status  MOVES, RESTARTS and WORK (multiplications) so far; LIMIT, the work after which the search ends; SETTLED unless the terms
+          or the graph are new; STOP interrupts the search
 
-Compiling takes the longer the more functions are compiled alone and call one another, so most are parts of others (`inlined`).
+Functions that are compiled alone and call one another are compiled again for each caller, so most are inlined.
 """
 
 from __future__ import annotations
 
 import math
 
-from ordag.arrays import Array, Integers
 from ordag.compiling import compiled, inlined
 from ordag.learners.order_search.layout import (
     ALLOWED,
@@ -45,21 +44,21 @@ from ordag.learners.order_search.layout import (
     DUE,
     FIRST,
     HALF,
-    KICKS,
     LEAST,
     LEFT,
     LIMIT,
     MEAN,
-    MOST_IN_A_KICK,
+    MOST_MOVES_PER_RESTART,
     MOVES,
     NUMBERS,
     ORDER,
     OTHERS,
     PASSED,
-    PLACE,
+    POSITION,
     PRICE,
     QUEUE,
     REQUIRED,
+    RESTARTS,
     ROOM,
     SCALE,
     SETTLED,
@@ -68,27 +67,27 @@ from ordag.learners.order_search.layout import (
     WORK,
 )
 
-CLEAR = 1e-9
-"""A term has to fall by more than this: less is rounding."""
+LEAST_FALL = 1e-9
+"""A term must fall by more than this: less is rounding."""
 
-BETTER = 1e-6
-"""A move has to lower the sum by more than this."""
+LEAST_GAIN = 1e-6
+"""A move must lower the sum by more than this."""
 
-NOTHING = 1e-14
+LEAST_SHARE = 1e-14
 """A residual variance below this share of the variable's own has no digits; from the root of the scatter, below its square."""
 
 TRIES = 3
-"""Places that are fitted afresh for one variable, one after the other, where what was remembered of them was too good."""
+"""Positions that are fitted again for one variable at most, where the cached change was too good."""
 
 GROWTHS = 5
-"""Times that parents grow and shrink in turn: near-collinear ones would go on without end."""
+"""Times that parents grow and shrink in turn at most: near-collinear ones would go on without end."""
 
 TO_A_PARENT = 0.7
-"""The share of moves in a kick that take a variable before a parent of its own."""
+"""The share of random moves that take a variable before one of its parents."""
 
 
 @inlined
-def term(terms: Array, j: int, v: float) -> float:
+def term(terms, j, v):
     """Return the term of j without the price of its parents."""
     half, weight = terms[NUMBERS, HALF], terms[WEIGHT, j]
     away = v - terms[MEAN, j]
@@ -101,14 +100,14 @@ def term(terms: Array, j: int, v: float) -> float:
 
 
 @inlined
-def cost(terms: Array, j: int, v: float, k: int) -> float:
+def cost(terms, j, v, k):
     return term(terms, j, v) + terms[NUMBERS, PRICE] * k
 
 
 @inlined
-def worthwhile(terms: Array, j: int, v: float) -> float:
-    """Return the share of j's residual variance that one more parent has to explain to pay."""
-    price = terms[NUMBERS, PRICE] + CLEAR
+def worthwhile(terms, j, v):
+    """Return the share of j's residual variance that one more parent must explain to lower the cost."""
+    price = terms[NUMBERS, PRICE] + LEAST_FALL
     half, weight = terms[NUMBERS, HALF], terms[WEIGHT, j]
     share = price / half * math.exp(terms[MEAN, j] - v)
     if weight >= 0.0:
@@ -121,8 +120,8 @@ def worthwhile(terms: Array, j: int, v: float) -> float:
 
 
 @inlined
-def found_at(parents: Integers, k: int, w: int) -> int:
-    """Return where w is among the first k parents, −1 if it is not."""
+def found_at(parents, k, w):
+    """Return the index of w among the first k parents, −1 if it is none of them."""
     at = -1
     for i in range(k):
         if parents[i] == w:
@@ -131,8 +130,8 @@ def found_at(parents: Integers, k: int, w: int) -> int:
 
 
 @inlined
-def begin(C: Array, root: Array, W: Array, j: int) -> None:
-    """Set LEFT, what is left of all variances, and COV, of the covariances with j, to those without parents."""
+def begin(C, root, W, j):
+    """Set LEFT, the residual variances of all variables, and COV, their residual covariances with j, to those without parents."""
     p = C.shape[0]
     for u in range(p):
         W[COV, u] = C[j, u]
@@ -144,8 +143,8 @@ def begin(C: Array, root: Array, W: Array, j: int) -> None:
 
 
 @inlined
-def extend(C: Array, root: Array, W: Array, j: int, w: int, k: int) -> None:
-    """Bring LEFT and COV up to date for one more parent w of j, the k-th."""
+def extend(C, root, W, j, w, k):
+    """Update LEFT and COV for one more parent w of j, the k-th."""
     p = C.shape[0]
     if root.shape[0] > 0:
         scale = 1.0 / math.sqrt(W[LEFT, w])
@@ -159,7 +158,7 @@ def extend(C: Array, root: Array, W: Array, j: int, w: int, k: int) -> None:
                 root[1, u, i] -= along * W[BETA, i]
                 squares += root[1, u, i] * root[1, u, i]
             W[ROOM + k, u] = along
-            W[LEFT, u] = squares if squares > NOTHING * NOTHING else NOTHING * NOTHING
+            W[LEFT, u] = squares if squares > LEAST_SHARE * LEAST_SHARE else LEAST_SHARE * LEAST_SHARE
         for u in range(p):
             common = 0.0
             for i in range(p):
@@ -182,28 +181,17 @@ def extend(C: Array, root: Array, W: Array, j: int, w: int, k: int) -> None:
             row[u] = z
             cov[u] -= b * z
             rest = left[u] - z * z
-            left[u] = rest if rest > NOTHING else NOTHING
+            left[u] = rest if rest > LEAST_SHARE else LEAST_SHARE
 
 
 @inlined
-def candidate(
-    may: Integers,
-    terms: Array,
-    G: Integers,
-    W: Array,
-    j: int,
-    parents: Integers,
-    k: int,
-    limit: int,
-    x: int,
-    joins: bool,
-) -> int:
-    """Return the variable that would explain most beside the first k parents, −1 where none pays."""
-    cov, left, place = W[COV], W[LEFT], G[PLACE]
+def candidate(may, terms, G, W, j, parents, k, limit, x, joins):
+    """Return the variable that explains most beside the first k parents, −1 if none lowers the cost."""
+    cov, left, position = W[COV], W[LEFT], G[POSITION]
     alone = terms[NUMBERS, ALONE]
     most, best = worthwhile(terms, j, math.log(left[j]) + terms[SCALE, j]) * left[j], -1
     for w in range(cov.shape[0]):
-        if cov[w] * cov[w] <= most * left[w] or not (joins if w == x else place[w] < limit):
+        if cov[w] * cov[w] <= most * left[w] or not (joins if w == x else position[w] < limit):
             continue
         if may[j, w] & ALLOWED and left[w] >= alone and found_at(parents, k, w) < 0:
             most, best = cov[w] * cov[w] / left[w], w
@@ -211,8 +199,8 @@ def candidate(
 
 
 @inlined
-def slope_of(W: Array, j: int, parents: Integers, k: int, a: int) -> tuple[float, float]:
-    """Work out row a of T, the transposed inverse of the factor L of the first k parents; return β_a and (TᵀT)_aa.
+def slope_of(W, j, parents, k, a):
+    """Compute row a of T, the transposed inverse of the factor L of the first k parents; return β_a and (TᵀT)_aa.
 
     With z the row of j, β = Tᵀz, and without parent a the RSS of j rises by β²_a / (TᵀT)_aa.
     """
@@ -231,8 +219,8 @@ def slope_of(W: Array, j: int, parents: Integers, k: int, a: int) -> tuple[float
 
 
 @inlined
-def shrink(may: Integers, terms: Array, W: Array, j: int, parents: Integers, k: int) -> tuple[int, float]:
-    """Drop parents, the idlest first, as long as that pays: how many there are then, and v. LEFT and COV are those before."""
+def shrink(may, terms, W, j, parents, k):
+    """Drop parents, the least useful first, while that lowers the cost; return their number, and v. LEFT and COV stay."""
     rss, scale, beta = W[LEFT, j], terms[SCALE, j], W[BETA]
     v = math.log(rss) + scale
     most = parents.shape[0] - 1
@@ -248,7 +236,7 @@ def shrink(may: Integers, terms: Array, W: Array, j: int, parents: Integers, k: 
     while at >= 0:
         smaller = math.log(rss + least) + scale
         then = term(terms, j, smaller)
-        if then - now >= terms[NUMBERS, PRICE] - CLEAR:
+        if then - now >= terms[NUMBERS, PRICE] - LEAST_FALL:
             break
         if not made:
             for a in range(k):
@@ -284,31 +272,19 @@ def shrink(may: Integers, terms: Array, W: Array, j: int, parents: Integers, k: 
 
 
 @compiled
-def fit(
-    C: Array,
-    root: Array,
-    may: Integers,
-    terms: Array,
-    G: Integers,
-    P: Integers,
-    W: Array,
-    told: Integers,
-    j: int,
-    limit: int,
-    x: int,
-) -> tuple[int, float]:
-    """Fit j on parents among those before the place `limit`; return how many there are, and v. They are in the last row of P.
+def fit(C, root, may, terms, G, P, W, status, j, limit, x):
+    """Fit j on parents among those before the position `limit`; return their number, and v. They are in the last row of P.
 
-    x counts as coming before if it does not, and as not coming before if it does; j stands for nobody. The parents that j has are
-    grown, then shrunk; at its own place and with nobody else, until neither pays, and LEFT and COV are those beside the last ones.
+    x counts as coming before if it does not, and as not coming before if it does; j stands for no variable. The parents of j are
+    grown, then shrunk; at its own position and with x = j, until neither lowers the cost, and LEFT and COV are those given the last.
     """
     p = C.shape[0]
     parents = P[p]
-    joins = x != j and G[PLACE, x] >= limit
+    joins = x != j and G[POSITION, x] >= limit
     k = 0
     for i in range(G[COUNT, j]):
         parent = P[j, i]
-        if parent != x and G[PLACE, parent] < limit:
+        if parent != x and G[POSITION, parent] < limit:
             parents[k] = parent
             k += 1
     if joins:
@@ -331,69 +307,46 @@ def fit(
             extend(C, root, W, j, parents[done], done)
             done += 1
         k, v = shrink(may, terms, W, j, parents, k)
-        told[WORK] += (done + 4) * (done + 4) * p if root.shape[0] == 0 else 4 * (done + 1) * p * p
-        if k == done or x != j or limit != G[PLACE, j]:
+        status[WORK] += (done + 4) * (done + 4) * p if root.shape[0] == 0 else 4 * (done + 1) * p * p
+        if k == done or x != j or limit != G[POSITION, j]:
             break
     return k, v
 
 
 @compiled
-def change_of(
-    C: Array,
-    root: Array,
-    may: Integers,
-    terms: Array,
-    G: Integers,
-    P: Integers,
-    M: Array,
-    W: Array,
-    told: Integers,
-    row: int,
-    x: int,
-) -> float:
+def change_of(C, root, may, terms, G, P, M, W, status, row, x):
     """Return M[row, x], fitted where it is not known: the change of j's cost where x comes before it or no longer does (row j), or
-    where j takes the place of x (row p + j)."""
+    where j takes the position of x (row p + j)."""
     p = C.shape[0]
     value = M[row, x]
     if math.isnan(value):
-        place = G[PLACE]
-        j, limit, other = row, place[row % p], x
+        position = G[POSITION]
+        j, limit, other = row, position[row % p], x
         if row >= p:
             j = other = row - p
-            limit = place[x] + (1 if place[x] > place[j] else 0)
-        k, v = fit(C, root, may, terms, G, P, W, told, j, limit, other)
+            limit = position[x] + (1 if position[x] > position[j] else 0)
+        k, v = fit(C, root, may, terms, G, P, W, status, j, limit, other)
         value = cost(terms, j, v, k) - cost(terms, j, M[2 * p, j], G[COUNT, j])
-        if row < p and value > 0.0 and place[x] > place[j]:
+        if row < p and value > 0.0 and position[x] > position[j]:
             value = 0.0
         M[row, x] = value
     return value
 
 
 @inlined
-def best_place(
-    C: Array,
-    root: Array,
-    may: Integers,
-    terms: Array,
-    G: Integers,
-    P: Integers,
-    M: Array,
-    W: Array,
-    told: Integers,
-    x: int,
-) -> int:
-    """Return the place where x brings the sum down most; where it is if none does.
+def best_position(C, root, may, terms, G, P, M, W, status, x):
+    """Return the position of x with the lowest sum; the present one if none is lower.
 
-    On each side, the variables that x passes change by known amounts, and x itself is fitted at the most promising place first: its
-    cost is no lower anywhere before that, which rules most places out. What is remembered may be out of date, so a place that looks
-    good is fitted again.
+    On each side, the variables that x passes change by known amounts, and x itself is fitted at the most promising position first: its
+    cost is no lower anywhere before that, which rules most positions out. The cache may be out of date, so the chosen position is
+    fitted again.
     """
     p = C.shape[0]
     order, others, bound = G[ORDER], W[OTHERS], W[BOUND]
-    at = G[PLACE, x]
+    at = G[POSITION, x]
     chosen = at
     for _ in range(TRIES):
-        best, to = -BETTER, at
+        best, to = -LEAST_GAIN, at
         for side in (-1, 1):
             passed, t = 0.0, at + side
             least = 0.0 if side < 0 else terms[LEAST, x] - cost(terms, x, M[2 * p, x], G[COUNT, x])
@@ -402,9 +355,9 @@ def best_place(
                 if (may[x, y] if side < 0 else may[y, x]) & FIRST:
                     break
                 if M[y, x] != 0.0:
-                    passed += change_of(C, root, may, terms, G, P, M, W, told, y, x)
+                    passed += change_of(C, root, may, terms, G, P, M, W, status, y, x)
                 others[t] = passed
-                # worth a look: before one who gains x, or behind one whom x gains
+                # candidates: before a variable that gains x as a parent, or behind one that x gains
                 gains = M[y, x] < 0.0 if side < 0 else M[x, y] != 0.0
                 bound[t] = least if gains else math.inf
                 t += side
@@ -416,7 +369,7 @@ def best_place(
                         lowest, t = others[i] + bound[i], i
                 if t < 0:
                     break
-                change = change_of(C, root, may, terms, G, P, M, W, told, p + x, order[t])
+                change = change_of(C, root, may, terms, G, P, M, W, status, p + x, order[t])
                 if others[t] + change < best:
                     best, to = others[t] + change, t
                 bound[t] = math.inf
@@ -426,40 +379,29 @@ def best_place(
         if to == at:
             break
         best, t = 0.0, at
-        while True:  # again, x itself first, then all that it passes
+        while True:  # fit again, x itself first, then all that it passes
             row, other = (p + x, order[to]) if t == at else (order[t], x)
             if M[row, other] != 0.0:
                 M[row, other] = math.nan
-                best += change_of(C, root, may, terms, G, P, M, W, told, row, other)
+                best += change_of(C, root, may, terms, G, P, M, W, status, row, other)
             if t == to:
                 break
             t += -1 if to < at else 1
-        if best < -BETTER:
+        if best < -LEAST_GAIN:
             chosen = to
             break
     return chosen
 
 
 @compiled
-def refit(
-    C: Array,
-    root: Array,
-    may: Integers,
-    terms: Array,
-    G: Integers,
-    P: Integers,
-    M: Array,
-    W: Array,
-    told: Integers,
-    j: int,
-) -> None:
-    """Give j parents that neither growing nor shrinking improves, and forget what depended on those before.
+def refit(C, root, may, terms, G, P, M, W, status, j):
+    """Give j parents that neither growing nor shrinking improves, and clear the cache of what depended on those before.
 
-    Those that are or were parents of j, or would be, are due to be tried again.
+    Present, former and possible parents of j are due to be tried again.
     """
     p = C.shape[0]
     parents = P[j]
-    k, v = fit(C, root, may, terms, G, P, W, told, j, G[PLACE, j], j)
+    k, v = fit(C, root, may, terms, G, P, W, status, j, G[POSITION, j], j)
     for i in range(k):
         parents[i] = P[p, i]
     G[COUNT, j] = k
@@ -481,22 +423,10 @@ def refit(
 
 
 @inlined
-def move(
-    C: Array,
-    root: Array,
-    may: Integers,
-    terms: Array,
-    G: Integers,
-    P: Integers,
-    M: Array,
-    W: Array,
-    told: Integers,
-    x: int,
-    to: int,
-) -> None:
-    """Take x to a place, and fit x and those of whom it becomes a parent, or no longer is one."""
-    order, place = G[ORDER], G[PLACE]
-    at = place[x]
+def move(C, root, may, terms, G, P, M, W, status, x, to):
+    """Move x to a position, and fit x and the variables that gain or lose it as a parent."""
+    order, position = G[ORDER], G[POSITION]
+    at = position[x]
     side = -1 if to < at else 1
     t = at
     while t != to:
@@ -504,7 +434,7 @@ def move(
         y = order[t]
         G[PASSED, y] = M[y, x] != 0.0
         if side < 0 and G[PASSED, y]:
-            if change_of(C, root, may, terms, G, P, M, W, told, y, x) < 0.0:
+            if change_of(C, root, may, terms, G, P, M, W, status, y, x) < 0.0:
                 P[y, G[COUNT, y]] = x
                 G[COUNT, y] += 1
             else:
@@ -512,24 +442,24 @@ def move(
     t = at
     while t != to:
         order[t] = order[t + side]
-        place[order[t]] = t
+        position[order[t]] = t
         t += side
     order[to] = x
-    place[x] = to
+    position[x] = to
     G[PASSED, x] = 1
     for t in range(min(at, to), max(at, to) + 1):
         if G[PASSED, order[t]]:
-            refit(C, root, may, terms, G, P, M, W, told, order[t])
+            refit(C, root, may, terms, G, P, M, W, status, order[t])
 
 
 @inlined
-def kicked_to(may: Integers, G: Integers, P: Integers, x: int, where: float, what: float) -> int:
-    """Return a random place for x: that of a parent, or any, as far as knowledge lets x go. where, what: between 0 and 1."""
+def random_position(may, G, P, x, where, what):
+    """Return a random position for x: that of a parent, or any, within knowledge. where, what: uniform numbers."""
     p = may.shape[0]
     to = int(where * p)
     if G[COUNT, x] > 0 and what < TO_A_PARENT:
-        to = G[PLACE, P[x, int(where * G[COUNT, x])]]
-    t = G[PLACE, x]
+        to = G[POSITION, P[x, int(where * G[COUNT, x])]]
+    t = G[POSITION, x]
     side = -1 if to < t else 1
     while t != to:
         y = G[ORDER, t + side]
@@ -540,11 +470,11 @@ def kicked_to(may: Integers, G: Integers, P: Integers, x: int, where: float, wha
 
 
 @inlined
-def put(G: Integers, P: Integers, M: Array, to_G: Integers, to_P: Integers, to_M: Array, altered: Integers) -> None:
-    """Copy a graph over another, from which it differs in the order and in these variables."""
+def put(G, P, M, to_G, to_P, to_M, altered):
+    """Copy a graph over another that differs in the order and in the altered variables."""
     p = M.shape[1]
     for j in range(p):
-        for row in (ORDER, PLACE, DUE):
+        for row in (ORDER, POSITION, DUE):
             to_G[row, j] = G[row, j]
         if altered[j]:
             altered[j] = 0
@@ -558,7 +488,7 @@ def put(G: Integers, P: Integers, M: Array, to_G: Integers, to_P: Integers, to_M
 
 
 @inlined
-def total(terms: Array, G: Integers, M: Array) -> float:
+def total(terms, G, M):
     """Return the sum over all variables."""
     p = M.shape[1]
     whole = 0.0
@@ -568,64 +498,51 @@ def total(terms: Array, G: Integers, M: Array) -> float:
 
 
 @compiled
-def search(
-    C: Array,
-    root: Array,
-    may: Integers,
-    terms: Array,
-    G: Integers,
-    P: Integers,
-    M: Array,
-    W: Array,
-    told: Integers,
-    spare_G: Integers,
-    spare_P: Integers,
-    spare_M: Array,
-    lots: Array,
-) -> None:
-    """Move variables to better places until there is none; then, for every row of `lots`, kick the graph, go on from there, and keep
-    what is better.
+def search(C, root, may, terms, G, P, M, W, status, spare_G, spare_P, spare_M, uniforms):
+    """Move variables to better positions until there are none; then restart once for every row of `uniforms`, and keep what is better.
 
-    The start is the order in G, with parents that are grown and shrunk along it. A kick takes one variable or a few to random
-    places: numbers between 0 and 1 in `lots` say which and where.
+    The start is the order in G, with parents that are grown and shrunk along it. A restart moves one variable or a few to random
+    positions, drawn by uniform random numbers, and searches on from there.
     """
     p = C.shape[0]
-    settled = told[SETTLED]
+    settled = status[SETTLED]
     for t in range(p):
-        G[PLACE, G[ORDER, t]] = t
+        G[POSITION, G[ORDER, t]] = t
     for j in range(p):
         if settled:
             break
-        if told[STOP]:
+        if status[STOP]:
             return
-        k, v = fit(C, root, may, terms, G, P, W, told, j, p, j)
+        k, v = fit(C, root, may, terms, G, P, W, status, j, p, j)
         terms[LEAST, j] = cost(terms, j, v, k)
-        refit(C, root, may, terms, G, P, M, W, told, j)
+        refit(C, root, may, terms, G, P, M, W, status, j)
     for j in range(p):
         G[DUE, j] = 1 - settled
     graph, parents, memory = G, P, M
     lowest = 0.0
-    for row in range(-1, lots.shape[0]):
-        if row >= 0 and told[WORK] > told[LIMIT]:
+    for row in range(-1, uniforms.shape[0]):
+        if row >= 0 and status[WORK] > status[LIMIT]:
             break
-        kicks = 0 if row < 0 else 1 + int(lots[row, 0] * lots[row, 0] * MOST_IN_A_KICK)
+        moves_left = 0 if row < 0 else 1 + int(uniforms[row, 0] * uniforms[row, 0] * MOST_MOVES_PER_RESTART)
         moved, tried, i = True, 0, p
         before = math.inf
         while True:
-            if told[STOP]:
+            if status[STOP]:
                 return
-            if told[WORK] > told[LIMIT]:
+            if status[WORK] > status[LIMIT]:
                 break
-            if kicks > 0:
-                kicks -= 1
-                x = int(lots[row, 3 * kicks + 1] * p)
-                to = kicked_to(may, graph, parents, x, lots[row, 3 * kicks + 2], lots[row, 3 * kicks + 3])
+            if moves_left > 0:
+                moves_left -= 1
+                x = int(uniforms[row, 3 * moves_left + 1] * p)
+                to = random_position(
+                    may, graph, parents, x, uniforms[row, 3 * moves_left + 2], uniforms[row, 3 * moves_left + 3]
+                )
             else:
                 while i < p and not graph[DUE, graph[QUEUE, i]]:
                     i += 1
                 if i == p:
                     now = total(terms, graph, memory)
-                    if now > before - BETTER and moved:  # round about on rounding errors
+                    if now > before - LEAST_GAIN and moved:  # in circles on rounding errors
                         break
                     before = now
                     if not moved:
@@ -641,13 +558,13 @@ def search(
                 i += 1
                 graph[DUE, x] = 0
                 tried += 1
-                to = best_place(C, root, may, terms, graph, parents, memory, W, told, x)
-            if to != graph[PLACE, x]:
-                move(C, root, may, terms, graph, parents, memory, W, told, x, to)
-                told[MOVES] += 1
+                to = best_position(C, root, may, terms, graph, parents, memory, W, status, x)
+            if to != graph[POSITION, x]:
+                move(C, root, may, terms, graph, parents, memory, W, status, x, to)
+                status[MOVES] += 1
                 moved = True
         now = total(terms, graph, memory)
-        back = row < 0 or now >= lowest - BETTER
+        back = row < 0 or now >= lowest - LEAST_GAIN
         if row < 0:
             for j in range(p):
                 spare_G[ALTERED, j] = 1
@@ -657,6 +574,6 @@ def search(
         onto_G, onto_P, onto_M = (spare_G, spare_P, spare_M) if back else (G, P, M)
         put(graph, parents, memory, onto_G, onto_P, onto_M, spare_G[ALTERED])
         graph, parents, memory = spare_G, spare_P, spare_M
-        told[SETTLED] = 1
+        status[SETTLED] = 1
         if row >= 0:
-            told[KICKS] += 1
+            status[RESTARTS] += 1

@@ -1,4 +1,4 @@
-"""Moments in, an equivalence class of DAGs out, by tests of conditional independence: the PC algorithm."""
+"""The PC algorithm: an equivalence class of DAGs by tests of conditional independence."""
 
 from ordag.learners.pc.search import PcResult, pc_search
 

@@ -1,4 +1,4 @@
-"""Batches of (i, j, S) in, partial correlations and p-values out: are columns i and j independent given S?"""
+"""Partial correlations and tests of independence of columns i and j given a set S, for many (i, j, S) at a time."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from ordag.words import listed, shown
 Indices = NDArray[np.intp]
 Progress = Callable[[int, int], None]
 
-LARGEST = float(np.nextafter(1.0, 0.0))
-"""The largest correlation returned: tests take artanh of it, or divide by 1 − r²."""
+LARGEST_CORRELATION = float(np.nextafter(1.0, 0.0))
+"""Tests take artanh of a correlation, or divide by 1 − r²."""
 
-WORKSPACE = 2**17
-"""How many numbers the columns of one batch may take in the orthogonal route: they should stay in the cache."""
+NUMBERS_PER_BATCH = 2**17
+"""Numbers in the columns of one batch that is orthogonalised, so that they stay in the processor's cache."""
 
 
 class PartialCorrelations:
-    r"""The correlation of columns i and j of the data given the columns S, for many (i, j, S) at a time.
+    r"""Partial correlations of columns i and j given the columns S, for many (i, j, S) at a time.
 
     With A the correlation matrix of the columns S, i, j in this order, k steps of Cholesky's factorisation leave the
     Schur complement of S in the last two rows, and $r = A_{ij} / \sqrt{A_{ii} A_{jj}}$. That is quick, and good as
@@ -44,21 +44,21 @@ class PartialCorrelations:
         self._blur = np.hypot(1.0, np.sqrt(moments.n) * np.abs(moments.mean) / size)
 
     def __call__(self, i: Indices, j: Indices, S: Indices) -> Array:
-        """r for every row of S, which holds as many different indices as it has columns, none of them i or j."""
+        """Return r for every row of S, whose indices are distinct and neither i nor j."""
         nodes = np.concatenate([S.T, i[None], j[None]])
         r, share = _eliminated(self._correlations[nodes[:, None], nodes[None]])
         spent = np.flatnonzero(share < SPENT)
-        step = max(1, WORKSPACE // (len(nodes) * len(self._columns)))
+        step = max(1, NUMBERS_PER_BATCH // (len(nodes) * len(self._columns)))
         for start in range(0, len(spent), step):
             few = spent[start : start + step]
             r[few] = self._orthogonalised(nodes[:, few])
-        return np.clip(r, -LARGEST, LARGEST)
+        return np.clip(r, -LARGEST_CORRELATION, LARGEST_CORRELATION)
 
     def _orthogonalised(self, nodes: Indices) -> Array:
-        """Modified Gram–Schmidt on the columns S, i, j; its triangle is as good as Householder's (Björck 1967).
+        """Apply modified Gram–Schmidt to the columns S, i, j; its triangle is as accurate as Householder's (Björck 1967).
 
-        The last two columns of that triangle end in $\\rho_i$, the length of i given S, and in $(a, b)$: what j given S
-        has along i, and what it has besides. So $r = a / \\sqrt{a^2 + b^2}$, which no rounding takes beyond one.
+        The last two columns of that triangle end in $\\rho_i$, the length of i given S, and in $(a, b)$: the components of j given S
+        along i and orthogonal to it. So $r = a / \\sqrt{a^2 + b^2}$, which rounding cannot take beyond one.
         """
         columns = self._columns[nodes.T]
         blur = np.cumsum(self._blur[nodes], axis=0)
@@ -76,7 +76,7 @@ class PartialCorrelations:
         return np.asarray(a / length)
 
     def _check(self, nodes: Indices, t: int, length: Array, blur: Array) -> None:
-        """Refuse where the column at t, given those before it, is rounding noise (see `ordag.order.rounding`)."""
+        """Raise if the column at t, given those before it, is rounding noise (see `ordag.order.rounding`)."""
         with np.errstate(divide="ignore"):
             uncertainty = noise(blur / length, squared=False)
             if self._moments.squared:
@@ -91,9 +91,9 @@ class PartialCorrelations:
 
 
 def _eliminated(A: Array) -> tuple[Array, Array]:
-    """r from correlation matrices A[:, :, m], and what share of its digits each r has kept.
+    """Return r from correlation matrices A[:, :, m], and the share of its precision that each r has kept.
 
-    A pivot d within S lets rounding errors grow by 1/d, and a variance v left of i or j by another 1/v: the share is
+    A pivot d within S lets rounding errors grow by 1/d, and a remaining variance v of i or j by another 1/v: the share is
     the smallest d times the smaller v.
     """
     k = len(A) - 2
@@ -108,9 +108,9 @@ def _eliminated(A: Array) -> tuple[Array, Array]:
 
 
 class Tester:
-    """Tests whether columns i and j are independent given S, and keeps count.
+    """Test whether columns i and j are independent given S, and count the tests.
 
-    `progress` is called with the sets dealt with so far and those planned so far; the plan grows with the size of the sets.
+    `progress` is called with the number of sets tested and planned so far; the plan grows with the size of the sets.
     """
 
     def __init__(self, moments: Moments, test: Test, alpha: float, progress: Progress | None = None) -> None:
@@ -124,7 +124,7 @@ class Tester:
         self._done = 0
 
     def __call__(self, i: Indices, j: Indices, S: Indices, skip: Mask | None = None) -> Array:
-        """The p-values of i[b], j[b] given S[b, c] for all b and c; −1 where `skip` says so."""
+        """Return the p-values of i[b], j[b] given S[b, c] for all b and c; −1 where `skip` is set."""
         p_values = np.full(S.shape[:2], -1.0)
         wanted = np.ones(S.shape[:2], dtype=bool) if skip is None else ~skip
         row = np.nonzero(wanted)[0]
@@ -136,7 +136,7 @@ class Tester:
         return p_values
 
     def plan(self, sets: int) -> None:
-        """Announce that so many sets come next; those planned before and not met count as dealt with."""
+        """Announce the number of sets that come next; those planned before and not reached count as tested."""
         self._done = self._planned
         self._planned += sets
         self._report(0)

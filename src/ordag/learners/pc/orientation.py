@@ -1,4 +1,4 @@
-"""A skeleton in, a partly directed graph out: which triples are colliders, and what follows from them."""
+"""The colliders of a skeleton, and the directions that follow from them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ordag.learners.pc.independence import Indices, Tester
 from ordag.learners.pc.skeleton import Skeleton, count_sets, neighbours_besides, tests_of_pairs
 
 MOST_SETS = 10**9
-"""More sets than this are not gone through for the majority and conservative rules."""
+"""Sets that the majority and conservative rules test at most."""
 
 
 @dataclass(frozen=True)
 class Triples:
-    """The unshielded triples a — b — c, a before c: joined are a with b and b with c, but not a with c."""
+    """The unshielded triples a — b — c with a before c: a and b are joined, b and c are, a and c are not."""
 
     a: Indices
     b: Indices
@@ -31,9 +31,9 @@ class Triples:
 
 
 def by_separating_set(skeleton: Skeleton) -> Triples:
-    """Collider exactly if the set that separated a and c is without b (Spirtes, Glymour & Scheines).
+    """Call a triple a collider if b is not in the set that separated a and c (Spirtes, Glymour & Scheines).
 
-    Ambiguous if knowledge keeps a and c apart and no set does.
+    It is ambiguous if knowledge keeps a and c apart and no set does.
     """
     a, b, c = _unshielded(skeleton.adjacency)
     separating = skeleton.separating
@@ -44,12 +44,12 @@ def by_separating_set(skeleton: Skeleton) -> Triples:
 
 
 def by_vote(skeleton: Skeleton, tester: Tester, *, unanimous: bool, limit: int) -> Triples:
-    """Decide by all the sets of a's neighbours, and all the sets of c's, that separate a and c.
+    """Decide by all sets of neighbours of a, and all sets of neighbours of c, that separate a and c.
 
     Majority (Colombo & Maathuis 2014): collider if b is in fewer than half of them, no collider if in more than half,
-    ambiguous if in exactly half; a set of neighbours of both counts for either, as in the authors' pcalg. Unanimous
+    ambiguous if in exactly half; a set of neighbours of both counts twice, as in the authors' pcalg. Unanimous
     (the conservative rule of Ramsey, Zhang & Spirtes 2006): collider if b is in none, no collider if in all, ambiguous
-    otherwise. Ambiguous too if no set separates: the one that did has lost some of its nodes as neighbours.
+    otherwise. Also ambiguous if no set separates: the one that did has lost some of its nodes as neighbours.
     """
     adjacency = skeleton.adjacency
     a, b, c = _unshielded(adjacency)
@@ -66,7 +66,7 @@ def by_vote(skeleton: Skeleton, tester: Tester, *, unanimous: bool, limit: int) 
 
 
 def _votes(adjacency: Mask, i: Indices, j: Indices, tester: Tester, limit: int) -> tuple[Indices, Indices]:
-    """For every pair, how many sets separate it, and how many of those hold each node; common ones count twice."""
+    """Count for every pair the sets that separate it, and those of them that hold each node; common ones count twice."""
     votes = np.zeros(len(i), np.intp)
     holding = np.zeros((len(i), len(adjacency)), np.intp)
     waiting = np.ones(len(i), dtype=bool)
@@ -75,7 +75,7 @@ def _votes(adjacency: Mask, i: Indices, j: Indices, tester: Tester, limit: int) 
     planned = [sum(count_sets(count, k) for count in others) for k in range(largest + 1)]
     if sum(planned) > MOST_SETS:
         raise SettingError(
-            f"This rule would go through {sum(planned):.1e} sets, for there are nodes with {max(map(np.max, others))} "
+            f"This rule would test {sum(planned):.1e} sets, because there are nodes with {max(map(np.max, others))} "
             "neighbours: limit the size of the sets with max_level, or choose colliders='largest'."
         )
     for k in range(largest + 1):
@@ -101,9 +101,9 @@ def _unshielded(adjacency: Mask) -> tuple[Indices, Indices, Indices]:
 
 @dataclass(frozen=True)
 class Orientation:
-    """`adjacency` as in `Cpdag`; `contested` (symmetric) marks edges that colliders want directed both ways,
-    `contested_by_rules` (symmetric) those for which Meek's rules do; `denied` the triples that became colliders and are
-    known to be none, `refused` those that did not, because knowledge directs one of their edges otherwise."""
+    """`adjacency` as in `Cpdag`; `contested` (symmetric) marks edges that colliders direct both ways,
+    `contested_by_rules` (symmetric) those that Meek's rules do; `denied` marks triples that became colliders although the tests
+    exclude it, `refused` those that did not, because knowledge directs one of their edges otherwise."""
 
     adjacency: Mask
     contested: Mask
@@ -113,12 +113,11 @@ class Orientation:
 
 
 def orient(skeleton: Mask, triples: Triples, *, overwrite: bool, known: Constraints | None = None) -> Orientation:
-    """Direct the edges of which knowledge leaves one direction only, then those of all colliders that this leaves
-    possible, then those that follow from them.
+    """Direct the edges with one permitted direction, then those of all colliders that remain possible, then those that follow.
 
     A contested edge stays undirected and takes no part in the rules; with `overwrite` it points at the later column
     instead, which is where it ends if colliders are directed one by one in the order of their middle nodes. Meek's rules
-    argue from the triples known to be no colliders; R4 serves background knowledge only.
+    start from the triples known to be no colliders; R4 is needed with background knowledge only.
     """
     refused = np.zeros_like(triples.collider)
     claimed = np.zeros_like(skeleton)
@@ -143,7 +142,7 @@ def orient(skeleton: Mask, triples: Triples, *, overwrite: bool, known: Constrai
 
 
 def _no_collider(triples: Triples, p: int) -> NoCollider:
-    """The triples known to be no colliders, as Meek's rules ask for them."""
+    """Return the triples known to be no colliders, in the form that Meek's rules take."""
     ends: dict[tuple[int, int], list[int]] = {}
     known = ~triples.collider & ~triples.ambiguous
     for a, b, c in zip(triples.a[known].tolist(), triples.b[known].tolist(), triples.c[known].tolist(), strict=True):

@@ -1,39 +1,70 @@
-"""`pc_search`: Moments in, `PcResult` out."""
+"""The PC algorithm: an equivalence class of DAGs by tests of conditional independence (Spirtes & Glymour 1991)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ordag.arrays import Array, Mask
 from ordag.data.moments import Moments
+from ordag.data.table import Table
 from ordag.errors import TooFewRowsError
 from ordag.graph.cpdag import Cpdag
 from ordag.knowledge.masks import Constraints, class_fault
+from ordag.learners.found import Found
+from ordag.learners.orient import directed
 from ordag.learners.pc.independence import Progress, Tester
 from ordag.learners.pc.orientation import Orientation, Triples, by_separating_set, by_vote, orient
-from ordag.learners.pc.settings import PcSettings
 from ordag.learners.pc.skeleton import find_skeleton
-from ordag.parents.tests import named_test
+from ordag.learners.settings import MethodSettings, edge_test, level_of_tests, way_to_direct
+from ordag.parents.tests import Test, named_test
+from ordag.settings import choice, whole
 from ordag.words import counted, shown
+
+COLLIDERS = ("largest", "first", "majority", "conservative")
+
+
+@dataclass(frozen=True)
+class PcSettings(MethodSettings):
+    """The PC algorithm (Spirtes & Glymour): the equivalence class by tests. A Cpdag, or a Dag with `orient_by_order`.
+
+    A pair with a p-value above alpha, given some set of neighbours, is not joined. A triple a — b — c whose ends are not joined
+    is a collider, a → b ← c: with colliders="largest" if b is not in the set with the largest p-value of those that separated a
+    and c; with "first" if it is not in the first set found, the later of two contradicting colliders winning, as in the R package
+    pcalg; with "majority" and "conservative" all separating sets of neighbours vote. Only with "first" does the answer depend on
+    the order of the columns.
+    """
+
+    name: ClassVar = "pc"
+    about: ClassVar = "looks for the equivalence class by tests"
+    seconds: ClassVar = 1.3e-5
+
+    alpha: float = level_of_tests()
+    _: KW_ONLY
+    test: str | Test = edge_test()
+    colliders: str = choice("largest", COLLIDERS, "how to tell colliders from other triples")
+    max_level: int | None = whole(
+        0, "give a whole number from 0 on, or None for no limit", "the most variables to condition on"
+    )
+    orient_by_order: str | None = way_to_direct()
 
 
 @dataclass(frozen=True, eq=False)
 class PcResult:
-    """What PC has found, and the evidence for it.
+    """The equivalence class found by PC, and the evidence for it.
 
     separating_sets: for every pair that is not joined, the set given which it tested independent.
-    p_values: symmetric; for a pair that is not joined that of the test that separated it, for one that is the largest
-        met; one on the diagonal.
-    levels: the size of the largest sets conditioned on. tests: how many tests were made.
+    p_values: symmetric, with ones on the diagonal; for a pair that is not joined, the p-value of the test that separated it,
+        for one that is joined, the largest p-value of its tests.
+    levels: the size of the largest conditioning sets. tests: the number of tests.
     ambiguous: triples a — b — c that the majority or conservative rule could not decide.
-    conflicts: edges that the tests want directed both ways. denied: colliders of the graph that the tests deny; other
-        colliders share their edges. refused: colliders that the tests ask for and knowledge rules out.
-    valid: whether there are no conflicts, none denied or refused, and the graph is the CPDAG of some DAG (with
-        knowledge: the part of a class that keeps to it); if not, `warnings` say what is the matter.
+    conflicts: edges that the tests direct both ways. denied: colliders of the graph that the tests contradict, made of arrows of
+        other colliders. refused: colliders found by the tests and ruled out by knowledge.
+    valid: whether there are no conflicts, no denied or refused colliders, and the graph is the CPDAG of some DAG (with
+        knowledge: the part of a class that satisfies it); if not, `warnings` explain why.
     """
 
     graph: Cpdag
@@ -49,7 +80,7 @@ class PcResult:
     warnings: tuple[str, ...]
 
     def details(self) -> dict[str, Any]:
-        """What there is to tell beside the graph and its tests, in plain values."""
+        """Return the rest of the result as plain values, for JSON."""
         return {
             "valid": self.valid,
             "levels": self.levels,
@@ -58,6 +89,24 @@ class PcResult:
             "conflicts": [list(pair) for pair in self.conflicts],
             "refused": [list(triple) for triple in self.refused],
         }
+
+
+def pc(table: Table, settings: PcSettings, known: Constraints | None = None) -> Found:
+    """Learn an equivalence class by PC, and direct it along an order if `orient_by_order` is set."""
+    result = pc_search(
+        table.moments,
+        settings,
+        progress=lambda done, planned: table.tell(f"PC: {done:,} of {planned:,} sets so far"),
+        known=known,
+    )
+    return Found(
+        recipe=settings,
+        moments=table.moments,
+        pair_p_values=result.p_values,
+        separating_sets=result.separating_sets,
+        result=result,
+        **directed(result.graph, table, settings.orient_by_order, known, result.warnings),
+    )
 
 
 def pc_search(
@@ -70,10 +119,10 @@ def pc_search(
 ) -> PcResult:
     """Learn an equivalence class of DAGs by tests of conditional independence (Spirtes & Glymour 1991).
 
-    settings: or `given` one by one.
-    progress: called with the sets gone through and those planned so far.
-    known: edges that must and that may not be there. The former are joined whatever the tests say, the latter never;
-        edges of which one direction is left have it before any collider is looked at.
+    settings: or each setting as a keyword (`given`).
+    progress: called with the number of sets tested and planned so far.
+    known: required edges are joined and forbidden ones are not, whatever the tests find; edges with one permitted direction
+        are directed before colliders are determined.
     """
     settings = settings or PcSettings(**given)
     colliders, limit = settings.colliders, _limit(moments, settings.max_level)
@@ -107,7 +156,7 @@ def pc_search(
 
 
 def _limit(moments: Moments, max_level: int | None) -> int:
-    """The largest set to condition on: Fisher's z needs n − k − 3 to be positive."""
+    """Return the size of the largest conditioning set: Fisher's z needs n − k − 3 to be positive."""
     if moments.n < 4:
         raise TooFewRowsError(f"{counted(moments.n, 'row')}: a test of independence needs at least four.")
     return moments.n - 4 if max_level is None else min(max_level, moments.n - 4)
@@ -139,27 +188,27 @@ def _warnings(
         into = [_named(names, triples, triples.collider & _holds(triples, *ends)) for ends in ((i, j), (j, i))]
         kept = f"as {shown(names[i])} → {shown(names[j])}" if colliders == "first" else "undirected"
         yield (
-            f"The tests contradict each other: {' and '.join(_collider(found) for found in into)} want the edge "
-            f"between {shown(names[i])} and {shown(names[j])} directed both ways. It was left {kept}."
+            f"The tests contradict each other: {' and '.join(_collider(found) for found in into)} direct the edge "
+            f"between {shown(names[i])} and {shown(names[j])} both ways. It was left {kept}."
         )
     for i, j in np.argwhere(np.triu(orientation.contested_by_rules)).tolist():
         yield (
             f"The edge between {shown(names[i])} and {shown(names[j])} was left undirected: either direction would make "
             "a collider that the tests deny, or a cycle."
         )
-    others = "other colliders or knowledge want" if stated else "other colliders want"
+    others = "other colliders or knowledge direct" if stated else "other colliders direct"
     for a, b, c in _named(names, triples, orientation.denied):
         yield (
-            f"The graph has the collider {a} → {b} ← {c}, for {others} its two arrows, but the tests of {a} and {c} speak "
-            "against it."
+            f"The graph has the collider {a} → {b} ← {c}, because {others} its two edges this way, but the tests of {a} and {c} "
+            "contradict it."
         )
     for a, b, c in _named(names, triples, orientation.refused):
-        yield f"The tests ask for the collider {a} → {b} ← {c}, which knowledge rules out. It was not made."
+        yield f"The tests find the collider {a} → {b} ← {c}, which knowledge rules out: it was left out."
     fault = class_fault(graph, known)
     if fault is not None:
         undecided = int(triples.ambiguous.sum())
         why = f" The tests left {undecided} triples undecided, which may be the reason." if undecided else ""
-        what = "part of a class that keeps to knowledge" if stated else "CPDAG of a DAG"
+        what = "part of a class that satisfies the knowledge" if stated else "CPDAG of a DAG"
         yield f"The graph is not the {what}: {fault}.{why}"
 
 

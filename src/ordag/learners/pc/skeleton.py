@@ -1,4 +1,4 @@
-"""Tests of conditional independence in, the skeleton and what separates the pairs that it does not join out."""
+"""The skeleton of PC, and the sets that separate the pairs that it does not join."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ordag.arrays import Array, Mask
 from ordag.knowledge.masks import Constraints
 from ordag.learners.pc.independence import Indices, Tester
 
-BLOCK = 2**18
-"""How many entries the correlation matrices of one block may have together: they should stay in the cache."""
+NUMBERS_PER_BLOCK = 2**18
+"""Entries of the correlation matrices of one block, so that they stay in the processor's cache."""
 
 
 @dataclass(frozen=True)
 class Skeleton:
-    """Who is joined; for every pair (i, j) with i < j that is not, a set that separates it (but none for pairs that are
-    known to be apart and that no set separates).
+    """The joined pairs; for every other pair (i, j) with i < j, a set that separates it (none where knowledge keeps the pair
+    apart and no set does).
 
-    `p_values` holds for a pair that is not joined the p-value of the test that separated it, for one that is the
-    largest met. `largest` is the size of the largest sets conditioned on.
+    `p_values` holds for a pair that is not joined the p-value of the test that separated it, for one that is joined the
+    largest of its tests. `largest` is the size of the largest conditioning sets.
     """
 
     adjacency: Mask
@@ -33,15 +33,15 @@ class Skeleton:
 
 
 def find_skeleton(tester: Tester, p: int, *, first: bool, limit: int, known: Constraints | None = None) -> Skeleton:
-    """PC-stable (Colombo & Maathuis 2014, Algorithm 4.1): remove a pair that some set of neighbours separates.
+    """Remove every pair that some set of neighbours separates: PC-stable (Colombo & Maathuis 2014, Algorithm 4.1).
 
     Sets of k neighbours of either node are tested for k = 0, 1, …, and neighbours are those before the first set of
     this size, so that the skeleton does not depend on the order of the columns. Of several sets of one size that
     separate a pair, the one with the largest p-value is kept, or with `first` the first one, in lexicographic order,
     the sets of the earlier node's neighbours before those of the later's.
 
-    Pairs that are `known` to be joined stay, whatever the tests say. Those known not to be are never neighbours; they
-    are tested all the same until a set separates them, for that set tells colliders from other triples.
+    Pairs that knowledge requires stay whatever the tests find. Pairs that it forbids are never neighbours, but are tested until a
+    set separates them, because that set distinguishes colliders from other triples.
     """
     adjacency = ~np.eye(p, dtype=bool)
     apart_already = np.zeros_like(adjacency)
@@ -70,7 +70,7 @@ def find_skeleton(tester: Tester, p: int, *, first: bool, limit: int, known: Con
 
 
 def _best_sets(tester: Tester, adjacency: Mask, i: Indices, j: Indices, k: int, first: bool) -> tuple[Array, Indices]:
-    """For every pair, the p-value and the set that count: the largest, or the first above the level of the test."""
+    """Return for every pair the decisive p-value and its set: the largest, or the first above the level of the test."""
     best = np.full(len(i), -1.0)
     sets = np.zeros((len(i), k), np.intp)
     waiting = np.ones(len(i), dtype=bool)
@@ -107,17 +107,17 @@ def tests_of_pairs(
 def _neighbour_sets(
     adjacency: Mask, near: Indices, far: Indices, size: int, waiting: Mask
 ) -> Iterator[tuple[Indices, Indices]]:
-    """All sets of `size` neighbours of near[m] other than far[m], for every m, in blocks (rows, S).
+    """Yield all sets of `size` neighbours of near[m] other than far[m], for every m, in blocks (rows, S).
 
     S[b, c] is the c-th set for the pair m = rows[b]; the sets of a pair come in lexicographic order. A pair whose
     entry in `waiting` the caller has cleared gets no further blocks.
     """
-    budget = max(1, BLOCK // (size + 2) ** 2)
+    budget = max(1, NUMBERS_PER_BLOCK // (size + 2) ** 2)
     others = neighbours_besides(adjacency, near, far)
     for count in np.unique(others[others >= size]).tolist():
         group = np.flatnonzero(others == count)
         # Many pairs with few sets at a time, so that a pair can leave early.
-        width = max(1, min(budget // min(comb(count, size), 64), 16 * BLOCK // len(adjacency)))
+        width = max(1, min(budget // min(comb(count, size), 64), 16 * NUMBERS_PER_BLOCK // len(adjacency)))
         for start in range(0, len(group), width):
             rows = group[start : start + width]
             table = _neighbours(adjacency, near[rows], far[rows], count if size else 0)
@@ -130,12 +130,12 @@ def _neighbour_sets(
 
 
 def neighbours_besides(adjacency: Mask, near: Indices, far: Indices) -> Indices:
-    """How many neighbours near[m] has other than far[m]."""
+    """Count the neighbours of near[m] other than far[m]."""
     return np.asarray(adjacency.sum(axis=1, dtype=np.intp)[near] - adjacency[near, far])
 
 
 def count_sets(others: Indices, size: int) -> int:
-    """How many sets of this size there are in all, of so many neighbours each."""
+    """Count the sets of this size over all pairs, from the number of neighbours of each."""
     counts, times = np.unique(others, return_counts=True)
     return sum(comb(count, size) * time for count, time in zip(counts.tolist(), times.tolist(), strict=True))
 

@@ -1,23 +1,22 @@
-"""Walk over DAGs, one step after the other: the compiled loops of `sampler`.
+"""The compiled loops of `sampler`: steps of a Markov chain over DAGs.
 
 All functions share these arrays (`sampler` makes them), beside C, root, may, terms and W of `order_search.kernel`:
 
-    I     rows COUNT (of parents), GROUP (−1 for none), STACK and SEEN (room), and LAST: what EDGES and TIME are
-    P     p + 1 rows: the first COUNT of row j are the parents of j; the last row is room
-    V     [j, i]: log variance of j with i as one more parent, or one less; row p: as it is; row p + 1: room
-    Q     [j, i]: weight with which that is proposed; row p: room
-    E     the edges, one row [source, target] each; F[i, j]: which row i → j is, −1 if there is none
+    I     rows COUNT (of parents), GROUP (−1 for none), STACK and SEEN (workspace), and LAST with the numbers EDGES and TIME
+    P     p + 1 rows: the first COUNT of row j are the parents of j; the last row is workspace
+    V     [j, i]: log variance of j with i as one more parent, or one less; row p: the present ones; row p + 1: workspace
+    Q     [j, i]: weight of that change as a proposal; row p: workspace
+    E     the edges, one row [source, target] each; F[i, j]: the row of i → j, −1 if there is none
     S     for every group: its size, a centre, and the sums of v − centre and of its squares
     M     for every group the pooling of its variances, at even steps of the logarithm of the sum of squares
     prior [k]: that of graphs with k edges
-    since [i, j]: the step at which i → j came; counts [i, j]: how many steps it was there
+    since [i, j]: the step at which i → j was added; counts [i, j]: the number of steps in which it was there
 """
 
 from __future__ import annotations
 
 import math
 
-from ordag.arrays import Array, Integers
 from ordag.compiling import compiled, inlined
 from ordag.learners.order_search.kernel import begin, extend, found_at, slope_of, term
 from ordag.learners.order_search.layout import ALLOWED, ALONE, COV, HALF, LEFT, NUMBERS, PRICE, REQUIRED, SCALE
@@ -29,29 +28,16 @@ SIZE, CENTRE, SUM, SQUARES = 0, 1, 2, 3
 TOGGLE, TURN = 0.5, 0.85
 """Shares of the steps that are toggles, and that are toggles or turns."""
 
-LEAST = 1e-14
+LEAST_SHARE = 1e-14
 """A residual variance below this share of the variable's own has no digits."""
 
-STEEP = 60.0
-"""Changes of the sum beyond this weigh as this."""
+MOST_CHANGE = 60.0
+"""Changes of the sum beyond this have the weight of this."""
 
 
 @compiled
-def weigh(
-    C: Array,
-    root: Array,
-    may: Integers,
-    terms: Array,
-    W: Array,
-    V: Array,
-    Q: Array,
-    j: int,
-    parents: Integers,
-    k: int,
-    v_row: int,
-    q_row: int,
-) -> float:
-    """Work out rows of V and Q for j with its first k parents; return its log variance."""
+def weigh(C, root, may, terms, W, V, Q, j, parents, k, v_row, q_row):
+    """Compute rows of V and Q for j with its first k parents; return its log variance."""
     p = C.shape[0]
     begin(C, root, W, j)
     for a in range(k):
@@ -65,23 +51,23 @@ def weigh(
         if i == j or found_at(parents, k, i) >= 0:
             continue
         rest = own - cov[i] * cov[i] / left[i]
-        V[v_row, i] = math.log(max(rest, LEAST)) + scale
+        V[v_row, i] = math.log(max(rest, LEAST_SHARE)) + scale
         if may[j, i] & ALLOWED and k < most and left[i] >= terms[NUMBERS, ALONE]:
             change = term(terms, j, V[v_row, i]) - here + price
-            Q[q_row, i] = math.exp(-min(max(change, -STEEP), STEEP) / 2.0)
+            Q[q_row, i] = math.exp(-min(max(change, -MOST_CHANGE), MOST_CHANGE) / 2.0)
     for a in range(k):
         slope, squares = slope_of(W, j, parents, k, a)
         i = parents[a]
         V[v_row, i] = math.log(own + slope * slope / squares) + scale
         if not may[j, i] & REQUIRED:
             change = term(terms, j, V[v_row, i]) - here - price
-            Q[q_row, i] = math.exp(-min(max(change, -STEEP), STEEP) / 2.0)
+            Q[q_row, i] = math.exp(-min(max(change, -MOST_CHANGE), MOST_CHANGE) / 2.0)
     return v
 
 
 @inlined
-def descend_from(I: Integers, F: Integers, j: int, without: int) -> None:
-    """Mark in SEEN all that j leads to, itself included, but for its own arrow to `without`."""
+def descend_from(I, F, j, without):
+    """Mark j and its descendants in SEEN, without its own arrow to `without`."""
     p = F.shape[0]
     for i in range(p):
         I[SEEN, i] = 0
@@ -99,15 +85,15 @@ def descend_from(I: Integers, F: Integers, j: int, without: int) -> None:
 
 
 @inlined
-def pooled_at(M: Array, start: float, fineness: float, group: int, squares: float) -> float:
-    """Return the pooling of a group with this sum of squares, read off its table."""
-    place = (math.log(max(squares, math.exp(start))) - start) * fineness
-    below = min(int(place), M.shape[1] - 2)
-    return M[group, below] + min(place - below, 1.0) * (M[group, below + 1] - M[group, below])
+def pooled_at(M, start, fineness, group, squares):
+    """Return the pooling of a group with this sum of squares, interpolated in its table."""
+    position = (math.log(max(squares, math.exp(start))) - start) * fineness
+    below = min(int(position), M.shape[1] - 2)
+    return M[group, below] + min(position - below, 1.0) * (M[group, below + 1] - M[group, below])
 
 
 @inlined
-def pooling_change(S: Array, M: Array, axis: Array, group: int, first: float, second: float) -> float:
+def pooling_change(S, M, axis, group, first, second):
     """Return the change of the pooling of a group whose sum and sum of squares change by these."""
     change = 0.0
     if group >= 0:
@@ -120,7 +106,7 @@ def pooling_change(S: Array, M: Array, axis: Array, group: int, first: float, se
 
 
 @inlined
-def put_in(I: Integers, P: Integers, E: Integers, F: Integers, since: Integers, i: int, j: int) -> None:
+def put_in(I, P, E, F, since, i, j):
     """Add i → j."""
     P[j, I[COUNT, j]] = i
     I[COUNT, j] += 1
@@ -132,9 +118,7 @@ def put_in(I: Integers, P: Integers, E: Integers, F: Integers, since: Integers, 
 
 
 @inlined
-def take_out(
-    I: Integers, P: Integers, E: Integers, F: Integers, since: Integers, counts: Array, i: int, j: int
-) -> None:
+def take_out(I, P, E, F, since, counts, i, j):
     """Remove i → j."""
     at, k = found_at(P[j], I[COUNT, j], i), I[COUNT, j] - 1
     for a in range(at, k):
@@ -149,49 +133,29 @@ def take_out(
 
 
 @compiled
-def walk(
-    C: Array,
-    root: Array,
-    may: Integers,
-    terms: Array,
-    W: Array,
-    I: Integers,
-    P: Integers,
-    V: Array,
-    Q: Array,
-    E: Integers,
-    F: Integers,
-    S: Array,
-    M: Array,
-    axis: Array,
-    prior: Array,
-    since: Integers,
-    counts: Array,
-    lots: Array,
-    stop: Integers,
-) -> None:
-    """Make one step for every row of `lots`, four numbers between 0 and 1 each: the kind of step, where, what, and whether it is accepted.
+def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, counts, uniforms, stop):
+    """Make one step for every row of `uniforms`, four numbers each: for the kind of step, where, what, and the acceptance.
 
-    A step changes the parents of x by i (and, where an arrow is turned or a parent swapped, of y by another); the new log
+    A step changes the parents of x by i (and, if an arrow is turned or a parent swapped, of y by another); the new log
     variances are `v_x` and `v_y`.
     """
     p = C.shape[0]
     half = terms[NUMBERS, HALF]
-    for step in range(lots.shape[0]):
+    for step in range(uniforms.shape[0]):
         if stop[0]:
             return
         I[LAST, TIME] += 1
-        kind, where, what = lots[step, 0], lots[step, 1], lots[step, 2]
+        kind, where, what = uniforms[step, 0], uniforms[step, 1], uniforms[step, 2]
         edges = I[LAST, EDGES]
         if kind >= TOGGLE and edges == 0:
-            continue  # nothing to turn or swap: a toggle instead would leave the empty graph more often than it is come to
+            continue  # nothing to turn or swap: a toggle instead would leave the empty graph more often than enter it
         x = int(where * p)
         i = y = -1
         if kind >= TOGGLE:
             i, x = E[int(where * edges), 0], E[int(where * edges), 1]
         v_x = v_y = ratio = 0.0
         more = 0  # edges
-        new = -1  # the one that takes the place of i among the parents of x
+        new = -1  # the one that replaces i among the parents of x
         if kind >= TOGGLE and kind < TURN:  # turn i → x: i has x as a parent then
             y = i
             if may[x, i] & REQUIRED or not may[i, x] & ALLOWED or I[COUNT, i] >= P.shape[1] - 1:
@@ -274,7 +238,7 @@ def walk(
         change += pooling_change(S, M, axis, group, first, second) + pooling_change(
             S, M, axis, other, first_y, second_y
         )
-        if not math.log(lots[step, 3]) < ratio - change:
+        if not math.log(uniforms[step, 3]) < ratio - change:
             continue
         if group >= 0:
             S[group, SUM] += first
@@ -288,7 +252,7 @@ def walk(
             take_out(I, P, E, F, since, counts, i, x)
             if new >= 0 or y >= 0:
                 put_in(I, P, E, F, since, new if new >= 0 else x, x if new >= 0 else y)
-        for again in range(2):
-            z = x if again == 0 else y
+        for end in range(2):
+            z = x if end == 0 else y
             if z >= 0:
                 V[p, z] = weigh(C, root, may, terms, W, V, Q, z, P[z], I[COUNT, z], z, z)

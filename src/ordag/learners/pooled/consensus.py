@@ -1,4 +1,4 @@
-"""The graph that the probabilities of arrows speak for."""
+"""The consensus graph of the probabilities of arrows."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from ordag.arrays import Array, Mask
 from ordag.graph.acyclic import transitive_closure
 
 LIKELY, JOINED = 0.5, 0.8
-"""The probability of an arrow from which on the graph has it, and that of an edge from which on it is there, whichever way."""
+"""The probability of an arrow above which the graph has it, and that of an edge from which on the pair is joined."""
 
 
 def consensus(arrows: Array, before: Mask | None = None) -> Mask:
     """Return the DAG of the most probable arrows: [i, j] of `arrows` is the probability of i → j.
 
-    A pair is joined if one of its arrows, or an edge of any direction, is likely enough; it then has its more probable arrow. Arrows are
-    added by their probability, the surest first, as long as they make no cycle with those added and with `before`, which says who comes
-    before whom. So the graph has nearly the fewest expected wrong entries, and no arrow whose reverse is more probable.
+    A pair is joined if one of its arrows, or an edge of either direction, is probable enough; it then has its more probable arrow. Arrows
+    are added by decreasing probability unless they make a cycle with those added and with `before`, the partial order of knowledge.
+    So the graph has nearly the fewest expected wrong entries, and no arrow whose reverse is more probable.
     """
     p = len(arrows)
     graph = np.zeros((p, p), dtype=bool)

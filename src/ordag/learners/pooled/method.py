@@ -1,4 +1,4 @@
-"""The pooled search as a method: pooled error variances, searched over orders (docs/pooled.md)."""
+"""The default method: pooled error variances, searched over orders (docs/pooled.md)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ordag.learners.order_search.engine import Optimum
 from ordag.learners.pooled.posterior import Posterior
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
 from ordag.learners.pooled.search import pooled_search
-from ordag.learners.pooled.variances import ROWS_EACH
+from ordag.learners.pooled.variances import ROWS_PER_PARENT
 from ordag.learners.settings import MethodSettings, kicks
 from ordag.linalg import lengths
 from ordag.order import find_order
@@ -29,19 +29,19 @@ from ordag.settings import choice, seed, setting, whole
 from ordag.words import counted, listed
 
 UNITS = {None: UNITS_UNKNOWN, "commensurable": COMMENSURABLE}
-"""Scale of the prior on the spread of the log error variances, by what the user says of the units."""
+"""Scale of the prior on the spread of the log error variances, by the setting `units`."""
 
 CORRELATED = 3.0
-"""Standard errors from which on two columns are correlated."""
+"""Standard errors beyond which two columns are correlated."""
 
 LEAST_ROWS = 30
-"""Rows that any table takes which has too few for regressions on all of its columns."""
+"""Rows at least of a table with too few for regressions on all of its columns."""
 
 Groups = Sequence[Sequence[str]]
 
 
 def groups_from_text(text: str) -> list[list[str]]:
-    """`a,b;c,d`: groups between semicolons, names between commas."""
+    """Read `a,b;c,d`: groups between semicolons, names between commas."""
     groups = [[name.strip() for name in group.split(",") if name.strip()] for group in text.split(";")]
     if not any(groups):
         raise SettingError(f'groups="{text}" names no column: write "a,b;c,d" for two groups of two.')
@@ -104,7 +104,7 @@ class PooledSettings(MethodSettings):
 
 
 def pooled(table: Table, settings: PooledSettings, known: Constraints | None = None) -> Found:
-    """Return the Dag of the lowest pooled score that the search comes to. `with_consensus` goes on from there."""
+    """Learn the Dag of the lowest pooled score. `with_consensus` goes on from there."""
     moments = table.moments
     grouped = None if settings.groups is None else placed_groups(settings.groups, moments.names)
     if grouped is None and settings.units is None and (moments.p == 2 or is_standardised(moments)):
@@ -123,7 +123,7 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
         kicks=settings.kicks,
         seed=search_seed,
         known=known,
-        tell=table.tell,
+        progress=table.tell,
     )
     posterior = Posterior(result, ordering.order, settings.draws, draw_seed)
     return Found(
@@ -131,13 +131,13 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
         moments=moments,
         **_shown(moments.names, ordering.order, result.best),
         posterior=posterior,
-        warnings=(*ordering.warnings, *([_few_rows_said(moments)] if few else []), *filter(None, [result.warning])),
+        warnings=(*ordering.warnings, *([_few_rows_sentence(moments)] if few else []), *filter(None, [result.warning])),
         result=result,
     )
 
 
 def with_consensus(found: Found) -> Found:
-    """Show the graph that the probabilities of arrows speak for in place of the one of the best score."""
+    """Replace the graph of the best score by the consensus of the probabilities of arrows."""
     if found.posterior is None or found.settings["graph"] == "best":
         return found
     agreed = found.posterior.consensus(found.sample)
@@ -148,7 +148,7 @@ def with_consensus(found: Found) -> Found:
 
 
 def _shown(names: tuple[str, ...], order: NDArray[np.intp], optimum: Optimum) -> dict[str, Any]:
-    """Return the graph, sequence and score of a graph over the positions of an order."""
+    """Return the fields of `Found` for a graph over the positions of an order."""
     adjacency = np.zeros((len(names), len(names)), dtype=bool)
     adjacency[np.ix_(order, order)] = optimum.adjacency()
     sequence = tuple(int(order[j]) for j in optimum.order)
@@ -156,9 +156,9 @@ def _shown(names: tuple[str, ...], order: NDArray[np.intp], optimum: Optimum) ->
 
 
 def is_standardised(moments: Moments) -> bool:
-    r"""Whether the columns have been brought to one variance, so that error variances say nothing.
+    r"""Return whether the columns have been standardised, so that error variances carry no information.
 
-    Their variances differ by no more than chance allows, though some of them are correlated: with l the logarithms of the variances,
+    Their variances differ by no more than chance, though some of them are correlated: with l the logarithms of the variances,
     $\tfrac n2 \sum_j (l_j - \bar l)^2$ lies below its mean plus two standard deviations, p − 1 + 2√(2(p − 1)).
     """
     n, p = moments.n, moments.p
@@ -171,20 +171,20 @@ def is_standardised(moments: Moments) -> bool:
 
 
 def pooled_rows(p: int) -> int:
-    """The least rows that p columns take: with fewer than 30, and too few for regressions on all of them, the score is too rough."""
+    """Return the least number of rows for p columns: with fewer than 30, and too few for regressions on all, the score is too rough."""
     return min(least_squares_rows(p), LEAST_ROWS)
 
 
-def _few_rows_said(moments: Moments) -> str:
+def _few_rows_sentence(moments: Moments) -> str:
     return (
         f"{counted(moments.n, 'row')} are too few for regressions on all of {moments.p} variables, so each has few parents, "
-        f"{max(moments.n // ROWS_EACH, 1)} at the most, and arrows cost more (method='pooled', --method pooled). For arrows by tests at "
-        "a false-discovery rate take method='cvs' (--method cvs)."
+        f"{max(moments.n // ROWS_PER_PARENT, 1)} at the most, and arrows cost more (method='pooled', --method pooled). For arrows by tests "
+        "at a false-discovery rate take method='cvs' (--method cvs)."
     )
 
 
 def placed_groups(groups: Groups, names: Sequence[str]) -> list[list[int]]:
-    """The groups as column numbers; columns in no group share their unit with nobody."""
+    """Return the groups as column numbers; a column in no group shares its unit with no other."""
     groups = _groups("groups", groups)
     flat = [name for group in groups for name in group]
     place = {name: j for j, name in enumerate(names)}

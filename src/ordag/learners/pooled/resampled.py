@@ -24,7 +24,7 @@ from ordag.bits import unpacked_columns
 from ordag.data.moments import Moments
 from ordag.graph.dag import Dag
 from ordag.learners.order_search.engine import OrderSearch, together
-from ordag.learners.pooled.all_graphs import MOST_VARIABLES, AllGraphs
+from ordag.learners.pooled.exact import MOST_VARIABLES, AllGraphs
 from ordag.learners.pooled.sampler import Sampler, Walk
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.search import PooledResult

@@ -1,11 +1,11 @@
-r"""Graphs drawn from the posterior exp(−score), for the probability of every arrow where there are many variables.
+r"""A Markov chain over DAGs with the posterior exp(−score), for the probability of every arrow where there are many variables.
 
-A Markov chain over DAGs with three kinds of steps, each accepted by the rule of Metropolis and Hastings (`chain`):
+It has three kinds of steps, each accepted by the rule of Metropolis and Hastings (`chain`):
 
 - *toggle*: a variable j gains or loses one parent, drawn with weights $e^{-\Delta/2}$ for the change Δ of a sum over variables
-  near the score (a locally balanced proposal, Zanella 2020). What j may gain does not depend on its parents, so the way back has
-  the same candidates.
-- *turn*: an arrow is turned round. For a covered one that changes the pooling alone.
+  near the score (a locally balanced proposal, Zanella 2020). The candidates of j do not depend on its parents, so the reverse step has
+  the same ones.
+- *turn*: an arrow is turned round. For a covered arrow only the pooling changes.
 - *swap*: a parent of j is replaced by another variable.
 
 Arrows are counted over all steps. Orders are not sampled: each graph would count as often as it has orders, an empty one p! times.
@@ -25,7 +25,7 @@ from ordag.learners.pooled.score import Local, PooledScore, PoolingTable
 
 
 class Sampler:
-    """What the chains over one table share: what the search has of it, the score, and terms near it for the proposals."""
+    """The arrays that the chains over one table share: those of the search, the score, and terms near it for the proposals."""
 
     def __init__(self, search: OrderSearch, score: PooledScore, near: Local) -> None:
         self.search, self.score = search, score
@@ -42,7 +42,7 @@ class Sampler:
 
 
 class Walk:
-    """A graph on its way, as the kernel has it, with the sums that its score is made of."""
+    """A chain: its present graph as the arrays of the kernel, with the sums of its score."""
 
     def __init__(self, sampler: Sampler, parents: Sequence[int]) -> None:
         kernel, search, score, p = sampler.kernel, sampler.search, sampler.score, sampler.score.p
@@ -72,13 +72,13 @@ class Walk:
             away = self.V[p, group] - centre
             self.S[number] = len(group), centre, away.sum(), (away**2).sum()
 
-    def go(self, lots: Array, stop: Integers) -> None:
-        """Make one step for every row of `lots`."""
+    def go(self, uniforms: Array, stop: Integers) -> None:
+        """Make one step for every row of `uniforms`."""
         sampler, search = self.sampler, self.sampler.search
         tables = (self.S, sampler.pooling, sampler.axis, sampler.prior)
         state = (self.I, self.P, self.V, self.Q, self.E, self.F)
         given = (search.C, self.root, search.may, sampler.terms, self.W)
-        sampler.kernel.walk(*given, *state, *tables, self.since, self.counts, lots, stop)
+        sampler.kernel.walk(*given, *state, *tables, self.since, self.counts, uniforms, stop)
 
     @property
     def time(self) -> int:
@@ -90,5 +90,5 @@ class Walk:
         self.since[:] = self.time
 
     def shares(self, length: int) -> Array:
-        """The share of the steps since `start_counting` that each arrow was there."""
+        """Return the share of the steps since `start_counting` in which each arrow was there."""
         return (self.counts + np.where(self.F >= 0, self.time - self.since, 0)) / max(length, 1)

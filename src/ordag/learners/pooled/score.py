@@ -6,8 +6,8 @@ With $v_j = \log(\mathrm{RSS}_j / n)$ on j's parents, k edges among N pairs, low
     + c\, k\,(1 - \tfrac k{2N})$,
     $\mathrm{SS}_g = \sum_{j \in g} (v_j - \bar v_g)^2$.
 
-The last term, with c = `CHANCE`, makes up for the search: the best of many graphs has the edges that chance favours. With `extended`
-the term before it goes on as a line of slope log p from where it would be flatter: no edge is cheaper than under the
+The last term, with c = `CHANCE`, corrects for the search: the best of many graphs has the edges that chance favours. With `extended`
+the term before it continues as a line of slope log p from where it would be flatter: no edge is cheaper than under the
 extended BIC (Foygel & Drton 2010).
 
 M is minus the logarithm of the density of the $v_j$ of a group of q variables that share a unit, with
@@ -36,16 +36,16 @@ from ordag.arrays import Array
 from ordag.parents.adaptive import edge_price
 
 UNITS_UNKNOWN = 1.0
-"""Scale of the half-Cauchy prior on τ where nothing is said of units: error variances thousands of times apart are nothing unusual."""
+"""Scale of the half-Cauchy prior on τ if units are not declared: error variances thousands of times apart are not unusual."""
 
 COMMENSURABLE = 0.25
-"""The same where the user says that units are shared: most error variances within a factor of 2 or 3 of each other."""
+"""Scale of the prior on τ for shared units: most error variances are within a factor of 2 or 3 of each other."""
 
 CHANCE = 1.0
-"""What one edge more costs beside its prior in an empty graph, to make up for a search among many graphs; nothing in a complete one."""
+"""The cost of one more edge beyond its prior in an empty graph, to correct for the search among many graphs; zero in a complete one."""
 
 STEP = 0.05
-"""Steps of log τ in the sum that stands for the integral over τ."""
+"""Steps of log τ in the sum for the integral over τ."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Local:
     price: float
 
     def term(self, j: int, v: float) -> float:
-        """The term of variable j, made to fall with v all the way: below its vertex it stays what it is there."""
+        """Return the term of variable j, constant below the vertex of the square so that it never rises as v falls."""
         weight = self.weight[j]
         away = v - self.mean[j]
         if weight > 0.0:
@@ -68,14 +68,14 @@ class Local:
         return self.half * v + weight * away * away
 
     def terms(self, j: int, v: Array) -> Array:
-        """The same for many v."""
+        """Return `term` for many v."""
         weight = self.weight[j]
         if weight > 0.0:
             v = np.maximum(v, self.mean[j] - self.half / (2.0 * weight))
         return np.asarray(self.half * v + weight * (v - self.mean[j]) ** 2)
 
     def worthwhile(self, j: int, v: float) -> float:
-        r"""The v from which one more parent does not pay: the term there is lower by just the price.
+        r"""Return the v below which one more parent lowers the sum: the term there is lower by just the price.
 
         With $s = \tfrac n4 + \lambda (v - \mu)$ it is $v - \text{price} / (s + \sqrt{s^2 - \lambda\,\text{price}})$.
         """
@@ -134,12 +134,12 @@ class PooledScore:
         return {"n": self.n, "p": self.p, "groups": self.groups, "spread": self.scale, "extended": extended}
 
     def total(self, v: Array, edges: int) -> float:
-        """score(G)."""
+        """Return score(G)."""
         pooled = sum(self.pooling(len(g), _squares(v[g])) for g in self.groups)
         return self.n / 2.0 * float(v.sum()) + pooled + self.edge_prior(edges)
 
     def totals(self, v: Array, edges: NDArray[np.int64]) -> Array:
-        """score(G) of many graphs, one row of v each."""
+        """Return score(G) of many graphs, one row of v each."""
         totals = self.n / 2.0 * v.sum(axis=1) + self.edge_priors[edges]
         for g in self.groups:
             squares = ((v[:, g] - v[:, g].mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
@@ -159,11 +159,11 @@ class PooledScore:
         return np.array([self.edge_prior(k) for k in range(self.pairs + 1)])
 
     def pooling(self, size: int, squares: float) -> float:
-        """M(SS) for a group of this size."""
+        """Return M(SS) for a group of this size."""
         return -float(logsumexp(self._log_terms(size, squares)))
 
     def pooling_table(self, size: int) -> PoolingTable:
-        """M for many values of SS, read off a table."""
+        """Return a table of M for a group of this size."""
         if size not in self._tables:
             at = PoolingTable.start + np.arange(PoolingTable.points) / PoolingTable.fineness
             self._tables[size] = PoolingTable(at, -logsumexp(self._log_terms(size, np.exp(at)[:, None]), axis=1))
@@ -175,7 +175,7 @@ class PooledScore:
         )
 
     def local(self, v: Array, edges: int) -> Local:
-        """The bound that touches the score at a graph with these v and this many edges."""
+        """Return the bound that touches the score at a graph with these v and this many edges."""
         mean, weight = np.zeros(self.p), np.zeros(self.p)
         for g in self.groups:
             mean[g] = v[g].mean()
@@ -185,19 +185,19 @@ class PooledScore:
         return Local(self.n / 2.0, mean.tolist(), weight.tolist(), price)
 
     def spread(self, v: Array) -> float:
-        """The posterior mean of τ, the largest over the groups; 0 where no two variables share a unit."""
+        """Return the posterior mean of τ, the largest over the groups; 0 where no two variables share a unit."""
         return max((self._mean(v[g], self._tau) for g in self.groups), default=0.0)
 
     def ratio(self, v: Array) -> float:
-        r"""The largest error variance over the smallest within a group: $e^{\max u - \min u}$, the largest over the groups.
+        r"""Return the largest error variance over the smallest within a group: $e^{\max u - \min u}$, the largest over the groups.
 
-        u is v drawn towards the mean by $\mathrm{E}[\tau^2/\omega^2]$, so that equal variances come out nearly equal.
+        u is v shrunk towards the mean by $\mathrm{E}[\tau^2/\omega^2]$, so that equal variances come out nearly equal.
         """
-        drawn = [self._mean(v[g], self._tau**2 * self._precision) * float(np.ptp(v[g])) for g in self.groups]
-        return math.exp(min(max(drawn, default=0.0), 700.0))
+        ranges = [self._mean(v[g], self._tau**2 * self._precision) * float(np.ptp(v[g])) for g in self.groups]
+        return math.exp(min(max(ranges, default=0.0), 700.0))
 
     def _mean(self, v: Array, values: Array) -> float:
-        """The posterior mean over τ of a function of it, for one group."""
+        """Return the posterior mean over τ of a function of it, for one group."""
         terms = self._log_terms(len(v), _squares(v))
         weight = np.exp(terms - terms.max())
         return float(weight @ values / weight.sum())

@@ -1,4 +1,4 @@
-"""Find the graph of the lowest pooled score: the starts, the search over orders, and which optimum stands."""
+"""The pooled search: the starts, the search over orders, and the choice among the optima."""
 
 from __future__ import annotations
 
@@ -16,64 +16,63 @@ from ordag.graph.cpdag import to_cpdag
 from ordag.graph.dag import Dag
 from ordag.graph.partly_directed import meek
 from ordag.knowledge.masks import Constraints
-from ordag.learners.order_search.engine import WORTHWHILE, Optimum, OrderSearch, Score
-from ordag.learners.order_search.exact import best_graph
-from ordag.learners.order_search.single_changes import best_single_change, order_of
-from ordag.learners.pooled.all_graphs import MOST_VARIABLES, graphs_by_score
+from ordag.learners.order_search.engine import Optimum, OrderSearch, Score
+from ordag.learners.pooled.exact import (
+    MOST_VARIABLES,
+    best_of_all_graphs,
+    descend_over_sets,
+    variances_of_all_sets,
+)
 from ordag.learners.pooled.hidden_search import HiddenModel, HiddenSearch
+from ordag.learners.pooled.problem import Problem
 from ordag.learners.pooled.score import Local, PooledScore
-from ordag.learners.pooled.variances import LogVariances, log_variances
+from ordag.learners.pooled.variances import log_variances
 from ordag.linalg import lengths, triangle
 from ordag.order.cholesky import factorise
 from ordag.order.ordering import Ordering
 from ordag.order.sparse import sparse_forward
 from ordag.parents import select
 
-KICKS = 100
-"""Kicks in a row without success that end the search."""
+RESTARTS_IN_VAIN = 100
+"""Restarts in a row without improvement after which the search stops."""
 
 ALIKE, UNLIKE, APART = 0.3, 10.0, 1.5
 """Log error variances of many variables with a standard deviation below the first along the order by conditional variance are no
 coincidence if that of the variables' own variances is more than the second times as large. They decide against a graph in which it is
 more than the third times as large, whatever the scores."""
 
-POLISHED = 5
-"""Searches from graphs with single arrows changed."""
+LEAST_VARIABLES_ALIKE = 10
+"""Variables from which on equal error variances are no coincidence."""
 
-OTHER_PRICES, FEW = (0.1, 0.4, 0.6, 0.8, 1.25, 1.6, 2.5), 20
-"""Factors on the price of an edge under which the best graph is searched on from, and variables up to which: a graph with many more
-edges, or fewer, may have a lower score though no step by step leads to it."""
+MOST_SINGLE_CHANGES = 5
+"""Searches at most from graphs with single arrows changed."""
 
-FEW_ROWS, SLOW = 2, 200
+OTHER_PRICES, MOST_AT_OTHER_PRICES = (0.1, 0.4, 0.6, 0.8, 1.25, 1.6, 2.5), 20
+"""Factors on the price of an edge at which the search goes on from the best graph, and variables up to which: a graph with many more
+edges, or fewer, may have a lower score that single steps do not reach."""
+
+ROWS_FOR_SPARSE, MOST_FOR_SPARSE = 2, 200
 """Rows per variable below which the sparse order is a start as well, and variables up to which: beyond it takes longer than the search."""
 
-ELIMINATED = 100
+MOST_ELIMINATED = 100
 """Variables up to which the first start has parents by backward elimination; beyond, by tests, which take no time."""
 
-ALL_SETS = 8
-"""Variables up to which all sets of parents are looked at: a tenth of a second, without the compiled search."""
-
-MANY = 10
-"""Variables from which equal error variances are no coincidence."""
-
+MOST_FOR_ALL_SETS = 8
+"""Variables up to which all sets of parents are enumerated: a tenth of a second, without the compiled search."""
 
 LEAST_HIDDEN, MOST_HIDDEN = 4, 60
-"""Variables between which hidden causes are looked for: one of three leaves no trace, and beyond it would take long."""
+"""Variables between which hidden causes are searched for: one of three leaves no trace, and beyond it would take long."""
 
 
-@dataclass(frozen=True)
-class PooledResult:
-    """The best graph and how it was reached. Variables are numbered as in `moments`, which has them in the start order.
+@dataclass(frozen=True, eq=False)
+class PooledResult(Problem):
+    """The best graph and how it was reached. Variables are numbered as in `moments`, which has them in the order by conditional variance.
 
-    starts: the score that each start came to. start: the one that the best graph goes back to. kicks: how many were tried.
-    optima: the graphs that the starts came to, the best of all first. free: the best graph where error variances say nothing.
-    warning: what to warn of.
+    starts: the score that each start reached. start: the one that the best graph comes from. kicks: the number of restarts.
+    optima: the best graph, and the others that the starts reached. free: the best graph when error variances carry no information.
     """
 
     moments: Moments
-    score: PooledScore
-    variances: LogVariances
-    known: Constraints | None
     starts: dict[str, float]
     start: str
     kicks: int
@@ -87,17 +86,16 @@ class PooledResult:
 
     @property
     def spread(self) -> float:
-        """By what factor the error variances differ."""
+        """The factor by which the error variances differ."""
         return self.score.ratio(self.best.v)
 
     def scored(self, dag: Mask) -> Optimum:
-        """Return a graph over the positions with its score and an order of it."""
-        parents = packed_columns(dag)
-        return _scored(self.score, self.variances, _in_order(tuple(parents), self.known), parents)
+        """Return a graph over the positions with its score and a topological order."""
+        return self.fitted(packed_columns(dag))
 
     @cached_property
     def with_hidden(self) -> list[HiddenModel] | None:
-        """The best graph, and what one hidden cause after the other makes of it; None where that is not looked for."""
+        """The best graph, and its changes by one hidden cause after the other; None where none are searched for."""
         given = self.variances.correlations()
         if not LEAST_HIDDEN <= self.score.p <= MOST_HIDDEN or "root" in given or given["most"] < self.score.p:
             return None
@@ -105,7 +103,7 @@ class PooledResult:
         return search.models(self.best) if search.is_compiled else None
 
     def compelled(self, dag: Mask) -> Mask:
-        """Return the arrows that all graphs share which are equivalent to this one and keep to knowledge."""
+        """Return the arrows shared by all graphs that are equivalent to this one and satisfy the knowledge."""
         adjacency = to_cpdag(Dag.known_acyclic(self.moments.names, dag)).adjacency
         if self.known is not None:
             lines = adjacency & adjacency.T
@@ -114,7 +112,7 @@ class PooledResult:
         return adjacency & ~adjacency.T
 
     def details(self) -> dict[str, Any]:
-        """What there is to tell beside the graph and its score, in plain values."""
+        """Return the rest of the result as plain values, for JSON."""
         return {
             "start": self.start,
             "start_scores": self.starts,
@@ -133,101 +131,113 @@ def pooled_search(
     kicks: int | None = None,
     seed: Any = 0,
     known: Constraints | None = None,
-    tell: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> PooledResult:
-    """Look for the graph of lowest pooled score (`PooledScore`) over orders of the variables.
+    """Search for the graph of the lowest pooled score (`PooledScore`) over orders of the variables.
 
-    Variables are moved to better places until the score stays, from the order by conditional variance with parents by the same edge
-    prior, from the order by conditional variance of the standardised columns, first under a score to which error variances say nothing,
-    and, with fewer than two rows per variable, from the sparse order. The best graph is kicked: some variables are moved to random
-    places, and the search goes on from there. Then single arrows are added, dropped and turned as long as that lowers the score. Where
+    Variables are moved to better positions until the score stays: from the order by conditional variance with parents by the same
+    edge prior, from the order by conditional variance of the standardised columns, at first under a score without error variances,
+    and, with fewer than two rows per variable, from the sparse order. Restarts move some variables of the best graph to random
+    positions and search on from there. Then single arrows are added, removed and turned as long as that lowers the score. Where
     the error variances of many variables are alike along the first order, its graph is preferred to one in which they are not. With up
-    to five variables all graphs are looked at, with up to eight all sets of parents. All of it works in the order by conditional
-    variance, so that it does not depend on how the columns stand (docs/pooled.md).
+    to five variables all graphs are enumerated, with up to eight all sets of parents. All of it works in the order by conditional
+    variance, so that it does not depend on the order of the columns (docs/pooled.md).
 
-    ordering: the variables by conditional variance; its moments are what is searched. Without a factor, that is with too few rows
-        for regressions on all variables, it is a start itself, parents are few, and edges have the price of the extended BIC
-        at the least.
+    ordering: the variables by conditional variance, with the moments to search. Without a factor, that is with too few rows
+        for regressions on all variables, it is a start itself, parents are few, and the price of an edge is at least that of the
+        extended BIC.
     groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
         variances within a group.
-    kicks: those in a row without success that end the search; 100 if not given, and up to 400 where they cost little.
-    seed: of the kicks.
-    known: arrows that must and that may not be, and who comes before whom.
-    tell: called with a few words on how far things are.
+    kicks: restarts in a row without improvement that end the search; 100 if not given, and up to 400 where they cost little.
+    seed: of the restarts.
     """
     moments, known, groups = _by_position(ordering, known, groups)
     scarce = ordering.factor is None
-    score = PooledScore(moments.n, moments.p, groups, spread, extended=scarce)
-    free_score = PooledScore(moments.n, moments.p, [], spread, extended=scarce)
     variances = log_variances(moments, None if scarce else ordering.W)
-    given = (moments, score, variances, known)
+    problem, free_problem = (
+        Problem(PooledScore(moments.n, moments.p, some, spread, extended=scarce), variances, known)
+        for some in (groups, [])
+    )
+
+    def result(
+        found: dict[str, Optimum], start: str, best: Optimum, free: Optimum, tried: int = 0, warning: str | None = None
+    ) -> PooledResult:
+        best = replace(best, order=problem.topological(best.parents))
+        optima = (best, *(one for one in found.values() if one.parents != best.parents))
+        scores = {name: one.score for name, one in found.items()}
+        return PooledResult(problem.score, variances, known, moments, scores, start, tried, optima, free, warning)
+
     if moments.p <= MOST_VARIABLES:
-        best, free = (_best_of_all(one, variances, known) for one in (score, free_score))
-        return PooledResult(*given, {"all graphs": best.score}, "all graphs", 0, (best,), free)
-    starts = dict(_starts(ordering, moments, variances, score, known))
-    if moments.p <= ALL_SETS:
-        return _by_all_sets(moments, score, free_score, variances, known, starts)
-    search = OrderSearch.of(variances, known)
-    if tell is not None and search.compiles:
-        tell("compiling the search: once, for about ten seconds")
+        best, free = best_of_all_graphs(problem), best_of_all_graphs(free_problem)
+        return result({"all graphs": best}, "all graphs", best, free)
+    starts = dict(_starts(ordering, moments, problem))
     first = next(iter(starts))
-    along = starts[first] if scarce else _correlation_start(moments, variances, known, free_score)
-    striking = _striking(score, variances, starts[first])
+    if moments.p <= MOST_FOR_ALL_SETS:
+        v = variances_of_all_sets(problem)
+        free = descend_over_sets(free_problem, v, starts[first])
+        found = {name: descend_over_sets(problem, v, one) for name, one in (starts | {"free": free}).items()}
+        start = min(found, key=lambda name: found[name].score)
+        return result(found, start, found[start], free)
+    search = OrderSearch.of(variances, known)
+    if search.compiles:
+        progress("compiling the search: once, for about ten seconds")
+    along = starts[first] if scarce else _correlation_start(moments, free_problem)
+    striking = _striking(problem, starts[first])
+    score = problem.score
     *each, (free, from_free) = search.descend(
         *(((score,), start) for start in starts.values()),
-        ((free_score, score), along),
+        ((free_problem.score, score), along),
         effort=0.25 if striking else 1.0,
     )
     found = {name: one for name, [one] in zip(starts, each, strict=True)} | {"free": from_free}
-    found = {name: _scored(score, variances, one.order, one.parents) for name, one in found.items()}
+    found = {name: problem.fitted(one.parents, one.order) for name, one in found.items()}
     start = min(found, key=lambda name: found[name].score)
     best, tried = found[start], 0
-    if tell is not None:
-        tell(f"pooled: from {start}, score {best.score:.6g}")
+    progress(f"pooled: from {start}, score {best.score:.6g}")
 
     def overruled() -> bool:
         return striking and score.spread(best.v) > APART * score.spread(starts[first].v)
 
     if not overruled():
         if kicks != 0:
-            said = None if tell is None else lambda lowest: tell(f"pooled: restarts, score {lowest:.6g}")
-            fruitless = KICKS if kicks is None else kicks
-            best, tried = search.kicked(score, best, fruitless, seed, more=kicks is None, tell=said)
-            best = _scored(score, variances, best.order, best.parents)
-        best = _polished(best, search, *given[1:])
+            best, tried = search.restart(
+                score,
+                best,
+                RESTARTS_IN_VAIN if kicks is None else kicks,
+                seed,
+                more=kicks is None,
+                progress=lambda lowest: progress(f"pooled: restarts, score {lowest:.6g}"),
+            )
+            best = problem.fitted(best.parents, best.order)
+        best = _polished(best, search, problem)
     if overruled():
         start, best = first, starts[first]
-    best = replace(best, order=_in_order(best.parents, known))
-    others = tuple(one for one in found.values() if one.parents != best.parents)
-    return PooledResult(
-        *given, {name: one.score for name, one in found.items()}, start, tried, (best, *others), free, search.warning
-    )
+    return result(found, start, best, free, tried, search.warning)
 
 
-def _polished(
-    best: Optimum, search: OrderSearch, score: PooledScore, variances: LogVariances, known: Constraints | None
-) -> Optimum:
-    """Search on where edges have other prices, then change single arrows and search on from there, as long as that lowers the score."""
-    if score.p <= FEW:
+def _polished(best: Optimum, search: OrderSearch, problem: Problem) -> Optimum:
+    """Search on at other prices of edges, then change single arrows and search on from there, as long as that lowers the score."""
+    score = problem.score
+    if score.p <= MOST_AT_OTHER_PRICES:
         scores: list[Sequence[Score]] = [(AtOtherPrice(score, factor), score) for factor in OTHER_PRICES]
         others = search.descend(*((one, best) for one in scores))
         best = min(best, *(one[-1] for one in others), key=lambda one: one.score)
-        best = _scored(score, variances, best.order, best.parents)
-    for _ in range(POLISHED):
+        best = problem.fitted(best.parents, best.order)
+    for _ in range(MOST_SINGLE_CHANGES):
         changed = best
-        while (better := best_single_change(changed, score, variances, known)) is not None:
+        while (better := problem.best_single_change(changed)) is not None:
             changed = better
         if changed is best:
             break
         [[found]] = search.descend(((score,), changed))
-        found = _scored(score, variances, found.order, found.parents)
+        found = problem.fitted(found.parents, found.order)
         best = found if found.score < changed.score else changed
     return best
 
 
 @dataclass(frozen=True)
 class AtOtherPrice:
-    """A score whose edges cost more or less while it is searched."""
+    """A score with another price of edges during the search."""
 
     score: PooledScore
     factor: float
@@ -240,139 +250,66 @@ class AtOtherPrice:
         return replace(local, price=self.factor * local.price)
 
 
-def _in_order(parents: tuple[int, ...], known: Constraints | None) -> tuple[int, ...]:
-    return order_of(parents, [0] * len(parents) if known is None else packed_columns(known.before))
-
-
-def _best_of_all(score: PooledScore, variances: LogVariances, known: Constraints | None) -> Optimum:
-    """The best of all graphs over few variables."""
-    masks = (None, None) if known is None else (known.allowed, known.required)
-    p = score.p
-    for parents in graphs_by_score(score, variances, *masks):
-        order = _in_order(parents, known)
-        if len(order) == p:  # arrows and knowledge of who comes first make no cycle
-            return _scored(score, variances, order, parents)
-    raise AssertionError("knowledge was checked to allow a graph")
-
-
-def _by_all_sets(
-    moments: Moments,
-    score: PooledScore,
-    free_score: PooledScore,
-    variances: LogVariances,
-    known: Constraints | None,
-    starts: dict[str, Optimum],
-) -> PooledResult:
-    """Find graphs whose sum over variables no graph lowers, from each start and from the best one where error variances say nothing."""
-    p, sets = score.p, range(2**score.p)
-    within = [sets[-1] & ~(1 << j) for j in range(p)] if known is None else packed_columns(known.allowed)
-    required, first = ([0] * p, [0] * p) if known is None else map(packed_columns, (known.required, known.before))
-    v = np.full((p, len(sets)), np.inf)
-    for j in range(p):
-        for mask in sets:
-            if not (mask & ~within[j] or required[j] & ~mask or mask.bit_count() > variances.most):
-                v[j, mask] = variances.log_variance(j, mask)
-
-    def descended(score: PooledScore, start: Optimum) -> Optimum:
-        best = _scored(score, variances, start.order, start.parents)
-        while True:
-            local = score.local(best.v, best.edges)
-            terms = np.stack([local.terms(j, own) for j, own in enumerate(np.where(v < np.inf, v, 0.0))])
-            parents = best_graph(np.where(v < np.inf, terms, np.inf), score.edge_priors, first)
-            found = _scored(score, variances, _in_order(parents, known), parents)
-            if found.score > best.score - WORTHWHILE:
-                changed = best_single_change(best, score, variances, known)
-                if changed is None:
-                    return best
-                found = changed
-            best = found
-
-    free = descended(free_score, next(iter(starts.values())))
-    found = {name: descended(score, start) for name, start in (starts | {"free": free}).items()}
-    start = min(found, key=lambda name: found[name].score)
-    best = replace(found[start], order=_in_order(found[start].parents, known))
-    others = tuple(one for one in found.values() if one.parents != best.parents)
-    return PooledResult(
-        moments,
-        score,
-        variances,
-        known,
-        {name: one.score for name, one in found.items()},
-        start,
-        0,
-        (best, *others),
-        free,
-    )
-
-
-def _scored(score: PooledScore, variances: LogVariances, order: Sequence[int], parents: Sequence[int]) -> Optimum:
-    """A graph as it is."""
-    v = np.array([variances.log_variance(j, mask) for j, mask in enumerate(parents)])
-    return Optimum(score.total(v, sum(mask.bit_count() for mask in parents)), tuple(order), tuple(parents), v)
-
-
-def _striking(score: PooledScore, variances: LogVariances, first: Optimum) -> bool:
-    """Whether the error variances of many variables are alike in a graph although the variables' own variances are not."""
-    if score.p < MANY or not any(len(group) == score.p for group in score.groups):
+def _striking(problem: Problem, first: Optimum) -> bool:
+    """Return whether the error variances of many variables are alike in a graph although the variables' own variances are not."""
+    score = problem.score
+    if score.p < LEAST_VARIABLES_ALIKE or not any(len(group) == score.p for group in score.groups):
         return False
     spread = score.spread(first.v)
-    own = np.array([variances.log_variance(j, 0) for j in range(score.p)])
+    own = np.array([problem.variances.log_variance(j, 0) for j in range(score.p)])
     return spread < ALIKE and score.spread(own) > UNLIKE * spread
 
 
 def _by_position(
     ordering: Ordering, known: Constraints | None, groups: Sequence[Sequence[int]] | None
 ) -> tuple[Moments, Constraints | None, Sequence[Sequence[int]] | None]:
-    """The same with the columns in the order by conditional variance."""
+    """Sort the columns, the knowledge and the groups in the order by conditional variance."""
     given, order = ordering.moments, ordering.order
     names = tuple(given.names[j] for j in order)
     R = triangle(given.R[:, order]) if ordering.factor is None else np.asfortranarray(ordering.L.T)
     moments = Moments(given.n, given.mean[order], names, R=R, squared=given.squared)
     if groups is not None:
-        place = np.argsort(order)
-        groups = [[int(place[j]) for j in group] for group in groups]
+        position = np.argsort(order)
+        groups = [[int(position[j]) for j in group] for group in groups]
     if known is not None:
         at = np.ix_(order, order)
         known = Constraints(names, known.allowed[at], known.required[at], known.before[at], known.record)
     return moments, known, groups
 
 
-def _starts(
-    ordering: Ordering, moments: Moments, variances: LogVariances, score: PooledScore, known: Constraints | None
-) -> Iterator[tuple[str, Optimum]]:
-    """The graphs to begin with, by name, over the positions of the order."""
-    p = moments.p
+def _starts(ordering: Ordering, moments: Moments, problem: Problem) -> Iterator[tuple[str, Optimum]]:
+    """Yield the graphs to start from, by name, over the positions of the order."""
+    p, known = moments.p, problem.known
     allowed, required = (None, None) if known is None else (known.allowed, known.required)
     if ordering.parent_sets is None:
         along = replace(ordering, order=np.arange(p), moments=moments)
-        rule, correction = ("adaptive", "none") if p <= ELIMINATED else ("test", "bh")
+        rule, correction = ("adaptive", "none") if p <= MOST_ELIMINATED else ("test", "bh")
         chosen = select(along, rule=rule, correction=correction, allowed=allowed, required=required)
-        yield "cvs", _scored(score, variances, range(p), packed_columns(chosen.parents.T))
-    if ordering.parent_sets is not None or (moments.n < FEW_ROWS * p and p <= SLOW):
+        yield "cvs", problem.fitted(packed_columns(chosen.parents.T), range(p))
+    if ordering.parent_sets is not None or (moments.n < ROWS_FOR_SPARSE * p and p <= MOST_FOR_SPARSE):
         adjacency = np.zeros((p, p), dtype=bool)
         if ordering.parent_sets is None:
             found = sparse_forward(moments.covariance(), moments.n, None if known is None else known.before)
             order = np.asarray(found.order)
-            for j, support in zip(order, found.parent_sets, strict=True):
-                adjacency[support, j] = True
+            for j, parents in zip(order, found.parent_sets, strict=True):
+                adjacency[parents, j] = True
         else:
-            order, place = np.arange(p), np.argsort(ordering.order)
-            for j, support in enumerate(ordering.parent_sets):
-                adjacency[place[support], j] = True
+            order, position = np.arange(p), np.argsort(ordering.order)
+            for j, parents in enumerate(ordering.parent_sets):
+                adjacency[position[parents], j] = True
         if allowed is not None and required is not None:
             adjacency = adjacency & allowed | required
-        yield "sparse", _scored(score, variances, order.tolist(), packed_columns(adjacency))
+        yield "sparse", problem.fitted(packed_columns(adjacency), order.tolist())
 
 
-def _correlation_start(
-    moments: Moments, variances: LogVariances, known: Constraints | None, score: PooledScore
-) -> Optimum:
-    """Least remaining variance first among the standardised columns, from one of the two that are most correlated on."""
-    p = moments.p
+def _correlation_start(moments: Moments, problem: Problem) -> Optimum:
+    """Return the required arrows along the order of least remaining variance of the standardised columns.
+
+    It begins with one of the two columns that are most correlated.
+    """
     columns = moments.R / lengths(moments.R)
     C = np.abs(columns.T @ columns)
     np.fill_diagonal(C, 0.0)
     columns[:, int(C.max(axis=0).argmax())] /= 2.0
-    order = factorise(columns, None if known is None else known.before)[0].order
-    parents = [0] * p if known is None else packed_columns(known.required)
-    return _scored(score, variances, order.tolist(), parents)
+    order = factorise(columns, None if problem.known is None else problem.known.before)[0].order
+    return problem.fitted(problem.masks[1], order.tolist())

@@ -1,9 +1,9 @@
-"""Moments in, residual variances of any variable on any others out: from a Gram matrix where that has the digits."""
+"""Log residual variances of any variable on any others: from the correlation matrix where it is precise enough, else from R."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,25 +16,25 @@ from ordag.learners.regressions import Factors, Regressions
 from ordag.linalg import lengths
 
 WELL_CONDITIONED = 1e-6
-"""The least eigenvalue of a correlation matrix from which every residual variance keeps eight digits and more."""
+"""The least eigenvalue of a correlation matrix from which every residual variance has at least eight digits."""
 
 SEARCHABLE = 1e-10
-"""The same from which a search may do with the four digits that are left: what it finds is scored again."""
+"""The least eigenvalue from which four digits are left, enough for a search whose results are scored again."""
 
 LARGE = 500
-"""Variables beyond which that has to do for the scores too: orthogonal transformations would take hours."""
+"""Variables beyond which four digits must do for the scores as well: orthogonal transformations would take hours."""
 
-ROWS_EACH = 4
-"""Rows that each parent takes at least, where there are too few for regressions on all variables."""
+ROWS_PER_PARENT = 4
+"""Rows for each parent, where there are too few rows for regressions on all variables."""
 
-LEAST = 1e-14
-"""A residual variance below this share of the variable's own has no digits."""
+LEAST_SHARE = 1e-14
+"""The share of its own variance below which a residual variance has no digits."""
 
 POWERS = 20
-"""Powers of a matrix that give its largest eigenvalue nearly enough."""
+"""Power iterations for the largest eigenvalue of a matrix."""
 
 MEMORY = 2**26
-"""Bytes of factors that are kept, the least recently used given up first."""
+"""Bytes of cached factors; the least recently used are dropped first."""
 
 
 class LogVariances(Protocol):
@@ -45,22 +45,27 @@ class LogVariances(Protocol):
     most: int
 
     def log_variance(self, node: int, parents: int) -> float:
-        """log(RSS / n) of `node` on `parents`."""
+        """Return log(RSS / n) of `node` on `parents`."""
 
     def candidates(self, node: int, parents: int, limit: float) -> tuple[list[int], list[float]]:
-        """Who would bring log(RSS / n) below `limit` as one more parent, from the best on, and to what; no one beside `most`."""
+        """Return the variables that bring log(RSS / n) below `limit` as one more parent, best first, and its value with each.
+
+        None beside `most` parents.
+        """
 
     def log_dropping(self, node: int, parents: int) -> tuple[NDArray[np.intp], Array]:
-        """The parents, and log(RSS / n) of `node` without each of them."""
+        """Return the parents, and log(RSS / n) of `node` without each of them."""
 
     def correlations(self) -> dict[str, Any]:
-        """What `OrderSearch` takes of the table: C, scale, most, alone and, where C has too few digits, root."""
+        """Return the arguments of `OrderSearch`: C, scale, most, alone and, where C has too few digits, root."""
 
 
 def log_variances(moments: Moments, W: Array | None) -> LogVariances:
-    """Fast where every residual variance keeps eight digits, from the root of the scatter where not. W is the inverse of
-    Rᵀ, which is a lower triangle here. None says that there are too few rows for it: sets of parents are small then, and made
-    of variables that stand alone."""
+    """Return log variances from the correlations where every one of them has eight digits, else from the root of the scatter.
+
+    W is the lower triangular inverse of Rᵀ; None where there are too few rows for it: sets of parents are small then, and no
+    parent is nearly collinear with the others.
+    """
     scale = lengths(moments.R)
     least = 1.0 if W is None else least_eigenvalue(W, scale)
     if least < (WELL_CONDITIONED if moments.p <= LARGE else SEARCHABLE):
@@ -68,20 +73,20 @@ def log_variances(moments: Moments, W: Array | None) -> LogVariances:
     columns = moments.R / scale
     C = np.ascontiguousarray(columns.T @ columns)
     np.fill_diagonal(C, 1.0)
-    return GramRegressions(C, scale**2, moments.n, None if W is not None else max(moments.n // ROWS_EACH, 1))
+    return GramRegressions(C, scale**2, moments.n, None if W is not None else max(moments.n // ROWS_PER_PARENT, 1))
 
 
 def least_eigenvalue(W: Array, scale: Array) -> float:
-    r"""A lower bound on the least eigenvalue of the correlation matrix C, $1/\operatorname{tr} C^{-1}$; of many variables an estimate.
+    r"""Return a lower bound on the least eigenvalue of the correlation matrix C, $1/\operatorname{tr} C^{-1}$; an estimate if p is large.
 
     The variance of any variable given any others is at least that share of its own. W is the inverse factor of the scatter
     and `scale` the lengths of the columns, so that $C^{-1} = D W^\top W D$ with D = diag(scale). The trace of many variables is far
     above the largest eigenvalue of $C^{-1}$, which is found by powers of the matrix instead.
     """
-    own = (lengths(W) * scale) ** 2
+    diagonal = (lengths(W) * scale) ** 2
     if len(W) <= LARGE:
-        return 1.0 / float(own.sum())
-    x, largest = own / np.linalg.norm(own), 0.0
+        return 1.0 / float(diagonal.sum())
+    x, largest = diagonal / np.linalg.norm(diagonal), 0.0
     for _ in range(POWERS):
         y = scale * (W.T @ (W @ (scale * x)))
         largest = float(np.linalg.norm(y))
@@ -93,9 +98,8 @@ class GramRegressions(Factors["_Residuals"]):
     r"""Residual sums of squares (RSS) of every variable on any set of others, from the correlation matrix C.
 
     For a set P of m variables with $C_{PP} = LL^\top$ and $Z = L^{-1} C_{P\cdot}$, the covariances given P are
-    $C - Z^\top Z$: m × p numbers serve all variables, where `Regressions` keeps p × p. Only the logarithms of RSS / n
-    are given out. Sets are made one variable at a time, by a few small products: a factorisation by LAPACK may wait for
-    threads longer than it works.
+    $C - Z^\top Z$: m × p numbers serve all variables, where `Regressions` keeps p × p. Sets are made one variable at a time,
+    by a few small products: a factorisation by LAPACK may wait for threads longer than it works.
 
     most: parents at most, where there are too few rows for more. A variable that keeps less than `WELL_CONDITIONED` of its
     variance beside the parents then explains nothing more.
@@ -130,7 +134,7 @@ class GramRegressions(Factors["_Residuals"]):
         if self._alone:
             partial[residuals.left < self._alone] = 0.0
         now = math.log(own) + self._scale[node]
-        if limit > now:  # who explains nothing is able too, but for the parents and the node itself
+        if limit > now:  # even a variable that explains nothing, but for the parents and the node itself
             free = (residuals.left < math.inf) & (residuals.left >= self._alone)
             free[node] = False
             able = free.nonzero()[0]
@@ -138,7 +142,7 @@ class GramRegressions(Factors["_Residuals"]):
             able = (partial > -own * math.expm1(limit - now)).nonzero()[0]
         if not len(able):
             return [], []
-        left = np.maximum(own - partial[able], LEAST)
+        left = np.maximum(own - partial[able], LEAST_SHARE)
         rank = left.argsort(kind="stable")
         return able[rank].tolist(), (np.log(left[rank]) + self._scale[node]).tolist()
 
@@ -147,15 +151,11 @@ class GramRegressions(Factors["_Residuals"]):
 
     def log_dropping(self, node: int, parents: int) -> tuple[NDArray[np.intp], Array]:
         residuals = self._factor(parents)
-        known = residuals.dropping.get(node)
-        if known is None:
-            T, _ = lapack.dtrtri(residuals.root, lower=1)
-            beta = residuals.Z[:, node] @ T
-            rise = beta * beta / np.einsum("ij,ij->j", T, T)
-            without = residuals.left[node] + np.concatenate([rise, np.zeros(len(residuals.idle))])
-            known = np.asarray(residuals.nodes + residuals.idle), np.log(without) + self._scale[node]
-            residuals.dropping[node] = known
-        return known
+        T, _ = lapack.dtrtri(np.asfortranarray(residuals.Z[:, list(residuals.nodes)].T), lower=1)
+        beta = residuals.Z[:, node] @ T
+        rise = beta * beta / np.einsum("ij,ij->j", T, T)
+        without = residuals.left[node] + np.concatenate([rise, np.zeros(len(residuals.idle))])
+        return np.asarray(residuals.nodes + residuals.idle), np.log(without) + self._scale[node]
 
     def _extend(self, residuals: _Residuals, k: int) -> _Residuals:
         if residuals.left[k] < self._alone:
@@ -164,7 +164,7 @@ class GramRegressions(Factors["_Residuals"]):
             return _Residuals(residuals.nodes, (*residuals.idle, k), residuals.Z, left)
         row = self._C[k] - residuals.Z[:, k] @ residuals.Z
         row /= math.sqrt(residuals.left[k])
-        left = np.maximum(residuals.left - row * row, LEAST)
+        left = np.maximum(residuals.left - row * row, LEAST_SHARE)
         left[k] = math.inf
         m = len(residuals.nodes)
         Z = np.empty((m + 1, self.p))
@@ -173,27 +173,17 @@ class GramRegressions(Factors["_Residuals"]):
         return _Residuals((*residuals.nodes, k), residuals.idle, Z, left)
 
 
-class _Residuals:
-    """What is left of every variable beside a set of parents (infinite at the parents themselves, who explain nothing more).
+class _Residuals(NamedTuple):
+    """The variance `left` of every variable beside a set of parents, infinite at the parents. idle: parents that explain nothing."""
 
-    idle: parents that explain nothing beside the others. dropping: what `log_dropping` has given for a variable.
-    """
-
-    __slots__ = ("Z", "dropping", "idle", "left", "nodes")
-
-    def __init__(self, nodes: tuple[int, ...], idle: tuple[int, ...], Z: Array, left: Array) -> None:
-        self.nodes, self.idle = nodes, idle
-        self.Z = Z
-        self.left = left
-        self.dropping: dict[int, tuple[NDArray[np.intp], Array]] = {}
-
-    @property
-    def root(self) -> Array:
-        return np.asfortranarray(self.Z[:, list(self.nodes)].T)
+    nodes: tuple[int, ...]
+    idle: tuple[int, ...]
+    Z: Array
+    left: Array
 
 
 class RootRegressions(Regressions):
-    """The same as `GramRegressions` from R, by orthogonal transformations. searchable: the correlations will do for a search."""
+    """Log variances from R by orthogonal transformations. searchable: the correlations are precise enough for a search."""
 
     def __init__(self, moments: Moments, *, searchable: bool = False) -> None:
         super().__init__(moments.R, moments.n)

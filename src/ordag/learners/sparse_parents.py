@@ -1,4 +1,4 @@
-"""Parents among few: those of the earlier variables that the order itself was found with."""
+"""Parents where each variable was regressed on few of the earlier ones: the graph, its tests, and what few rows can show."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from ordag.words import counted
 
 @dataclass(frozen=True, eq=False)
 class ArrowTest:
-    """The test of an arrow given the other parents of its target: a t test, or another; `rows` are for one that sees them."""
+    """The test of an arrow given the other parents of its target: a t test if None. rows: for a test of rows."""
 
     test: str | Test | RowTest | None = None
     rows: Array | None = None
 
     def p_values(self, fitted: Refit, source: NDArray[np.intp], target: NDArray[np.intp]) -> Array:
-        """That of every arrow source[k] → target[k] of the graph that was fitted."""
+        """Return the p-value of every arrow source[k] → target[k] of the fitted graph."""
         of_rows = row_test(self.test)
         if of_rows is not None and self.rows is not None:
             ends = zip(source.tolist(), target.tolist(), strict=True)
@@ -51,11 +51,11 @@ class ArrowTest:
 
 
 @dataclass(frozen=True, eq=False)
-class SupportResult:
-    """What there is to tell of a graph whose parents are the supports of its order.
+class SparseParents:
+    """The tests of a graph whose parents are those that its order was found with.
 
-    pairs: how many pairs of variables there are. test: that of the arrows. split: rows that the graph was not learned from, where
-    that was asked for: tests on them are honest, those of the learned rows come after selection.
+    pairs: the number of pairs of variables. split: the moments of rows that the graph was not learned from, if there are any: tests
+    on them are valid, those on the rows of the graph come after selection.
     """
 
     pairs: int
@@ -63,7 +63,7 @@ class SupportResult:
     split: Moments | None = None
 
     def p_values(self, fitted: Refit, source: NDArray[np.intp], target: NDArray[np.intp]) -> Array:
-        """Those of arrows of a graph that was fitted to the rows it was learned from."""
+        """Return the p-values of arrows of a graph that was fitted to the rows it was learned from."""
         return self.test.p_values(fitted if self.split is None else refit(self.split, fitted.sem.dag), source, target)
 
     def details(self) -> dict[str, Any]:
@@ -71,16 +71,15 @@ class SupportResult:
         return {"p_values": tests}
 
 
-def supported_graph(ordering: Ordering, rate: float, known: Constraints | None, test: ArrowTest) -> Dag:
-    """The arrows from the support of every variable, within what is known, that a test finds at this false-discovery rate.
+def sparse_graph(ordering: Ordering, rate: float, known: Constraints | None, test: ArrowTest) -> Dag:
+    """Return the graph of the arrows from the sparse parents of the order that a test finds at this false-discovery rate.
 
-    The rate is over all pairs of variables, not those of the supports only: among independent columns a support is no less a
-    chance find than any other pair. Leaving out one parent of a variable changes the tests of the others, so they are made again until all
-    that are left pass.
+    The rate is over all pairs of variables, not only those of the sparse parents, which were chosen from all pairs by the same
+    data. Leaving out one parent of a variable changes the tests of the others, so they are repeated until all that are left pass.
     """
     assert ordering.parent_sets is not None
     moments = ordering.moments
-    sizes = [len(support) for support in ordering.parent_sets]
+    sizes = [len(parents) for parents in ordering.parent_sets]
     links = Links.between(moments.p, np.concatenate(ordering.parent_sets), np.repeat(ordering.order, sizes))
     if known is not None:
         links = Links.of(links.mask & known.allowed | known.required)
@@ -97,28 +96,28 @@ def supported_graph(ordering: Ordering, rate: float, known: Constraints | None, 
 
 
 def least_correlation(n: int, p: int, rate: float) -> float:
-    r"""The partial correlation, given no other parent, from which a single arrow among p variables is found in n rows.
+    r"""Return the correlation from which a single arrow among p variables is found in n rows, with no other parent.
 
-    It has to lower the score of a sparse support, $r^2 > 1 - \exp(-(\log n + 2 \log p)/n)$, and its t test, with n − 2 degrees of freedom,
-    to stand at the false-discovery rate over all pairs: $p \le \text{rate} / \binom p2$.
+    It must improve the score of a sparse regression, $r^2 > 1 - \exp(-(\log n + 2 \log p)/n)$, and its t test, with n − 2 degrees of
+    freedom, must pass at the false-discovery rate over all pairs: $p \le \text{rate} / \binom p2$.
     """
     d = n - 2.0
     t = float(stdtrit(d, 1.0 - rate / (p * (p - 1.0))))
     return max(t / math.hypot(t, math.sqrt(d)), math.sqrt(-math.expm1(-(math.log(n) + 2.0 * math.log(p)) / n)))
 
 
-def what_few_rows_show(n: int, p: int, rate: float) -> str:
-    """What can be known at all of so many variables from so few rows, in a sentence."""
+def few_rows_sentence(n: int, p: int, rate: float) -> str:
+    """Return a sentence on the effects that can be found among so many variables in so few rows."""
     most = min(MOST_PARENTS, n // ROWS_PER_PARENT)
     return (
-        f"Of {p} variables {counted(n, 'row')} show strong effects only: a single arrow is found from a partial correlation of about "
-        f"{least_correlation(n, p, rate):.2f} on, and no variable can have more than {counted(most, 'parent')}. That an arrow is not "
-        "found, or none at all, does not say that there is none."
+        f"Among {p} variables {counted(n, 'row')} show strong effects only: a single arrow is found from a partial correlation of about "
+        f"{least_correlation(n, p, rate):.2f} on, and no variable can have more than {counted(most, 'parent')}. An arrow that is not "
+        "found may still exist."
     )
 
 
 def discovery_rates(p_values: Array, pairs: int) -> Array:
-    """The least false-discovery rate at which each is found among so many pairs (Benjamini & Hochberg 1995)."""
+    """Return the least false-discovery rate at which each p-value passes among so many pairs (Benjamini & Hochberg 1995)."""
     rank = np.argsort(p_values)
     scaled = np.minimum(p_values[rank] * pairs / np.arange(1, len(rank) + 1), 1.0)
     rates = np.empty(len(rank))

@@ -15,7 +15,7 @@ from ordag import GDS, GES, Moments, compare, hamming, learn, simulate
 from ordag.errors import SettingError
 from ordag.graph.cpdag import extend, to_cpdag
 from ordag.learners.ges import ges_search
-from ordag.learners.prices import LEAST, Prices
+from ordag.learners.penalties import LEAST_PRICE, EdgePenalty
 from ordag.learners.settings import PENALTIES as NAMED
 
 
@@ -79,16 +79,16 @@ def test_the_edge_prior_is_a_fixed_point():
     assert 2 <= fit.details["rounds"] <= 10
 
 
-def test_prices():
-    named = Prices("adaptive", 100, 10, 45)
+def test_the_price_of_an_edge():
+    named = EdgePenalty("adaptive", 100, 10, 45)
     unit = math.log(100) / 2
     assert named.factor(None) * unit == pytest.approx(unit + math.log(10))
     assert named.factor(0) * unit == pytest.approx(unit + math.log(45))
-    assert named.factor(45) * unit == pytest.approx(max(unit + math.log(0.5 / 46), LEAST))
+    assert named.factor(45) * unit == pytest.approx(max(unit + math.log(0.5 / 46), LEAST_PRICE))
     steps = [named.beyond_bic(k + 1) - named.beyond_bic(k) for k in range(30)]
     assert steps == pytest.approx([(named.factor(k) - 1) * unit for k in range(30)])
-    assert Prices("ebic", 100, 10, 45).factor(7) * unit == pytest.approx(unit + math.log(10))
-    assert Prices("ebic", 100, 10, 40, fixed=5).beyond_bic(7) == pytest.approx(2 * math.log(10))
+    assert EdgePenalty("ebic", 100, 10, 45).factor(7) * unit == pytest.approx(unit + math.log(10))
+    assert EdgePenalty("ebic", 100, 10, 40, fixed=5).beyond_bic(7) == pytest.approx(2 * math.log(10))
 
 
 @pytest.mark.slow
