@@ -16,6 +16,8 @@ from ordag.errors import SettingError
 from ordag.words import counted
 
 Range: TypeAlias = tuple[float, float]
+Variances: TypeAlias = str | float | Range
+"""The error variances of a design: "equal", one number for all, or a range to draw from."""
 
 
 class Streams(NamedTuple):
@@ -70,12 +72,7 @@ def nonfaithful(p: int, streams: Streams) -> DrawnModel:
 
 
 def erdos_renyi(
-    p: int,
-    streams: Streams,
-    *,
-    degree: float = 2.0,
-    weights: Range = (0.5, 2.0),
-    variances: str | float | Range = "equal",
+    p: int, streams: Streams, *, degree: float = 2.0, weights: Range = (0.5, 2.0), variances: Variances = "equal"
 ) -> DrawnModel:
     """Every pair is joined with probability degree/(p − 1), independently of the others."""
     _check_degree(degree, p)
@@ -89,12 +86,7 @@ def erdos_renyi(
 
 
 def scale_free(
-    p: int,
-    streams: Streams,
-    *,
-    degree: float = 2.0,
-    weights: Range = (0.5, 2.0),
-    variances: str | float | Range = "equal",
+    p: int, streams: Streams, *, degree: float = 2.0, weights: Range = (0.5, 2.0), variances: Variances = "equal"
 ) -> DrawnModel:
     """Each variable takes about degree/2 parents among the earlier ones, by preferential attachment.
 
@@ -103,26 +95,17 @@ def scale_free(
     _check_degree(degree, p)
     wanted = np.floor(degree / 2.0 + streams.graph.random(p)).astype(np.intp)
     tickets: list[int] = []  # a variable has one ticket, and one more per arrow
-    causes: list[int] = []
-    effects: list[int] = []
+    parents: list[list[int]] = []
     for j in range(p):
-        parents = set(range(j)) if wanted[j] >= j else set()
-        while len(parents) < min(wanted[j], j):
-            parents.add(tickets[streams.graph.integers(len(tickets))])
-        causes += sorted(parents)
-        effects += [j] * len(parents)
-        tickets += [*sorted(parents), *[j] * (1 + len(parents))]
-    return DrawnModel(
-        np.array(causes, dtype=np.intp),
-        np.array(effects, dtype=np.intp),
-        _signed(len(causes), streams, weights),
-        _variances(p, streams, variances),
-    )
+        chosen = set(range(j)) if wanted[j] >= j else set()
+        while len(chosen) < min(wanted[j], j):
+            chosen.add(tickets[streams.graph.integers(len(tickets))])
+        parents.append(sorted(chosen))
+        tickets += [*parents[j], *[j] * (1 + len(chosen))]
+    return _from_parents(parents, streams, weights, variances)
 
 
-def chain(
-    p: int, streams: Streams, *, weights: Range = (0.7, 1.0), variances: str | float | Range = "equal"
-) -> DrawnModel:
+def chain(p: int, streams: Streams, *, weights: Range = (0.7, 1.0), variances: Variances = "equal") -> DrawnModel:
     """Each variable has its predecessor as a parent, and two earlier ones that have fewer than four children.
 
     The predecessor may be one of the two. Chen, Drton & Wang (2019) have this design, `hub` and `rs40`.
@@ -137,9 +120,7 @@ def chain(
     return _from_parents(parents, streams, weights, variances)
 
 
-def hub(
-    p: int, streams: Streams, *, weights: Range = (0.7, 1.0), variances: str | float | Range = "equal"
-) -> DrawnModel:
+def hub(p: int, streams: Streams, *, weights: Range = (0.7, 1.0), variances: Variances = "equal") -> DrawnModel:
     """Each variable has its predecessor as a parent, and two of the first ten."""
     parents: list[list[int]] = [[] for _ in range(p)]
     for j in range(1, p):
@@ -148,37 +129,27 @@ def hub(
     return _from_parents(parents, streams, weights, variances)
 
 
-def hub5(
-    p: int, streams: Streams, *, weights: Range = (0.5, 1.0), variances: str | float | Range = "equal"
-) -> DrawnModel:
+def hub5(p: int, streams: Streams, *, weights: Range = (0.5, 1.0), variances: Variances = "equal") -> DrawnModel:
     """`hub` with weights from 0.5 on."""
     return hub(p, streams, weights=weights, variances=variances)
 
 
-def er2(
-    p: int, streams: Streams, *, weights: Range = (0.5, 1.0), variances: str | float | Range = "equal"
-) -> DrawnModel:
+def er2(p: int, streams: Streams, *, weights: Range = (0.5, 1.0), variances: Variances = "equal") -> DrawnModel:
     """`erdos_renyi` of degree 2, or complete where there are fewer than three variables; weights from 0.5 to 1."""
     return erdos_renyi(p, streams, degree=min(2.0, p - 1.0), weights=weights, variances=variances)
 
 
-def er4(
-    p: int, streams: Streams, *, weights: Range = (0.5, 1.0), variances: str | float | Range = "equal"
-) -> DrawnModel:
+def er4(p: int, streams: Streams, *, weights: Range = (0.5, 1.0), variances: Variances = "equal") -> DrawnModel:
     """`er2` with degree 4."""
     return erdos_renyi(p, streams, degree=min(4.0, p - 1.0), weights=weights, variances=variances)
 
 
-def er2w3(
-    p: int, streams: Streams, *, weights: Range = (0.3, 1.0), variances: str | float | Range = "equal"
-) -> DrawnModel:
+def er2w3(p: int, streams: Streams, *, weights: Range = (0.3, 1.0), variances: Variances = "equal") -> DrawnModel:
     """`er2` with weights from 0.3 on."""
     return er2(p, streams, weights=weights, variances=variances)
 
 
-def rs40(
-    p: int, streams: Streams, *, weights: Range = (0.3, 1.0), variances: str | float | Range = "equal"
-) -> DrawnModel:
+def rs40(p: int, streams: Streams, *, weights: Range = (0.3, 1.0), variances: Variances = "equal") -> DrawnModel:
     """Each variable has its predecessor as a parent, and Binomial(#earlier, 3/(2p − 2)) of the earlier ones."""
     parents: list[list[int]] = [[] for _ in range(p)]
     for j in range(1, p):
@@ -212,9 +183,7 @@ def _all_pairs(p: int, streams: Streams, smallest: float, omega: Array) -> Drawn
     return DrawnModel(causes[kept], effects[kept], weights[kept], omega)
 
 
-def _from_parents(
-    parents: list[list[int]], streams: Streams, weights: Range, variances: str | float | Range
-) -> DrawnModel:
+def _from_parents(parents: list[list[int]], streams: Streams, weights: Range, variances: Variances) -> DrawnModel:
     causes = np.array([i for ones in parents for i in ones], dtype=np.intp)
     effects = np.repeat(np.arange(len(parents)), [len(ones) for ones in parents])
     return DrawnModel(
@@ -228,7 +197,7 @@ def _signed(edges: int, streams: Streams, weights: Range) -> Array:
     return np.where(streams.weights.random(edges) < 0.5, -magnitudes, magnitudes)
 
 
-def _variances(p: int, streams: Streams, variances: str | float | Range) -> Array:
+def _variances(p: int, streams: Streams, variances: Variances) -> Array:
     if isinstance(variances, str):
         if variances != "equal":
             raise SettingError(f'variances={variances!r}: give "equal", a number, or a range (low, high).')

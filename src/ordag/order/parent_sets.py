@@ -176,7 +176,7 @@ class PartialTable(NamedTuple):
 
 
 def partial_table(C: Array, z: Array, w: Array) -> PartialTable:
-    """C: correlations of the chosen ones; z: theirs with m; w = 1/√(1 − z²), or 0 for those that m leaves nothing of."""
+    """The table from the correlations C of the chosen variables, z of them with m, and w = 1/√(1 − z²), or 0 where m leaves nothing."""
     rho = C - z[:, None] * z
     rho *= w
     rho *= w[:, None]
@@ -197,10 +197,8 @@ def partial_table(C: Array, z: Array, w: Array) -> PartialTable:
     return PartialTable(h, rho, 2.0 / np.maximum(1.0 - most, ALONE))
 
 
-def best_triples(
-    r: Array, table: PartialTable, needed: Array, width: int | None, compiled: bool = True
-) -> Iterator[tuple[int, int, int]]:
-    """(i, b, a) with b < a for every row i of r where {m, a, b} gains more than needed[i], a and b being the best.
+def best_triples(r: Array, table: PartialTable, needed: Array, width: int | None) -> Iterator[tuple[int, int, int]]:
+    """Yield (i, b, a) with b < a for every row i of r where {m, a, b} gains more than needed[i], a and b being the best.
 
     r: correlations of waiting with chosen variables given m, not divided by the rest of the waiting one. The gain of a and b is
     (r_a² + r_b² − 2 r_a r_b ρ)/(1 − ρ²) = r_a² + (h r_b − h ρ r_a)². Of equal gains the first by a, then by b, counts.
@@ -216,7 +214,7 @@ def best_triples(
         return
     r, squares, may = r[some], squares[some], may[some]
     gains = np.zeros_like(r)
-    scan = _compiled() if compiled and t >= COMPILED_FROM else None
+    scan = _compiled() if t >= COMPILED_FROM else None
     (scan or _scan)(r, table.h, table.h_rho, may, width is not None, gains)
     best = gains.max(axis=1)
     for i in np.flatnonzero(best > needed[some]):
@@ -255,7 +253,7 @@ def _scan(r: Array, h: Array, h_rho: Array, may: Mask, only: bool, gains: Array)
 
 @cache
 def _compiled() -> Scan | None:
-    """The same compiled, with pairs that cannot gain left out; None without numba."""
+    """`_scan` compiled, without pairs that cannot gain; None if numba is not installed."""
     if find_spec("numba") is None:
         return None
     import numba
