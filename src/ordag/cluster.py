@@ -78,9 +78,8 @@ def _opened(distributed: Any, address: str) -> Iterator[Any]:
         _check_scheduler(distributed, address)
         client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except Exception as error:  # another service may answer with anything
-        known = isinstance(
-            error, OSError | ValueError | ImportError
-        )  # Dask's words for the bytes of another service help nobody
+        # Dask's message about the bytes of another service is of no use
+        known = isinstance(error, OSError | ValueError | ImportError)
         reason = _reason(error) if known else "another service answers there"
         raise ClusterError(
             f"The scheduler at {harmless(address)} cannot be reached, or is no Dask scheduler ({reason}): is it running, and "

@@ -202,7 +202,7 @@ def test_what_is_no_table_is_refused():
     with pytest.raises(SettingError, match="client=3: give a Dask client"):
         ordag.learn(cut(frame), client=3)
     source = Table(cut(frame)).source
-    with pytest.raises(UnreadableError, match="takes its rows one after the other"):
+    with pytest.raises(UnreadableError, match="needs its rows one after the other"):
         source.batches(10)
 
 

@@ -52,7 +52,7 @@ def test_of_covariances_and_under_names_of_all_kinds(tmp_path):
     same(Moments.load(tmp_path / "x.moments"), moments)
     same(Moments.from_bytes(moments.to_bytes()), moments)
     assert moments.to_bytes() == (tmp_path / "x.moments").read_bytes()
-    with pytest.raises(UnreadableError, match="What was given is no file of moments"):
+    with pytest.raises(UnreadableError, match="What was given is not a file of moments"):
         Moments.from_bytes(b"PK")
     with pytest.raises(SettingError, match=r"from_bytes: 'x\.moments' is no bytes"):
         Moments.from_bytes("x.moments")
@@ -84,12 +84,12 @@ def test_every_byte_counts(tmp_path):
     for place in range(0, len(good), 7):
         path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
         with pytest.raises(
-            UnreadableError, match=r"x\.moments (is damaged|is no file of moments|has version|is cut off)"
+            UnreadableError, match=r"x\.moments (is damaged|is not a file of moments|has version|is cut off)"
         ):
             Moments.load(path)
     for length in (0, 3, 8, 15, 20, 200, len(good) - 1):
         path.write_bytes(good[:length])
-        with pytest.raises(UnreadableError, match=r"x\.moments is (cut off|no file of moments|empty)"):
+        with pytest.raises(UnreadableError, match=r"x\.moments is (cut off|not a file of moments|empty)"):
             Moments.load(path)
     path.write_bytes(good + b"\0")
     with pytest.raises(UnreadableError, match="is damaged"):
@@ -129,7 +129,7 @@ def test_a_header_that_makes_no_sense_is_refused(tmp_path, header):
 
 
 def test_a_name_that_stands_twice_is_refused(tmp_path):
-    with pytest.raises(UnreadableError, match=r"x\.moments has names that it cannot have\. .* a stands more than once"):
+    with pytest.raises(UnreadableError, match=r"x\.moments has invalid names\. .* a is repeated"):
         Moments.load(written(tmp_path / "x.moments", GOOD | {"names": ["a", "a"]}, [1, 2, 3, 4, 5]))
 
 

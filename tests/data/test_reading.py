@@ -1,13 +1,13 @@
-"""An error on a table that can be read otherwise says how."""
+"""The settings of reading, and the remedies that an error on a table offers."""
 
 from __future__ import annotations
 
 import pytest
 
-from ordag.data.reading import split_at, without
+from ordag.data.reading import Reading, split_at, split_reading, without
 from ordag.data.sources import Upload
 from ordag.data.table import Table
-from ordag.errors import DataError
+from ordag.errors import DataError, SettingError
 
 ROWS = [f"{k % 4},{k % 5}" for k in range(9)]
 
@@ -46,3 +46,10 @@ def test_ways_are_said_in_words():
     assert split_at("\t").words == "split at tabs"
     assert split_at(";").words == "split at ;"
     assert without({"b", "d"}, list("abcd"))[0].words == "go on without b and d"
+
+
+def test_settings_are_split_into_those_of_reading_and_the_others():
+    given = {"alpha": 0.05, "decimal": ",", "missing": "drop"}
+    assert split_reading(given) == ({"missing": "drop", "decimal": ","}, {"alpha": 0.05})
+    with pytest.raises(SettingError, match=r"missing='fill' is not known: use 'error' or 'drop'\."):
+        Reading(missing="fill")

@@ -237,12 +237,12 @@ def test_every_refusal_is_a_value_error() -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ("a,b\n1,2\n3,4\n", "The text given is no path"),
-        ("a\0b.csv", "The text given is no path"),
-        (Path("a\0b.csv"), "The text given is no path"),
+        ("a,b\n1,2\n3,4\n", "The text given is not a path"),
+        ("a\0b.csv", "The text given is not a path"),
+        (Path("a\0b.csv"), "The text given is not a path"),
         ("x" * 300, r"'xxx.* cannot be opened: File name too long"),
         (Path("x" * 300), r"'xxx.* cannot be opened: File name too long"),
-        ("x" * 5000, "The text given is no path"),
+        ("x" * 5000, "The text given is not a path"),
     ],
 )
 def test_a_text_that_is_no_path(data, words):
@@ -269,7 +269,7 @@ def test_a_name_with_half_of_a_letter_is_refused(tmp_path):
     whole = Moments.from_rows(X)
     content = Summary((half, "b"), whole.n, whole.mean, R=whole.R)
     (tmp_path / "x.moments").write_bytes(b"".join(pieces(content)))
-    with pytest.raises(UnreadableError, match=rf"x\.moments has names that it cannot have\. T{words}"):
+    with pytest.raises(UnreadableError, match=rf"x\.moments has invalid names\. T{words}"):
         ordag.learn(tmp_path / "x.moments")
 
 

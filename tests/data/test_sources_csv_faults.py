@@ -305,7 +305,7 @@ def test_compressed_data_that_are_damaged(tmp_path: Path) -> None:
 def test_an_ending_that_does_not_fit(tmp_path: Path, content: bytes, truth: str) -> None:
     path = tmp_path / "x.csv.gz"
     path.write_bytes(content)
-    with pytest.raises(UnreadableError, match=rf"does not hold what its ending \.gz says: {truth}"):
+    with pytest.raises(UnreadableError, match=rf"does not match its ending \.gz: {truth}"):
         open_source(path)
 
 

@@ -104,7 +104,7 @@ def test_a_query_is_asked_again_and_an_iterator_is_not():
     assert ordag.bootstrap(query, 4, method="cvs", kind="poisson", seed=1).completed == 4
     assert query.asked == 2
     for once in (iter(BATCHES), pa.RecordBatchReader.from_batches(TABLE.schema, BATCHES)):
-        with pytest.raises(UnreadableError, match=r"can be read once only.*write the rows to a Parquet file"):
+        with pytest.raises(UnreadableError, match=r"can be read only once.*write the rows to a Parquet file"):
             ordag.bootstrap(once, 4, method="cvs", kind="poisson", seed=1)
     assert ordag.bootstrap(iter(BATCHES), 4, method="cvs", seed=1).kind == "rows"
 
@@ -161,7 +161,7 @@ def test_damaged_cut_off_and_foreign_files(tmp_path):
     with pytest.raises(UnreadableError, match=r"y\.feather is a Feather file of version 1"):
         Moments.scan(tmp_path / "y.feather")
     (tmp_path / "y.arrow").write_text("a,b\n1,2\n")
-    with pytest.raises(UnreadableError, match=r"y\.arrow is no Arrow file.*ending \.csv"):
+    with pytest.raises(UnreadableError, match=r"y\.arrow is not an Arrow file.*ending \.csv"):
         Moments.scan(tmp_path / "y.arrow")
 
 

@@ -9,12 +9,11 @@ from budgets import crossed
 
 import ordag
 from ordag.data import passes as passing
-from ordag.data.reading import Reading, split_reading
 from ordag.data.sources.arrays import ArraySource
 from ordag.data.sources.csv import CsvSource
 from ordag.data.sources.parquet import ParquetSource
 from ordag.data.table import Table
-from ordag.errors import ConstantColumnError, MissingValuesError, SettingError, TooFewRowsError
+from ordag.errors import ConstantColumnError, MissingValuesError, TooFewRowsError
 
 KNOWN = {"forbidden": [("d", "a")]}
 QUESTIONS = {
@@ -105,13 +104,6 @@ def test_as_many_rows_are_kept_as_were_asked_for(frame, tmp_path):
         assert table.profile.rows.base is None or table.profile.rows.base.size <= X[::4].size
     gaps = frame.mask(frame > 2.0)
     np.testing.assert_array_equal(Table(gaps, missing="drop").rows.values, gaps.dropna().to_numpy())
-
-
-def test_the_settings_of_reading_are_told_from_the_others():
-    given = {"alpha": 0.05, "decimal": ",", "missing": "drop"}
-    assert split_reading(given) == ({"missing": "drop", "decimal": ","}, {"alpha": 0.05})
-    with pytest.raises(SettingError, match=r"missing='fill' is not known: use 'error' or 'drop'\."):
-        Reading(missing="fill")
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

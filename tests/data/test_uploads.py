@@ -100,12 +100,12 @@ def test_learns_what_the_file_gives_and_opens_none(name, no_disk):
         ("marks.csv", b"a,b\n1,2\n3\n", "marks.csv: data row 2 has 1 field"),
         ("marks.csv", b"a,b\n1,2\n3,x\n", "marks.csv: column 'b' holds 'x' in data row 2"),
         ("marks.csv", b"a;b\n1;2\n", "marks.csv has a single column"),
-        ("marks.csv.gz", b"a,b\n1,2\n", "marks.csv.gz does not hold what its ending .gz says"),
+        ("marks.csv.gz", b"a,b\n1,2\n", "marks.csv.gz does not match its ending .gz"),
         ("marks.csv.gz", content("t.csv.gz")[:-30], "marks.csv.gz"),
         ("marks.xlsx", b"PK\x03\x04" + bytes(40), "marks.xlsx is an Excel workbook"),
         ("marks.parquet", content("t.csv"), "marks.parquet is not a Parquet file"),
         ("marks.parquet", content("t.parquet")[:-9], "marks.parquet is cut off"),
-        ("marks.feather", content("t.csv"), "marks.feather is no Arrow file"),
+        ("marks.feather", content("t.csv"), "marks.feather is not an Arrow file"),
         ("marks.feather", content("t.feather")[:200], "marks.feather"),
         ("marks.moments", content("t.moments")[:-9], "marks.moments is cut off"),
         ("\x1b[31mred.csv", b"", r"'\x1b[31mred.csv' is empty"),
@@ -184,7 +184,7 @@ def no_table(monkeypatch):
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.csv.gz", "t.parquet", "t.feather", "t.arrows", "t.moments"])
 def test_a_file_with_too_many_columns_is_refused_before_a_table_is_made(name, no_table):
-    with pytest.raises(DataError, match=r"^t\.\S+ has more than 3 columns, .* name it to ordag learn"):
+    with pytest.raises(DataError, match=r"^t\.\S+ has more than 3 columns, .* give its path to ordag learn"):
         Table(Upload(name, content(name), widest=3))
 
 

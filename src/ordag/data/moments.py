@@ -72,7 +72,7 @@ class Moments:
         names = check_names(names)
         p = len(names)
         if not p:
-            raise ColumnError("Moments: there are no columns, and moments are of at least one.")
+            raise ColumnError("Moments: there are no columns; at least one is needed.")
         mean = shaped(mean, "mean", p)
         known: dict[str, Any] = {"squared": squared or R is None, "dropped": dropped, "outlying": outlying}
         if R is not None:

@@ -82,7 +82,7 @@ def _parse(file: BinaryIO, origin: File) -> tuple[Summary, bytes]:
     start = file.read(START.size)
     if start[: len(MARK)] != MARK[: len(start)]:
         raise UnreadableError(
-            f"{describe} is no file of moments, whatever its name: `ordag moments` and Moments.save write them."
+            f"{describe} is not a file of moments, despite its name: `ordag moments` and Moments.save write them."
         )
     cut = UnreadableError(f"{describe} is cut off ({size:,} bytes): copy it again, or make it again.")
     if len(start) < START.size:
@@ -116,7 +116,7 @@ def _parse(file: BinaryIO, origin: File) -> tuple[Summary, bytes]:
     try:
         check_names(names)
     except ColumnError as error:
-        raise UnreadableError(f"{describe} has names that it cannot have. {error}") from error
+        raise UnreadableError(f"{describe} has invalid names. {error}") from error
     summary = Summary(names, known["rows"], mean, R=R, squared=known["squared"], dropped=known["dropped"])
     return summary, total.digest()
 

@@ -48,7 +48,7 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
     names = name_list(names)
     if len(set(names)) < len(names):
         doubled = sorted(name for name, count in Counter(names).items() if count > 1)
-        raise ColumnError(f"Column names must differ, but {listed(doubled)} stands more than once: rename one of them.")
+        raise ColumnError(f"Column names must differ, but {listed(doubled)} is repeated: rename one of them.")
     check_text(names)
     return tuple(names)
 

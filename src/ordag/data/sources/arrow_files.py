@@ -61,7 +61,7 @@ def open_arrow_file(file: File, reading: Reading) -> Source | None:
         )
     if not start.startswith((FILE_MAGIC, STREAM_MAGIC)):
         raise UnreadableError(
-            f"{describe} is no Arrow file, whatever its name. If it is text, give it the ending .csv."
+            f"{describe} is not an Arrow file, despite its name. If it is text, give it the ending .csv."
         )
     is_file = start.startswith(FILE_MAGIC)
     if not is_file and file.end(len(STREAM_END)) != STREAM_END:  # whole batches may still lack the last ones

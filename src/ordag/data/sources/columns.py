@@ -110,7 +110,7 @@ def _refuse_duplicates(names: Sequence[str], positions: Sequence[int], describe:
     if twice:
         times = f" ({counts[twice[0]]} times)" if len(twice) == 1 else ""
         raise ColumnError(
-            f"{describe} has several columns named {quoted(twice)}{times}: rename them, so that every name stands once."
+            f"{describe} has several columns named {quoted(twice)}{times}: rename them so that all names differ."
         )
 
 

@@ -97,7 +97,7 @@ class DaskSource(Source):
 
     def batches(self, rows: int) -> NoReturn:
         raise UnreadableError(
-            f"{self.describe} lies on a cluster, and this takes its rows one after the other: write them to a Parquet file, "
+            f"{self.describe} is on a cluster, and this needs its rows one after the other: write them to a Parquet file, "
             "or bring them into memory with .compute()."
         )
 

@@ -196,7 +196,7 @@ def _unpacked_size(metadata: Any) -> int:
 def _check_magic(file: File) -> None:
     if file.start(len(MAGIC)) != MAGIC:
         raise UnreadableError(
-            f"{file.describe} is not a Parquet file, whatever its name. If it is text, give it the ending .csv."
+            f"{file.describe} is not a Parquet file, despite its name. If it is text, give it the ending .csv."
         )
     if file.end(len(MAGIC)) != MAGIC:
         raise UnreadableError(f"{file.describe} is cut off: the end of the Parquet file is missing. Copy it again.")

@@ -73,16 +73,16 @@ class File(ABC):
         """Refuse a file that unpacks to more bytes than it may."""
         if self.most is not None and size > self.most:
             raise UnreadableError(
-                f"{self.describe} unpacks to more than {self.most:,} bytes, which is the most that is taken of a file in memory: "
-                "name it to ordag explore or ordag.learn by its path, for which there is no such limit."
+                f"{self.describe} unpacks to more than {self.most:,} bytes, the limit for a file in memory: give its path to "
+                "ordag explore or ordag.learn, which have no such limit."
             )
 
     def check_width(self, columns: int) -> None:
         """Refuse a file with more columns than it may have."""
         if self.widest is not None and columns > self.widest:
             raise DataError(
-                f"{self.describe} has more than {self.widest:,} columns, which is the most that is taken of a file in memory: leave some "
-                "out, or name it to ordag learn or ordag explore by its path, for which there is no such limit."
+                f"{self.describe} has more than {self.widest:,} columns, the limit for a file in memory: leave some out, or give its "
+                "path to ordag learn or ordag explore, which have no such limit."
             )
 
 
@@ -272,7 +272,7 @@ def _refuse_content(data: str | os.PathLike[str]) -> None:
         raise UnreadableError("The path is empty: give the path of a file, or the name of a data set.")
     if "\0" in text or (isinstance(data, str) and ("\n" in text or len(text) > 4096)):
         raise UnreadableError(
-            "The text given is no path. If it is a table itself, save it to a file and give the file's path."
+            "The text given is not a path. If it is a table itself, save it to a file and give the file's path."
         )
     if isinstance(data, str) and "://" in data:
         raise UnreadableError(f"{data} is an address on a network: download the file, and give its path.")

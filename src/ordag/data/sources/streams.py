@@ -140,5 +140,5 @@ def column_names(table: Any) -> Sequence[str]:
 
 def _once(describe: str) -> UnreadableError:
     return UnreadableError(
-        f"{describe} can be read once only, and this takes a second pass: write the rows to a Parquet file, or give a data frame."
+        f"{describe} can be read only once, and this needs a second pass: write the rows to a Parquet file, or give a data frame."
     )

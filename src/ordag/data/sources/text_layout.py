@@ -59,7 +59,7 @@ SIGNATURES = {  # the first bytes of files that are no text, what they are, and 
 MARKUP = {  # the beginning of text that is no table, what it is, and what to do about it
     re.compile(r"\s*<(!doctype\s+html|html|head|body|table|div|script)\b", re.IGNORECASE): (
         "a web page (HTML)",
-        "Download the table itself; what came may be a page that asks to log in, or says what went wrong.",
+        "Download the table itself; this may be a login or error page.",
     ),
     re.compile(r"\s*<(\?xml|!doctype)\b", re.IGNORECASE): ("an XML document", f"{EXPORT}."),
     re.compile(r"""\s*(\{\s*["}]|\[\s*(?:[\[{]|(?:"[^"]*"|-?[\d.]+(?:e[-+]?\d+)?|null)\s*,))""", re.IGNORECASE): (
@@ -138,7 +138,7 @@ def _compression(file: File) -> str | None:
         truth = "is not compressed" if found is None else f"is compressed with {COMPRESSED[found]}"
         remedy = "leave that ending out" if found is None else f"give it the ending {found} instead"
         raise UnreadableError(
-            f"{file.describe} does not hold what its ending {ending} says: it {truth}, or damaged from its first byte on. If it is whole, "
+            f"{file.describe} does not match its ending {ending}: it {truth}, or damaged from its first byte on. If it is whole, "
             f"{remedy}."
         )
     return COMPRESSED[ending]
@@ -199,7 +199,7 @@ def _refuse_binary(head: bytes, describe: str, codec: str) -> None:
 def _refuse_markup(text: str, describe: str) -> None:
     for beginning, (what, remedy) in MARKUP.items():
         if beginning.match(text):
-            raise UnreadableError(f"{describe} is {what}, not a table in text, whatever its name. {remedy}")
+            raise UnreadableError(f"{describe} is {what}, not a table in text, despite its name. {remedy}")
 
 
 def _decoded(head: bytes, complete: bool, codec: str, describe: str) -> str:
