@@ -56,7 +56,7 @@ def test_a_value_is_checked_where_it_is_given_and_kept_as_it_is_used():
         recipe_for(MARKS, "cvs", {"alpha": 2})
     assert recipe_for(MARKS, "ges", {"penalty": 2}).penalty == 2.0
     assert recipe_for(MARKS, "gds", {"restarts": [5, 6]}).restarts == (5, 6)
-    with pytest.raises(SettingError, match="one of tests"):
+    with pytest.raises(SettingError, match="corrects tests"):
         recipe_for(MARKS, "cvs", {"parents": "bic", "correction": "bh"})
 
 
