@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from acts import column, method, rescale
 from browser.pages import table
-from hands import answered, arrows
+from hands import answered, arrows, column, method, rescale
 from playwright.sync_api import expect
 
 import ordag

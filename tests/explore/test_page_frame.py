@@ -6,11 +6,10 @@ from contextlib import closing
 
 import pandas as pd
 import pytest
-from acts import camera, column, drawn, method, places, rescale, setting, stopped
 from asking import TOKEN, answering
 from browser.pages import HOSTILE, sparse, table
 from budgets import thorough
-from hands import answered, arrows
+from hands import answered, arrows, camera, column, drawn, method, places, rescale, setting, stopped
 from playwright.sync_api import expect
 
 import ordag

@@ -7,11 +7,10 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from acts import method
 from asking import TOKEN
 from budgets import thorough
 from chromium import PATIENCE
-from hands import action, answered, arrows, choose_arrow
+from hands import action, answered, arrows, choose_arrow, method
 from playwright.sync_api import expect
 
 import ordag

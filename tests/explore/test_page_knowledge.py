@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from acts import method
 from browser.pages import HOSTILE, sparse
-from hands import action, answered, arrows, choose_arrow, choose_variable
+from hands import action, answered, arrows, choose_arrow, choose_variable, method
 
 import ordag
 from ordag.words import shown

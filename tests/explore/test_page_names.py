@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from acts import column, method, rescale
 from browser.pages import INHERITED, inherited
-from hands import action, answered, arrows, choose_arrow, choose_variable
+from hands import action, answered, arrows, choose_arrow, choose_variable, column, method, rescale
 from playwright.sync_api import expect
 
 import ordag

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from acts import method, setting
 from browser.pages import table
-from hands import answered, arrows
+from hands import answered, arrows, method, setting
 from playwright.sync_api import expect
 
 import ordag

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from acts import method, rescale, stopped
 from browser.pages import sparse
-from hands import arrows
+from hands import arrows, method, rescale, stopped
 from playwright.sync_api import expect
 
 import ordag

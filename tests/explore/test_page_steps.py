@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from acts import column, method, setting
 from asking import state
-from hands import answered, arrows
+from hands import answered, arrows, column, method, setting
 from playwright.sync_api import expect
 
 import ordag
