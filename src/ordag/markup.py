@@ -1,6 +1,6 @@
-"""Sentences and columns in, small HTML out: how results show themselves in a notebook. No script, and no colour that dark paper swallows.
+"""HTML of results in a notebook, without scripts, legible on light and dark backgrounds.
 
-All text is escaped here, and names are isolated: one written from right to left does not turn the arrow beside it.
+All text is escaped here, and names are isolated, so that a name written from right to left does not turn the arrow beside it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from itertools import islice
 
 from ordag.words import harmless, shortened, shown
 
-LONGEST = 40
-"""Letters of a name in a table; the whole name shows when a pointer rests on it."""
+MAX_NAME_LETTERS = 40
+"""Letters of a name in a table; the tooltip has the whole name."""
 
 MOST_ROWS = 30
 """Rows of a table in a notebook."""
@@ -31,32 +31,32 @@ STYLE = """
 
 
 def card(title: str, *parts: str) -> str:
-    """A piece of a notebook under a title; the parts are HTML already, and empty ones are left out."""
+    """Return a titled block of HTML parts; empty parts are left out."""
     head = f"<p><strong>{escape(harmless(title))}</strong></p>"
     return "\n".join([f"<style>{STYLE}</style><div class='ordag'>", head, *filter(None, parts), "</div>"])
 
 
 def isolated(text: str) -> str:
-    """A name that stands alone."""
+    """Return a name, isolated from the writing direction around it."""
     full = shown(text)
-    short = shortened(full, LONGEST)
+    short = shortened(full, MAX_NAME_LETTERS)
     title = f" title='{escape(full)}'" if short != full else ""
     return f"<bdi{title}>{escape(short)}</bdi>"
 
 
 def arrow(source: str, target: str, joint: str = "→") -> str:
-    """Two names and what is between them."""
+    """Return two names with an arrow or another mark between them."""
     return f"{isolated(source)} {joint} {isolated(target)}"
 
 
 def sentence(text: str, kind: str = "") -> str:
-    """A paragraph; kind: "note" for what is beside the point, "warning" for what is not."""
+    """Return a paragraph; kind: "note", "warning" or none."""
     start = f"<p class='{kind}'>" if kind else "<p>"
     return f"{start}{escape(harmless(text))}</p>" if text else ""
 
 
 def figure(picture: str | None) -> str:
-    """SVG on white paper, whatever the notebook's own; wide pictures scroll."""
+    """Return an SVG picture on a white background; wide pictures scroll."""
     return f"<figure>{picture}</figure>" if picture else ""
 
 
@@ -69,9 +69,9 @@ def table(
     where: str = "",
     prose: bool = False,
 ) -> str:
-    """Rows under their titles; nothing where there are none. The first cell of a row is HTML (a name, an arrow), the others are text.
+    """Return a table, or "" without rows. The first cell of a row is HTML (a name, an arrow), the others are text.
 
-    most: rows to write; after them how many more there are (of `total`, where only the first are made), and `where`.
+    most: rows to write; a note below counts the others (of `total`, if `rows` has only the first) and says `where` they are.
     prose: cells are sentences instead of numbers.
     """
     ahead = iter(rows)

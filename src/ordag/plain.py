@@ -1,4 +1,4 @@
-"""Records and columns in, values that JSON can hold out."""
+"""Conversion of records and columns to values that JSON can hold."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """NumPy's numbers and arrays as Python's; numbers that are not there (nan, inf) as None."""
+    """Convert NumPy numbers and arrays to Python values; nan and inf become None."""
     if isinstance(value, float | np.floating):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, np.generic):
@@ -25,7 +25,7 @@ def plain(value: Any) -> Any:
 
 
 def records(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One mapping per row of a table that is given by its columns."""
+    """Return one mapping per row of a table given by its columns."""
     values = {name: plain(column) for name, column in columns.items()}
     return [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
 

@@ -1,4 +1,4 @@
-"""Names, lists and counts in, the words of a sentence out: what every message is made with."""
+"""Words for messages: names that are safe to show, lists, counts, numbers."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from itertools import takewhile
 from os import PathLike
 
 LEFT_TO_RIGHT = "\u200e"
-"""The mark that ends a name written from right to left, so that what follows is not drawn on its other side."""
+"""The mark that ends a name written from right to left, so that the text after it stays in place."""
 
 UNDECODED = re.compile("[\udc80-\udcff]")
-"""What Python makes of a byte of a path that is no UTF-8."""
+"""The characters that stand for bytes of a path that are not UTF-8."""
 
-_JOINERS = ("\u200c", "\u200d")  # between letters of many scripts
+_JOINERS = ("\u200c", "\u200d")  # used between letters in many scripts
 
 
 class News(str):
-    """A few words on how far things are; `share` is how much of this step is done, from 0 to 1, or None where nobody knows."""
+    """A progress message; `share` is the part of this step that is done, from 0 to 1, or None if unknown."""
 
     share: float | None
 
@@ -31,19 +31,19 @@ class News(str):
 
 
 def spelled(path: str | PathLike[str]) -> str:
-    r"""The path as text that can be written anywhere: bytes in it that are no UTF-8 become escapes such as \xf6."""
+    r"""Return the path as text in which bytes that are not UTF-8 are escapes such as \xf6."""
     return UNDECODED.sub(lambda byte: _escape(byte[0]), os.fspath(path))
 
 
 def harmless(text: str) -> str:
-    r"""The text with an escape such as \x1b for every character that would act on a terminal or turn the direction."""
+    r"""Return the text with escapes such as \x1b for characters that control a terminal or the writing direction."""
     if text.isprintable():
         return text
     return "".join(letter if _is_plain(letter) else " " if _is_space(letter) else _escape(letter) for letter in text)
 
 
 def shown(name: str) -> str:
-    """The name as a reader may see it: quoted and escaped where it would not read as one piece of text."""
+    """Return a name that is safe to show: quoted and escaped where it would not read as one piece of text."""
     plain = name.isprintable() or all(map(_is_plain, name))
     line = name if plain and name == name.strip() and name else repr(name)
     leftwards = not line.isascii() and any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in line)
@@ -51,47 +51,47 @@ def shown(name: str) -> str:
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
-    """'a, b and c', every name as it is `shown`; past `most`, how many more there are."""
+    """Return 'a, b and c' of names as they are `shown`; past `most`, the number of the others."""
     return joined([shown(name) for name in names], most)
 
 
 def joined(phrases: list[str], most: int = 8) -> str:
-    """As `listed`, for phrases that are written already."""
+    """Join phrases as `listed` joins names."""
     if len(phrases) > most:
         return f"{', '.join(phrases[:most])} and {len(phrases) - most} more"
     return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
 
 
 def quoted(names: Sequence[str], most: int = 8) -> str:
-    """'a', 'b', every name in quotation marks; past `most`, how many more there are."""
+    """Return the names in quotation marks; past `most`, the number of the others."""
     line = ", ".join(repr(name) for name in names[:most])
     return line if len(names) <= most else f"{line} and {len(names) - most} more"
 
 
-LONGEST_COMPARED = 200
-"""Letters of a name that is compared with others: that takes time by the product of both lengths."""
+MAX_COMPARED_LETTERS = 200
+"""Letters up to which names are compared: the time is proportional to the product of both lengths."""
 
 
 def did_you_mean(name: str | Sequence[str], names: Iterable[str], each: int = 1) -> str:
-    """' Did you mean 'x'?' where some of `names` resemble an unknown name, or several, by up to `each`; else ''."""
-    known = [one for one in names if len(one) <= LONGEST_COMPARED]
-    unknown = [one for one in ([name] if isinstance(name, str) else name) if len(one) <= LONGEST_COMPARED]
+    """Return " Did you mean 'x'?" with up to `each` of `names` that resemble each unknown name; '' without any."""
+    known = [one for one in names if len(one) <= MAX_COMPARED_LETTERS]
+    unknown = [one for one in ([name] if isinstance(name, str) else name) if len(one) <= MAX_COMPARED_LETTERS]
     close = list(dict.fromkeys(match for one in unknown for match in get_close_matches(one, known, n=each)))
     return f" Did you mean {quoted(close)}?" if close else ""
 
 
 def cut(text: str, most: int = 40) -> str:
-    """The text, of which a long one ends in …"""
+    """Return the text, cut to `most` letters and … if it is longer."""
     return text if len(text) <= most else f"{text[:most]}…"
 
 
 def shortened(text: str, most: int = 40) -> str:
-    """The text, of which a long one has … for its middle: names often differ at both ends."""
+    """Return the text with … for the middle of a long one, because names often differ at both ends."""
     return text if len(text) <= most else f"{text[: most // 2]}…{text[len(text) - (most - 1) // 2 :]}"
 
 
 def shortened_apart(texts: Iterable[str], most: int) -> dict[str, str]:
-    """From each text to a short one, as `shortened`; those that would read the same are shortened to what differs in them."""
+    """Map each text to a short one as `shortened` does; texts that would read alike keep the part in which they differ."""
     short = {text: shortened(text, most) for text in texts}
     waiting = [list(short)]
     while waiting:
@@ -108,7 +108,7 @@ def shortened_apart(texts: Iterable[str], most: int) -> dict[str, str]:
 
 
 def _with_what_differs(texts: Sequence[str], most: int) -> list[str]:
-    """The part in which texts differ, amid as much of their ends as there is room for."""
+    """Return the part in which texts differ, with as much of their ends as fits."""
     before = _shared(texts)
     after = _shared([text[before:][::-1] for text in texts])
     one = texts[0]
@@ -127,12 +127,12 @@ def _with_what_differs(texts: Sequence[str], most: int) -> list[str]:
 
 
 def _shared(texts: Sequence[str]) -> int:
-    """How many letters all of them begin with."""
+    """Return the length of the common beginning."""
     return sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*texts, strict=False)))
 
 
 def collinear(name: str, others: Sequence[str]) -> str:
-    """The sentence that refuses a column which others make up."""
+    """Return the sentence that refuses a column that is a combination of others."""
     one = len(others) == 1
     what = (
         f"a copy of {shown(others[0])}, up to shift and scale" if one else f"a linear combination of {listed(others)}"
@@ -141,32 +141,32 @@ def collinear(name: str, others: Sequence[str]) -> str:
 
 
 def counted(count: int, noun: str, nouns: str = "") -> str:
-    """'1 row', '2,000 rows': the number and the noun that goes with it; `nouns` where the plural is no plain s."""
+    """Return '1 row' or '2,000 rows'; `nouns` is the plural if it is irregular."""
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """A number in a table, to so many digits; nothing where there is none."""
+    """Write a number in a table; '' for None and nan."""
     return "" if value is None or value != value else f"{value:.{digits}g}"
 
 
 def probability(value: float | None) -> str:
-    """A probability in a table; nothing where there is none."""
+    """Write a probability in a table; '' for None and nan."""
     return "< 1e-16" if value is not None and value < 1e-16 else number(value, 2)
 
 
 def chance(p_value: float) -> str:
-    """A p-value as part of a sentence: "p = 0.03"."""
+    """Write a p-value in a sentence: "p = 0.03"."""
     return f"p {'' if p_value < 1e-16 else '= '}{probability(p_value)}"
 
 
 def percent(value: float) -> str:
-    """A share in a table, to the nearest percent."""
+    """Write a share in a table, to the nearest percent."""
     return f"{100 * value:.0f} %"
 
 
 def share(value: float) -> str:
-    """A share as part of a sentence; only all is 100 % and only none is 0 %."""
+    """Write a share in a sentence; only all is 100 % and only none is 0 %."""
     nearest = percent(value)
     if nearest == "100 %" and value < 1:
         return "more than 99 %"
@@ -174,13 +174,13 @@ def share(value: float) -> str:
 
 
 def about(value: float) -> str:
-    """A share that is an estimate: "about 5 %", "less than 1 %"."""
+    """Write an estimated share: "about 5 %", "less than 1 %"."""
     said = share(value)
     return said if "than" in said else f"about {said}"
 
 
 def amount(value: float) -> str:
-    """A number of any size as part of a sentence: "1,234", "0.567"."""
+    """Write a number of any size in a sentence: "1,234", "0.567"."""
     return f"{value:,.0f}" if 100 <= abs(value) < 1e6 else f"{value:.3g}"
 
 

@@ -60,7 +60,7 @@ def test_the_papers_own_list():
 
 @pytest.mark.slow
 def test_lines_now_and_then_without_a_terminal(run, monkeypatch):
-    monkeypatch.setattr(module, "PLAIN_SECONDS", -1.0)
+    monkeypatch.setattr(module, "REPORT_SECONDS", -1.0)
     outcome = run("--quick", "--workers", "1")
     assert "squares: 12 of 12 tasks done, about 1 seconds left" in outcome.stderr
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ordag.picture.scene import (
     BLUE,
     INK,
-    LONGEST_NAME,
+    MAX_NAME_LETTERS,
     SMALL,
     VERMILION,
     Stroke,
@@ -52,7 +52,7 @@ def test_pictures_are_well_formed_for_any_names(nodes, seed):
     assert [rect.find(f"{SPACE}title").text for rect in boxes] == [shown(name) for name in nodes]
     written = [word.text for word in scene.words[: len(nodes)]]
     assert written == [labels(nodes)[name] for name in nodes]
-    assert all(len(word) <= LONGEST_NAME for word in written)
+    assert all(len(word) <= MAX_NAME_LETTERS for word in written)
     count = int(adjacency.sum())
     assert len(root.findall(f".//{SPACE}path")) == len(root.findall(f".//{SPACE}polygon")) == count
     assert all(float(word.get("font-size")) >= SMALL for word in root.iter(f"{SPACE}text"))
@@ -121,10 +121,10 @@ def test_a_head_ends_where_the_curve_was_to_end_and_points_the_same_way():
 @pytest.mark.parametrize(
     ("looks", "said", "unsaid"),
     [
-        ({"effect": 0.5}, ["raises"], ["lowers", "near-tie", "paler", "no direction"]),
-        ({"effect": -0.5, "tied": True}, ["lowers", "near-tie"], ["raises", "paler"]),
+        ({"effect": 0.5}, ["raises"], ["lowers", "near a tie", "paler", "no direction"]),
+        ({"effect": -0.5, "tied": True}, ["lowers", "near a tie"], ["raises", "paler"]),
         ({"strength": 0.2}, ["paler"], ["raises", "lowers"]),
-        ({"directed": False}, ["no direction"], ["raises", "near-tie"]),
+        ({"directed": False}, ["no direction"], ["raises", "near a tie"]),
     ],
 )
 def test_the_legend_says_what_occurs_and_nothing_else(looks, said, unsaid):

@@ -1,1 +1,1 @@
-"""Boxes and arrows in, places and curves out; pictures that need no library. Nothing here knows what the boxes stand for."""
+"""Layout and drawing of boxes and arrows, without a plotting library and independent of what the boxes stand for."""

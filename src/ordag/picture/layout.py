@@ -1,8 +1,8 @@
-"""Arrows in, coordinates out: layers from causes down to effects, few crossings, and no edge through a box.
+"""Layered graph layout by the method of Sugiyama, Tagawa & Toda (1981): causes above effects, few crossings.
 
-Sugiyama, Tagawa & Toda's (1981) method, for every connected part by itself. A box's layer is the longest way to it; an edge over several
-layers has a point on each, which takes a place among the boxes. Between two layers an edge is a curve that begins and ends upright, so it
-stays between them, and through a layer it runs upright in its own place: that is why it meets no box but its own two.
+Connected parts are laid out one by one. The layer of a box is the longest path to it. An edge over several layers has a point on each,
+which takes a place among the boxes. Between two layers an edge is a curve with vertical ends, so it stays between them, and it crosses a
+layer vertically in its own place: therefore it meets no box but its own two.
 """
 
 from __future__ import annotations
@@ -20,26 +20,27 @@ Point = tuple[float, float]
 Edge = tuple[int, int]
 
 HEIGHT = 32.0
-"""Of a box. All lengths are CSS pixels, 96 to the inch."""
+"""Height of a box. All lengths are CSS pixels, 96 to the inch."""
 
 MARGIN, APART, BETWEEN, STRAND = 16.0, 26.0, 46.0, 13.0
-"""Around the picture; from box to box; from layer to layer; from an edge that passes to the next."""
+"""Distances: around the picture; between boxes; between layers; between edges that cross a layer."""
 
 PORT = 8.0
-"""From one edge to the next where they leave or enter a box, at least."""
+"""Least distance between edges where they meet a box."""
 
-WIDE = 1.7
-"""Boxes in a layer at most, in square roots of the number of boxes: a layer with more goes on in the next."""
+LAYER_FACTOR = 1.7
+"""Most boxes in a layer, in square roots of the number of boxes; a fuller layer continues in the next."""
 
 SWEEPS = 24
+"""Sweeps over the layers that reduce crossings."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where boxes and edges go.
+    """Positions of boxes and edges.
 
-    places, sizes: centre, and width and height, of every box. routes: the points that each edge (source, target) passes, from centre to
-    centre. curves: the same from the rim of one box to that of the other, as cubic Bézier pieces: a start, then three points per piece.
+    places, sizes: centre, and width and height, of every box. routes: the points of each edge (source, target) from centre to centre.
+    curves: each edge from rim to rim as cubic Bézier pieces: a start, then three points per piece.
     """
 
     places: list[Point]
@@ -51,7 +52,7 @@ class Layout:
 
 
 def sequence(adjacency: Mask, order: Sequence[int] | None = None) -> list[int]:
-    """Causes before effects along the arrows, else as `order` or the columns stand; a cycle is broken at the first of its members."""
+    """Return the nodes with causes before effects, else by `order` or column; a cycle is broken at its first node."""
     arrows = adjacency & ~adjacency.T
     rank = list(order) if order is not None else list(range(len(adjacency)))
     parents = {node: {int(i) for i in arrows[:, node].nonzero()[0]} for node in rank}
@@ -67,9 +68,9 @@ def sequence(adjacency: Mask, order: Sequence[int] | None = None) -> list[int]:
 
 
 def layered(adjacency: Mask, order: Sequence[int] | None = None, widths: Sequence[float] | None = None) -> Layout:
-    """Places for boxes of these widths; an undirected edge is laid out from the earlier box to the later one.
+    """Lay out boxes of these widths; an undirected edge runs from the earlier box to the later one.
 
-    Parts that no edge connects stand side by side, the largest first, and boxes without edges in rows below.
+    Unconnected parts stand side by side, the largest first, with isolated boxes in rows below.
     """
     p = len(adjacency)
     line = sequence(adjacency, order)
@@ -110,7 +111,7 @@ def layered(adjacency: Mask, order: Sequence[int] | None = None, widths: Sequenc
 
 
 def _connected(line: list[int], edges: list[Edge]) -> list[set[int]]:
-    """The sets of boxes that edges connect, by their first members."""
+    """Return the connected sets of boxes, by their first members."""
     part = {node: {node} for node in line}
     for a, b in edges:
         if part[a] is not part[b]:
@@ -134,7 +135,7 @@ def _shelves(parts: list[_Part], room: float) -> list[list[_Part]]:
 
 
 class _Part:
-    """One connected part: layers, places within them, and the points of edges that pass."""
+    """One connected part: its layers, the positions in them, and the points of long edges."""
 
     def __init__(self, nodes: set[int], edges: list[Edge], rank: dict[int, int], wide: Sequence[float]) -> None:
         self.nodes = sorted(nodes, key=rank.__getitem__)
@@ -156,12 +157,12 @@ class _Part:
         self.height = self.y[-1] + HEIGHT / 2
 
     def _layers(self) -> dict[int, int]:
-        """The longest way to every node, with at most so many in a layer; then causes of one thing come down to just above it."""
+        """Return the layer of every node: its longest path, in layers of limited size; then move causes down towards their effects."""
         into, out = defaultdict(list), defaultdict(list)
         for a, b in self.edges:
             into[b].append(a)
             out[a].append(b)
-        most = max(5, round(WIDE * math.sqrt(len(self.nodes))))
+        most = max(5, round(LAYER_FACTOR * math.sqrt(len(self.nodes))))
         layer: dict[int, int] = {}
         count: dict[int, int] = defaultdict(int)
         for node in self.nodes:
@@ -179,7 +180,7 @@ class _Part:
         return {node: used[k] for node, k in layer.items()}
 
     def _lay_chains(self) -> None:
-        """A point on every layer between the ends of an edge; points have negative numbers."""
+        """Put a point, with a negative number, on every layer between the ends of an edge."""
         point = 0
         for a, b in self.edges:
             chain = [a]
@@ -194,9 +195,9 @@ class _Part:
                 self.above[next_one].append(one)
 
     def _cross_less(self) -> None:
-        """Sweeps down and up sort each layer by the mean place of the neighbours; then neighbours change places where that helps.
+        """Reduce crossings: sweeps sort each layer by the mean position of the neighbours, then adjacent nodes are exchanged.
 
-        Two beginnings, the order and its mirror image; the one with fewer crossings stays.
+        Starts from the order and from its mirror image, and keeps the result with fewer crossings.
         """
         best, fewest = self.rows, math.inf
         for rows in (self.rows, [row[::-1] for row in self.rows]):
@@ -247,7 +248,7 @@ class _Part:
         return total
 
     def _across(self) -> dict[int, float]:
-        """Near the neighbours in the layers beside, in the order of the layer and far enough apart; long edges as straight as can be."""
+        """Return x positions near the neighbours, in the order of the layer and far enough apart, with long edges straight."""
         x: dict[int, float] = {}
         for row in self.rows:
             spot = 0.0
@@ -272,7 +273,7 @@ class _Part:
         return {node: spot - least for node, spot in x.items()}
 
     def _straighten(self, x: dict[int, float]) -> None:
-        """Every long edge gets one place on all layers that it passes, if one is free on all of them."""
+        """Give every long edge one x position on all layers that it crosses, where one is free."""
         neighbours: dict[int, tuple[int | None, int | None]] = {}
         for row in self.rows:
             around = [None, *row, None]
@@ -295,7 +296,7 @@ class _Part:
         return self.half[a] + self.half[b] + gap
 
     def _down(self) -> list[float]:
-        """The middle of every layer; layers are farther apart where an edge has far to go between them."""
+        """Return the middle of every layer; layers are further apart where an edge between them is long."""
         y = [HEIGHT / 2]
         for row in self.rows[:-1]:
             reach = max((abs(self.x[node] - self.x[other]) for node in row for other in self.below[node]), default=0.0)
@@ -303,7 +304,7 @@ class _Part:
         return y
 
     def drawn(self) -> dict[Edge, tuple[list[Point], list[Point]]]:
-        """Every edge as the points that it passes, and as a curve; edges of one box leave and enter it side by side."""
+        """Return every edge as points and as a curve; edges of one box leave and enter it side by side."""
         port: dict[tuple[int, int], float] = {}
         for node in self.nodes:
             for near in (self.above[node], self.below[node]):
@@ -325,13 +326,13 @@ class _Part:
 
 
 def _upright(start: Point, end: Point) -> list[Point]:
-    """A cubic Bézier piece that leaves and arrives upright."""
+    """Return a cubic Bézier piece with vertical ends."""
     middle = (start[1] + end[1]) / 2
     return [start, (start[0], middle), (end[0], middle), end]
 
 
 def _pull(a: int, b: int) -> float:
-    """How much an edge is to be straight: most between two points of a long one."""
+    """Return how strongly an edge is straightened: most between two points of a long edge."""
     return 8.0 if a < 0 and b < 0 else 2.0 if a < 0 or b < 0 else 1.0
 
 
@@ -340,7 +341,7 @@ def _mean(values: Sequence[float], otherwise: float) -> float:
 
 
 def _kept_apart(wanted: Sequence[float], weight: Sequence[float], gaps: Iterable[float]) -> list[float]:
-    """The places in this order, `gaps` apart at least, that are nearest to the wanted ones: isotonic regression by pooling."""
+    """Return the positions nearest to the wanted ones that are in order and `gaps` apart: isotonic regression by pooling."""
     shift, total = [], 0.0
     for gap in gaps:
         total += gap

@@ -1,6 +1,6 @@
-"""`Scene`: boxes, curves and words with their places, colours and widths; and the scene of a graph. Painters only carry it over.
+"""`Scene`: boxes, curves and words with positions, colours and widths, for SVG and matplotlib alike; and the scene of a graph.
 
-Colours are those of Okabe and Ito, told apart with any kind of colour vision. In grey, what lowers has an open head.
+Colours are those of Okabe and Ito, which all kinds of colour vision tell apart. In grey, an arrow with a negative weight has an open head.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ BLUE, VERMILION, INK, GREY, PAPER = "#0072B2", "#D55E00", "#1b2733", "#5b6773", 
 FILL, RIM = "#f3f6fa", "#33475b"
 
 NAME, SMALL = 13.0, 12.0
-"""Sizes of letters in pixels; nothing is smaller than the second."""
+"""Font sizes in pixels; nothing is smaller than the second."""
 
-LONGEST_NAME = 18
-"""Letters of a name that a picture has room for."""
+MAX_NAME_LETTERS = 18
+"""Letters of a name in a box."""
 
 UNSURE = 0.5
-"""The strength of an edge below which it is called unsure."""
+"""The strength of an edge below which the legend explains pale edges."""
 
 Anchor = Literal["start", "middle", "end"]
 
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle; `title` is shown when a pointer rests on it."""
+    """A rectangle; `title` is its tooltip."""
 
     x: float
     y: float
@@ -70,7 +70,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Word:
-    """A line of text, its middle at the height y; `turned` reads upwards from there."""
+    """A line of text, centred at the height y; `turned` text reads upwards."""
 
     x: float
     y: float
@@ -85,7 +85,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything to paint, in this order: areas, curves, boxes, words. Lengths are CSS pixels, y goes down."""
+    """A picture, painted in this order: areas, curves, boxes, words. Lengths are CSS pixels, y points down."""
 
     width: float
     height: float
@@ -98,9 +98,9 @@ class Scene:
 
 @dataclass(frozen=True)
 class Stroke:
-    """An edge to draw, by column numbers. effect: the standardised weight, nan if not known. strength: from 0 to 1, how sure it is.
+    """An edge to draw, by column numbers. effect: the standardised weight, nan if unknown. strength: how sure it is, from 0 to 1.
 
-    tied: whether its direction rests on a near-tie. directed: False for a line. faded: only there to show where others lead.
+    tied: whether its direction rests on a near-tie. directed: False for a line. faded: drawn as background.
     """
 
     source: int
@@ -114,7 +114,7 @@ class Stroke:
 
 
 def text_width(text: str, size: float = NAME) -> float:
-    """About how wide a line is in a sans-serif font that runs wide."""
+    """Return the approximate width of a line in a wide sans-serif font."""
     return size * sum(map(_letter_width, text))
 
 
@@ -131,19 +131,19 @@ def _letter_width(letter: str) -> float:
 
 
 def labels(names: Iterable[str]) -> dict[str, str]:
-    """From each name to what there is room for on a box: names of one picture that differ stay apart."""
+    """Map each name to its label in a box; labels of different names differ."""
     written = {name: shown(name) for name in names}
-    short = shortened_apart(written.values(), LONGEST_NAME)
+    short = shortened_apart(written.values(), MAX_NAME_LETTERS)
     return {name: short[text] for name, text in written.items()}
 
 
 def box_width(label: str) -> float:
-    """Of the box of a variable that is written so."""
+    """Return the width of the box for a label."""
     return max(44.0, math.ceil(text_width(label) + 22.0))
 
 
 def place(names: Sequence[str], adjacency: Mask, order: Sequence[int] | None = None) -> Layout:
-    """A layout with boxes for these names."""
+    """Lay out boxes for these names."""
     short = labels(names)
     return layered(adjacency, order, [box_width(short[name]) for name in names])
 
@@ -155,7 +155,7 @@ def graph_scene(
     legend: bool = True,
     numbers: Sequence[str] = (),
 ) -> Scene:
-    """Boxes with names, and an arrow or line per stroke; `numbers` are written on the strokes, where there are any."""
+    """Draw a box per name, and an arrow or line per stroke with its number, if any."""
     curves = [stroke_curve(stroke, layout.curves[stroke.source, stroke.target]) for stroke in strokes]
     boxes, words, short = [], [], labels(names)
     for name, (x, y), (width, height) in zip(names, layout.places, layout.sizes, strict=True):
@@ -172,7 +172,7 @@ def graph_scene(
 
 
 def written_on(curves: Sequence[Curve], texts: Sequence[str], boxes: Sequence[Box]) -> list[tuple[Box, Word]]:
-    """Texts on paper of their own on curves, as near to the middle as they meet no box and no other text."""
+    """Place texts on curves, as near to the middle as they overlap no box and no other text."""
     found: list[tuple[Box, Word]] = []
     for curve, text in zip(curves, texts, strict=False):
         if not text:
@@ -190,7 +190,7 @@ def written_on(curves: Sequence[Curve], texts: Sequence[str], boxes: Sequence[Bo
 
 
 def _point(points: Sequence[Point], share: float) -> Point:
-    """Where so much of a curve's pieces is behind."""
+    """Return the point after this share of a curve's pieces."""
     pieces = (len(points) - 1) // 3
     k = min(int(share * pieces), pieces - 1)
     t = share * pieces - k
@@ -207,7 +207,7 @@ def _overlap(a: Box, b: Box) -> bool:
 def name_box(
     name: str, label: str, x: float, y: float, width: float, height: float, faded: bool = False
 ) -> tuple[Box, Word]:
-    """The rounded box of a variable around (x, y), and its name as there is room for it."""
+    """Return the rounded box of a variable around (x, y), and its label."""
     full = shown(name)
     rim, ink = ("#a9b4c0", GREY) if faded else (RIM, INK)
     box = Box(x - width / 2, y - height / 2, width, height, PAPER if faded else FILL, rim, 8.0, 1.2, title=full)
@@ -215,7 +215,7 @@ def name_box(
 
 
 def stroke_curve(stroke: Stroke, points: Sequence[Point]) -> Curve:
-    """The look of an edge: width by size, colour and head by sign, pale where unsure, dashed where the direction rests on a near-tie."""
+    """Return an edge: width by size, colour and head by sign, opacity by strength, dashed where the direction is near a tie."""
     size = 0.0 if math.isnan(stroke.effect) else abs(stroke.effect)
     thickness = 1.6 if math.isnan(stroke.effect) else 1.3 + 3.2 * min(1.0, size)
     colour = INK if math.isnan(stroke.effect) else VERMILION if stroke.effect < 0 else BLUE
@@ -236,33 +236,33 @@ def stroke_curve(stroke: Stroke, points: Sequence[Point]) -> Curve:
 
 
 Sample = tuple[Callable[[float, float], Curve], str]
-"""What draws a sample from a left end and a height, and the words beside it."""
+"""A function that draws a sample from its left end and height, and the words beside it."""
 
 SAMPLE = 34.0
 
 
 def stroke_samples(strokes: Sequence[Stroke]) -> list[Sample]:
-    """The kinds of edges that occur, in words."""
+    """Return legend entries for the kinds of edges that occur."""
     solid = [stroke for stroke in strokes if not stroke.faded]
     kinds: list[tuple[bool, Stroke, str]] = [
         (any(one.effect > 0 for one in solid), Stroke(0, 1, effect=0.4), "raises its effect"),
         (any(one.effect < 0 for one in solid), Stroke(0, 1, effect=-0.4), "lowers its effect (open head)"),
-        (any(one.tied and one.directed for one in solid), Stroke(0, 1, tied=True), "direction rests on a near-tie"),
-        (any(one.strength < UNSURE for one in solid), Stroke(0, 1, strength=0.1), "the paler, the weaker the evidence"),
+        (any(one.tied and one.directed for one in solid), Stroke(0, 1, tied=True), "direction near a tie"),
+        (any(one.strength < UNSURE for one in solid), Stroke(0, 1, strength=0.1), "paler: weaker evidence"),
         (any(not one.directed for one in solid), Stroke(0, 1, directed=False), "no direction found"),
-        (any(one.faded for one in strokes), Stroke(0, 1, faded=True), "an edge farther off"),
+        (any(one.faded for one in strokes), Stroke(0, 1, faded=True), "an edge further away"),
     ]
     samples: list[Sample] = [(_sample(stroke), words) for there, stroke, words in kinds if there]
     sizes = {round(min(1.0, abs(one.effect)), 1) for one in solid if not math.isnan(one.effect)}
     if len(sizes) > 1:
-        samples.append((_wedge, "the wider, the larger in standard deviations"))
+        samples.append((_wedge, "wider: larger in standard deviations"))
     return samples
 
 
 def _sample(stroke: Stroke) -> Callable[[float, float], Curve]:
     def at(x: float, y: float) -> Curve:
         upright = stroke_curve(stroke, [(0.0, 0.0), (0.0, 1.0), (0.0, SAMPLE - 1.0), (0.0, SAMPLE)])
-        # Lying down: along becomes x, across becomes y.
+        # horizontal: along becomes x, across becomes y
         turn = [(x + along, y + across) for across, along in upright.points]
         return replace(upright, points=turn, head=[(x + along, y + across) for across, along in upright.head])
 
@@ -274,7 +274,7 @@ def _wedge(x: float, y: float) -> Curve:
 
 
 def with_legend(scene: Scene, samples: Sequence[Sample]) -> Scene:
-    """The scene with samples and words below, in as many lines as it takes."""
+    """Return the scene with a legend below, in as many lines as needed."""
     if not samples:
         return scene
     widths = [SAMPLE + 8.0 + text_width(words, SMALL) for _, words in samples]
@@ -296,7 +296,7 @@ def with_legend(scene: Scene, samples: Sequence[Sample]) -> Scene:
 
 
 def moved(scene: Scene, across: float, down: float) -> Scene:
-    """Everything so much farther to the right and down, on paper so much larger."""
+    """Return the scene shifted right and down, on a picture that is larger by as much."""
 
     def there(points: Sequence[Point]) -> list[Point]:
         return [(x + across, y + down) for x, y in points]

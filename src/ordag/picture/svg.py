@@ -1,4 +1,4 @@
-"""A Scene in, SVG out. Names are text and nothing else: `shown` leaves no character that XML forbids, and all text is escaped."""
+"""SVG of a scene. `shown` removes the characters that XML forbids from names, and all text is escaped here."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ordag.picture.layout import Point
 from ordag.picture.scene import PAPER, Area, Box, Curve, Scene, Stroke, Word, graph_scene, place
 
 MOST_DRAWN = 60
-"""Boxes in a picture that nobody has asked for."""
+"""Boxes up to which a graph is drawn in a notebook."""
 
 
 def graph_svg(
     names: Sequence[str], matrix: Callable[[], Mask], strokes: Callable[[], Sequence[Stroke]] | None = None
 ) -> str | None:
-    """A graph by itself, with these looks of its edges or plain ones; None for one with too many boxes to show unasked.
+    """Return the SVG of a graph with these strokes or plain ones; None for a graph too large for a notebook.
 
-    matrix: gives the adjacency, and is asked only where there is something to draw.
+    matrix: returns the adjacency; called only if the graph is drawn.
     """
     if len(names) > MOST_DRAWN:
         return None
@@ -29,7 +29,7 @@ def graph_svg(
 
 
 def svg(scene: Scene) -> str:
-    """A picture that stands alone and can stand in a page: white paper, letters of the reader's sans-serif font, no script."""
+    """Return a picture for a file or a page: white background, the reader's sans-serif font, no script."""
     width, height = round(scene.width), round(scene.height)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
