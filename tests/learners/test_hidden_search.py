@@ -10,7 +10,7 @@ from oracles import hidden as oracle
 
 import ordag
 from ordag.learners.pooled.hidden_fit import fit_hidden
-from ordag.learners.pooled.hidden_search import SCREENED, HiddenSearch, near_cliques
+from ordag.learners.pooled.hidden_search import SCREENED, HiddenModel, HiddenSearch, _with_one_more, near_cliques
 
 
 def rows_with_hidden(p, n, seed, sets, degree=1.5, effects=(0.8, 1.5)):
@@ -129,6 +129,28 @@ def test_hidden_causes_are_found_at_their_place():
     sets = [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
     found = places(ordag.learn(rows_with_hidden(12, 1000, 0, sets), draws=0))
     assert all(any(len({*behind} & one) >= 4 for one in found) for behind in sets)
+
+
+@pytest.mark.slow
+def test_two_are_found_behind_variables_that_cause_each_other():
+    rng = np.random.default_rng([24, 1])
+    B = np.zeros((8, 8))
+    B[0, 1] = B[4, 5] = B[2, 6] = 0.8
+    E = rng.standard_normal((1000, 8))
+    sets = [[0, 1, 2, 3], [4, 5, 6, 7]]
+    for one in sets:
+        E[:, one] += np.outer(rng.standard_normal(1000), [0.9, -0.8, 1.0, 0.7])
+    found = places(ordag.learn(E @ np.linalg.inv(np.eye(8) - B), draws=0))
+    assert all(any(len({*behind} & one) >= 3 for one in found) for behind in sets), found
+
+
+def test_arrows_that_gave_way_come_back_one_at_a_time():
+    arrows = graph_of([(0, 1), (0, 2), (1, 2), (3, 0)], 4)
+    A = np.zeros((5, 5), dtype=bool)
+    A[4, :3] = A[0, 1] = A[3, 0] = True
+    start = HiddenModel(0.0, A, (4, 3, 0, 1, 2), np.eye(5), np.zeros(5))
+    more = [one & ~A[:4, :4] for one in _with_one_more(start, arrows)]
+    assert [np.argwhere(one).tolist() for one in more] == [[[0, 2]], [[1, 2]]]
 
 
 @pytest.mark.slow
