@@ -132,16 +132,21 @@ def test_hidden_causes_are_found_at_their_place():
 
 
 @pytest.mark.slow
-def test_two_are_found_behind_variables_that_cause_each_other():
-    rng = np.random.default_rng([24, 1])
-    B = np.zeros((8, 8))
-    B[0, 1] = B[4, 5] = B[2, 6] = 0.8
-    E = rng.standard_normal((1000, 8))
-    sets = [[0, 1, 2, 3], [4, 5, 6, 7]]
-    for one in sets:
-        E[:, one] += np.outer(rng.standard_normal(1000), [0.9, -0.8, 1.0, 0.7])
-    found = places(ordag.learn(E @ np.linalg.inv(np.eye(8) - B), draws=0))
+def test_two_with_a_variable_in_common_are_found_behind_four_each():
+    sets = [[0, 1, 2, 3], [3, 4, 5, 6]]
+    found = places(ordag.learn(rows_with_hidden(8, 1000, 8, sets, 2.0, (0.5, 1.0)), draws=0))
     assert all(any(len({*behind} & one) >= 3 for one in found) for behind in sets), found
+
+
+@pytest.mark.parametrize(
+    ("changes", "causes"),
+    [([3.0, -5.0, 1.0], 2), ([3.0, -2.0, 1.0], 0), ([9.0, -20.0], 0), ([-1.0, -0.5, 0.0], 2), ([-1.0, 3.0, -9.0], 1)],
+)
+def test_a_first_one_that_raises_the_score_stays_only_if_a_second_makes_up_for_it(monkeypatch, changes, causes):
+    result, search = search_of(rows_with_hidden(6, 100, 0, []))
+    left = iter(changes)
+    monkeypatch.setattr(search, "_one_more", lambda model: model._replace(score=model.score + next(left)))
+    assert len(search.models(result.best)) == causes + 1
 
 
 def test_arrows_that_gave_way_come_back_one_at_a_time():
