@@ -10,7 +10,7 @@ from oracles import hidden as oracle
 
 import ordag
 from ordag.learners.pooled.hidden_fit import fit_hidden
-from ordag.learners.pooled.hidden_search import SCREENED, HiddenSearch, near_cliques
+from ordag.learners.pooled.hidden_search import SCREENED, HiddenModel, HiddenSearch, _with_one_more, near_cliques
 
 
 def rows_with_hidden(p, n, seed, sets, degree=1.5, effects=(0.8, 1.5)):
@@ -129,6 +129,33 @@ def test_hidden_causes_are_found_at_their_place():
     sets = [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
     found = places(ordag.learn(rows_with_hidden(12, 1000, 0, sets), draws=0))
     assert all(any(len({*behind} & one) >= 4 for one in found) for behind in sets)
+
+
+@pytest.mark.slow
+def test_two_with_a_variable_in_common_are_found_behind_four_each():
+    sets = [[0, 1, 2, 3], [3, 4, 5, 6]]
+    found = places(ordag.learn(rows_with_hidden(8, 1000, 8, sets, 2.0, (0.5, 1.0)), draws=0))
+    assert all(any(len({*behind} & one) >= 3 for one in found) for behind in sets), found
+
+
+@pytest.mark.parametrize(
+    ("changes", "causes"),
+    [([3.0, -5.0, 1.0], 2), ([3.0, -2.0, 1.0], 0), ([9.0, -20.0], 0), ([-1.0, -0.5, 0.0], 2), ([-1.0, 3.0, -9.0], 1)],
+)
+def test_a_first_one_that_raises_the_score_stays_only_if_a_second_makes_up_for_it(monkeypatch, changes, causes):
+    result, search = search_of(rows_with_hidden(6, 100, 0, []))
+    left = iter(changes)
+    monkeypatch.setattr(search, "_one_more", lambda model: model._replace(score=model.score + next(left)))
+    assert len(search.models(result.best)) == causes + 1
+
+
+def test_arrows_that_gave_way_come_back_one_at_a_time():
+    arrows = graph_of([(0, 1), (0, 2), (1, 2), (3, 0)], 4)
+    A = np.zeros((5, 5), dtype=bool)
+    A[4, :3] = A[0, 1] = A[3, 0] = True
+    start = HiddenModel(0.0, A, (4, 3, 0, 1, 2), np.eye(5), np.zeros(5))
+    more = [one & ~A[:4, :4] for one in _with_one_more(start, arrows)]
+    assert [np.argwhere(one).tolist() for one in more] == [[[0, 2]], [[1, 2]]]
 
 
 @pytest.mark.slow

@@ -1,10 +1,11 @@
 r"""Find hidden common causes by place: where do the arrows among some variables give way to one hidden cause of all of them?
 
 A hidden cause of m variables leaves nearly all m(m − 1)/2 pairs of them joined in the best graph, where m numbers would do. So a
-hidden cause is tried in front of every near-clique of the graph, in place of the arrows within it. Its loadings are fitted
-(`hidden_fit`), and the search over orders goes on with it (structural EM, Friedman 1997), at a high price of edges first, because many
-more arrows than those within the clique have come from it. Then variables join or leave those behind it while that lowers the score. The
-next hidden cause is looked for in the graph that remains.
+hidden cause is tried in front of every near-clique of the graph, in place of the arrows within it, and in place of all but one or two of
+them: the variables can cause each other as well, and an arrow that has given way is seldom found again, because the hidden cause has been
+fitted without it. Its loadings are fitted (`hidden_fit`), and the search over orders goes on with it (structural EM, Friedman 1997), at a
+high price of edges first, because many more arrows than those within the clique have come from it. Then variables join or leave those
+behind it while that lowers the score. The next hidden cause is looked for in the graph that remains.
 
 The score is the pooled score of the arrows, with $\tfrac n2(\log\det\Sigma + \operatorname{tr}\Sigma^{-1}C - p)$ in place of the sum of
 the $v_j$, and for each hidden cause of m of the p variables $m \tfrac{\log n}2 + \log p + \log\tbinom pm$: any m, and any m variables,
@@ -14,8 +15,9 @@ are as probable before.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from heapq import nsmallest
 from importlib import import_module
 from operator import attrgetter
 from typing import NamedTuple
@@ -30,14 +32,17 @@ from ordag.knowledge.masks import Constraints
 from ordag.learners.order_search.engine import Optimum, OrderSearch
 from ordag.learners.pooled.score import Local, PooledScore
 
-LEAST_GAIN = 1.0
-"""By how much each hidden cause lowers the score at least."""
+AHEAD = 8.0
+"""By how much the first hidden cause may raise the score if a second one makes up for it."""
 
 FIRST_PRICES = (2.0, 1.4)
 """Factors on the price of edges in the first searches with a hidden cause."""
 
-SCREENED, CLIMBED, VARIED = 300, 10, 3
-"""Near-cliques that are tried at most, those that are searched on from, and those whose variables are changed."""
+SCREENED, CLIMBED = 300, 10
+"""Near-cliques that are tried at most, and starts that are searched on from."""
+
+KEPT = 2
+"""Arrows within a near-clique that may stay beside the hidden cause to begin with, at most."""
 
 CHANGES = 200
 """Changes of them that are searched on from, over the number of variables, and four at least: a second at 60 variables."""
@@ -100,35 +105,48 @@ class HiddenSearch:
         return is_compiled(self._fit)
 
     def models(self, best: Optimum) -> list[HiddenModel]:
-        """Return the best graph, and with one hidden cause after the other what each of them makes of it."""
+        """Return the best graph, and with one hidden cause after the other what each of them makes of it.
+
+        The first one alone may raise the score a little, because it has to account for what a second one does as well.
+        """
         found = [HiddenModel(best.score, best.adjacency(), best.order, self.C, best.v)]
         while self._left > 0:
             better = self._one_more(found[-1])
-            if better is None or better.score > found[-1].score - LEAST_GAIN:
+            most = found[-1].score + (AHEAD if len(found) == 1 else -WORTHWHILE)
+            if better is None or better.score > most:
                 break
             found.append(better)
-        return found
+        return found if found[-1].score < found[0].score - WORTHWHILE else found[:1]
 
     def _one_more(self, model: HiddenModel) -> HiddenModel | None:
         """The best model with one more hidden cause; None where no variables are joined closely enough."""
         p = self.p
         A = model.adjacency[:p, :p]
         sets = near_cliques((A | A.T) & np.outer(self._caused, self._caused))
-        starts = sorted((self._placed(model, one) for one in sets), key=_by_score)
-        climbed = sorted((self._climb(one) for one in starts[:CLIMBED]), key=_by_score, reverse=True)
-        places = {one.adjacency[-1].tobytes(): one for one in climbed}.values()
-        varied = (self._varied(one) for one in sorted(places, key=_by_score)[:VARIED])
-        return min(varied, key=_by_score, default=None)
+        starts = latest = nsmallest(CLIMBED, (self._placed(model, one) for one in sets), key=_by_score)
+        for _ in range(KEPT):
+            kept = (
+                self._placed(model, one.adjacency[-1].nonzero()[0], more)
+                for one in latest
+                for more in _with_one_more(one, A)
+            )
+            latest = nsmallest(CLIMBED, kept, key=_by_score)
+            starts = starts + latest
+        best = min((self._climb(one) for one in starts), key=_by_score, default=None)
+        return None if best is None else self._varied(best)
 
-    def _placed(self, model: HiddenModel, behind: Sequence[int]) -> HiddenModel:
-        """Put a new hidden cause in front of some variables, in place of the arrows within them.
+    def _placed(self, model: HiddenModel, behind: Sequence[int], kept: Mask | None = None) -> HiddenModel:
+        """Put a new hidden cause in front of some variables, in place of the arrows within them but those to be kept.
 
         It begins as the first principal component of what their other parents leave of them.
         """
         q, s = len(model.M), np.asarray(behind)
         A = np.zeros((q + 1, q + 1), dtype=bool)
         A[:q, :q] = model.adjacency
-        A[np.ix_(s, s)] = False if self.known is None else self.known.required[np.ix_(s, s)]
+        within = np.ix_(s, s)
+        A[within] = False if kept is None else kept[within]
+        if self.known is not None:
+            A[within] |= self.known.required[within]
         A[q, s] = True
         W = np.zeros((q, len(s)))
         for k, j in enumerate(s):
@@ -221,11 +239,23 @@ class HiddenSearch:
                 adjacency=A[:last, :last], M=model.M[:last, :last], order=tuple(k for k in model.order if k != last)
             )
             sets = [sorted({*behind} ^ {x}) for x in sorted(near)]
-            starts = sorted((self._placed(without, one) for one in sets if len(one) > 2), key=_by_score)
-            best = min((self._climb(one) for one in starts[: max(CHANGES // p, 4)]), key=_by_score, default=model)
+            kept = A[:p, :p] & np.outer(A[last, :p], A[last, :p])
+            placed = (self._placed(without, one, kept) for one in sets if len(one) > 2)
+            starts = nsmallest(max(CHANGES // p, 4), placed, key=_by_score)
+            best = min((self._climb(one) for one in starts), key=_by_score, default=model)
             if best.score > model.score - WORTHWHILE:
                 return model
             model = best
+
+
+def _with_one_more(start: HiddenModel, arrows: Mask) -> Iterator[Mask]:
+    """The arrows among the variables behind the last hidden cause of a start, with one more of those that gave way to it."""
+    p = len(arrows)
+    behind, now = start.adjacency[-1, :p], start.adjacency[:p, :p]
+    for i, j in np.argwhere(arrows & ~now & np.outer(behind, behind)):
+        more = now.copy()
+        more[i, j] = True
+        yield more
 
 
 def near_cliques(joined: Mask) -> list[tuple[int, ...]]:
