@@ -18,7 +18,7 @@ import numpy as np
 from ordag.arrays import Array
 
 PEERS_PYTHON = Path(__file__).parents[2] / ".venv-peers" / "bin" / "python"  # that of `make peers`
-LIMIT = 20  # seconds of CPU time per table
+LIMIT = 10  # seconds of CPU time per table
 LOADING = 300.0  # seconds that a package may take to load, which no call is charged for
 SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 

@@ -34,5 +34,5 @@ def test_a_line_has_a_figure_for_every_column(monkeypatch):
     name, number, *figures = search.measure(SMALL, 2)
     assert name == "p = 6, degree 3, n = 200, weights 0.5–1, random units × 5"
     assert number == "2"
-    assert figures[2:3] + figures[4:] == ["–"] * 4
+    assert figures[2:3] + figures[4:] == ["–"] * 5
     assert all(float(figures[k]) >= 0.0 for k in (0, 1, 3))
