@@ -63,6 +63,7 @@ def section(lines: list[list[str]]) -> str:
 
 Erdős–Rényi graphs of degree 3, weights 0.5–2 of random sign, 2p rows and 500 at the least. Wrong entries of the adjacency over the
 number of true edges, and CPU time of `learn` from the moments (all threads together; `draws=0`), with the method that `auto` chooses.
-GB: the most memory that the process had, with the table that the moments were made from.
+GB: the most memory that the process had, with the table that the moments were made from. Beyond {POOLED_UP_TO:,} variables `auto` takes
+cvs, which orders by variance: that is right where error variances are equal, and a step for the worse where they are not.
 
 {table(head, lines)}"""

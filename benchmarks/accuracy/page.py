@@ -79,7 +79,7 @@ def write(results: Path, networks: Path | None, packages: str = "") -> None:
         raise SystemExit(f"nothing is stored in {results}: run `python -m benchmarks accuracy` first.")
     usual = [cell for cell in CELLS if cell.kind != BROKEN]
     final, think = ([cell for cell in usual if cell.half == half] for half in ("final", "think"))
-    halves = {"final half": final, "think half, used for choices": think}
+    halves = {"final half": final, "think half": think}
     picture.draw(summary, halves, DOCS / "figures" / "accuracy.png")
     arrows = {cell.name: _true_arrows(cell, networks) for cell in CELLS}
     subject = SUBJECT if SUBJECT in summary.methods else summary.methods[0]
@@ -91,6 +91,7 @@ def write(results: Path, networks: Path | None, packages: str = "") -> None:
         "## All cells in one picture\n\n![Distances in all cells](figures/accuracy.png)\n\nOne row per cell, one mark per method. The "
         "best method of the cell is at 1, and a mark at 2 is about twice as far from the true graph. Filled marks are Ordag's. Methods "
         "that ran out of time are not shown.\n",
+        _sizes((DOCS / "benchmarks.md").read_text(encoding="utf-8")),
         TABLES,
         _tables_per_cell(summary, packages),
         "## Final half\n\n" + _scores(summary, final, arrows),
@@ -105,6 +106,12 @@ def write(results: Path, networks: Path | None, packages: str = "") -> None:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+
+
+def _sizes(benchmarks: str) -> str:
+    """The section of docs/benchmarks.md on errors by the number of variables."""
+    _, _, after = benchmarks.partition("<!-- sizes -->\n")
+    return after.partition("\n<!-- ")[0]
 
 
 def _true_arrows(cell: Cell, networks: Path | None) -> str:

@@ -140,3 +140,8 @@ def test_all_methods_have_the_first_table_before_any_has_the_second(tmp_path):
     once = [("first", 5), ("first", 8), ("second", 5), ("second", 8)]
     assert seen == [*once, *once[:3], ("second", 5)]
     assert stored(tmp_path)["complete p8 n2000 ×5", 0, "cvs, tests at 1 %"]["status"] == "timeout"
+
+
+def test_the_section_on_sizes_is_taken_from_the_benchmarks():
+    benchmarks = "<!-- search -->\nA\n\n<!-- sizes -->\n## Sizes\n\nB\n\n<!-- gpu -->\nC\n"
+    assert page._sizes(benchmarks) == "## Sizes\n\nB\n"
