@@ -224,7 +224,7 @@ def _worse(lines: list[list[str]]) -> str:
     gaps = [[float(part) for part in line[9].split(" ± ")] for line in compared]
     said = {
         "FLOP is nearer to the true class by more than one standard error": [len(g) == 2 and g[0] > g[1] for g in gaps],
-        "It has less wrong entries of the DAG": [float(line[7]) < float(line[3]) for line in compared],
+        "It has fewer wrong entries of the DAG": [float(line[7]) < float(line[3]) for line in compared],
         "It takes less CPU time": [float(line[8]) < float(line[5]) for line in compared],
     }
     sentences = []

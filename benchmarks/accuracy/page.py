@@ -20,6 +20,7 @@ from benchmarks.timing import duration, machine, table
 
 DOCS = Path(__file__).parents[2] / "docs"
 SUBJECT = "pooled"
+ENOUGH = 5  # tables per cell and method
 
 MEASURES = {"hamming": "distance", "class_hamming": "class", "adjustment": "adjustment"}
 """What methods are compared by, and the words for it."""
@@ -85,6 +86,7 @@ def write(results: Path, networks: Path | None, packages: str = "") -> None:
     subject = SUBJECT if SUBJECT in summary.methods else summary.methods[0]
     parts = [
         HEAD,
+        *_unfinished(summary),
         _best_counts(summary, halves),
         _paired(summary, subject, halves),
         _not_best(summary, subject),
@@ -121,6 +123,19 @@ def _true_arrows(cell: Cell, networks: Path | None) -> str:
     return f"{np.mean([model(cell, number, networks).dag.edge_count for number in range(5)]):.0f}"
 
 
+def _unfinished(summary: Summary) -> list[str]:
+    """A warning, if some method has fewer tables than it should: which, and what that does to the comparison."""
+    most = {name: max(len(summary[cell, name].finished) for cell in CELLS) for name in summary.methods}
+    few = [f"{name}: {count}" for name, count in most.items() if count < ENOUGH]
+    if not few:
+        return []
+    return [
+        f"**This run is not finished.** {ENOUGH} tables per method and cell are meant; so far there are at most {'; '.join(few)}. "
+        'Standard errors of two tables are rough. A method with one table has none: it is not in "Best methods" and never bold, and where it is '
+        "better than another that is one table only.\n"
+    ]
+
+
 def _tables_per_cell(summary: Summary, packages: str) -> str:
     rows = []
     for name in summary.methods:
@@ -144,13 +159,13 @@ def _best_counts(summary: Summary, halves: dict[str, list[Cell]]) -> str:
         row: list[object] = [name]
         for cells in halves.values():
             compared = [cell for cell in cells if summary[cell, name].contends]
-            row += [sum(summary.best(cell, name, metric) for cell in compared) for metric in MEASURES]
-            row.append(len(compared))
+            counts = [sum(summary.best(cell, name, metric) for cell in compared) for metric in MEASURES]
+            row += [*counts, len(compared)] if compared else ["–"] * (len(counts) + 1)
         rows.append(row)
     head = [f"{half}: {word}" for half in halves for word in (*MEASURES.values(), "cells")]
     return (
         "## Best methods\n\nIn how many cells a method is best: no other is better by more than one standard error of the paired "
-        "difference. Cells in which it ran out of time or has less than two tables are not counted among its cells.\n\n"
+        "difference. Cells in which it ran out of time or has fewer than two tables are not counted among its cells.\n\n"
         f"{table(['method', *head], rows)}\n"
     )
 
@@ -178,16 +193,19 @@ def _not_best(summary: Summary, subject: str) -> str:
     shown = table(["cell", "half", *MEASURES.values()], rows) if rows else "None."
     return (
         f"## Where another method is better\n\nAll cells in which some method is better than {subject} by more than one standard error of "
-        f"the paired difference, and by how much (adjustment in percent of the pairs).\n\n{shown}\n"
+        f"the paired difference, or on the only table that both have, and by how much (adjustment in percent of the pairs).\n\n{shown}\n"
     )
 
 
 def _gaps(summary: Summary, cell: Cell, subject: str, metric: str) -> list[str]:
     scale = 100.0 if metric == "adjustment" else 1.0
-    found = []
-    for other in summary.better(cell, subject, metric):
+    better, found = summary.better(cell, subject, metric), []
+    for other in summary.methods:
         gap = summary.difference(cell, subject, other, metric)
-        found.append(f"{other} by {gap.mean * scale:.1f} ± {gap.error * scale:.1f}")
+        if other in better:
+            found.append(f"{other} by {gap.mean * scale:.1f} ± {gap.error * scale:.1f}")
+        elif gap.mean > 0 and math.isnan(gap.error) and other != KNOWS_TRUTH:
+            found.append(f"{other} by {gap.mean * scale:.1f} (one table)")
     return found
 
 

@@ -20,7 +20,7 @@ from benchmarks.accuracy.drawing import draw, network_folder
 from benchmarks.accuracy.methods import NAMES, OWN, PEERS, Method, score, unknown_to_ordag
 from benchmarks.accuracy.store import FOLDER, Record, Store
 
-OWN_TABLES, PEER_TABLES = 20, 5
+OWN_TABLES, PEER_TABLES = 20, page.ENOUGH
 PACKAGES = ["flopsearch", "causal-learn", "dagma", "lingam", "scikit-learn"]
 
 

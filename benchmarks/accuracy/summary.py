@@ -15,6 +15,7 @@ from benchmarks.accuracy.store import Address, Record
 
 METRICS = ("hamming", "shd", "turned", "class_hamming", "adjustment", "edges", "cpu_seconds")
 LATE = "timeout"
+ROUNDING = 1e-9  # of a mean that equals its standard error
 
 
 class Estimate(NamedTuple):
@@ -92,7 +93,7 @@ class Summary:
             if other in (method, KNOWS_TRUTH) or not self[cell, other].contends:
                 continue
             difference = self.difference(cell, method, other, metric)
-            if math.isfinite(difference.error) and difference.mean > difference.error:
+            if math.isfinite(difference.error) and difference.mean > difference.error + ROUNDING:
                 found.append(other)
         return found
 

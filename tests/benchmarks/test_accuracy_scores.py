@@ -118,6 +118,18 @@ def test_the_page_lists_who_is_better_and_by_how_much():
     listed = page._not_best(summary_of(*ours, *theirs), "pooled")
     assert listed.splitlines()[-1] == f"| {CELL.name} | final | FLOP by 2.0 ± 0.0 | – | – |"
     assert page._not_best(summary_of(*ours), "pooled").splitlines()[-1] == "None."
+    level = [record(table, "FLOP", 4 + table - gap) for table, gap in enumerate((0, 3))]  # by 1.5 ± 1.5
+    assert not summary_of(*ours, *level).better(CELL, "pooled")
+    single = page._not_best(summary_of(*ours, theirs[0]), "pooled")
+    assert single.splitlines()[-1] == f"| {CELL.name} | final | FLOP by 2.0 (one table) | – | – |"
+
+
+def test_a_run_with_few_tables_says_so():
+    lines = [record(table, "pooled", 4) for table in range(page.ENOUGH)]
+    assert page._unfinished(summary_of(*lines)) == []
+    (warning,) = page._unfinished(summary_of(*lines, record(0, "FLOP", 4)))
+    assert "FLOP: 1." in warning
+    assert "pooled" not in warning
 
 
 def test_all_methods_have_the_first_table_before_any_has_the_second(tmp_path):
