@@ -130,9 +130,9 @@ def _unfinished(summary: Summary) -> list[str]:
     if not few:
         return []
     return [
-        f"**This run is not finished.** {ENOUGH} tables per method and cell are meant; so far there are at most {'; '.join(few)}. "
-        'Standard errors of two tables are rough. A method with one table has none: it is not in "Best methods" and never bold, and where it is '
-        "better than another that is one table only.\n"
+        f"**This run is not finished.** {ENOUGH} tables per method and cell are meant; so far there are at most {'; '.join(few)}. Standard "
+        "errors of two tables are rough. A method with one table has none: it is not among the best methods and never bold, and "
+        "where it is better that is one table only.\n"
     ]
 
 
