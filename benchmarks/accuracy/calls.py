@@ -18,8 +18,8 @@ import numpy as np
 from ordag.arrays import Array
 
 PEERS_PYTHON = Path(__file__).parents[2] / ".venv-peers" / "bin" / "python"  # that of `make peers`
-LIMIT = 20  # seconds of CPU time per table
-LOADING = 300.0  # seconds that a package may take to load, which no call is charged for
+LIMIT = 10  # seconds of CPU time per table
+LOADING = 3600.0  # seconds on the wall that a package may take to load, which no call is charged for
 SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
 
@@ -40,7 +40,7 @@ class Worker:
         # -P: the files beside the script are not for its packages to import
         self._command = [python, "-P", script, call, json.dumps(settings), str(limit)]
         self._limit = limit
-        self._patience = 300 + 10 * limit  # seconds on the wall, of which a busy machine may give it a few only
+        self._patience = 3600 + 10 * limit  # seconds on the wall, of which a busy machine may give it a few only
         self._folder = tempfile.TemporaryDirectory()
         self._table, self._answer = (Path(self._folder.name) / name for name in ("table.npy", "answer.npy"))
         self._process: subprocess.Popen[str] | None = None

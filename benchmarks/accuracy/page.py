@@ -13,40 +13,41 @@ from benchmarks.accuracy import picture
 from benchmarks.accuracy.calls import LIMIT
 from benchmarks.accuracy.cells import BROKEN, CELLS, Cell
 from benchmarks.accuracy.drawing import model
-from benchmarks.accuracy.methods import KNOWS_TRUTH
+from benchmarks.accuracy.methods import KNOWS_TRUTH, NAMES
 from benchmarks.accuracy.store import stored
 from benchmarks.accuracy.summary import Estimate, Summary
-from benchmarks.timing import duration, table
+from benchmarks.timing import duration, machine, table
 
 DOCS = Path(__file__).parents[2] / "docs"
 SUBJECT = "pooled"
+ENOUGH = 5  # tables per cell and method
+
+MEASURES = {"hamming": "distance", "class_hamming": "class", "adjustment": "adjustment"}
+"""What methods are compared by, and the words for it."""
 
 HEAD = f"""# Accuracy
 
 How near is the learned graph to the true one? This page compares Ordag's methods with other packages on the same random tables.
-`python -m benchmarks accuracy` makes the tables, runs what is not stored yet and writes this page. `make peers` installs the other
-packages first. The numbers behind the page are in [accuracy.csv](accuracy.csv), one row per cell and method.
+`make peers` installs the packages; `python -m benchmarks accuracy` draws the tables, runs what is not stored yet and writes this page.
+The numbers are in [accuracy.csv](accuracy.csv), with two more measures: pairs whose edge differs (SHD) and the share of turned arrows.
 
-**Distance** is the number of entries in which the directed adjacency differs from the true one. A missing or an extra arrow counts 1,
-a turned arrow 2. An edge without a direction has both entries, so it counts 1 against a true arrow. **SHD** is the number of pairs
-whose edge differs; a turned arrow counts 1. **Turned** is the share of arrows that point the wrong way, among the learned arrows
-between truly adjacent pairs. **Class** is the distance between the equivalence classes of the two graphs, entry by entry. **Adjustment**
-is the share of pairs for which the learned parents are no valid adjustment set in the true graph (parent-AID of gadjid); a class that
-leaves open which are the parents counts as wrong there. All are means over the tables of a cell, ± one standard error. A method with
-one table has no standard error. Bold are the methods that no other beats by more than one standard error of the paired difference.
+- **Distance**: entries in which the directed adjacency differs from the true one. A missing or an extra arrow counts 1, a turned arrow
+  2, an edge without a direction 1 where there is an arrow.
+- **Class**: the same between the equivalence classes (CPDAGs) of the two graphs. A method that gives a class loses nothing here.
+- **Adjustment**: percent of pairs for which the learned parents are no valid adjustment set in the true graph (parent-AID of gadjid).
+  A pair whose parents a class leaves open counts as wrong.
 
-Ordag's methods have more tables per cell than the slower packages, so means in one row may be over different tables. Every
-comparison between two methods (bold, wins and losses, "not best") uses only the tables that both finished. Where these are two or
-three, its standard error is rough.
+Figures are means over the tables of a cell, ± one standard error. Bold: no other method is better by more than one standard error of
+the paired difference. Two methods are compared on the tables that both finished.
 
-A call has {LIMIT} s of CPU time on one thread per table. "> {LIMIT} s" means that it did not end within them for at least one table of
-the cell; its other tables are then not tried. "Failed" means that the package stopped with an error on every table. A dash means that
-it was not run. The other packages run with their own defaults, but for PC's level, which is 1 %, and FLOP, which has λ = 2 and 20
-restarts. Ordag's pooled search is called with `draws=0`: its graph is the one of the lowest score. "{KNOWS_TRUTH}" is no
-method that anyone could use: its threshold is the one that comes nearest to the true graph. It is shown to see what the default
-threshold costs, and takes no part in comparisons.
+A call has {LIMIT} s of CPU time per table, on one thread. "> {LIMIT} s": it took longer on a table of the cell, and its other tables were
+not tried. "Failed": the package stopped with an error. A dash: not run. Packages run with their defaults; FLOP has λ = 2 and 20
+restarts, PC the level 1 %. Ordag's pooled search has `draws=0`: its graph is the one of the lowest score. The threshold of
+"{KNOWS_TRUTH}" is the one that comes nearest to the true graph; it shows what the default threshold costs, and takes no part in
+comparisons.
+"""
 
-## How the tables are drawn
+TABLES = """## How the tables are drawn
 
 A cell is a kind of model with p variables and n rows. The random numbers of a table come from the name of its cell and its own number
 alone, so all methods see the same tables. The names say what is drawn:
@@ -66,52 +67,39 @@ alone, so all methods see the same tables. The names say what is drawn:
   value is measured with an error that has a quarter of the error variance. Both break the assumptions of all methods here, so
   they have a section of their own.
 
-## The two halves
-
-The cells were split into halves before anything was run: within every kind they alternate between "think" and "final". Choices in
-Ordag are made on the "think" half only. The "final" half is what the comparison is about. Two dense cells of the paper's design 4.1
-(p = 50, n = 100 and p = 80, n = 1000) were in the final half at first. There the search had taken a wrong order with a better score
-for the right one. What was changed then was chosen on such tables, so these cells count as "think" since, and two others
-of the same design (p = 60, n = 300 and p = 70, n = 2000) took their place. A last rule followed a run of both halves: a dense graph
-with equal error variances is left as the first start has it. The dense cells of the think half had shown the reason, and so had
-these two, so they are no independent evidence for that rule. And the number of kicks with few variables was raised after two tables of
-ER3 p20 n500 standardised (final) had ended far from the truth, with 7.7 wrong entries on average in that cell where there are 4.3 now.
-Before the split, kinds of tables that are now in either half had been
-tried with other random numbers while the pooled method took shape: the tables of the final half are new, not all of its kinds.
+Within every kind the cells alternate between two halves. Choices in Ordag are made on the **think** half; the **final** half is what the
+comparison is about. It is not untouched: earlier versions of Ordag were run on all cells, and some choices followed what was seen in
+4.1 p60 n300, 4.1 p70 n2000 and ER3 p20 n500 standardised (final). These three are no independent evidence.
 """
 
 
-def write(results: Path, networks: Path | None) -> None:
-    """The page, the table of numbers and the picture, from what is stored."""
+def write(results: Path, networks: Path | None, packages: str = "") -> None:
+    """The page, the table of numbers and the picture, from what is stored. `packages` names the versions of the peers."""
     summary = Summary(stored(results))
     if not summary.methods:
         raise SystemExit(f"nothing is stored in {results}: run `python -m benchmarks accuracy` first.")
     usual = [cell for cell in CELLS if cell.kind != BROKEN]
     final, think = ([cell for cell in usual if cell.half == half] for half in ("final", "think"))
-    halves = {"final half": final, "think half, used for choices": think}
+    halves = {"final half": final, "think half": think}
     picture.draw(summary, halves, DOCS / "figures" / "accuracy.png")
     arrows = {cell.name: _true_arrows(cell, networks) for cell in CELLS}
     subject = SUBJECT if SUBJECT in summary.methods else summary.methods[0]
     parts = [
         HEAD,
-        _tables_per_cell(summary),
+        *_unfinished(summary),
+        _best_counts(summary, halves),
+        _paired(summary, subject, halves),
+        _not_best(summary, subject),
         "## All cells in one picture\n\n![Distances in all cells](figures/accuracy.png)\n\nOne row per cell, one mark per method. The "
         "best method of the cell is at 1, and a mark at 2 is about twice as far from the true graph. Filled marks are Ordag's. Methods "
         "that ran out of time are not shown.\n",
-        "## Best methods\n\n" + _best_counts(summary, halves),
-        _paired(summary, subject, halves),
-        _not_best(summary, subject, halves),
+        _sizes((DOCS / "benchmarks.md").read_text(encoding="utf-8")),
+        TABLES,
+        _tables_per_cell(summary, packages),
         "## Final half\n\n" + _scores(summary, final, arrows),
         "## Think half, used for choices\n\nThese cells were looked at while Ordag's methods were made. They say less than the others.\n\n"
         + _scores(summary, think, arrows),
         "## Assumptions broken\n\n" + _scores(summary, [cell for cell in CELLS if cell.kind == BROKEN], arrows),
-        "## Equivalence classes\n\nThe class of the learned graph against the class of the true one, entry by entry. Where scales are "
-        "lost, normal data tell graphs apart only up to their class. The cells are of both halves.\n\n"
-        + _grid(summary, usual, "class_hamming", arrows)
-        + "\n",
-        "## Adjustment sets\n\nThe share of pairs with a wrong adjustment set, in percent. The cells are of both halves.\n\n"
-        + _grid(summary, usual, "adjustment", None)
-        + "\n",
         "## Times\n\nMean CPU time per table on one thread.\n\n" + _grid(summary, usual, "cpu_seconds", None) + "\n",
     ]
     (DOCS / "accuracy.md").write_text("\n".join(parts), encoding="utf-8")
@@ -122,6 +110,12 @@ def write(results: Path, networks: Path | None) -> None:
         writer.writerows(rows)
 
 
+def _sizes(benchmarks: str) -> str:
+    """The section of docs/benchmarks.md on errors by the number of variables."""
+    _, _, after = benchmarks.partition("<!-- sizes -->\n")
+    return after.partition("\n<!-- ")[0]
+
+
 def _true_arrows(cell: Cell, networks: Path | None) -> str:
     """The mean number of arrows in the true graphs of the first tables."""
     if cell.published and networks is None:
@@ -129,7 +123,20 @@ def _true_arrows(cell: Cell, networks: Path | None) -> str:
     return f"{np.mean([model(cell, number, networks).dag.edge_count for number in range(5)]):.0f}"
 
 
-def _tables_per_cell(summary: Summary) -> str:
+def _unfinished(summary: Summary) -> list[str]:
+    """A warning, if some method has fewer tables than it should: which, and what that does to the comparison."""
+    most = {name: max(len(summary[cell, name].finished) for cell in CELLS) for name in summary.methods}
+    few = [f"{name}: {count}" for name, count in most.items() if count < ENOUGH]
+    if not few:
+        return []
+    return [
+        f"**This run is not finished.** {ENOUGH} tables per method and cell are meant; so far there are at most {'; '.join(few)}. Standard "
+        "errors of two tables are rough. A method with one table has none: it is not among the best methods and never bold, and "
+        "where it is better that is one table only.\n"
+    ]
+
+
+def _tables_per_cell(summary: Summary, packages: str) -> str:
     rows = []
     for name in summary.methods:
         counts = [len(summary[cell, name].finished) for cell in CELLS]
@@ -139,22 +146,27 @@ def _tables_per_cell(summary: Summary) -> str:
         failed = sum(summary[cell, name].failed > 0 for cell in CELLS)
         rows.append([name, len(ran), span, late, failed])
     head = ["method", "cells with scores", "tables per cell", f"cells > {LIMIT} s", "cells with failures"]
-    return f"## What was run\n\n{table(head, rows)}\n"
+    absent = [name for name in NAMES if name not in summary.methods]
+    left_out = f"Not run: {', '.join(absent)}.\n\n" if absent else ""
+    return f"## What was run\n\n{table(head, rows)}\n\n{left_out}*{machine()}{packages}*\n"
 
 
 def _best_counts(summary: Summary, halves: dict[str, list[Cell]]) -> str:
     rows = []
     for name in summary.methods:
+        if name == KNOWS_TRUTH:
+            continue
         row: list[object] = [name]
         for cells in halves.values():
             compared = [cell for cell in cells if summary[cell, name].contends]
-            good = sum(summary.best(cell, name) for cell in compared)
-            row.append(f"{good} of {len(compared)}" if name != KNOWS_TRUTH else "–")
+            counts = [sum(summary.best(cell, name, metric) for cell in compared) for metric in MEASURES]
+            row += [*counts, len(compared)] if compared else ["–"] * (len(counts) + 1)
         rows.append(row)
+    head = [f"{half}: {word}" for half in halves for word in (*MEASURES.values(), "cells")]
     return (
-        "In how many cells a method is best: no other is nearer to the truth by more than one standard error of the paired difference, "
-        "over the tables that both have. Cells in which it ran out of time or has less than two tables are not counted among its "
-        f"cells.\n\n{table(['method', *halves], rows)}\n"
+        "## Best methods\n\nIn how many cells a method is best: no other is better by more than one standard error of the paired "
+        "difference. Cells in which it ran out of time or has fewer than two tables are not counted among its cells.\n\n"
+        f"{table(['method', *head], rows)}\n"
     )
 
 
@@ -162,39 +174,45 @@ def _paired(summary: Summary, subject: str, halves: dict[str, list[Cell]]) -> st
     rows = []
     for name in summary.methods:
         if name != subject:
-            counts = [summary.counts(cells, subject, name) for cells in halves.values()]
+            counts = [summary.counts(cells, subject, name, metric) for cells in halves.values() for metric in MEASURES]
             rows.append([name, *(" / ".join(map(str, count)) for count in counts)])
+    head = [f"{half}: {word}" for half in halves for word in MEASURES.values()]
     return (
-        f"## {subject} against each other method\n\nTables on which {subject} is nearer to the truth / as near / farther, over the tables "
-        f"that both finished.\n\n{table(['method', *halves], rows)}\n"
+        f"## {subject} against each other method\n\nTables on which {subject} is better / equal / worse, over the tables that both "
+        f"finished.\n\n{table(['method', *head], rows)}\n"
     )
 
 
-def _not_best(summary: Summary, subject: str, halves: dict[str, list[Cell]]) -> str:
-    parts = [
-        f"## Where it is not best\n\nThe cells in which some method is nearer to the truth than {subject} by more than one standard error "
-        "of the paired difference.\n\n"
-        "In the dense designs of the paper the order by conditional variance is right and only the parents are in doubt. Backward "
-        "elimination from all predecessors, with its degrees of freedom, finds these a little better than growing and shrinking under "
-        "a score for many rows, most of all with few rows. In a complete graph all graphs are of one class, so only the variances can "
-        "tell; where they differ, a model that asks how alike they are is less sure of the smallest than a rule that takes it first.\n"
-    ]
-    for title, cells in halves.items():
-        rows = []
-        for cell in cells:
-            for other in summary.better(cell, subject):
-                gap = summary.difference(cell, subject, other)
-                shared = len(summary[cell, subject].finished.keys() & summary[cell, other].finished.keys())
-                rows.append([cell.name, other, f"{gap.mean:.2f} ± {gap.error:.2f}", shared])
-        shown = table(["cell", "nearer", "by", "shared tables"], rows) if rows else "None."
-        parts.append(f"### {title[0].upper()}{title[1:]}\n\n{shown}\n")
-    return "\n".join(parts)
+def _not_best(summary: Summary, subject: str) -> str:
+    """The cells in which another method is better, with all that are."""
+    rows = []
+    for cell in CELLS:
+        row = [", ".join(_gaps(summary, cell, subject, metric)) or "–" for metric in MEASURES]
+        if set(row) != {"–"}:
+            rows.append([cell.name, "broken" if cell.kind == BROKEN else cell.half, *row])
+    shown = table(["cell", "half", *MEASURES.values()], rows) if rows else "None."
+    return (
+        f"## Where another method is better\n\nAll cells in which some method is better than {subject} by more than one standard error of "
+        f"the paired difference, or on the only table that both have, and by how much (adjustment in percent of the pairs).\n\n{shown}\n"
+    )
+
+
+def _gaps(summary: Summary, cell: Cell, subject: str, metric: str) -> list[str]:
+    scale = 100.0 if metric == "adjustment" else 1.0
+    better, found = summary.better(cell, subject, metric), []
+    for other in summary.methods:
+        gap = summary.difference(cell, subject, other, metric)
+        if other in better:
+            found.append(f"{other} by {gap.mean * scale:.1f} ± {gap.error * scale:.1f}")
+        elif gap.mean > 0 and math.isnan(gap.error) and other != KNOWS_TRUTH:
+            found.append(f"{other} by {gap.mean * scale:.1f} (one table)")
+    return found
 
 
 def _scores(summary: Summary, cells: Sequence[Cell], arrows: dict[str, str]) -> str:
     return (
-        f"### Distance\n\n{_grid(summary, cells, 'hamming', arrows)}\n\n### SHD\n\n{_grid(summary, cells, 'shd', arrows)}\n\n"
-        f"### Turned arrows\n\n{_grid(summary, cells, 'turned', None)}\n"
+        f"### Distance\n\n{_grid(summary, cells, 'hamming', arrows)}\n\n### Class\n\n{_grid(summary, cells, 'class_hamming', arrows)}\n\n"
+        f"### Adjustment, percent of the pairs\n\n{_grid(summary, cells, 'adjustment', None)}\n"
     )
 
 
@@ -215,17 +233,16 @@ def _entry(summary: Summary, cell: Cell, name: str, metric: str) -> str:
     if not scores.finished:
         return "failed" if scores.failed else "–"
     text = _shown(scores.estimate(metric), metric)
-    distance = metric in ("hamming", "shd", "class_hamming")
-    if distance and name != KNOWS_TRUTH and summary.best(cell, name, metric):
+    if metric in MEASURES and name != KNOWS_TRUTH and summary.best(cell, name, metric):
         text = f"**{text}**"
     return text + (f" ({scores.failed} failed)" if scores.failed else "")
 
 
 def _shown(value: Estimate, metric: str) -> str:
     if not math.isfinite(value.mean):
-        return "no arrows"
+        return "–"  # no graph with an adjustment distance
     if metric == "cpu_seconds":
         return duration(value.mean)
-    scale, unit = (100.0, " %") if metric in ("turned", "adjustment") else (1.0, "")
+    scale = 100.0 if metric == "adjustment" else 1.0
     error = f" ± {value.error * scale:.1f}" if math.isfinite(value.error) else ""
-    return f"{value.mean * scale:.1f}{error}{unit}"
+    return f"{value.mean * scale:.1f}{error}"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +20,8 @@ from benchmarks.accuracy.drawing import draw, network_folder
 from benchmarks.accuracy.methods import NAMES, OWN, PEERS, Method, score, unknown_to_ordag
 from benchmarks.accuracy.store import FOLDER, Record, Store
 
-OWN_TABLES, PEER_TABLES = 20, 5
+OWN_TABLES, PEER_TABLES = 20, page.ENOUGH
+PACKAGES = ["flopsearch", "causal-learn", "dagma", "lingam", "scikit-learn"]
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -47,35 +51,42 @@ def main(words: Sequence[str] | None = None) -> None:
         return
     networks = network_folder(given.peers_python) or network_folder(sys.executable)
     if not given.page:
-        for file, methods, usual in (("ours", OWN, OWN_TABLES), ("peers", PEERS, PEER_TABLES)):
-            store = Store(given.results, file)
-            for name in given.redo:
-                if any(name in method.readings for method in methods):
-                    store.forget(name)
-            for method in methods:
-                if set(method.readings) & set(given.methods):
-                    run(method, store, cells_of(given.half), given.tables or usual, given.peers_python, networks)
+        with ExitStack() as workers:
+            jobs = []
+            for file, methods, usual in (("ours", OWN, OWN_TABLES), ("peers", PEERS, PEER_TABLES)):
+                store = Store(given.results, file)
+                for name in given.redo:
+                    if any(name in method.readings for method in methods):
+                        store.forget(name)
+                for method in methods:
+                    if set(method.readings) & set(given.methods) and _runs(method, given.peers_python):
+                        python = sys.executable if method.own else given.peers_python
+                        worker = workers.enter_context(Worker(python, method.call, method.settings))
+                        jobs.append(Job(method, store, worker, given.tables or usual))
+            run(jobs, cells_of(given.half), networks)
     if not given.no_page:
-        page.write(given.results, networks)
+        page.write(given.results, networks, versions(given.peers_python))
 
 
-def run(
-    method: Method, store: Store, cells: Sequence[Cell], tables: int, peers_python: str, networks: Path | None
-) -> None:
-    """Score a method on the tables that are not stored yet: the first of every cell, then the second, and so on.
+class Job(NamedTuple):
+    """A method, where its scores go, the process that it runs in, and the number of tables per cell."""
 
-    Where a table took too long, the cell's other tables are not tried.
+    method: Method
+    store: Store
+    worker: Worker
+    tables: int
+
+
+def run(jobs: Sequence[Job], cells: Sequence[Cell], networks: Path | None) -> None:
+    """Score what is not stored yet: the first table of every cell by all methods, then the second, and so on.
+
+    A run that is stopped therefore has about as many tables of every method. Where a table took too long, the cell's
+    other tables are not tried.
     """
-    title = " / ".join(method.readings)
-    python = sys.executable if method.own else peers_python
-    problem = unknown_to_ordag(method) if method.own else "" if Path(python).exists() else f"no {python}: `make peers`"
-    if problem:
-        _say(f"left out: {title} ({problem})")
-        return
-    with Worker(python, method.call, method.settings) as worker:
-        for table in range(tables):
+    for table in range(max((job.tables for job in jobs), default=0)):
+        for method, store, worker, tables in jobs:
             for cell in cells:
-                if cell.p > method.largest or not _pending(method, store, cell, table):
+                if table >= tables or cell.p > method.largest or not _pending(method, store, cell, table):
                     continue
                 if cell.published and networks is None:
                     _say(f"left out: {cell.name}, whose network comes with pgmpy (`make peers`)")
@@ -84,7 +95,20 @@ def run(
                 answer = worker(drawn.X)
                 for record in records(method, cell, table, answer, drawn.truth):
                     store.add(record)
-                _say(f"{title}: {cell.name}, table {table}: {answer.status}, {answer.seconds:.3g} s")
+                _say(f"{_title(method)}: {cell.name}, table {table}: {answer.status}, {answer.seconds:.3g} s")
+
+
+def _runs(method: Method, peers_python: str) -> bool:
+    """Whether the method is there; if not, say what is missing."""
+    missing = "" if method.own or Path(peers_python).exists() else f"no {peers_python}: `make peers`"
+    problem = unknown_to_ordag(method) if method.own else missing
+    if problem:
+        _say(f"left out: {_title(method)} ({problem})")
+    return not problem
+
+
+def _title(method: Method) -> str:
+    return " / ".join(method.readings)
 
 
 def records(method: Method, cell: Cell, table: int, answer: Answer, truth: ordag.Dag) -> list[Record]:
@@ -105,6 +129,13 @@ def _pending(method: Method, store: Store, cell: Cell, table: int) -> bool:
         for name in method.readings
     )
     return None in stored and not late
+
+
+def versions(python: str) -> str:
+    """The packages that were compared with, as the end of a sentence; empty if they are not installed."""
+    look = f"from importlib.metadata import version; print('; '.join(p + ' ' + version(p) for p in {PACKAGES}))"
+    asked = subprocess.run([python, "-P", "-c", look], capture_output=True, text=True, check=False)
+    return f" {asked.stdout.strip()}." if asked.returncode == 0 else ""
 
 
 def check_peers(python: str) -> None:

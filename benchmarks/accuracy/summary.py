@@ -15,6 +15,7 @@ from benchmarks.accuracy.store import Address, Record
 
 METRICS = ("hamming", "shd", "turned", "class_hamming", "adjustment", "edges", "cpu_seconds")
 LATE = "timeout"
+ROUNDING = 1e-9  # of a mean that equals its standard error
 
 
 class Estimate(NamedTuple):
@@ -68,9 +69,19 @@ class Summary:
 
     def difference(self, cell: Cell, method: str, other: str, metric: str = "hamming") -> Estimate:
         """How much farther from the truth a method is than another, over the tables that both finished."""
-        first, second = self[cell, method].finished, self[cell, other].finished
-        shared = sorted(first.keys() & second.keys())
-        return _mean([first[table][metric] - second[table][metric] for table in shared])
+        return _mean(self._gaps(cell, method, other, metric))
+
+    def _gaps(self, cell: Cell, method: str, other: str, metric: str) -> list[float]:
+        """The differences table by table; where a graph has no such score, as one with a cycle, the table is left out."""
+        first, second = (
+            {
+                table: record[metric]
+                for table, record in self[cell, name].finished.items()
+                if record.get(metric) is not None
+            }
+            for name in (method, other)
+        )
+        return [first[table] - second[table] for table in sorted(first.keys() & second.keys())]
 
     def better(self, cell: Cell, method: str, metric: str = "hamming") -> list[str]:
         """The methods nearer to the truth by more than one standard error of the paired difference.
@@ -82,7 +93,7 @@ class Summary:
             if other in (method, KNOWS_TRUTH) or not self[cell, other].contends:
                 continue
             difference = self.difference(cell, method, other, metric)
-            if math.isfinite(difference.error) and difference.mean > difference.error:
+            if math.isfinite(difference.error) and difference.mean > difference.error + ROUNDING:
                 found.append(other)
         return found
 
@@ -92,10 +103,7 @@ class Summary:
 
     def counts(self, cells: Iterable[Cell], method: str, other: str, metric: str = "hamming") -> Counts:
         """Tables on which a method is nearer to the truth than another, as near, or farther."""
-        signs = []
-        for cell in cells:
-            first, second = self[cell, method].finished, self[cell, other].finished
-            signs += [np.sign(first[t][metric] - second[t][metric]) for t in first.keys() & second.keys()]
+        signs = [np.sign(gap) for cell in cells for gap in self._gaps(cell, method, other, metric)]
         return Counts(signs.count(-1), signs.count(0), signs.count(1))
 
     def rows(self, cells: Sequence[Cell]) -> list[dict[str, object]]:

