@@ -96,7 +96,7 @@ def test_what_is_wrong_is_one_sentence(call, words):
 
 
 def test_the_workbench_gets_text_that_json_holds(call, tmp_path, monkeypatch):
-    from ordag.explore.tables import Tables
+    from ordag.workbench.tables import Tables
 
     tables = Tables(2**28)
     tables.start_with(TABLE, title_of(TABLE), {})

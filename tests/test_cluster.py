@@ -137,7 +137,7 @@ def test_replicates_are_learned_on_the_cluster(client, monkeypatch):
     one = ordag.bootstrap(frame, 60, seed=3, method="cvs", workers=1)
     np.testing.assert_array_equal(there.edge_support, one.edge_support)
     np.testing.assert_array_equal(there.weight_intervals.low, one.weight_intervals.low)
-    assert scattered.bootstrap.kind == "poisson"
+    assert scattered.support.kind == "poisson"
     with on_cluster(client):
         assert worker_count(None) == 2
         assert worker_count(1) == 1

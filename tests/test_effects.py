@@ -14,7 +14,7 @@ from oracles.resampling import drawn_rows
 import ordag
 from ordag.data.table import Table
 from ordag.errors import ColumnError, DataError, GraphError, SettingError
-from ordag.explore.documents import effect_of
+from ordag.workbench.documents import effect_of
 
 
 @pytest.fixture(scope="module")

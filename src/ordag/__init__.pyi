@@ -35,6 +35,7 @@ from .estimators import Pooled as Pooled
 from .evidence.finding import Caution as Caution
 from .evidence.finding import Finding as Finding
 from .evidence.verdict import Verdict as Verdict
+from .exploring import explore as explore
 from .fit import Fit as Fit
 from .graph import Cpdag as Cpdag
 from .graph import Dag as Dag

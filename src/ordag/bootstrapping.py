@@ -57,7 +57,7 @@ class Bootstrap(Support):
 
     def plot(self, kind: str = "support", ax: Axes | None = None, **options: Any) -> Axes:
         """As `ordag.Fit.plot`, of the fit with this support; by itself, the share of resamples that have each arrow."""
-        return replace(self.fit, bootstrap=self).plot(kind, ax, **options)
+        return replace(self.fit, support=self).plot(kind, ax, **options)
 
 
 def bootstrap(
@@ -207,6 +207,17 @@ def bootstrap_fit(
     _check_linear(recipe)
     found = run(Job(gaussian_resampler(fit.moments, rows=recipe.needs_rows), root, recipe), range(count), workers)
     return _counted(fit, found, kind="wishart", seed=root, level=level)
+
+
+def bootstrap_kept_rows(
+    fit: Fit, replicates: int, *, seed: Seed = 0, level: float = 0.95, workers: int | None = None
+) -> Bootstrap:
+    """Resample the rows that a fit keeps, or draw Gaussian samples with its moments where it keeps only some of them."""
+    if fit.profile is None or fit.profile.stride > 1 or len(fit.profile.rows) != fit.n:
+        return bootstrap_fit(fit, replicates, seed=seed, level=level, workers=workers)
+    check_interval_level(level)
+    table = Table.of_rows(fit.names, fit.profile.rows)
+    return bootstrap_table(table, fit, replicates, recipe=fit.recipe, seed=seed, level=level, workers=workers)
 
 
 def _checked_count(replicates: int) -> int:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ordag.assumptions.check import Diagnosis
+    from ordag.bootstrapping import Bootstrap
     from ordag.model.effects import Effect, Effects
 
 
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
 class Fit(Found):
     """A learned graph with the evidence for it. Weights and tables are computed when first asked for.
 
-    bootstrap: what many samples of the data say, where that was asked for.
+    support: what resamples of the data say of every arrow, where `learn` was given `bootstrap`.
     forecast_tables: how many simulated tables the verdict is to forecast from, if somebody has said so.
     """
 
-    bootstrap: Support | None = None
+    support: Support | None = None
     forecast_tables: int | None = None
 
     @classmethod
@@ -90,7 +91,7 @@ class Fit(Found):
     @cached_property
     def edge_columns(self) -> dict[str, Any]:
         """The columns of `edges`."""
-        return arrow_columns(self, self.bootstrap)
+        return arrow_columns(self, self.support)
 
     @cached_property
     def step_columns(self) -> dict[str, Any]:
@@ -123,8 +124,8 @@ class Fit(Found):
             document["separated"] = self._separated()
         if self.probabilities is not None:
             document["probabilities"] = self.probabilities.to_dict()
-        if self.bootstrap is not None:
-            document["bootstrap"] = self.bootstrap.to_dict()
+        if self.support is not None:
+            document["bootstrap"] = self.support.to_dict()
         if self.details:
             document["details"] = dict(self.details)
         if self.selection is not None:
@@ -184,6 +185,15 @@ class Fit(Found):
         from ordag.total_effects import effects
 
         return effects(self, level, **options)
+
+    def bootstrap(self, replicates: int = 500, **options: Any) -> Bootstrap:
+        """Learn again from resamples, for the support of every arrow: of the rows where the fit keeps all of them, else of its moments.
+
+        options: seed, level and workers, as for `ordag.bootstrap`.
+        """
+        from ordag.bootstrapping import bootstrap_kept_rows
+
+        return bootstrap_kept_rows(self, replicates, **options)
 
     def summary(self, *, width: int = 100, verbose: bool = False) -> str:
         """Return the text that `ordag learn` prints on a terminal of this width; `verbose` adds what the verdict rests on."""

@@ -71,7 +71,7 @@ def learn(
             client=client,
             **settings,
         )
-        return replace(result.fit, bootstrap=result, forecast_tables=forecast)
+        return replace(result.fit, support=result, forecast_tables=forecast)
     reading, asked = split_reading(settings)
     check_settings(method, asked)
     with connected(client):

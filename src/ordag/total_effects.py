@@ -234,7 +234,7 @@ def _from_bootstrap(
     fit: Fit | Bootstrap, level: float, replicates: int | None, seed: Seed, workers: int | None
 ) -> tuple[Intervals, int]:
     """Intervals over the resamples in whose learned graph there is a path, and the number of resamples."""
-    learned, resampled = (fit.fit, fit) if isinstance(fit, Bootstrap) else (fit, fit.bootstrap)
+    learned, resampled = (fit.fit, fit) if isinstance(fit, Bootstrap) else (fit, fit.support)
     if resampled is None or resampled.level != level or replicates not in (None, resampled.replicates):
         count = usual_replicates(learned) if replicates is None else replicates
         recipe = learned.recipe.hurried()

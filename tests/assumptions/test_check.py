@@ -507,6 +507,9 @@ def test_a_given_fit_is_checked_by_the_rows_that_it_keeps_and_in_the_units_that_
     assert ordag.check(told, draws=1).to_json() == told.check(draws=1).to_json() == check_fit(told, draws=1).to_json()
     with pytest.raises(SettingError, match="method: this graph is learned already"):
         ordag.check(told, method="cvs")
+    assert ordag.check(told, draws=1).to_json() == told.check(draws=1).to_json() == check_fit(told, draws=1).to_json()
+    with pytest.raises(SettingError, match="method: this graph is learned already"):
+        ordag.check(told, method="cvs")
 
 
 @pytest.mark.slow

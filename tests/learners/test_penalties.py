@@ -130,7 +130,7 @@ def test_estimators_comparisons_and_bootstraps():
         assert found.graph_ == expected.graph
     both = compare(X, ["ges", "gds"], penalty="ebic", seed=1)
     assert both["ges"].settings["penalty"] == both["gds"].settings["penalty"] == "ebic"
-    assert learn(X, method="ges", penalty="ebic", bootstrap=3).bootstrap.replicates == 3
+    assert learn(X, method="ges", penalty="ebic", bootstrap=3).support.replicates == 3
 
 
 @pytest.mark.parametrize("method", ["ges", "gds"])

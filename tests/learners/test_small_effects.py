@@ -132,8 +132,8 @@ def test_everything_that_learns_has_it():
     both = compare(X, ["cvs", "ges"], min_effect=0.3)
     assert both["cvs"].graph == fit.graph
     assert both["ges"].settings["min_effect"] == 0.3
-    again = learn(X, min_effect=0.3, bootstrap=4, seed=1).bootstrap
-    all_of_them = learn(X, bootstrap=4, seed=1).bootstrap
+    again = learn(X, min_effect=0.3, bootstrap=4, seed=1).support
+    all_of_them = learn(X, bootstrap=4, seed=1).support
     assert again.edge_support.sum() < all_of_them.edge_support.sum()
     turned = learn(X, method="pc", orient_by_order="skeleton", min_effect=0.3)
     assert all(one.size >= 0.3 for one in effects(turned))

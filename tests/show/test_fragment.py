@@ -74,7 +74,7 @@ def test_a_fragment_holds_the_facts_of_the_fit(kind):
         weights = [float(row[head.index("weight")]) for row in rows]
         np.testing.assert_allclose(weights, fit.edges["weight"], rtol=1e-3)
     assert [row[head.index("by")] for row in rows] == fit.edges["reason"].tolist()
-    if fit.bootstrap is not None:
+    if fit.support is not None:
         support = [float(row[head.index("support")].removesuffix(" %")) / 100 for row in rows]
         np.testing.assert_allclose(support, fit.edges["support"], atol=0.006)
         assert any(text.startswith("support: the share of") for text in document.paragraphs)

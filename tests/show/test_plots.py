@@ -45,7 +45,7 @@ def texts(ax):
 @pytest.mark.parametrize(("kind", "look"), crossed(KINDS, [None, *PLOTS]))
 def test_every_kind_of_every_fit(look, kind):
     fit = fit_of(kind)
-    if (look, kind) in REFUSED or (look == "support" and fit.bootstrap is None):
+    if (look, kind) in REFUSED or (look == "support" and fit.support is None):
         with pytest.raises(SettingError, match=r"learn with|needs resamples|orient_by_order"):
             fit.plot(look)
         return

@@ -132,7 +132,7 @@ def test_odd_names_missing_values_and_layouts_too(tmp_path):
 @pytest.mark.slow
 def test_a_bootstrap_whose_seed_was_drawn_can_be_had_again():
     result = bootstrap("marks", 2, method="gds", workers=1, level=0.9)
-    fit = replace(result.fit, bootstrap=result)
+    fit = replace(result.fit, support=result)
     code = python_call(fit, Origin("marks"))
     assert f"seed={result.entropy}, bootstrap=2, level=0.9" in code
     space = {}

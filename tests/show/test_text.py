@@ -96,7 +96,7 @@ def test_sentences_that_do_not_apply_are_empty():
 
 def test_support_is_that_of_so_many_resamples_and_their_edges():
     fit = fit_of("bootstrap")
-    joined = fit.bootstrap.adjacency_support.sum() / 2
+    joined = fit.support.adjacency_support.sum() / 2
     said = resampled(fit)
     assert said.startswith(
         f"support: the share of 20 resamples that have the arrow; their graphs average {joined:.1f} edges"

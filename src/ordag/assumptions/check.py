@@ -208,6 +208,15 @@ def check(
             )
         alpha, said = None if alpha is None else level("alpha", alpha), same_units or None
         return check_fit(data, alpha=alpha, seed=seed, same_units=said, groups=groups, draws=draws, progress=progress)
+    if isinstance(data, Fit):
+        learned = {"columns": columns, "units": units, "method": None if method == "auto" else method, **settings}
+        given = [name for name, value in learned.items() if value is not None]
+        if given:
+            raise SettingError(
+                f"{', '.join(given)}: this graph is learned already; give settings to ordag.learn.", given
+            )
+        alpha, said = None if alpha is None else level("alpha", alpha), same_units or None
+        return check_fit(data, alpha=alpha, seed=seed, same_units=said, groups=groups, draws=draws, progress=progress)
     reading, settings = split_reading(settings)
     if alpha is not None:
         settings["alpha"] = level("alpha", alpha)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import webbrowser
-from importlib.util import find_spec
 from typing import Any
 
 import click
@@ -12,9 +9,7 @@ import click
 from ordag.cli.help import ManualPage, in_options
 from ordag.cli.options import DATA_OR_NONE, READING, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
-from ordag.errors import SettingError
-
-MOST_MB = 256
+from ordag.exploring import MOST_MB, open_tables, serve_tables
 
 
 @click.command(cls=ManualPage)
@@ -50,31 +45,10 @@ def explore(data: str | list[str] | None, port: int, host: str, browser: bool, m
       ordag explore export.csv --separator ";" --decimal "," --missing drop
       ordag explore data.parquet --port 8765 --no-browser
     """
-    if not all(map(find_spec, ("starlette", "uvicorn"))):
-        raise SettingError("The workbench needs two packages that are not installed: pip install 'ordag[explore]'.")
-    from ordag.explore.serve import serve
-    from ordag.explore.tables import Tables
-
-    tables = Tables(most_mb * 2**20)
     reading = take_reading(values)
-    if data:
-        with Progress() as progress:
-            tables.start_with(data, title_of(data), reading, progress)
-        if tables.first_unread is not None:
-            sentence = in_options(tables.first_unread, [click.get_current_context().command])
-            click.echo(f"{sentence} The page offers ways to read it.", err=True)
-    serve(tables, host=host, port=port, ready=lambda address: _announce(address, browser))
-
-
-def _announce(address: str, browser: bool) -> None:
-    """Print the address of the page, and open it in a browser if there is one."""
-    click.echo(address)
-    if browser:
-        threading.Thread(target=_open, args=[address], daemon=True).start()
-
-
-def _open(address: str) -> None:
-    try:
-        webbrowser.open(address)
-    except (webbrowser.Error, OSError):
-        return
+    with Progress() as progress:
+        tables = open_tables(data or None, title_of(data) if data else None, most_mb, progress, reading)
+    if tables.first_unread is not None:
+        sentence = in_options(tables.first_unread, [click.get_current_context().command])
+        click.echo(f"{sentence} The page offers ways to read it.", err=True)
+    serve_tables(tables, host=host, port=port, browser=browser, announce=click.echo)

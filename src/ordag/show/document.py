@@ -82,9 +82,9 @@ def document(
 def _pairs(fit: Fit, view: View) -> dict[str, Any]:
     """The columns of all pairs; interval_level is that of intervals that are from resamples."""
     columns = view.pairs.to_dict()
-    if fit.bootstrap is None or fit.bootstrap.weight_intervals is None:
+    if fit.support is None or fit.support.weight_intervals is None:
         return columns
-    return {**columns, "interval_level": fit.bootstrap.level}
+    return {**columns, "interval_level": fit.support.level}
 
 
 def _verdict(fit: Fit, verdict: Verdict, diagnosis: Diagnosis | None) -> dict[str, Any]:

@@ -70,11 +70,11 @@ def provenance(fit: Fit, origin: Origin) -> dict[str, Any]:
     if fit.transform:
         settings["transform"] = dict(fit.transform)
     settings |= fit.settings
-    if fit.bootstrap is not None:
+    if fit.support is not None:
         settings |= {
-            "bootstrap": fit.bootstrap.replicates,
-            "bootstrap_kind": fit.bootstrap.kind,
-            "bootstrap_seed": fit.bootstrap.entropy,
+            "bootstrap": fit.support.replicates,
+            "bootstrap_kind": fit.support.kind,
+            "bootstrap_seed": fit.support.entropy,
         }
     return {
         "version": __version__,
@@ -144,7 +144,7 @@ def command_line(fit: Fit, origin: Origin) -> str:
             words += [option, KNOWLEDGE_FILE]
         elif typed is bool:
             words.append(option)
-        elif name != "seed" or fit.bootstrap is None:
+        elif name != "seed" or fit.support is None:
             text = ";".join(",".join(group) for group in value) if name == "groups" else str(value)
             if typed is None or typed(text) != getattr(fit.recipe, name):
                 unwritten.append(name)
@@ -210,13 +210,13 @@ def _reading_option(name: str, value: Any) -> list[str]:
 def _resampling(fit: Fit) -> dict[str, Any]:
     """Return the arguments of `learn` beside the method: tables of the forecast, resamples and their seed."""
     given: dict[str, Any] = {} if fit.forecast_tables is None else {"forecast": fit.forecast_tables}
-    if fit.bootstrap is None:
+    if fit.support is None:
         return given
-    given |= {"bootstrap": fit.bootstrap.replicates, "seed": fit.bootstrap.entropy}
-    if fit.bootstrap.level != 0.95:
-        given["level"] = fit.bootstrap.level
+    given |= {"bootstrap": fit.support.replicates, "seed": fit.support.entropy}
+    if fit.support.level != 0.95:
+        given["level"] = fit.support.level
     in_memory = fit.n * len(fit.names) <= IN_MEMORY
     default_kind = "wishart" if fit.profile is None else "rows" if in_memory else "poisson"
-    if fit.bootstrap.kind != default_kind:
-        given["kind"] = fit.bootstrap.kind
+    if fit.support.kind != default_kind:
+        given["kind"] = fit.support.kind
     return given

@@ -232,11 +232,11 @@ def left_out(fit: Fit) -> str:
 
 
 def resampled(fit: Fit) -> str:
-    if fit.bootstrap is None:
+    if fit.support is None:
         return ""
-    edges, learned = fit.bootstrap.mean_edges, fit.graph.edge_count
+    edges, learned = fit.support.mean_edges, fit.graph.edge_count
     return (
-        f"support: the share of {counted(fit.bootstrap.completed, 'resample')} that have the arrow; their graphs average "
+        f"support: the share of {counted(fit.support.completed, 'resample')} that have the arrow; their graphs average "
         f"{edges:.1f} edges, this one has {learned}"
         + (": more than new tables would give, so chance edges have support too" if edges > 1.1 * learned else "")
     )

@@ -236,8 +236,8 @@ def _pairs(fit: Fit, most: int) -> Pairs:
             fit.probabilities.arrows[source, target],
         )
     support, turned, low, high = unknown, unknown, weight - 1.96 * std_error, weight + 1.96 * std_error
-    if fit.bootstrap is not None:
-        columns = fit.bootstrap.arrow_columns(source, target)
+    if fit.support is not None:
+        columns = fit.support.arrow_columns(source, target)
         support, turned = columns["support"], columns["direction_support"]
         low, high = columns.get("weight_low", low), columns.get("weight_high", high)
         lines = np.array([kind == "line" for kind in kinds], dtype=bool)

@@ -90,7 +90,7 @@ def support(view: View, axes: Callable[..., Axes], *, most: int = 40) -> Axes:
     most: how many arrows to draw, learned ones first, the best supported first among them.
     """
     _check_most(most, "arrows")
-    found = view.fit.bootstrap
+    found = view.fit.support
     if found is None:
         raise SettingError(
             "kind='support' needs resamples: learn with bootstrap=200, say (--bootstrap 200), which also gives intervals."

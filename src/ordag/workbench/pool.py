@@ -160,7 +160,7 @@ def _context() -> Any:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(
-        ["ordag.explore.ignore_interrupts", "ordag.explore.tasks", "joblib", "threadpoolctl"]
+        ["ordag.workbench.ignore_interrupts", "ordag.workbench.tasks", "joblib", "threadpoolctl"]
     )
     return context
 

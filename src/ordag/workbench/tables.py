@@ -21,11 +21,11 @@ from ordag.data.reading import Reading
 from ordag.data.sources import Upload
 from ordag.data.table import Table
 from ordag.errors import DataError, Remedy
-from ordag.explore.pool import Progress
-from ordag.explore.state import RequestError, State
 from ordag.order.sparse import few_rows
 from ordag.show.provenance import OF_BYTES, fingerprint
 from ordag.words import shown
+from ordag.workbench.pool import Progress
+from ordag.workbench.state import RequestError, State
 
 Value = TypeVar("Value")
 

@@ -13,10 +13,10 @@ from ipaddress import ip_address
 import uvicorn
 
 from ordag.errors import SettingError
-from ordag.explore.app import application
-from ordag.explore.guard import Connection, Guard, Server
-from ordag.explore.tables import Tables
-from ordag.explore.workbench import Workbench
+from ordag.workbench.app import application
+from ordag.workbench.guard import Connection, Guard, Server
+from ordag.workbench.tables import Tables
+from ordag.workbench.workbench import Workbench
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 

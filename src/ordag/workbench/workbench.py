@@ -18,11 +18,6 @@ from ordag.data.datasets import DATASETS
 from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.evidence.forecast import BY_TESTS
-from ordag.explore import tasks
-from ordag.explore.documents import brief, effect_of, effects_of, is_pending, judgement, scale_changes
-from ordag.explore.pool import AsyncProgress, ProcessPool, Progress
-from ordag.explore.state import State, method_schemas, read_state
-from ordag.explore.tables import Cache, OpenTable, Tables, UnreadError, numbers_of
 from ordag.fit import Fit
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import Found
@@ -30,6 +25,11 @@ from ordag.learners.methods import METHODS, is_counted, learn_from, recipe_for, 
 from ordag.learners.settings import MethodSettings
 from ordag.show.provenance import Origin, command_line, python_call
 from ordag.words import harmless
+from ordag.workbench import tasks
+from ordag.workbench.documents import brief, effect_of, effects_of, is_pending, judgement, scale_changes
+from ordag.workbench.pool import AsyncProgress, ProcessPool, Progress
+from ordag.workbench.state import State, method_schemas, read_state
+from ordag.workbench.tables import Cache, OpenTable, Tables, UnreadError, numbers_of
 
 Value = TypeVar("Value")
 
@@ -229,8 +229,8 @@ class Workbench:
         count = DEFAULT_REPLICATES if replicates is None else replicates
         fit = await self._resampled(question, count, progress)
         shown = await self.in_thread(lambda: brief(fit, question.origin, layout=False, whole=True))
-        assert fit.bootstrap is not None
-        return {"document": shown, "seed": fit.bootstrap.entropy, "replicates": fit.bootstrap.replicates}
+        assert fit.support is not None
+        return {"document": shown, "seed": fit.support.entropy, "replicates": fit.support.replicates}
 
     async def _resampled(self, question: Question, replicates: Any, progress: AsyncProgress | None = None) -> Fit:
         """Return a fit with the support of its arrows. The seed is that of the method, as in `learn`."""
@@ -310,9 +310,9 @@ def _fit(table: Table, found: Found) -> Fit:
 def _weight(fit: Fit) -> int:
     """Count the numbers of a fit in memory. Its sample of rows is its own where columns or units are not those of the file."""
     squares, places = 8, 0
-    if fit.bootstrap is not None:
+    if fit.support is not None:
         squares += 12
-        places = 0 if fit.bootstrap.places is None else fit.bootstrap.places.size
+        places = 0 if fit.support.places is None else fit.support.places.size
     return squares * len(fit.names) ** 2 + numbers_of(fit.profile) + places + OTHER_NUMBERS
 
 

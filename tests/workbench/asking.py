@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import anyio
 import httpx
 
-from ordag.explore.serve import listen, server
+from ordag.workbench.serve import listen, server
 
 TOKEN = "a-token"
 

@@ -15,9 +15,9 @@ import psutil
 import pytest
 from asking import TOKEN, answering, ask, caller, state
 
-from ordag.explore.serve import serve, server
-from ordag.explore.tables import Tables
-from ordag.explore.workbench import Workbench
+from ordag.workbench.serve import serve, server
+from ordag.workbench.tables import Tables
+from ordag.workbench.workbench import Workbench
 
 pytestmark = pytest.mark.system
 
@@ -72,7 +72,7 @@ def explored(run, monkeypatch):
 
         def begin(*words):
             served = []
-            monkeypatch.setattr("ordag.explore.serve.serve", lambda tables, **_: served.append(tables))
+            monkeypatch.setattr("ordag.workbench.serve.serve", lambda tables, **_: served.append(tables))
             said = run("explore", "--no-browser", *words)[2]
             address = open_yet.enter_context(answering(open_yet.enter_context(closing(Workbench(*served)))))
             return said, open_yet.enter_context(caller(f"{address}/{TOKEN}/"))
@@ -202,7 +202,7 @@ def test_a_table_that_can_be_read_otherwise_is_said_and_the_page_offers_it(explo
     path.write_text("a,b,c\n" + "\n".join(f"{k % 7},1,{(3 * k) % 13}" for k in range(60)))
     said, client = explored(path, "--transform", "a=10")
     assert "never changes" in said
-    assert said.endswith("The page offers what can be done.\n")
+    assert said.endswith("The page offers ways to read it.\n")
     assert "columns=" not in said  # it is said to somebody who types
     told = client.get("api/start").json()
     assert (told["data"], told["unread"]["remedies"]) == (None, ["go on without b"])
@@ -230,7 +230,7 @@ def test_what_is_wrong_is_said_before_anything_is_served(run, words, sentence):
 
 
 def test_without_its_packages_it_says_what_to_install(run, monkeypatch):
-    monkeypatch.setattr("ordag.cli.explore.find_spec", lambda name: None if name == "uvicorn" else object())
+    monkeypatch.setattr("ordag.exploring.find_spec", lambda name: None if name == "uvicorn" else object())
     status, _, err = run("explore", "marks")
     assert status == 2
-    assert "pip install 'ordag[explore]'" in err
+    assert "pip install '.[explore]'" in err

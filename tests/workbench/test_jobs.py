@@ -15,9 +15,9 @@ from asking import ask, finished, lines, state
 
 import ordag
 from ordag.errors import SettingError
-from ordag.explore.pool import WAITING, ProcessPool, TaskError, WorkError
 from ordag.show.export import content
 from ordag.words import News
+from ordag.workbench.pool import WAITING, ProcessPool, TaskError, WorkError
 
 pytestmark = pytest.mark.system
 

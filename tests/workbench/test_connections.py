@@ -13,8 +13,8 @@ import httpx
 import pytest
 from asking import TOKEN
 
-from ordag.explore.guard import Connection
-from ordag.explore.serve import listen, server
+from ordag.workbench.guard import Connection
+from ordag.workbench.serve import listen, server
 
 pytestmark = pytest.mark.system
 

@@ -20,11 +20,11 @@ from test_state import anything, parts
 import ordag
 from ordag.data.datasets import DATASETS
 from ordag.evidence.verdict import quick_verdict
-from ordag.explore import app
-from ordag.explore.documents import MOST_PATHS
-from ordag.explore.tasks import forms
 from ordag.show.export import content
 from ordag.show.text import false_edges
+from ordag.workbench import app
+from ordag.workbench.documents import MOST_PATHS
+from ordag.workbench.tasks import forms
 
 pytestmark = pytest.mark.system
 

@@ -8,8 +8,8 @@ from functools import cache
 import pytest
 from asking import TOKEN, answering, caller
 
-from ordag.explore.tables import Tables
-from ordag.explore.workbench import Workbench
+from ordag.workbench.tables import Tables
+from ordag.workbench.workbench import Workbench
 
 PATIENCE = 180_000
 """Milliseconds to wait for what must come: a busy machine is slow, and nothing here is about time."""

@@ -14,9 +14,9 @@ from playwright.sync_api import expect
 
 import ordag
 from ordag.data.datasets import load
-from ordag.explore.tables import Tables
-from ordag.explore.workbench import Workbench
 from ordag.words import shown
+from ordag.workbench.tables import Tables
+from ordag.workbench.workbench import Workbench
 
 pytestmark = pytest.mark.system
 

@@ -18,14 +18,14 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from ordag.errors import OrdagError
-from ordag.explore.pool import AsyncProgress, Progress, TaskError, WorkError, sentence_of
-from ordag.explore.state import RequestError, read_json
-from ordag.explore.tables import NoTableError, OpenTable, UnreadError
-from ordag.explore.workbench import Question, Workbench, unread
 from ordag.knowledge.files import entries_of
 from ordag.knowledge.knowledge import Knowledge
 from ordag.plain import to_json
 from ordag.words import counted, harmless
+from ordag.workbench.pool import AsyncProgress, Progress, TaskError, WorkError, sentence_of
+from ordag.workbench.state import RequestError, read_json
+from ordag.workbench.tables import NoTableError, OpenTable, UnreadError
+from ordag.workbench.workbench import Question, Workbench, unread
 
 Value = TypeVar("Value")
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -33,7 +33,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 MOST_BODY_BYTES = 4 * 2**20
 """Of a request that is not an upload."""
 
-PACKAGES = ("ordag.explore", "ordag.show")
+PACKAGES = ("ordag.workbench", "ordag.show")
 """Those whose `browser/` holds the files of the page; of two files with one name the first counts."""
 
 

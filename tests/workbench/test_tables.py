@@ -14,10 +14,10 @@ from asking import finished, state
 import ordag
 from ordag.data.datasets import DATASETS
 from ordag.errors import DataError
-from ordag.explore.state import read_state
-from ordag.explore.tables import Cache, Tables, numbers_of
-from ordag.explore.workbench import MOST_FIT_NUMBERS, OTHER_NUMBERS, Workbench, _weight
 from ordag.show.provenance import OF_BYTES, fingerprint, provenance
+from ordag.workbench.state import read_state
+from ordag.workbench.tables import Cache, Tables, numbers_of
+from ordag.workbench.workbench import MOST_FIT_NUMBERS, OTHER_NUMBERS, Workbench, _weight
 
 
 def text(rows, p, seed=0):
@@ -74,7 +74,7 @@ def test_fits_are_weighed_with_their_samples_of_rows():
 
 
 def test_a_file_is_bounded_by_what_its_columns_become(monkeypatch):
-    monkeypatch.setattr("ordag.explore.tables.MOST_COLUMNS", 3)
+    monkeypatch.setattr("ordag.workbench.tables.MOST_COLUMNS", 3)
     tables = Tables(2**20)
     assert len(tables.upload("t.csv", text(50, 3)).table.names) == 3
     with pytest.raises(DataError, match=r"has more than 3 columns.*ordag learn"):
@@ -102,7 +102,7 @@ def test_a_fit_weighs_its_matrices_its_sample_and_its_resamples():
     alone = 8 * 5**2 + numbers_of(fit.profile) + OTHER_NUMBERS
     assert _weight(fit) == alone
     resampled = ordag.learn("marks", "cvs", bootstrap=3, seed=1, workers=1)
-    assert _weight(resampled) == alone + 12 * 5**2 + resampled.bootstrap.places.size
+    assert _weight(resampled) == alone + 12 * 5**2 + resampled.support.places.size
 
 
 def test_a_built_in_table_is_not_a_file_with_its_name_and_bytes():

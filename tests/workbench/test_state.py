@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from ordag.data.datasets import DATASETS
 from ordag.errors import ColumnError, OrdagError, SettingError
-from ordag.explore.state import NOT_OFFERED, RequestError, method_schemas, read_json, read_state
 from ordag.learners.methods import METHODS, settings_of
 from ordag.settings import declared
+from ordag.workbench.state import NOT_OFFERED, RequestError, method_schemas, read_json, read_state
 
 MARKS = DATASETS["marks"].columns
 

@@ -12,8 +12,6 @@ from ordag.comparison import compare
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile, Rows
 from ordag.data.table import Table
-from ordag.explore.documents import brief, judgement
-from ordag.explore.pool import Progress
 from ordag.fit import Fit
 from ordag.graph.formats import FORMATS
 from ordag.learners.found import Found
@@ -24,6 +22,8 @@ from ordag.show.document import document
 from ordag.show.export import content, endings
 from ordag.show.provenance import Origin
 from ordag.show.report import report
+from ordag.workbench.documents import brief, judgement
+from ordag.workbench.pool import Progress
 
 WHOLE_FORMS = {
     "report": "report, one page for a browser",
@@ -77,7 +77,7 @@ def lay_out(fit: Fit, origin: Origin, *, progress: Progress) -> dict[str, Any]:
 def resample(fit: Fit, call: Mapping[str, Any], *, progress: Progress) -> Fit:
     """Add the bootstrap support of the arrows, and the verdict. The graph stays as it is."""
     support = bootstrap(**call, progress=progress)
-    return judge(replace(fit, bootstrap=replace(support, graph=fit.graph, fit=fit)), progress=progress)
+    return judge(replace(fit, support=replace(support, graph=fit.graph, fit=fit)), progress=progress)
 
 
 def check(fit: Fit, rows: Rows | None, origin: Origin, alpha: float | None, *, progress: Progress) -> dict[str, Any]:
