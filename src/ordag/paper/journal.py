@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ordag import __version__
 from ordag.errors import OutputError
+from ordag.files import write_whole
 from ordag.paper.experiment import Experiment, ReproductionError, Rows, Task
 
 FORMAT = 1
 
 write = os.write
 
+Checksums = dict[str, set[str]]
+"""From the names of files to the SHA-256 of every content written there."""
+
 
 class Journal:
-    """A file with a header of experiment and settings, then one line per finished task; `done` has their rows.
+    """A file with a header of experiment and settings, then one line per finished task or file written beside it.
 
-    Lines are only appended, each whole or not at all, so a run interrupted at any moment can continue.
+    Lines are only appended, each whole or not at all, so a run interrupted at any moment can continue. `done` has the rows
+    of all finished tasks, `written` the checksums of the files written, by name.
     """
 
     def __init__(self, path: Path, experiment: Experiment) -> None:
         self.path = path
         self.done: dict[Task, Rows] = {}
+        self.written: Checksums = {}
         header = {
             "ordag_journal": FORMAT,
             "version": __version__,
@@ -55,11 +62,12 @@ class Journal:
         if not lines and _line(header).startswith(content):
             return 0
         _check_header(_parsed(lines[0]) if lines else None, header, self.path)
-        for line in lines[1:]:
+        entries = [_parsed(line) for line in lines[1:]]
+        for entry in entries:
             # The task of a damaged line counts as not done.
             with contextlib.suppress(KeyError, TypeError):
-                entry = _parsed(line)
                 self.done[Task(**entry["task"])] = entry["rows"]
+        self.written = _checksums(entries)
         return end
 
     def add(self, task: Task, rows: Rows) -> None:
@@ -67,6 +75,16 @@ class Journal:
         entry = {"task": task.address, "rows": _plain(rows)}
         self._append(entry)
         self.done[task] = entry["rows"]
+
+    def write(self, name: str, content: bytes) -> Path:
+        """Write a file beside the journal, unless that would replace a file that no run has written."""
+        path = self.path.with_name(name)
+        _refuse_foreign([path], self.written)
+        digest = hashlib.sha256(content).hexdigest()
+        if digest not in self.written.get(name, ()):
+            self._append({"file": name, "sha256": digest})
+            self.written.setdefault(name, set()).add(digest)
+        return write_whole(path, content)
 
     def _append(self, entry: Mapping[str, Any]) -> None:
         line = _line(entry)
@@ -93,18 +111,40 @@ class Journal:
 
 
 def refuse_foreign(folder: Path, experiment: Experiment) -> None:
-    """Raise if there are files with the names of results but no journal, so that no run has written them."""
-    if (folder / f"{experiment.name}.journal").exists():
-        return
+    """Raise if files with the names of results were not written by a run, or were changed since; call before any work."""
+    journal = folder / f"{experiment.name}.journal"
     results = re.compile(re.escape(experiment.name) + r"(\.csv|\.md|([-_].*)?\.(png|svg))")
     try:
+        lines = journal.read_bytes().splitlines() if journal.is_file() else []
         found = sorted(path for path in folder.iterdir() if results.fullmatch(path.name)) if folder.is_dir() else []
     except OSError as error:
         raise OutputError(f"The folder {folder} could not be read: {error.strerror or error}.") from error
-    if found:
-        raise OutputError(
-            f"{found[0]} is none of the files that this command wrote: move it, or choose another folder with --out."
-        )
+    _refuse_foreign(found, _checksums(map(_parsed, lines)))
+
+
+def _refuse_foreign(paths: Iterable[Path], written: Mapping[str, Collection[str]]) -> None:
+    for path in paths:
+        if path.exists() and _checksum(path) not in written.get(path.name, ()):
+            raise OutputError(
+                f"{path} is none of the files that this command wrote, or was changed since: move it, or choose another folder with --out."
+            )
+
+
+def _checksum(path: Path) -> str | None:
+    """Return the SHA-256 of a file; None if it cannot be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def _checksums(entries: Iterable[Any]) -> Checksums:
+    """Collect the checksums of files from the lines of a journal."""
+    found: Checksums = {}
+    for entry in entries:
+        with contextlib.suppress(KeyError, TypeError):
+            found.setdefault(entry["file"], set()).add(entry["sha256"])
+    return found
 
 
 def _line(entry: Mapping[str, Any]) -> bytes:

@@ -14,7 +14,6 @@ import pandas as pd
 from ordag.checks import is_whole, short
 from ordag.cluster import connected, on_cluster
 from ordag.errors import OutputError, SettingError
-from ordag.files import write_whole
 from ordag.paper.authors_code import AUTHORS
 from ordag.paper.beyond_the_figures import BEYOND
 from ordag.paper.comparisons import FIGURE2, FIGURE3, FIGURE4
@@ -81,8 +80,8 @@ def reproduce(
     names: names in `ordag.paper.EXPERIMENTS`, all by default, or `Experiment` objects.
     quick: run a few replicates at a few points.
     folder: the folder of the results. Each experiment writes there a journal of finished tasks, from which a later call with
-        the same folder continues, a table NAME.csv of all rows, NAME.md, and figures. If there are files of these names and
-        no journal, nothing is run.
+        the same folder continues, a table NAME.csv of all rows, NAME.md, and figures. If there are files of these names that
+        no run has written, or that were changed since, nothing is run.
     replicates: the number of replicates at each point, instead of the experiment's own.
     workers: the number of processes, one for every core by default. The numbers do not depend on it. Within
         `joblib.parallel_config(backend=…)` the tasks go to that backend instead, for instance Dask or Ray.
@@ -158,11 +157,11 @@ def _progress(plans: Sequence[Plan], workers: int, progress: Callable[[Step], No
 def _run(plan: Plan, workers: int, finished: Callable[[Plan, Task], None]) -> Result:
     """Run the remaining tasks of one experiment; the result has the rows of all runs in the journal."""
     experiment, _, journal = plan
-    name, folder = experiment.name, journal.path.parent
+    name = experiment.name
 
     def write_table() -> Path:
         rows = to_frame(journal.done)
-        return write_whole(folder / f"{name}.csv", rows.to_csv(index=False, lineterminator="\n"))
+        return journal.write(f"{name}.csv", rows.to_csv(index=False, lineterminator="\n").encode())
 
     try:
         remaining = [task for task in plan.tasks if task not in journal.done]
@@ -173,10 +172,10 @@ def _run(plan: Plan, workers: int, finished: Callable[[Plan, Task], None]) -> Re
         raise
     rows = to_frame(journal.done)
     files = [write_table()]
-    files += [write_whole(folder / file, content) for file, content in experiment.figures(rows).items()]
+    files += [journal.write(file, content) for file, content in experiment.figures(rows).items()]
     summary = None if experiment.table is None else experiment.table(rows)
     claims = experiment.claims(rows)
-    files.append(write_whole(folder / f"{name}.md", markdown(experiment, summary, claims, files)))
+    files.append(journal.write(f"{name}.md", markdown(experiment, summary, claims, files).encode()))
     return Result(experiment, rows, summary, claims, files)
 
 
