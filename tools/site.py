@@ -29,6 +29,8 @@ PARTS = {
     "Learning": [
         "ordag.learning",
         "ordag.fit",
+        "ordag.saved",
+        "ordag.exploring",
         "ordag.learners.found",
         "ordag.estimators",
         "ordag.knowledge.knowledge",

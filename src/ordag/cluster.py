@@ -54,7 +54,9 @@ def connected(client: Any | None) -> Iterator[Any | None]:
     try:
         import distributed
     except ImportError as error:
-        raise SettingError("Dask, which speaks to clusters, is not installed: pip install 'ordag[dask]'.") from error
+        raise SettingError(
+            "Dask, which speaks to clusters, is not installed: python -m pip install 'dask[dataframe,distributed]'."
+        ) from error
     if isinstance(client, str):
         with _opened(distributed, client) as made, made.as_current():
             yield made

@@ -50,8 +50,7 @@ def open_tables(
     """Read the first table of a workbench, if there is one. Where it is refused but could be read otherwise, the page offers ways."""
     if not all(map(find_spec, ("starlette", "uvicorn"))):
         raise SettingError(
-            "The workbench needs two packages that are not installed, starlette and uvicorn: install Ordag with its extra `explore` "
-            "(in a clone: python -m pip install '.[explore]')."
+            "The workbench needs two packages, and they are not installed: python -m pip install starlette uvicorn."
         )
     from ordag.workbench.tables import Tables
 

@@ -67,7 +67,8 @@ def looked_at(fit, folder):
     document = json.loads(fit.to_json())
     assert document["verdict"]["tier"] in ("tested", "untested", "assumed", "uninformative")
     assert fit.verdict.sentence.endswith(".")
-    assert str(fit).startswith("Fit: cvs")
+    assert repr(fit).startswith("Fit: cvs")
+    assert str(fit).startswith("Ordag · cvs")
     assert fit._repr_html_()
     fit.report(folder / "page.html")
     for ending in ("json", "csv", "graphml", "svg", "dot"):

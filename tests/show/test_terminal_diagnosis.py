@@ -9,8 +9,9 @@ import pytest
 from looks import ACTING, lines_of, rows
 from rich.cells import cell_len
 
-from ordag import Moments, diagnose
+from ordag import Moments
 from ordag.assumptions.check import TITLES
+from ordag.assumptions.check import check as diagnose
 from ordag.evidence.finding import LEVELS, Finding
 from ordag.evidence.verdict import TIERS, Verdict
 from ordag.show.terminal import STYLES, print_diagnosis, print_verdict

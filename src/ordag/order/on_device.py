@@ -39,7 +39,7 @@ def torch_device(name: str) -> torch.device:
         import torch
     except ImportError as error:
         raise SettingError(
-            f"device={name!r} takes PyTorch, which is not installed: pip install 'ordag[gpu]', or leave device out."
+            f"device={name!r} takes PyTorch, which is not installed: python -m pip install torch, or leave device out."
         ) from error
     try:
         device = torch.device(name)

@@ -110,7 +110,7 @@ def open_tensor(data: Any, reading: Reading) -> Source | None:
         import torch
     except ImportError as error:
         raise UnreadableError(
-            f"An array on a GPU ({type(data).__name__}) takes PyTorch, which is not installed: pip install 'ordag[gpu]'."
+            f"An array on a GPU ({type(data).__name__}) takes PyTorch, which is not installed: python -m pip install torch."
         ) from error
     tensor = torch.as_tensor(data).detach()
     shape = tuple(tensor.shape)
