@@ -249,9 +249,7 @@ def _from_bootstrap(
 
 def usual_replicates(fit: Fit) -> int:
     """Resamples that take a second or two: fewer where learning itself takes long."""
-    if fit.method not in ("pooled", "gds"):
-        return REPLICATES
-    return 100 if len(fit.names) <= 10 else 40
+    return fit.recipe.usual_replicates(len(fit.names))
 
 
 def directed(fit: Fit) -> LinearSEM:

@@ -47,7 +47,7 @@ from ordag.files import write_whole
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.learners.methods import check_settings, recipe_for
-from ordag.learners.pooled.method import PooledSettings, placed_groups
+from ordag.learners.pooled.method import placed_groups
 from ordag.markup import card, sentence, table
 from ordag.plain import to_json
 from ordag.settings import level
@@ -208,23 +208,13 @@ def check(
             )
         alpha, said = None if alpha is None else level("alpha", alpha), same_units or None
         return check_fit(data, alpha=alpha, seed=seed, same_units=said, groups=groups, draws=draws, progress=progress)
-    if isinstance(data, Fit):
-        learned = {"columns": columns, "units": units, "method": None if method == "auto" else method, **settings}
-        given = [name for name, value in learned.items() if value is not None]
-        if given:
-            raise SettingError(
-                f"{', '.join(given)}: this graph is learned already; give settings to ordag.learn.", given
-            )
-        alpha, said = None if alpha is None else level("alpha", alpha), same_units or None
-        return check_fit(data, alpha=alpha, seed=seed, same_units=said, groups=groups, draws=draws, progress=progress)
     reading, settings = split_reading(settings)
     if alpha is not None:
         settings["alpha"] = level("alpha", alpha)
     check_settings(method, settings)
     table = Table(data, columns=columns, missing=missing, progress=progress, keep=NUMBERS, **reading)
     recipe = recipe_for(table, method, settings)
-    if isinstance(recipe, PooledSettings):
-        recipe = replace(recipe, units="commensurable" if same_units else None, groups=None if same_units else groups)
+    recipe = recipe.declared(same_units, groups)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit's own warnings say it
         fit = Fit.learned(table, recipe)
@@ -258,9 +248,9 @@ def check_fit(
             f"method={fit.method!r} gives a class of graphs, which has no equations to check: add orient_by_order='class' "
             "(--orient-by-order), or choose another method."
         )
-    if isinstance(fit.recipe, PooledSettings):
-        same_units = fit.recipe.units == "commensurable" if same_units is None else same_units
-        groups = fit.recipe.groups if groups is None else groups
+    declared, declared_groups = fit.recipe.declared_units
+    same_units = declared if same_units is None else same_units
+    groups = declared_groups if groups is None else groups
     same_units, tell = bool(same_units), progress or (lambda _: None)
     if groups is not None:
         groups = [[fit.names[j] for j in group] for group in placed_groups(groups, fit.names)]

@@ -172,8 +172,8 @@ def condition_finding(fit: Fit) -> Finding:
     It compares each error variance with what its effects have left. That the fitted model keeps it does not say that the true
     one does: the order was chosen so that it would (docs/trust.md).
     """
-    if fit.method == "pooled":
-        return unchecked("condition", "pooled error variances do not rest on it.")
+    if not fit.recipe.rests_on_condition:
+        return unchecked("condition", f"{fit.method} error variances do not rest on it.")
     assert fit.sem is not None
     checked = identifiability(fit.sem)
     numbers = {"holds": checked.holds, "holds_in_every_order": checked.holds_in_every_order, "tightest": None}

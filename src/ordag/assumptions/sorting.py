@@ -13,11 +13,10 @@ from ordag.assumptions.stability import Baseline, agreement
 from ordag.data.table_checks import least_squares_rows
 from ordag.evidence.finding import Finding, Level, unchecked
 from ordag.graph.distances import hamming
-from ordag.learners.cvs import CvsSettings
 from ordag.linalg import inverse, lengths, triangle
 from ordag.order.factor import Factor
 from ordag.order.ordering import Ordering
-from ordag.parents import row_test, select
+from ordag.parents import select
 from ordag.words import counted
 
 CLOSE = 0.8
@@ -56,15 +55,12 @@ def sort_and_regress(baseline: Baseline) -> Mask:
     Nobody's knowledge is heard.
     """
     moments = baseline.moments
-    recipe = baseline.fit.recipe
-    cvs = recipe if isinstance(recipe, CvsSettings) else CvsSettings(parents="adaptive")
     variances = np.asarray(moments.variances)
     digits = np.round(np.log(variances), 9)  # what ties keeps the learned order, as the sort is stable
     order = np.argsort(digits, kind="stable")
     factor = Factor.of(triangle(moments.R[:, order]).T)
     sorted_ = Ordering.along(order, moments, factor, np.full(len(order), np.inf))
-    test = None if row_test(cvs.test) is not None else cvs.test
-    selection = select(sorted_, rule=cvs.parents, alpha=cvs.alpha, test=test, correction=cvs.correction)
+    selection = select(sorted_, **baseline.fit.recipe.edge_rule)
     later, earlier = selection.edges
     adjacency = np.zeros(baseline.arrows.shape, dtype=bool)
     adjacency[order[earlier], order[later]] = True

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,10 @@ from ordag.evidence.finding import Finding, Level, at_most_look, unchecked
 from ordag.evidence.influence import distances, tail
 from ordag.fit import Fit
 from ordag.graph.acyclic import topological_order
-from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import Found
 from ordag.learners.methods import learn_from
 from ordag.learners.pooled.method import placed_groups
+from ordag.learners.settings import MethodSettings
 from ordag.linalg import lengths, triangle
 from ordag.words import chance, counted, share
 
@@ -98,11 +98,11 @@ class Baseline:
         """The arrows that the same settings find with every column multiplied by its factor."""
         return self.again(self.scaled(factors)).graph.adjacency
 
-    def again(self, table: Table, **changed: Any) -> Found:
-        """What the same settings make of another table of the same columns."""
+    def again(self, table: Table, recipe: MethodSettings | None = None) -> Found:
+        """Learn with the same settings, or with others, from another table of the same columns."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrecisionWarning)
-            return learn_from(table, replace(self.fit.recipe.alone(), **changed))
+            return learn_from(table, recipe or self.fit.recipe.alone())
 
     def compare(self, other: Mask) -> Survival:
         """How many of the arrows another graph of the same columns keeps; all, if there are none."""
@@ -190,17 +190,13 @@ def logarithms_finding(baseline: Baseline, rows: Array, *, tested: bool) -> Find
 def backward_finding(baseline: Baseline) -> Finding:
     """Does finding effects first give the same order and arrows as finding causes first?"""
     recipe = baseline.fit.recipe
-    if not isinstance(recipe, CvsSettings):
-        return unchecked("backward", f"{recipe.name} does not choose an order step by step.")
-    if recipe.variance not in (None, "auto", "least-squares"):
-        variance = baseline.fit.settings["variance"]
-        return unchecked("backward", f"not available with variance={variance!r}, which chooses causes first only.")
+    other_way = recipe.reversed()
+    if isinstance(other_way, str):
+        return unchecked("backward", other_way)
     if baseline.moments.n < least_squares_rows(baseline.moments.p):
         return unchecked("backward", "takes more rows than variables.")
-    forward = recipe.direction == "forward"
-    other = baseline.again(
-        baseline.scaled(np.ones(len(baseline.order))), direction="backward" if forward else "forward"
-    )
+    forward = baseline.fit.settings["direction"] == "forward"
+    other = baseline.again(baseline.scaled(np.ones(len(baseline.order))), other_way)
     assert other.ordering is not None
     places = np.argsort(other.ordering.order).astype(np.float64)
     tau = agreement(np.arange(len(places), dtype=np.float64), places)

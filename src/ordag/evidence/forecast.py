@@ -21,26 +21,14 @@ from ordag.checks import Seed, is_whole, short
 from ordag.data.moments import Moments
 from ordag.errors import OrdagError, SettingError
 from ordag.evidence.hidden_causes import may_be_hidden
-from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import Found
 from ordag.linalg import inverse
-from ordag.parents.row_tests import row_test
 from ordag.resampling.replicates import Indices, Job, Replicate, run
 from ordag.resampling.resamplers import gaussian_resampler, seed_root
 from ordag.words import about, share
 
 MOST, LEAST = 200, 4
 """Tables to learn from where nobody says how many. Below the second there would be no average to speak of."""
-
-BY_TESTS = 3e-7
-"""What cvs with parents by tests takes for a table of p columns, over (p + 10)²: many of them are learned from in step."""
-
-
-BY_SUPPORTS, BY_LASSO = 4e-5, 5e-4
-"""What a sparse order takes for a table of p columns, over p², and one by the lasso."""
-
-QUICK_ROWS = {"shrinkage": 2e-3, "robust": 0.05}
-"""What learners that take rows take for a small table; the others too long for any forecast that nobody has asked for."""
 
 
 @dataclass(frozen=True)
@@ -136,19 +124,8 @@ def forecast(
 
 def usual_count(found: Found) -> int:
     """Tables that can be learned from in about a second; none where that is fewer than four."""
-    p, cvs = found.moments.p, found.recipe if isinstance(found.recipe, CvsSettings) else None
-    if cvs is not None and cvs.needs_rows:
-        quick = isinstance(cvs.variance, str) and row_test(cvs.test) is None
-        each = QUICK_ROWS.get(cvs.variance, np.inf) * max(1.0, p / 30.0) ** 2 if quick else np.inf
-    elif cvs is not None and cvs.variance == "lasso":
-        each = BY_LASSO * p**2
-    elif cvs is not None and cvs.variance == "auto":
-        each = 3.0 * BY_SUPPORTS * p**2  # a sparse order, and supports along the other one
-    elif found.ordering is not None and found.ordering.parent_sets is not None:
-        each = BY_SUPPORTS * p**2
-    else:
-        each = (BY_TESTS if cvs is not None and cvs.parents == "test" else found.recipe.seconds) * (p + 10.0) ** 2
-    count = min(MOST, int(1.0 / each))
+    sparse = found.ordering is not None and found.ordering.parent_sets is not None
+    count = min(MOST, int(1.0 / found.recipe.cost(found.moments.p, sparse=sparse)))
     return count if count >= LEAST else 0
 
 

@@ -18,7 +18,7 @@ from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
 from ordag.learners.found import AnyFound, Found
-from ordag.learners.settings import MethodSettings, edge_test, level_of_tests
+from ordag.learners.settings import SECONDS_SPARSE, MethodSettings, edge_test, level_of_tests
 from ordag.learners.sparse_parents import ArrowTest, SparseParents, few_rows_sentence, sparse_graph
 from ordag.order import ESTIMATORS, RULES, VarianceEstimator, better_order, find_order, rule_of
 from ordag.order.least_squares import with_factor
@@ -58,6 +58,16 @@ def _device(name: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise SettingError(f"{name}={short(value)}: name a device, such as 'cpu' or 'cuda'.")
     return value
+
+
+SECONDS_BY_TESTS = 3e-7
+"""Seconds over (p + 10)² to learn from p columns with parents by tests: many tables are learned from in step."""
+
+SECONDS_BY_LASSO = 5e-4
+"""Seconds over p² for an order by the lasso."""
+
+SECONDS_BY_ROWS = {"shrinkage": 2e-3, "robust": 0.05}
+"""Seconds for a small table, of the estimators that take rows and are quick; the others take too long to learn again unasked."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +115,35 @@ class CvsSettings(MethodSettings):
     split: bool = flag(
         False, "test arrows on other rows than those that they were learned from, half of each", typed=True
     )
+
+    def least_rows(self, p: int) -> int:
+        return 0
+
+    @property
+    def edge_rule(self) -> dict[str, Any]:  # type: ignore[override]
+        test = None if row_test(self.test) is not None else self.test
+        return {"rule": self.parents, "alpha": self.alpha, "test": test, "correction": self.correction}
+
+    def cost(self, p: int, *, sparse: bool = False) -> float:
+        if self.needs_rows:
+            quick = isinstance(self.variance, str) and row_test(self.test) is None
+            return SECONDS_BY_ROWS.get(self.variance, math.inf) * max(1.0, p / 30.0) ** 2 if quick else math.inf
+        if self.variance == "lasso":
+            return SECONDS_BY_LASSO * p**2
+        if self.variance == "auto":
+            return 3.0 * SECONDS_SPARSE * p**2  # a sparse order, and sparse parents along the other one
+        if sparse or self.parents != "test":
+            return super().cost(p, sparse=sparse)
+        return SECONDS_BY_TESTS * (p + 10.0) ** 2
+
+    @property
+    def is_bounded(self) -> bool:
+        return self.variance in (None, "least-squares")
+
+    def reversed(self) -> Self | str:
+        if self.variance not in (None, "auto", "least-squares"):
+            return f"not available with variance={self.plain()['variance']!r}, which chooses causes first only."
+        return replace(self, direction="backward" if self.direction == "forward" else "forward")
 
     @property
     def needs_rows(self) -> bool:

@@ -106,8 +106,8 @@ def _settled(method: str, p: int, n: int, given: Mapping[str, Any]) -> tuple[str
 def learn_from(table: Table, recipe: MethodSettings) -> Found:
     """What a method finds in a table, without edges of small effect, and checked against what is known."""
     known = recipe.knowledge.over(table.names) if isinstance(recipe.knowledge, Knowledge) else None
-    if not isinstance(recipe, CvsSettings):
-        table.needing(pooled_rows if isinstance(recipe, PooledSettings) else least_squares_rows)
+    if recipe.least_rows(1):
+        table.needing(recipe.least_rows)
     found = METHODS[recipe.name].search(table, recipe, known)
     found = replace(found, known=known, profile=table.profile, transform=table.transform, inputs=table.inputs)
     if isinstance(recipe, PooledSettings):

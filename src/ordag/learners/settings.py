@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias
@@ -10,6 +11,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 
 from ordag.checks import as_number, short
+from ordag.data.table_checks import least_squares_rows
 from ordag.errors import SettingError
 from ordag.knowledge.knowledge import Knowledge, KnowledgeLike
 from ordag.learners.orient import WAYS
@@ -28,6 +30,10 @@ def _min_effect(name: str, value: Any) -> float | None:
             "and below 1; 0.1 is a usual one, 0 leaves none out."
         )
     return number
+
+
+SECONDS_SPARSE = 4e-5
+"""Seconds over p² for an order with few parents."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +71,42 @@ class MethodSettings(Settings):
             if value is not None and value != 0.0:
                 said[name] = value
         return said
+
+    rests_on_condition: ClassVar[bool] = True
+    """Whether its directions rest on the condition of Park & Kim's Theorem 2.2."""
+
+    edge_rule: ClassVar[Mapping[str, Any]] = {"rule": "adaptive"}
+    """How it chooses parents along a given order: keywords of `parents.select`."""
+
+    def least_rows(self, p: int) -> int:
+        """Return the rows that a table of p columns must have; 0 where the search itself refuses too few."""
+        return least_squares_rows(p)
+
+    def cost(self, p: int, *, sparse: bool = False) -> float:
+        """Return about how many seconds it takes to learn from p columns once more; `sparse`: along an order with few parents."""
+        return SECONDS_SPARSE * p**2 if sparse else self.seconds * (p + 10.0) ** 2
+
+    @property
+    def is_bounded(self) -> bool | None:
+        """Whether `cost` bounds the time of a search; None for searches that are quick for few columns only."""
+        return None
+
+    def usual_replicates(self, p: int) -> int:
+        """Return how many resamples take a second or two."""
+        return 200
+
+    def declared(self, same_units: bool, groups: Sequence[Sequence[str]] | None) -> Self:
+        """Return the same settings with what is known of the units of columns, where the method uses it."""
+        return self
+
+    @property
+    def declared_units(self) -> tuple[bool | None, Sequence[Sequence[str]] | None]:
+        """Whether all columns share a unit, and the groups that do, as far as the settings declare them."""
+        return None, None
+
+    def reversed(self) -> Self | str:
+        """Return the settings that choose the order from the other end, or why there are none."""
+        return f"{self.name} does not choose an order step by step."
 
     @property
     def needs_rows(self) -> bool:

@@ -17,9 +17,7 @@ from ordag.checks import is_whole, short
 from ordag.data.datasets import DATASETS
 from ordag.data.table import Table
 from ordag.errors import SettingError
-from ordag.evidence.forecast import BY_TESTS
 from ordag.fit import Fit
-from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import Found
 from ordag.learners.methods import METHODS, is_counted, learn_from, recipe_for, settings_of, with_quick_warnings
 from ordag.learners.settings import MethodSettings
@@ -296,11 +294,9 @@ def _is_quick(table: Table, recipe: MethodSettings) -> bool:
     p = len(table.names)
     if recipe.needs_rows:
         return False
-    if not isinstance(recipe, CvsSettings):
+    if recipe.is_bounded is None:
         return p <= FEW_VARIABLES and not recipe.has_probabilities
-    if recipe.variance not in (None, "least-squares"):
-        return False
-    return (BY_TESTS if recipe.parents == "test" else recipe.seconds) * (p + 10.0) ** 2 <= QUICK_SECONDS
+    return recipe.is_bounded and recipe.cost(p) <= QUICK_SECONDS
 
 
 def _fit(table: Table, found: Found) -> Fit:

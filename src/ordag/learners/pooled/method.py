@@ -92,6 +92,21 @@ class PooledSettings(MethodSettings):
                 "units='commensurable' says that all columns share a unit: leave groups out.", ["groups"]
             )
 
+    rests_on_condition: ClassVar = False
+
+    def least_rows(self, p: int) -> int:
+        return pooled_rows(p)
+
+    def usual_replicates(self, p: int) -> int:
+        return 100 if p <= 10 else 40
+
+    def declared(self, same_units: bool, groups: Groups | None) -> Self:
+        return replace(self, units="commensurable" if same_units else None, groups=None if same_units else groups)
+
+    @property
+    def declared_units(self) -> tuple[bool, Groups | None]:
+        return self.units == "commensurable", self.groups
+
     def hurried(self) -> Self:
         return replace(self, kicks=0)
 
