@@ -11,9 +11,9 @@ from threadpoolctl import threadpool_limits
 
 import ordag
 from benchmarks.timing import table
-from ordag.arrays import Array, Mask
 from ordag.bootstrapping import bootstrap
-from ordag.linalg import inverse, triangle
+from ordag.common.arrays import Array, Mask
+from ordag.common.linalg import inverse, triangle
 from ordag.parents.tests import TESTS, p_values, partial_correlations
 
 DESIGNS: list[tuple[str, str, int, dict[str, Any]]] = [

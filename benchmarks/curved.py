@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
 
 
 def unit(x: Array) -> Array:

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 import ordag
 from benchmarks.timing import table
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
 from ordag.model.effects import Effects
 
 

@@ -22,7 +22,7 @@ from benchmarks.curved import Curved
 from benchmarks.high_dimension import tau
 from benchmarks.timing import machine, table
 from ordag import Moments, hamming, simulate
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
 from ordag.data.covariance_estimators import robust_moments, shrinkage_moments
 from ordag.order.lasso import lasso_forward
 from ordag.order.least_squares import forward

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 import ordag
 from benchmarks.timing import table
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 
 SPLITS = 20
 COLUMNS, ROWS = (3, 15), (150, 20_000)

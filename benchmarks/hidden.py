@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 import ordag
 from benchmarks.timing import table
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 from ordag.evidence.hidden_causes import hidden_causes, hidden_caution
 
 TABLES = 40

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import duration, machine, table
 from ordag import learn, simulate
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
 from ordag.order.sparse import sparse_forward, usual_width
 
 PAGE = Path(__file__).parents[1] / "docs" / "high_dimension.md"

@@ -18,7 +18,7 @@ import ordag
 from benchmarks.accuracy.calls import PEERS_PYTHON, Answer, Worker
 from benchmarks.accuracy.methods import KNOWS_TRUTH, OWN, PEERS, Method, as_it_is
 from benchmarks.timing import duration, table
-from ordag.arrays import Mask
+from ordag.common.arrays import Mask
 from ordag.model.simulate import Simulation
 
 LIMIT = 120

@@ -6,7 +6,7 @@ import numpy as np
 
 import ordag
 from benchmarks.timing import table
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
 from ordag.paper.simulations import seed
 
 TABLES = 30

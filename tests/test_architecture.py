@@ -16,7 +16,7 @@ import ordag
 ROOT = Path(ordag.__file__).parent
 
 ROOMS = """
-    errors files words markup arrays plain checks bits compiling linalg transfer settings cluster workers
+    errors common
     picture
     data
     order

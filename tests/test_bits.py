@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordag.bits import members, packed, packed_columns, unpacked_columns, unpacked_rows
+from ordag.common.bits import members, packed, packed_columns, unpacked_columns, unpacked_rows
 
 
 @given(st.sets(st.integers(0, 200)))

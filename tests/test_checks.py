@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import ordag
-from ordag.checks import as_number, checked_seed, is_whole, short
+from ordag.common.checks import as_number, checked_seed, is_whole, short
 from ordag.data.scatter import Accumulator
 from ordag.errors import NonFiniteError, SettingError, TooFewRowsError, UnreadableError
 

@@ -11,8 +11,8 @@ import pytest
 
 import ordag
 from ordag import Moments
+from ordag.common.files import write_whole
 from ordag.errors import OutputError
-from ordag.files import write_whole
 from ordag.show.files import check_outputs
 
 
@@ -234,7 +234,7 @@ def test_a_folder_in_which_nothing_can_be_made_is_refused_before_the_work(run, t
     def full(name, flags, mode=0o777):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("ordag.files.os.open", full)
+    monkeypatch.setattr("ordag.common.files.os.open", full)
     status, out, err = run("learn", "marks", "--out", "g.dot")
     assert (status, out) == (2, "")
     assert "g.dot could not be written: No space left on device." in err

@@ -57,7 +57,7 @@ main()
 INTERRUPTED = """
 import os, signal, sys
 import numpy as np, pandas as pd
-from ordag import linalg
+from ordag.common import linalg
 from ordag.cli import main
 from ordag.cli.progress import Progress
 

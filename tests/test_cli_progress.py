@@ -17,7 +17,7 @@ from budgets import thorough
 import ordag
 from ordag.cli import progress as module
 from ordag.cli.progress import Progress, say
-from ordag.words import News
+from ordag.common.words import News
 
 FRAME = pd.DataFrame(np.random.default_rng(0).standard_normal((60_000, 4)), columns=list("abcd"))
 

@@ -20,10 +20,10 @@ import pandas as pd
 import pytest
 
 import ordag
-from ordag.cluster import Watch, cluster_errors, connected, current_client, on_cluster
+from ordag.common.cluster import Watch, cluster_errors, connected, current_client, on_cluster
+from ordag.common.workers import in_parallel, worker_count
 from ordag.errors import ClusterError
 from ordag.paper import reproduce
-from ordag.workers import in_parallel, worker_count
 
 dask = pytest.importorskip("dask")
 frames = pytest.importorskip("dask.dataframe")
@@ -255,7 +255,7 @@ def test_another_service_is_no_scheduler(listener, run, words):
 
 
 def test_somebody_who_never_answers_is_given_up(listener, monkeypatch):
-    monkeypatch.setattr("ordag.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("ordag.common.cluster.CONNECT_SECONDS", 0.5)
     with pytest.raises(ClusterError, match=r"or is no Dask scheduler \(no answer within 0\.5 seconds\)"):
         ordag.bootstrap("marks", 10, client=listener(b""))
 
@@ -272,16 +272,16 @@ def test_a_scheduler_that_stands_still_or_goes_away_is_an_error(machines, run, t
     with connected(address):
         os.kill(scheduler.pid, signal.SIGSTOP)
         with monkeypatch.context() as hasty:
-            hasty.setattr("ordag.cluster.SILENT_SECONDS", 0.5)
-            hasty.setattr("ordag.cluster.CHECK_SECONDS", 0.1)
+            hasty.setattr("ordag.common.cluster.SILENT_SECONDS", 0.5)
+            hasty.setattr("ordag.common.cluster.CHECK_SECONDS", 0.1)
             with pytest.raises(ClusterError, match="The scheduler does not answer any more"):
                 ordag.Moments.scan(frames.from_pandas(frame, npartitions=2))
         os.kill(scheduler.pid, signal.SIGCONT)
-    monkeypatch.setattr("ordag.cluster.CONNECT_SECONDS", 50.0)  # a loaded machine takes its time
-    monkeypatch.setattr("ordag.cluster.CLOSE_SECONDS", 0.5)
+    monkeypatch.setattr("ordag.common.cluster.CONNECT_SECONDS", 50.0)  # a loaded machine takes its time
+    monkeypatch.setattr("ordag.common.cluster.CLOSE_SECONDS", 0.5)
     with pytest.raises(ClusterError, match="the Dask data frame: the cluster was lost"):
         ordag.learn(killing(frame, tmp_path / "scan", scheduler.pid), client=address)
-    monkeypatch.setattr("ordag.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("ordag.common.cluster.CONNECT_SECONDS", 0.5)
     status, output, said = run("learn", "marks", "--bootstrap", 10, "--scheduler", address)
     assert (status, output) == (2, "")
     assert said.startswith(f"Error: The scheduler at {address} cannot be reached")
@@ -326,8 +326,8 @@ def test_a_client_that_has_closed_is_a_lost_cluster():
 
 @pytest.mark.thorough
 def test_a_cluster_without_workers_is_given_up(monkeypatch):
-    monkeypatch.setattr("ordag.cluster.IDLE_SECONDS", 0.5)
-    monkeypatch.setattr("ordag.cluster.CHECK_SECONDS", 0.1)
+    monkeypatch.setattr("ordag.common.cluster.IDLE_SECONDS", 0.5)
+    monkeypatch.setattr("ordag.common.cluster.CHECK_SECONDS", 0.1)
     with (
         distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as nobody,
         distributed.Client(nobody, set_as_default=False) as client,
@@ -342,8 +342,8 @@ def test_a_cluster_without_workers_is_given_up(monkeypatch):
 @pytest.mark.thorough
 def test_a_cluster_that_loses_its_only_worker_is_given_up(machines, tmp_path, monkeypatch):
     """The only worker is lost over the first batch, and nobody starts another."""
-    monkeypatch.setattr("ordag.cluster.IDLE_SECONDS", 0.5)
-    monkeypatch.setattr("ordag.cluster.CHECK_SECONDS", 0.1)
+    monkeypatch.setattr("ordag.common.cluster.IDLE_SECONDS", 0.5)
+    monkeypatch.setattr("ordag.common.cluster.CHECK_SECONDS", 0.1)
     with connected(machines[1]) as cluster:
         with on_cluster(cluster), pytest.raises(ClusterError, match="has had no worker for 0 seconds: start some"):
             list(in_parallel(Deadly(tmp_path / "batch"), range(6), 2, ordered=True))

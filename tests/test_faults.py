@@ -22,11 +22,11 @@ from pyarrow import feather, ipc
 import ordag
 from ordag import Moments
 from ordag.cli import cli
+from ordag.common.workers import in_parallel
 from ordag.data import moments_file
 from ordag.data.sources import open_source
 from ordag.errors import OutputError, UnreadableError, WorkerError
 from ordag.paper import reproduce
-from ordag.workers import in_parallel
 
 X = np.random.default_rng(5).standard_normal((20_000, 3)).cumsum(axis=1)
 TABLE = pa.table({name: X[:, j] for j, name in enumerate("abc")})
@@ -232,7 +232,7 @@ WRITERS = {
 def test_a_full_disk_leaves_the_old_file_whole_and_nothing_else(name, call, tmp_path, monkeypatch):
     path = tmp_path / name
     path.write_text("before")
-    monkeypatch.setattr(f"ordag.files.os.{call}", no_space)
+    monkeypatch.setattr(f"ordag.common.files.os.{call}", no_space)
     with pytest.raises(OutputError, match=r"No space left on device\. What was there before is unchanged"):
         WRITERS[name](path)
     assert [one.name for one in tmp_path.iterdir()] == [name]

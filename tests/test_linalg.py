@@ -9,7 +9,7 @@ import pytest
 from budgets import thorough
 
 import ordag
-from ordag import linalg
+from ordag.common import linalg
 
 
 def substituted(L):

@@ -11,10 +11,10 @@ import pytest
 
 import ordag
 from ordag.cli.learn import learn as learn_command
+from ordag.common.settings import declared
 from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.learners.methods import METHODS, recipe_for, settings_of
-from ordag.settings import declared
 from tools import settings as made
 
 MARKS = Table("marks")

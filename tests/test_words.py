@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordag.words import (
+from ordag.common.words import (
     LEFT_TO_RIGHT,
     about,
     amount,

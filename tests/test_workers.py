@@ -15,9 +15,9 @@ import pytest
 from joblib.parallel import ThreadingBackend
 from threadpoolctl import threadpool_info
 
-from ordag import workers
+from ordag.common import workers
+from ordag.common.workers import WAVE, as_worker, in_parallel, stopped_after, worker_count
 from ordag.errors import OrdagWarning, SettingError
-from ordag.workers import WAVE, as_worker, in_parallel, stopped_after, worker_count
 
 
 class AllTogether(ThreadingBackend):
@@ -91,7 +91,7 @@ def test_a_worker_looks_for_its_parent(monkeypatch, ended, watched):
 KILLED = """
 import os, sys
 import numpy as np
-from ordag.workers import as_worker, in_parallel
+from ordag.common.workers import as_worker, in_parallel
 
 class Work:
     rows = np.zeros(2**20)  # which joblib keeps in shared memory

@@ -402,7 +402,7 @@ def main() -> None:
     os.environ.setdefault("MPLBACKEND", "agg")
     for name in PRELOADED:
         importlib.import_module(name)
-    nothing = Mutant("words.py", "", "nothing", "", "", 0, 0)
+    nothing = Mutant("common/words.py", "", "nothing", "", "", 0, 0)
     if left := os.waitstatus_to_exitcode(
         os.waitpid(start(nothing, ["tests/test_words.py"], RECORDS / "log-nothing.txt"), 0)[1]
     ):

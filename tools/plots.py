@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import ordag
-from ordag.files import write_whole
+from ordag.common.files import write_whole
 from ordag.show.plots import picture
 
 FIGURES = Path(__file__).parent.parent / "docs" / "figures"

@@ -8,10 +8,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from ordag.common.settings import Settings, declared
 from ordag.data.reading import Reading
 from ordag.learners.methods import METHODS
 from ordag.learners.settings import MethodSettings
-from ordag.settings import Settings, declared
 
 ROOT = Path(__file__).parent.parent
 
@@ -25,7 +25,7 @@ HOMES = {
     "RowTest": "ordag.parents.row_tests",
     "Penalty": "ordag.learners.settings",
     "Phase": "ordag.learners.ges.operators",
-    "Seed": "ordag.checks",
+    "Seed": "ordag.common.checks",
     "Sequence": "collections.abc",
     "Test": "ordag.parents.tests",
     "VarianceEstimator": "ordag.order",

@@ -17,7 +17,7 @@ import numpy as np
 
 import ordag
 from benchmarks.accuracy.cells import Cell
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 
 LAYER = 10  # variables per layer of a layered graph
 HIDDEN, REACH = 2, 4  # hidden confounders, and how many variables each of them moves

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import ordag
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
 from ordag.errors import GraphError, SettingError
 from ordag.graph.cpdag import to_cpdag
 

@@ -12,7 +12,7 @@ import numpy as np
 
 import ordag
 from benchmarks.accuracy.drawing import published_model
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
 
 Range = tuple[float, float]
 STRONG, MEDIUM, WEAK = (0.5, 2.0), (0.3, 1.0), (0.1, 0.5)

@@ -17,7 +17,7 @@ import ordag
 from benchmarks.accuracy.drawing import network_folder
 from benchmarks.honesty.kinds import KINDS, Kind
 from benchmarks.timing import machine, table
-from ordag.arrays import Mask
+from ordag.common.arrays import Mask
 
 PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
 BEGIN, END = "<!-- honesty -->", "<!-- end of honesty -->"

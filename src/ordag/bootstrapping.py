@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ordag.arrays import Array
-from ordag.checks import Seed, check_choice, drawn_seed, is_whole, short
-from ordag.cluster import connected, current_client, on_cluster
+from ordag.common.arrays import Array
+from ordag.common.checks import Seed, check_choice, drawn_seed, is_whole, short
+from ordag.common.cluster import connected, current_client, on_cluster
+from ordag.common.words import News
+from ordag.common.workers import worker_count
 from ordag.data.moments import Moments
 from ordag.data.reading import Missing, split_reading
 from ordag.data.sources import DaskSource, Source
@@ -34,8 +36,6 @@ from ordag.resampling.resamplers import (
 )
 from ordag.resampling.streaming import MEMORY, ON_A_CLUSTER, passes, poisson_sums
 from ordag.resampling.support import Support
-from ordag.words import News
-from ordag.workers import worker_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ordag.bits import packed_columns
-from ordag.checks import as_list, short
+from ordag.common.bits import packed_columns
+from ordag.common.checks import as_list, short
+from ordag.common.markup import card, isolated, sentence, table
+from ordag.common.plain import to_json
+from ordag.common.words import counted, number
 from ordag.data.reading import split_reading
 from ordag.data.table import Table
 from ordag.errors import GraphError, OrdagError, SettingError
@@ -20,11 +23,8 @@ from ordag.graph.distances import hamming
 from ordag.graph.graph import Graph
 from ordag.learners.methods import METHODS, check_settings, recipe_for, settings_of
 from ordag.learners.regressions import Regressions
-from ordag.markup import card, isolated, sentence, table
 from ordag.model.sem import LinearSEM
 from ordag.order.sparse import few_rows
-from ordag.plain import to_json
-from ordag.words import counted, number
 
 if TYPE_CHECKING:
     import pandas as pd

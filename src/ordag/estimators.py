@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ordag.arrays import Array, Mask
-from ordag.checks import checked_seed
+from ordag.common.arrays import Array, Mask
+from ordag.common.checks import checked_seed
 from ordag.data.moments import Moments
 from ordag.fit import Fit
 from ordag.learners.methods import METHODS

@@ -9,16 +9,16 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
 from ordag import __version__
+from ordag.common.files import write_whole
+from ordag.common.plain import plain, records, to_json
 from ordag.data.table import Table
 from ordag.evidence.arrows import arrow_columns
 from ordag.evidence.forecast import Expected, forecast
 from ordag.evidence.steps import step_columns
 from ordag.evidence.verdict import Verdict, quick_verdict
-from ordag.files import write_whole
 from ordag.learners.found import Found
 from ordag.learners.methods import learn_from, with_warnings
 from ordag.learners.settings import MethodSettings
-from ordag.plain import plain, records, to_json
 from ordag.resampling.support import Support
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from ordag.checks import Seed
+from ordag.common.checks import Seed
 from ordag.graph.dag import Dag
 from ordag.knowledge.knowledge import KnowledgeLike
 from ordag.learners.ges.operators import Phase

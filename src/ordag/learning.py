@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from ordag.bootstrapping import bootstrap as resample
-from ordag.checks import is_whole, short
-from ordag.cluster import connected
+from ordag.common.checks import is_whole, short
+from ordag.common.cluster import connected
 from ordag.data.reading import Missing, split_reading
 from ordag.data.table import Table
 from ordag.errors import SettingError

@@ -23,7 +23,7 @@ import numpy as np
 
 from ordag import __version__
 from ordag.bootstrapping import Bootstrap
-from ordag.checks import short
+from ordag.common.checks import short
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.errors import OutputError, UnreadableError

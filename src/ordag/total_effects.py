@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ordag.arrays import Mask
 from ordag.bootstrapping import EFFECTS, IN_MEMORY, Bootstrap, bootstrap_fit, bootstrap_table
-from ordag.checks import Seed, short
+from ordag.common.arrays import Mask
+from ordag.common.checks import Seed, short
 from ordag.data.reading import split_reading
 from ordag.data.table import Table
 from ordag.errors import DataError, GraphError, SettingError

@@ -10,7 +10,7 @@ from budgets import thorough
 from pages import FITS, HOSTILE, INHERITED, KNOWN, fit_of, table
 
 import ordag
-from ordag.words import shown
+from ordag.common.words import shown
 
 pytestmark = pytest.mark.system
 

@@ -207,8 +207,8 @@ def test_factors_are_numbers_other_than_zero(factor):
 @pytest.mark.parametrize("p", [6, 300])
 def test_the_first_column_without_variance_is_named(p, monkeypatch):
     """In blocks too, as very many columns are factorised."""
-    monkeypatch.setattr("ordag.linalg.LAPACK_COLUMNS", 100)
-    monkeypatch.setattr("ordag.linalg.LARGE_INVERSE_ROWS", 64)
+    monkeypatch.setattr("ordag.common.linalg.LAPACK_COLUMNS", 100)
+    monkeypatch.setattr("ordag.common.linalg.LARGE_INVERSE_ROWS", 64)
     S = np.eye(p)
     S[-2:, -2:] = 1.0
     with pytest.raises(CovarianceError, match=f"X{p} has no variance left given X1"):

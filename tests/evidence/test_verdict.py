@@ -14,13 +14,13 @@ from ordag.assumptions.equations import f_test_of_added
 from ordag.assumptions.normality import mardia
 from ordag.assumptions.sorting import r_squared, sortability
 from ordag.assumptions.stability import agreement
+from ordag.common.words import share
 from ordag.data.moments import Moments
 from ordag.evidence import forecast
 from ordag.evidence.equal_variances import bartlett, detectable_ratio, equality_test
 from ordag.evidence.influence import distances, tail
 from ordag.evidence.verdict import quick_verdict
 from ordag.model import LinearSEM, identifiability
-from ordag.words import share
 
 
 def tiers(count, *, p=10, n=200, change=lambda X: X, **settings):

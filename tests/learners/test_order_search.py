@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from oracles import pooled as oracles
 
 from ordag import Knowledge, Moments, learn
-from ordag.bits import members, packed_columns
+from ordag.common.bits import members, packed_columns
+from ordag.common.linalg import lengths
 from ordag.data.table import Table
 from ordag.graph.acyclic import topological_order
 from ordag.learners.order_search import engine, layout
@@ -24,7 +25,6 @@ from ordag.learners.pooled.problem import Problem
 from ordag.learners.pooled.score import Local, PooledScore
 from ordag.learners.pooled.search import pooled_search
 from ordag.learners.pooled.variances import GramRegressions, RootRegressions
-from ordag.linalg import lengths
 from ordag.order import find_order
 
 

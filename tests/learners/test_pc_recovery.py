@@ -7,10 +7,10 @@ from oracles import pc as oracles
 from oracles.graph import d_separated_by_moral_graph
 
 from ordag import Moments, simulate
+from ordag.common.linalg import triangle
 from ordag.graph import Cpdag, to_cpdag
 from ordag.learners.pc import pc_search
 from ordag.learners.pc.search import COLLIDERS as RULES
-from ordag.linalg import triangle
 
 ROWS = 10**12
 """So many rows that a correlation of 1e-5 is beyond doubt, and one that is rounding is not."""

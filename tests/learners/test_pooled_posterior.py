@@ -16,7 +16,8 @@ from oracles.model import regression
 from oracles.pooled import masks
 
 from ordag import learn
-from ordag.bits import packed_columns
+from ordag.common.bits import packed_columns
+from ordag.common.linalg import inverse
 from ordag.data.datasets import load
 from ordag.data.moments import Moments
 from ordag.errors import SettingError
@@ -29,7 +30,6 @@ from ordag.learners.pooled.resampled import Redrawn
 from ordag.learners.pooled.sampler import Sampler, Walk
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.variances import log_variances
-from ordag.linalg import inverse
 
 seeds = st.integers(0, 2**32 - 1)
 COUNTS = {1: 1, 2: 3, 3: 25, 4: 543, 5: 29281}

@@ -10,10 +10,10 @@ from oracles import pooled as oracles
 from oracles.gds import exact_rss
 from strategies.tables import tables
 
+from ordag.common.linalg import inverse, lengths
 from ordag.data.moments import Moments
 from ordag.learners.pooled import variances as module
 from ordag.learners.pooled.variances import GramRegressions, RootRegressions, least_eigenvalue, log_variances
-from ordag.linalg import inverse, lengths
 from ordag.model import simulate
 
 seeds = st.integers(0, 2**32 - 1)

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from oracles import gds as oracles
 from strategies.tables import tables
 
-from ordag.bits import members
+from ordag.common.bits import members
+from ordag.common.linalg import triangle
 from ordag.data.moments import Moments
 from ordag.learners import regressions as module
 from ordag.learners.regressions import Regressions
-from ordag.linalg import triangle
 from ordag.model import simulate
 
 

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from ordag import linalg
+from ordag.common import linalg
 from ordag.order.factor import Factor
 
 

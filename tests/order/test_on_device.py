@@ -89,7 +89,7 @@ def test_triangles_on_a_device_are_those_of_the_host(p, block, slab, numbers, wh
     monkeypatch.setattr("ordag.order.device_factor.INVERSE_ROWS", block)
     monkeypatch.setattr("ordag.order.device_factor.INVERSE_COLUMNS", slab)
     monkeypatch.setattr("ordag.order.device_factor.BLOCK_NUMBERS", numbers)
-    monkeypatch.setattr("ordag.transfer.BUFFER_NUMBERS", numbers)
+    monkeypatch.setattr("ordag.common.transfer.BUFFER_NUMBERS", numbers)
     random = np.random.default_rng(p)
     L = np.tril(random.standard_normal((p, p)), -1) / 3 + np.diag(random.uniform(0.5, 2.0, p))
     known, found = Factor.of(L), DeviceFactor(torch.from_numpy(L.T.copy()))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordag.common.words import harmless, shown
 from ordag.picture.scene import (
     BLUE,
     INK,
@@ -25,7 +26,6 @@ from ordag.picture.scene import (
     text_width,
 )
 from ordag.picture.svg import MOST_DRAWN, graph_svg, svg
-from ordag.words import harmless, shown
 
 SPACE = "{http://www.w3.org/2000/svg}"
 DOWN = [(0.0, 0.0), (0.0, 20.0), (0.0, 40.0), (0.0, 60.0)]

@@ -9,8 +9,8 @@ import pytest
 from looks import ACTING, KINDS, fit_of, wide_fit
 
 from ordag import learn
+from ordag.common.words import shown
 from ordag.show.report import fragment, report
-from ordag.words import shown
 
 EMPTY = {"meta", "polygon"}
 KNOWN = {"html", "head", "body", "title", "meta", "style", "div", "p", "strong", "figure", "svg", "g", "path", "polygon", "rect",

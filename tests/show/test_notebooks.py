@@ -11,8 +11,8 @@ from looks import ACTING, NAMES, fit_of, rows
 from test_fragment import Document
 
 import ordag
-from ordag.markup import MOST_ROWS, card, isolated, sentence, table
-from ordag.words import shown
+from ordag.common.markup import MOST_ROWS, card, isolated, sentence, table
+from ordag.common.words import shown
 
 
 @cache

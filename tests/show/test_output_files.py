@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ordag.common.files import write_whole
 from ordag.errors import OutputError
-from ordag.files import write_whole
 from ordag.show.files import check_outputs
 
 

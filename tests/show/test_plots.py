@@ -21,6 +21,7 @@ from matplotlib.text import Text
 from scipy.stats import chi2
 
 import ordag
+from ordag.common.words import shown
 from ordag.errors import ColumnError, OutputError, SettingError
 from ordag.picture.scene import BLUE, GREY, PAPER, SMALL, VERMILION, labels
 from ordag.show.charts import Chart
@@ -30,7 +31,6 @@ from ordag.show.plots.diagnostics import draw
 from ordag.show.plots.graph import MOST_FAR, graph, neighbourhood, strokes
 from ordag.show.plots.matrix import matrix, shade
 from ordag.show.view import View
-from ordag.words import shown
 
 mpl.use("agg")
 SPACE = "{http://www.w3.org/2000/svg}"

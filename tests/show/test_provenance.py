@@ -16,9 +16,9 @@ from budgets import THOROUGH
 
 import ordag
 from ordag.bootstrapping import bootstrap
+from ordag.common.words import harmless
 from ordag.data.datasets import DATASETS
 from ordag.show.provenance import KNOWLEDGE_FILE, Origin, command_line, provenance, python_call
-from ordag.words import harmless
 
 MARKS = ["mechanics", "vectors", "algebra", "analysis", "statistics"]
 ODD = ["a,b", " c ", 'd"e', "f=g", "-h"]

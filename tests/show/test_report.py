@@ -13,11 +13,11 @@ from looks import ACTING, KINDS, fit_of
 
 import ordag
 from ordag.assumptions.check import check_fit
+from ordag.common.words import harmless
 from ordag.errors import SettingError
 from ordag.show.document import document
 from ordag.show.provenance import Origin, command_line, fingerprint, python_call
 from ordag.show.report import EXPORT, IMPORT, inert, joined_script, module_names, report, source
-from ordag.words import harmless
 
 DECLARED = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
 

@@ -10,8 +10,8 @@ import pytest
 from looks import ACTING, KINDS, NAMES, cells, fit_of, lines_of, section, wide_fit
 from rich.cells import cell_len
 
+from ordag.common.words import harmless, shown
 from ordag.show.terminal import MOST_ROWS, print_fit
-from ordag.words import harmless, shown
 
 NUMBERS = {
     "weight": ("weight", 1.0, 1e-3),

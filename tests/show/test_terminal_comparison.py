@@ -11,9 +11,9 @@ from looks import ACTING, NAMES, SEM, cells, lines_of, rows, section
 from rich.cells import cell_len
 
 from ordag import Dag, compare
+from ordag.common.words import LEFT_TO_RIGHT, shown
 from ordag.show import terminal as module
 from ordag.show.terminal import print_comparison
-from ordag.words import LEFT_TO_RIGHT, shown
 
 METHODS = ["pooled", "cvs", "pc", "ges", "gds"]
 

@@ -12,10 +12,10 @@ from rich.cells import cell_len
 from ordag import Moments
 from ordag.assumptions.check import TITLES
 from ordag.assumptions.check import check as diagnose
+from ordag.common.words import harmless
 from ordag.evidence.finding import LEVELS, Finding
 from ordag.evidence.verdict import TIERS, Verdict
 from ordag.show.terminal import STYLES, print_diagnosis, print_verdict
-from ordag.words import harmless
 
 
 @pytest.fixture(scope="module")

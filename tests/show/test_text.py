@@ -9,8 +9,8 @@ import pytest
 from looks import ACTING, KINDS, NAMES, fit_of, rows, wide_fit
 
 import ordag
+from ordag.common.words import shown
 from ordag.show.text import arrows, false_edges, left_out, legend, margin, resampled, scored, summary
-from ordag.words import shown
 
 
 def test_margins_are_in_percent_and_from_twice_on_in_times():

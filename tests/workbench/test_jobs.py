@@ -14,9 +14,9 @@ import pytest
 from asking import ask, finished, lines, state
 
 import ordag
+from ordag.common.words import News
 from ordag.errors import SettingError
 from ordag.show.export import content
-from ordag.words import News
 from ordag.workbench.pool import WAITING, ProcessPool, TaskError, WorkError
 
 pytestmark = pytest.mark.system

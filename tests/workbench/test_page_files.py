@@ -11,8 +11,8 @@ from browser.pages import HOSTILE, sparse
 from hands import action, answered, arrows, choose_arrow, choose_variable
 
 import ordag
+from ordag.common.words import shown
 from ordag.data.datasets import DATASETS
-from ordag.words import shown
 
 pytestmark = pytest.mark.system
 

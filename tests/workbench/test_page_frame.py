@@ -13,8 +13,8 @@ from hands import answered, arrows, camera, column, drawn, method, places, resca
 from playwright.sync_api import expect
 
 import ordag
+from ordag.common.words import shown
 from ordag.data.datasets import load
-from ordag.words import shown
 from ordag.workbench.tables import Tables
 from ordag.workbench.workbench import Workbench
 

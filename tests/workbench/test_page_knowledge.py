@@ -8,7 +8,7 @@ from browser.pages import HOSTILE, sparse
 from hands import action, answered, arrows, choose_arrow, choose_variable, method
 
 import ordag
-from ordag.words import shown
+from ordag.common.words import shown
 
 pytestmark = pytest.mark.system
 

@@ -9,10 +9,10 @@ from asking import state
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordag.common.settings import declared
 from ordag.data.datasets import DATASETS
 from ordag.errors import ColumnError, OrdagError, SettingError
 from ordag.learners.methods import METHODS, settings_of
-from ordag.settings import declared
 from ordag.workbench.state import NOT_OFFERED, RequestError, method_schemas, read_json, read_state
 
 MARKS = DATASETS["marks"].columns

@@ -31,7 +31,12 @@ from ordag.assumptions.stability import (
     standardising_finding,
     units_finding,
 )
-from ordag.checks import check_choice, check_function, checked_seed, is_flag, is_whole, short
+from ordag.common.checks import check_choice, check_function, checked_seed, is_flag, is_whole, short
+from ordag.common.files import write_whole
+from ordag.common.markup import card, sentence, table
+from ordag.common.plain import to_json
+from ordag.common.settings import level
+from ordag.common.words import counted, share
 from ordag.data.profile import Rows
 from ordag.data.reading import Missing, split_reading
 from ordag.data.table import Table
@@ -43,15 +48,10 @@ from ordag.evidence.hidden_causes import hidden_causes_finding
 from ordag.evidence.rows import FINE, row_finding
 from ordag.evidence.scale import scale_finding, scale_of
 from ordag.evidence.verdict import TIERS, Verdict, quick_verdict
-from ordag.files import write_whole
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
 from ordag.learners.methods import check_settings, recipe_for
 from ordag.learners.pooled.method import placed_groups
-from ordag.markup import card, sentence, table
-from ordag.plain import to_json
-from ordag.settings import level
-from ordag.words import counted, share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import fdtrc, ndtr, stdtr
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
+from ordag.common.words import amount, chance, shown
 from ordag.evidence.finding import Finding, Level, unchecked
 from ordag.evidence.rows import Sample, dependent_rows
 from ordag.fit import Fit
 from ordag.model.identifiability import identifiability
-from ordag.words import amount, chance, shown
 
 NARROW = 1.1
 """A margin below this is a near-tie."""

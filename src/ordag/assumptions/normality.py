@@ -43,11 +43,11 @@ from scipy.integrate import quad
 from scipy.linalg import qr
 from scipy.special import chdtrc, gammaincc, ndtr
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
+from ordag.common.linalg import EPSILON, lengths
+from ordag.common.words import amount, chance, counted, shown
 from ordag.errors import CollinearError, DataError, NonFiniteError, TooFewRowsError
 from ordag.evidence.finding import Finding, Level
-from ordag.linalg import EPSILON, lengths
-from ordag.words import amount, chance, counted, shown
 
 HEAVY = 1.5
 """Mardia's kurtosis over its Gaussian value, from which standard errors are too small by a fifth and more."""

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ordag.arrays import Array, Mask
 from ordag.assumptions.stability import Baseline, agreement
+from ordag.common.arrays import Array, Mask
+from ordag.common.linalg import inverse, lengths, triangle
+from ordag.common.words import counted
 from ordag.data.table_checks import least_squares_rows
 from ordag.evidence.finding import Finding, Level, unchecked
 from ordag.graph.distances import hamming
-from ordag.linalg import inverse, lengths, triangle
 from ordag.order.factor import Factor
 from ordag.order.ordering import Ordering
 from ordag.parents import select
-from ordag.words import counted
 
 CLOSE = 0.8
 """Kendall's tau from which an order counts as that of the variances."""

@@ -11,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
+from ordag.common.linalg import lengths, triangle
+from ordag.common.words import chance, counted, share
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
@@ -24,8 +26,6 @@ from ordag.learners.found import Found
 from ordag.learners.methods import learn_from
 from ordag.learners.pooled.method import placed_groups
 from ordag.learners.settings import MethodSettings
-from ordag.linalg import lengths, triangle
-from ordag.words import chance, counted, share
 
 QUICK = ("robust", "shrinkage")
 """Estimators that take rows, and little time for them."""

@@ -21,9 +21,9 @@ import click
 from ordag import __version__
 from ordag.cli.help import format_status, in_options
 from ordag.cli.progress import Progress, say
+from ordag.common.files import remove_unfinished
+from ordag.common.words import did_you_mean, harmless, quoted
 from ordag.errors import OrdagError, OrdagWarning, WorkerError
-from ordag.files import remove_unfinished
-from ordag.words import did_you_mean, harmless, quoted
 
 COMMANDS = {
     "learn": "Learn the causal graph behind DATA.",

@@ -21,14 +21,14 @@ from ordag.cli.options import (
     with_options,
 )
 from ordag.cli.progress import Progress
-from ordag.files import write_whole
+from ordag.common.files import write_whole
+from ordag.common.words import shown
 from ordag.learners.methods import AUTO, METHODS
 from ordag.show.files import check_outputs
 from ordag.show.report import check_page
 from ordag.show.report import report as report_of
 from ordag.show.screen import Screen
 from ordag.show.terminal import print_diagnosis
-from ordag.words import shown
 
 
 @click.command(

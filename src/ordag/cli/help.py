@@ -12,8 +12,8 @@ from typing import Any
 import click
 from click.shell_completion import get_completion_class
 
+from ordag.common.words import harmless
 from ordag.errors import OrdagError
-from ordag.words import harmless
 
 ABOUT_METHODS = "Methods and their settings"
 ABOUT_READING = "Reading DATA"

@@ -24,8 +24,9 @@ from ordag.cli.options import (
     with_options,
 )
 from ordag.cli.progress import Progress
+from ordag.common.files import write_whole
+from ordag.common.words import harmless, shown
 from ordag.errors import PrecisionWarning, SettingError
-from ordag.files import write_whole
 from ordag.learners.methods import AUTO, METHODS
 from ordag.learning import learn as learn_graph
 from ordag.show.export import check_ending, content, endings
@@ -37,7 +38,6 @@ from ordag.show.report import MAX_CHECKED_VARIABLES, check_page
 from ordag.show.report import report as report_of
 from ordag.show.screen import Screen
 from ordag.show.terminal import print_fit
-from ordag.words import harmless, shown
 
 
 @click.command(

@@ -9,13 +9,13 @@ import click
 from ordag.cli.help import ManualPage
 from ordag.cli.options import DATA, READING, inputs, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
+from ordag.common.words import counted, shown
 from ordag.data.moments import given_moments, scan_source
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import Reading
 from ordag.data.transform import open_table
 from ordag.errors import OutputError
 from ordag.show.files import check_outputs
-from ordag.words import counted, shown
 
 
 @click.command(cls=ManualPage)

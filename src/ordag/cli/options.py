@@ -17,16 +17,16 @@ from click.shell_completion import CompletionItem
 
 from ordag.cli.help import ABOUT_METHODS, ABOUT_READING, SectionedOption
 from ordag.cli.progress import Progress
+from ordag.common.files import unfinished
+from ordag.common.settings import Setting, declared
+from ordag.common.words import News, counted, shown, spelled
 from ordag.data.datasets import DATASETS
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import CHANGES, Reading, changes_from_text
 from ordag.errors import OrdagError, SettingError, UnreadableError
-from ordag.files import unfinished
 from ordag.learners.methods import METHODS
 from ordag.learners.settings import MethodSettings
-from ordag.settings import Setting, declared
 from ordag.show.provenance import Origin, shell_word
-from ordag.words import News, counted, shown, spelled
 
 INPUT_BLOCK_BYTES = 1 << 20
 """Bytes of standard input read at a time."""

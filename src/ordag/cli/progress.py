@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import click
 
-from ordag.words import News, cut, harmless
+from ordag.common.words import News, cut, harmless
 
 MAX_BAR, MIN_BAR = 20, 5
 """Characters of the bar; below the second there is none."""

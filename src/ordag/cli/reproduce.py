@@ -12,11 +12,11 @@ from ordag.cli.help import ManualPage
 from ordag.cli.options import SCHEDULER, one_of, refuse_options
 from ordag.cli.progress import Progress
 from ordag.cli.progress import say as say_aside
+from ordag.common.words import News, counted
 from ordag.paper import Result, Step
 from ordag.paper.reproduction import chosen_experiments
 from ordag.paper.reproduction import reproduce as run
 from ordag.show.screen import Column, Screen, say, show_table
-from ordag.words import News, counted
 
 MAX_CELL_LETTERS = 30
 """Letters of a cell beyond which a column is taken for sentences."""

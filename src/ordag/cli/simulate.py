@@ -11,17 +11,17 @@ from pathlib import Path
 import click
 import numpy as np
 
-from ordag.arrays import Array
 from ordag.cli.help import ABOUT_OUTPUT, ManualPage, SectionedOption
 from ordag.cli.options import one_of
 from ordag.cli.progress import Progress
+from ordag.common.arrays import Array
+from ordag.common.files import write_whole
+from ordag.common.words import News, counted, shown
 from ordag.errors import SettingError
-from ordag.files import write_whole
 from ordag.graph.formats import format_of, write_text
 from ordag.model import simulate as draw
 from ordag.model.designs import DESIGNS, Design
 from ordag.show.files import check_outputs
-from ordag.words import News, counted, shown
 
 ROW_GROUP_NUMBERS = 1 << 21
 """Numbers in a row group of a Parquet file, which are written together."""

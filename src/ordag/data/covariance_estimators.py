@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
+from ordag.common.linalg import triangle
 from ordag.data.moments import Moments
-from ordag.linalg import triangle
 
 FAR_CELL = 4.0
 """A cell this many robust standard deviations from its column's median is taken as missing."""

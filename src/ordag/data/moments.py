@@ -11,8 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ordag.arrays import Array
-from ordag.checks import as_numbers, check_function, is_whole, short
+from ordag.common.arrays import Array
+from ordag.common.checks import as_numbers, check_function, is_whole, short
+from ordag.common.files import write_whole
+from ordag.common.linalg import lengths, triangle
+from ordag.common.markup import card, isolated, table
+from ordag.common.words import counted, listed, number, quoted
 from ordag.data.moments_file import ENDING, MARK, is_moments, pieces, read
 from ordag.data.passes import Progress, Summary, gram_in_memory, gram_pass, root_pass
 from ordag.data.reading import Missing, Reading
@@ -30,10 +34,6 @@ from ordag.data.table_checks import (
 )
 from ordag.data.transform import Changes, open_table
 from ordag.errors import ColumnError, CovarianceError, DataError, NonFiniteError, OutputError, SettingError
-from ordag.files import write_whole
-from ordag.linalg import lengths, triangle
-from ordag.markup import card, isolated, table
-from ordag.words import counted, listed, number, quoted
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 from ordag.data.passes import Summary
 from ordag.data.sources.paths import File
 from ordag.data.table_checks import check_names

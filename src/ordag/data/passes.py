@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 from ordag.data.profile import Profile, Sampler, stride_of
 from ordag.data.reading import Missing
 from ordag.data.scatter import Accumulator, Products, chunk_rows, gram_rows, merge_roots, scatter_of

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 
 PROFILE_NUMBERS = 2**18
 """Numbers in the rows of a profile, two megabytes; wide tables have a few hundred rows all the same."""

@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ordag.checks import as_number, is_flag, short
+from ordag.common.checks import as_number, is_flag, short
+from ordag.common.settings import Settings, choice, declared, setting
+from ordag.common.words import did_you_mean, listed, shown
 from ordag.errors import Remedy, SettingError
-from ordag.settings import Settings, choice, declared, setting
-from ordag.words import did_you_mean, listed, shown
 
 Missing = Literal["error", "drop"]
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import blas
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
+from ordag.common.linalg import EPSILON, add_products, cholesky, lengths, reciprocal_condition, triangle
 from ordag.data.table_checks import LARGEST, SMALLEST
-from ordag.linalg import EPSILON, add_products, cholesky, lengths, reciprocal_condition, triangle
 
 WELL_CONDITIONED = 1e-6
 """Reciprocal condition number of the correlations above which a Gram matrix loses at most six of sixteen digits."""

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ordag.arrays import Array
-from ordag.checks import check_function
+from ordag.common.arrays import Array
+from ordag.common.checks import check_function
+from ordag.common.words import counted, quoted
 from ordag.data.moments import Moments, given_moments, resolved
 from ordag.data.passes import Scan, draw_sample, gram_in_memory, gram_pass, root_pass, scan
 from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
@@ -29,7 +30,6 @@ from ordag.data.table_checks import (
 )
 from ordag.data.transform import Changes, changed, open_table
 from ordag.errors import SettingError
-from ordag.words import counted, quoted
 
 
 class Table:

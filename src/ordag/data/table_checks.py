@@ -8,8 +8,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ordag.arrays import Array
-from ordag.checks import as_list, as_numbers, check_text, short
+from ordag.common.arrays import Array
+from ordag.common.checks import as_list, as_numbers, check_text, short
+from ordag.common.linalg import EPSILON, cholesky_until
+from ordag.common.words import counted, joined, listed, shown
 from ordag.data.reading import Missing, without
 from ordag.errors import (
     ColumnError,
@@ -22,8 +24,6 @@ from ordag.errors import (
     TooFewRowsError,
     UnderflowError,
 )
-from ordag.linalg import EPSILON, cholesky_until
-from ordag.words import counted, joined, listed, shown
 
 LeastRows: TypeAlias = Callable[[int], int]
 """The least number of rows for p columns."""

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
+from ordag.common.linalg import lengths
+from ordag.common.words import did_you_mean, quoted
 from ordag.data.passes import scan
 from ordag.data.reading import Missing, Reading
 from ordag.data.scatter import Accumulator, chunk_rows
 from ordag.data.sources import DaskSource, Source, open_source
 from ordag.data.table_checks import RowCheck
 from ordag.errors import ColumnError, DataError
-from ordag.linalg import lengths
-from ordag.words import did_you_mean, quoted
 
 
 @dataclass(frozen=True, eq=False)

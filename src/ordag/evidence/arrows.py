@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 from ordag.evidence.hidden_causes import may_be_hidden
 from ordag.learners.found import Found
 from ordag.learners.sparse_parents import ArrowTest, SparseParents, discovery_rates

@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtrc
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
+from ordag.common.linalg import EPSILON, triangle
+from ordag.common.words import amount, chance, shown
 from ordag.errors import OrdagError
 from ordag.evidence.factor_model import FactorModel, factor_model
 from ordag.learners.found import Found
-from ordag.linalg import EPSILON, triangle
 from ordag.model.refit import refit
 from ordag.order.ordering import Ordering
 from ordag.parents.bic import backward_elimination
-from ordag.words import amount, chance, shown
 
 NEARLY = 6.0
 """Differences in BIC below this are not strong evidence (Kass & Raftery 1995): odds of less than 20 to 1."""

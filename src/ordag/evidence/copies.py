@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 
 CHANCE = 0.1
 """Share of pairs of rows that may agree in the column of most values: where more do, rows of few values agree by chance."""

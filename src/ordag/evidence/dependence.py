@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtrc
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 
 CORRELATED = 0.2
 """Correlation of neighbouring rows from which they count for clearly fewer than they are: the covariance of two columns with 0.2

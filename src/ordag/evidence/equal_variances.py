@@ -31,13 +31,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import chdtrc, chdtri, chndtrinc
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
+from ordag.common.words import amount, chance, counted
 from ordag.data.table_checks import least_squares_rows
 from ordag.evidence.finding import Finding, Level, unchecked
 from ordag.learners.found import Found
 from ordag.learners.sparse_parents import least_correlation
 from ordag.order.least_squares import with_factor
-from ordag.words import amount, chance, counted
 
 LEVEL = 0.01
 """Of the test that decides between the first and the second tier, whatever level the user chose for the edges."""

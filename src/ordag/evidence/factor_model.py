@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh, solve_triangular
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 
 LEAST_UNIQUENESS = 0.005
 """Of a column's variance, at least this share is its own: where a factor becomes one of the columns, the fit stops here."""

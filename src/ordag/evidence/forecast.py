@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from ordag.arrays import Mask
-from ordag.checks import Seed, is_whole, short
+from ordag.common.arrays import Mask
+from ordag.common.checks import Seed, is_whole, short
+from ordag.common.linalg import inverse
+from ordag.common.words import about, share
 from ordag.data.moments import Moments
 from ordag.errors import OrdagError, SettingError
 from ordag.evidence.hidden_causes import may_be_hidden
 from ordag.learners.found import Found
-from ordag.linalg import inverse
 from ordag.resampling.replicates import Indices, Job, Replicate, run
 from ordag.resampling.resamplers import gaussian_resampler, seed_root
-from ordag.words import about, share
 
 MOST, LEAST = 200, 4
 """Tables to learn from where nobody says how many. Below the second there would be no average to speak of."""

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ordag.arrays import Mask
+from ordag.common.arrays import Mask
+from ordag.common.words import amount, counted, listed
 from ordag.evidence.common_factor import LEAST_VARIABLES, MOST_VARIABLES, CommonFactor, common_factor
 from ordag.evidence.finding import Caution, Finding, Level, unchecked
 from ordag.learners.found import Found
 from ordag.learners.pooled.search import PooledResult
-from ordag.words import amount, counted, listed
 
 NAMED, TOLD = 4, 3
 """Variables of a hidden cause that a sentence names, and hidden causes that it tells of, at most."""

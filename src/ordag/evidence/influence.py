@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.special import betainc
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows

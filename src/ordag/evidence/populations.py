@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, solve_triangular
 from scipy.special import bdtr, expit, ndtri
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 from ordag.evidence.dependence import levels
 
 MOST_ROWS = 4000

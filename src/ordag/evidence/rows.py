@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
+from ordag.common.words import listed, share, shown
 from ordag.evidence.copies import duplicates, filled_in
 from ordag.evidence.dependence import grouping, levels, row_memory
 from ordag.evidence.finding import Caution, Finding
 from ordag.evidence.influence import deciding_row
 from ordag.evidence.populations import two_groups, two_models
 from ordag.learners.found import Found
-from ordag.words import listed, share, shown
 
 FEWEST_ROWS = 20
 

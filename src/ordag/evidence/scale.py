@@ -24,13 +24,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
+from ordag.common.linalg import EPSILON
+from ordag.common.words import amount, listed
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.evidence.finding import Finding, Level
-from ordag.linalg import EPSILON
 from ordag.order.ordering import pitman_morgan
-from ordag.words import amount, listed
 
 EQUAL = 1.05
 """Variances within this factor of one another hold nothing to order by."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
 from ordag.graph.links import Links
 from ordag.learners.found import Found
 from ordag.order.ordering import Ordering

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 from ordag.learners.found import Found
 
 

@@ -26,6 +26,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ordag.common.words import about, amount, counted, share
 from ordag.evidence.arrows import DECIDED, arrow_ends, arrow_reasons
 from ordag.evidence.cautions import cautions
 from ordag.evidence.equal_variances import EqualVariances, equality_test, untestable
@@ -37,7 +38,6 @@ from ordag.graph.cpdag import Cpdag
 from ordag.graph.graph import arrow
 from ordag.learners.found import Found
 from ordag.learners.pooled.search import PooledResult
-from ordag.words import about, amount, counted, share
 
 Forecast = Callable[[], Expected | None]
 

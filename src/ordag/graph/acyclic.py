@@ -6,8 +6,8 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from ordag.arrays import Mask
-from ordag.bits import packed_columns, union, unpacked_columns
+from ordag.common.arrays import Mask
+from ordag.common.bits import packed_columns, union, unpacked_columns
 from ordag.graph.links import Links
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordag.arrays import Mask
-from ordag.checks import as_list, short
+from ordag.common.arrays import Mask
+from ordag.common.checks import as_list, short
+from ordag.common.words import counted, listed, shown
 from ordag.errors import GraphError
-from ordag.words import counted, listed, shown
 
 
 def checked_nodes(nodes: Sequence[str]) -> tuple[str, ...]:

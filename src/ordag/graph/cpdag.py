@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ordag.arrays import Mask
+from ordag.common.arrays import Mask
+from ordag.common.words import listed
 from ordag.errors import GraphError
 from ordag.graph.acyclic import find_cycle
 from ordag.graph.dag import Dag
 from ordag.graph.formats import Weights
 from ordag.graph.graph import Graph, arrow, line
 from ordag.graph.partly_directed import class_links, completed, extension
-from ordag.words import listed
 
 if TYPE_CHECKING:
     import pandas

@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordag.arrays import Mask
+from ordag.common.arrays import Mask
 from ordag.errors import GraphError
 from ordag.graph.acyclic import find_cycle, topological_order
 from ordag.graph.checks import checked_pairs, read_only

@@ -7,11 +7,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ordag.common.words import counted
 from ordag.errors import GraphError
 from ordag.graph.checks import checked_adjacency
 from ordag.graph.graph import Graph, check_same_names
 from ordag.graph.links import Links
-from ordag.words import counted
 
 GraphLike: TypeAlias = Graph | ArrayLike
 

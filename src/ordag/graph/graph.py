@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordag.arrays import Mask
-from ordag.checks import short
+from ordag.common.arrays import Mask
+from ordag.common.checks import short
+from ordag.common.markup import card, figure, sentence
+from ordag.common.words import counted, listed, shown
 from ordag.errors import GraphError, GraphFormatError
 from ordag.graph.acyclic import reachable
 from ordag.graph.checks import checked_adjacency, checked_nodes, checked_pairs, loop, read_only
 from ordag.graph.formats import Edge, Weights, edge_list, read_text, write_text
 from ordag.graph.formats.gml import to_networkx
 from ordag.graph.links import Indices, Links
-from ordag.markup import card, figure, sentence
 from ordag.picture.svg import graph_svg
-from ordag.words import counted, listed, shown
 
 if TYPE_CHECKING:
     import networkx

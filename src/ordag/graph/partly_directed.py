@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordag.arrays import Mask
+from ordag.common.arrays import Mask
 from ordag.graph.acyclic import topological_order
 from ordag.graph.checks import checked_adjacency
 from ordag.graph.links import Links

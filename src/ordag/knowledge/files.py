@@ -10,10 +10,10 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ordag.checks import short
+from ordag.common.checks import short
+from ordag.common.words import joined
 from ordag.errors import SettingError
 from ordag.knowledge.rules import KEYS, Contradiction, Entry, check_rules
-from ordag.words import joined
 
 HEADING = re.compile(r"\s*([^\W\d]\w*)\s*:")
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')

@@ -10,8 +10,9 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from ordag.arrays import Mask
-from ordag.checks import as_list, short
+from ordag.common.arrays import Mask
+from ordag.common.checks import as_list, short
+from ordag.common.words import did_you_mean, quoted
 from ordag.errors import ColumnError, SettingError
 from ordag.graph.acyclic import transitive_closure
 from ordag.graph.checks import checked_nodes
@@ -20,7 +21,6 @@ from ordag.graph.graph import Graph
 from ordag.knowledge.files import parsed_entries, parsed_value, read_entries, written
 from ordag.knowledge.masks import Constraints, violations
 from ordag.knowledge.rules import KEYS, check_rules
-from ordag.words import did_you_mean, quoted
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ordag.arrays import Mask
+from ordag.common.arrays import Mask
+from ordag.common.words import shown
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.graph import Graph, arrow, line
 from ordag.graph.partly_directed import completed, extension, meek
-from ordag.words import shown
 
 
 class BrokenKnowledgeError(AssertionError):

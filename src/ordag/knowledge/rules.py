@@ -7,10 +7,10 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import TypeAlias
 
+from ordag.common.words import shown
 from ordag.errors import SettingError
 from ordag.graph.formats import Edge
 from ordag.graph.graph import arrow
-from ordag.words import shown
 
 KEYS = ("tiers", "required", "forbidden", "roots", "sinks")
 

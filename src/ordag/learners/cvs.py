@@ -8,8 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ordag.arrays import Array, Mask
-from ordag.checks import check_choice, short
+from ordag.common.arrays import Array, Mask
+from ordag.common.checks import check_choice, short
+from ordag.common.settings import choice, flag, setting
+from ordag.common.words import counted
 from ordag.data.moments import Moments
 from ordag.data.sources import TensorSource
 from ordag.data.table import Table
@@ -28,8 +30,6 @@ from ordag.order.sparse import few_rows
 from ordag.parents import CORRECTIONS, PARENT_RULES, row_test, select
 from ordag.parents.row_tests import RowTest
 from ordag.parents.tests import Test
-from ordag.settings import choice, flag, setting
-from ordag.words import counted
 
 ROWS_PER_VARIABLE = 10
 """With at least this many rows per variable "auto" takes least squares alone."""

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
 from ordag.data.table_checks import least_squares_rows
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.settings import MethodSettings

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.graph.cpdag import Cpdag, extend

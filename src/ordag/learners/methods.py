@@ -7,7 +7,8 @@ from dataclasses import fields, replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from ordag.checks import check_choice
+from ordag.common.checks import check_choice
+from ordag.common.words import did_you_mean
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
 from ordag.errors import SettingError
@@ -23,7 +24,6 @@ from ordag.learners.precision import with_digits_checked
 from ordag.learners.settings import MethodSettings
 from ordag.learners.small_effects import with_notice, without_small_effects
 from ordag.order.sparse import few_rows
-from ordag.words import did_you_mean
 
 
 class Method(NamedTuple):

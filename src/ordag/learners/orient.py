@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ordag.arrays import Mask
-from ordag.checks import check_choice
+from ordag.common.arrays import Mask
+from ordag.common.checks import check_choice
+from ordag.common.words import joined, listed, shown
 from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.graph.acyclic import find_cycle
@@ -19,7 +20,6 @@ from ordag.graph.graph import Graph
 from ordag.graph.partly_directed import meek
 from ordag.knowledge.masks import Constraints, class_fault
 from ordag.order import find_order
-from ordag.words import joined, listed, shown
 
 WAYS = ("class", "skeleton")
 

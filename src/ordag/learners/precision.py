@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
+from ordag.common.words import joined, shown
 from ordag.errors import PrecisionWarning
 from ordag.graph.cpdag import Cpdag
 from ordag.learners.found import Found
@@ -17,7 +18,6 @@ from ordag.order.ordering import Ordering
 from ordag.order.rounding import NEGLIGIBLE, column_lengths, noise
 from ordag.parents.selection import Selection
 from ordag.parents.tests import in_doubt
-from ordag.words import joined, shown
 
 UNCERTAIN = 0.01
 """The relative uncertainty of an error variance from which its weights and tests are unreliable."""

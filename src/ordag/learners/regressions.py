@@ -8,9 +8,9 @@ from typing import Generic, TypeVar
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from ordag.arrays import Array
-from ordag.bits import members
-from ordag.linalg import EPSILON
+from ordag.common.arrays import Array
+from ordag.common.bits import members
+from ordag.common.linalg import EPSILON
 
 COLLINEAR = 64 * EPSILON
 """The share of its length below which the residual of a column on the parents is nothing but rounding."""

@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from ordag.checks import as_number, short
+from ordag.common.checks import as_number, short
+from ordag.common.settings import Settings, choice, level, setting, whole
 from ordag.data.table_checks import least_squares_rows
 from ordag.errors import SettingError
 from ordag.knowledge.knowledge import Knowledge, KnowledgeLike
 from ordag.learners.orient import WAYS
 from ordag.parents import ROW_TESTS, TESTS, row_test
 from ordag.parents.tests import named_test
-from ordag.settings import Settings, choice, level, setting, whole
 
 
 def _min_effect(name: str, value: Any) -> float | None:

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
+from ordag.common.linalg import triangle
+from ordag.common.words import counted
 from ordag.data.moments import Moments
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import class_fault
 from ordag.learners.found import Found, LeftOut
-from ordag.linalg import triangle
-from ordag.words import counted
 
 SMALL_EFFECT = 0.05
 """Warn of standardised effects below this."""

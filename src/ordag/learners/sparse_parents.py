@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
+from ordag.common.words import counted
 from ordag.data.moments import Moments
 from ordag.graph.dag import Dag
 from ordag.graph.links import Links
@@ -20,7 +21,6 @@ from ordag.order.ordering import Ordering
 from ordag.order.sparse import MOST_PARENTS, ROWS_PER_PARENT
 from ordag.parents.row_tests import RowTest, row_p_value, row_test
 from ordag.parents.tests import Test, named_test
-from ordag.words import counted
 
 
 @dataclass(frozen=True, eq=False)

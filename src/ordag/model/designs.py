@@ -10,10 +10,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ordag.arrays import Array, Indices
-from ordag.checks import as_number, as_numbers, short
+from ordag.common.arrays import Array, Indices
+from ordag.common.checks import as_number, as_numbers, short
+from ordag.common.words import counted
 from ordag.errors import SettingError
-from ordag.words import counted
 
 Range: TypeAlias = tuple[float, float]
 Variances: TypeAlias = str | float | Range

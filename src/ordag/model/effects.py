@@ -15,15 +15,15 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 from scipy.special import ndtri
 
-from ordag.arrays import Array, Mask
-from ordag.checks import short
+from ordag.common.arrays import Array, Mask
+from ordag.common.checks import short
+from ordag.common.linalg import lengths, triangle
+from ordag.common.markup import MOST_ROWS, arrow, card, sentence, table
+from ordag.common.words import about, counted, did_you_mean, harmless, listed, number, share, shown
 from ordag.errors import ColumnError, SettingError
 from ordag.graph.links import Links
-from ordag.linalg import lengths, triangle
-from ordag.markup import MOST_ROWS, arrow, card, sentence, table
 from ordag.model.refit import robustness_value
 from ordag.model.sem import LinearSEM
-from ordag.words import about, counted, did_you_mean, harmless, listed, number, share, shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordag.arrays import Array, Indices, Mask
-from ordag.checks import as_list, as_numbers, is_whole, short
+from ordag.common.arrays import Array, Indices, Mask
+from ordag.common.checks import as_list, as_numbers, is_whole, short
+from ordag.common.words import shown
 from ordag.errors import GraphError, SettingError
 from ordag.graph.acyclic import topological_order, transitive_closure
 from ordag.model.sem import LinearSEM, representable
-from ordag.words import shown
 
 SUMMED_ROWS = 64
 """Rows whose squares are summed together."""

@@ -8,14 +8,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array, Indices, Mask
-from ordag.checks import short
+from ordag.common.arrays import Array, Indices, Mask
+from ordag.common.checks import short
+from ordag.common.linalg import EPSILON, lengths, triangle
+from ordag.common.words import collinear, counted, listed, shown
 from ordag.errors import CollinearError, ConstantColumnError, GraphError, TooFewRowsError
 from ordag.graph.dag import Dag
 from ordag.graph.links import Links
-from ordag.linalg import EPSILON, lengths, triangle
 from ordag.model.sem import LinearSEM, MomentsLike
-from ordag.words import collinear, counted, listed, shown
 
 CHOLESKY_DOWN_TO = 1e-4
 """The share of a column's variance that must remain for squares to hold enough digits."""

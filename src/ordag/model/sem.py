@@ -13,17 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack, solve_triangular
 
 from ordag import errors
-from ordag.arrays import Array
-from ordag.checks import Seed, as_list, as_number, as_numbers, check_function, checked_seed, is_whole, short
+from ordag.common.arrays import Array
+from ordag.common.checks import Seed, as_list, as_number, as_numbers, check_function, checked_seed, is_whole, short
+from ordag.common.markup import arrow, card, figure, isolated, table
+from ordag.common.words import News, counted, number, shown
 from ordag.graph.acyclic import topological_order
 from ordag.graph.checks import checked_nodes
 from ordag.graph.dag import Dag
 from ordag.graph.formats import Edge
 from ordag.graph.formats.json_text import distinct
-from ordag.markup import arrow, card, figure, isolated, table
 from ordag.picture.scene import Stroke
 from ordag.picture.svg import graph_svg
-from ordag.words import News, counted, number, shown
 
 BLOCK_VARIABLES = 64
 """Variables that are generated together."""

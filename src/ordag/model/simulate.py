@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ordag.arrays import Array
-from ordag.checks import Seed, checked_seed, is_whole, short
+from ordag.common.arrays import Array
+from ordag.common.checks import Seed, checked_seed, is_whole, short
+from ordag.common.words import joined
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.model.designs import DESIGNS, Design, Range, Streams
 from ordag.model.sem import LinearSEM, numbered
-from ordag.words import joined
 
 
 @dataclass(frozen=True, eq=False)

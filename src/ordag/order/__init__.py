@@ -8,8 +8,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ordag.arrays import Array, Mask
-from ordag.checks import as_number, short
+from ordag.common.arrays import Array, Mask
+from ordag.common.checks import as_number, short
+from ordag.common.words import counted
 from ordag.data.table import Table
 from ordag.data.table_checks import check_size
 from ordag.errors import PrecisionWarning, SettingError
@@ -18,7 +19,6 @@ from ordag.order.least_squares import BACKWARD, FORWARD, ROBUST, SHRINKAGE, with
 from ordag.order.ordering import Ordering, Queue, Rule, Steps, least, progress_of
 from ordag.order.regression import regression_rule
 from ordag.order.sparse import SPARSE, joint_score, parent_sets_along, sparse_forward, usual_width
-from ordag.words import counted
 
 RULES = {"forward": FORWARD, "backward": BACKWARD}
 """The directions of least squares; all other estimators choose causes first."""

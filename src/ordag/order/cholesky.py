@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import blas
 
-from ordag.arrays import Array, Indices, Mask
-from ordag.linalg import add_products, triangle
+from ordag.common.arrays import Array, Indices, Mask
+from ordag.common.linalg import add_products, triangle
 from ordag.order.factor import Factor
 from ordag.order.ordering import Queue
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ordag.arrays import Array, Indices
+from ordag.common.arrays import Array, Indices
+from ordag.common.transfer import rows_at_once, to_host
 from ordag.order.factor import Factor, Selector
-from ordag.transfer import rows_at_once, to_host
 
 if TYPE_CHECKING:
     import torch

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ordag.arrays import Array, Indices
-from ordag.linalg import invert, multiply_upper, upper_part
+from ordag.common.arrays import Array, Indices
+from ordag.common.linalg import invert, multiply_upper, upper_part
 
 Selector: TypeAlias = int | slice | Indices
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
 from ordag.data.table import Table
 from ordag.order.ordering import Ordering, Queue, Rule, Steps, least, progress_of
 from ordag.order.sparse import few_rows

@@ -8,17 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ordag.arrays import Array, Indices, Mask
+from ordag.common.arrays import Array, Indices, Mask
+from ordag.common.linalg import inverse, triangle
+from ordag.common.words import counted
 from ordag.data.covariance_estimators import robust_moments, shrinkage_moments
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.data.table_checks import check_size
-from ordag.linalg import inverse, triangle
 from ordag.order.cholesky import SPENT, TIE, Pivots, factorise, minimum_pivot
 from ordag.order.factor import Factor
 from ordag.order.ordering import Ordering, Rule, progress_of
 from ordag.order.rounding import NEGLIGIBLE, checked_ordering, column_lengths, noise
-from ordag.words import counted
 
 REPORTED_COLUMNS = 1000
 """Columns from which on the progress of an ordering is reported."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ordag.common.transfer import to_device
 from ordag.data.moments import Moments
 from ordag.errors import SettingError
 from ordag.order.cholesky import SPENT, TIE, Pivots
@@ -21,7 +22,6 @@ from ordag.order.device_factor import DeviceFactor
 from ordag.order.factor import Factor
 from ordag.order.least_squares import gram_ordering
 from ordag.order.ordering import Ordering
-from ordag.transfer import to_device
 
 if TYPE_CHECKING:
     import torch

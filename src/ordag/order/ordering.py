@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from ordag.arrays import Array, Indices, Mask
+from ordag.common.arrays import Array, Indices, Mask
+from ordag.common.words import News
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.data.table_checks import LeastRows, least_squares_rows
 from ordag.errors import SettingError
 from ordag.order.factor import Factor
-from ordag.words import News
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias, cast
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from ordag.arrays import Array, Indices, Mask
+from ordag.common.arrays import Array, Indices, Mask
 from ordag.order.cholesky import TIE
 
 ALONE = 1e-10

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import ndtr
 
-from ordag.arrays import Array, Indices, Mask
+from ordag.common.arrays import Array, Indices, Mask
 from ordag.data.table import Table
 from ordag.order.ordering import Ordering, Queue, Rule, Steps, least, progress_of
 

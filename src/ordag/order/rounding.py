@@ -13,14 +13,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
+from ordag.common.linalg import EPSILON, lengths
+from ordag.common.words import collinear, counted, shown
 from ordag.data.moments import Moments
 from ordag.errors import CollinearError, PrecisionError
-from ordag.linalg import EPSILON, lengths
 from ordag.order.cholesky import Pivots
 from ordag.order.factor import Factor
 from ordag.order.ordering import Candidates, Ordering
-from ordag.words import collinear, counted, shown
 
 NEGLIGIBLE = 1e-9
 """Where every variance is known better than this, no choice is in doubt."""

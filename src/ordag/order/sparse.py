@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ordag.arrays import Array, Indices, Mask
+from ordag.common.arrays import Array, Indices, Mask
 from ordag.data.table import Table
 from ordag.data.table_checks import FEW_ROWS
 from ordag.order.cholesky import TIE

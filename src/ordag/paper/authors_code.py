@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ordag.arrays import Array, Mask
-from ordag.bits import packed
+from ordag.common.arrays import Array, Mask
+from ordag.common.bits import packed
 from ordag.data.moments import Moments
 from ordag.errors import OrdagError
 from ordag.graph.acyclic import find_cycle, transitive_closure

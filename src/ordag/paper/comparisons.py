@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import pandas as pd
 
+from ordag.common.words import counted
 from ordag.paper.drawing import Panel, lines
 from ordag.paper.experiment import Experiment, Task, means, where
 from ordag.paper.simulations import METHODS, measure, seconds, settings
-from ordag.words import counted
 
 RIVALS = ("cvs", "pc", "ges", "gds", "gds-kicks")
 KINDS = {"dag_distance": "DAG", "class_distance": "class"}

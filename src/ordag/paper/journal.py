@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ordag import __version__
+from ordag.common.files import write_whole
 from ordag.errors import OutputError
-from ordag.files import write_whole
 from ordag.paper.experiment import Experiment, ReproductionError, Rows, Task
 
 FORMAT = 1

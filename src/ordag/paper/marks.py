@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtrc
 
-from ordag.arrays import Array
 from ordag.assumptions.normality import kurtosis_test
+from ordag.common.arrays import Array
 from ordag.data.datasets import load
 from ordag.data.moments import Moments
 from ordag.graph.cpdag import Cpdag, extend

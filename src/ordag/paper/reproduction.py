@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ordag.checks import is_whole, short
-from ordag.cluster import connected, on_cluster
+from ordag.common.checks import is_whole, short
+from ordag.common.cluster import connected, on_cluster
+from ordag.common.workers import worker_count
 from ordag.errors import OutputError, SettingError
 from ordag.paper.authors_code import AUTHORS
 from ordag.paper.beyond_the_figures import BEYOND
@@ -23,7 +24,6 @@ from ordag.paper.marks import MARKS
 from ordag.paper.runner import perform, tasks_of
 from ordag.paper.section2 import SECTION2
 from ordag.paper.table1 import TABLE1
-from ordag.workers import worker_count
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment for experiment in (SECTION2, FIGURE2, FIGURE3, FIGURE4, TABLE1, MARKS, BEYOND, AUTHORS)

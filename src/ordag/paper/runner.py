@@ -9,10 +9,10 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
+from ordag.common.workers import as_worker, in_parallel, stopped_after
 from ordag.errors import ClusterError, WorkerError
 from ordag.paper.experiment import Experiment, ReproductionError, Rows, Task
 from ordag.paper.journal import Journal
-from ordag.workers import as_worker, in_parallel, stopped_after
 
 BATCH_SECONDS = 0.5
 """Duration of a batch of tasks: long compared with sending it to a worker, short enough to lose."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 from ordag.errors import OrdagError, PrecisionWarning
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag, to_cpdag

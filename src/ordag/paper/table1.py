@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 from ordag.errors import OrdagError
 from ordag.paper.comparisons import refusals
 from ordag.paper.drawing import Panel, lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
 from ordag.order.ordering import Ordering
 from ordag.parents.adaptive import ADAPTIVE
 from ordag.parents.bic import BIC

@@ -11,13 +11,13 @@ import numpy as np
 from scipy.linalg import lapack, qr
 from scipy.special import stdtr
 
-from ordag.arrays import Array, Indices, Mask
-from ordag.linalg import multiply, triangle
+from ordag.common.arrays import Array, Indices, Mask
+from ordag.common.linalg import multiply, triangle
+from ordag.common.words import counted
 from ordag.order.factor import Factor
 from ordag.parents.bic import Kept, eliminate
 from ordag.parents.selection import ParentRule, Question, Selection
 from ordag.parents.tests import correlations_with, slabs
-from ordag.words import counted
 
 ONE_BY_ONE = 100
 """Variables with up to this many predecessors drop them strictly one by one."""

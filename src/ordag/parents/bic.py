@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ordag.arrays import Array, Mask
-from ordag.linalg import inverse, triangle, wishart_root
+from ordag.common.arrays import Array, Mask
+from ordag.common.linalg import inverse, triangle, wishart_root
+from ordag.common.words import counted
 from ordag.parents.selection import ParentRule, Question, Selection, edges_of
-from ordag.words import counted
 
 MOST_DRAWS = 20
 """Tables drawn for the expected number of false edges; fewer with more than 22 variables, one from 71 on."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
+from ordag.common.words import counted
 from ordag.parents.selection import Edges, ParentRule, Question, Selection, edges_of
 from ordag.parents.tests import Pairs, conditioned_on, significant
-from ordag.words import counted
 
 MANY_PAIRS = 2**21
 """The number of p-values above which they are counted before they are held in memory."""

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.special import chdtrc
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 from ordag.errors import SettingError
 
 MOST_KNOTS = 7

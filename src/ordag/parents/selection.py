@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import ndtr
 
-from ordag.arrays import Array, Indices, Mask
+from ordag.common.arrays import Array, Indices, Mask
 from ordag.order.factor import Factor
 from ordag.order.ordering import Ordering
 from ordag.parents.tests import (

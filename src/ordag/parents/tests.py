@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import chdtrc, chdtri, ndtr, ndtri, stdtr, stdtrit
 
-from ordag.arrays import Array, Indices, Mask
-from ordag.checks import check_choice
+from ordag.common.arrays import Array, Indices, Mask
+from ordag.common.checks import check_choice
+from ordag.common.linalg import EPSILON, upper_part
 from ordag.errors import SettingError
-from ordag.linalg import EPSILON, upper_part
 from ordag.order.device_factor import DeviceFactor
 from ordag.order.factor import Factor
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ordag.arrays import Mask
+from ordag.common.arrays import Mask
 
 Point = tuple[float, float]
 Edge = tuple[int, int]

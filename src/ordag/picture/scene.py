@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ordag.arrays import Mask
+from ordag.common.arrays import Mask
+from ordag.common.words import counted, shortened_apart, shown
 from ordag.picture.layout import MARGIN, Layout, Point, layered
-from ordag.words import counted, shortened_apart, shown
 
 BLUE, VERMILION, INK, GREY, PAPER = "#0072B2", "#D55E00", "#1b2733", "#5b6773", "#ffffff"
 FILL, RIM = "#f3f6fa", "#33475b"

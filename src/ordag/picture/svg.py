@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from html import escape
 
-from ordag.arrays import Mask
+from ordag.common.arrays import Mask
 from ordag.picture.layout import Point
 from ordag.picture.scene import PAPER, Area, Box, Curve, Scene, Stroke, Word, graph_scene, place
 

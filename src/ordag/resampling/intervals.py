@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array
-from ordag.checks import as_number, short
+from ordag.common.arrays import Array
+from ordag.common.checks import as_number, short
 from ordag.errors import SettingError
 
 

@@ -10,7 +10,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
+from ordag.common.workers import as_worker, in_parallel, stopped_after, worker_count
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.errors import OrdagError
@@ -23,7 +24,6 @@ from ordag.learners.settings import MethodSettings
 from ordag.model.refit import refit
 from ordag.model.sem import LinearSEM
 from ordag.resampling.resamplers import GaussianRowResampler, PlainRowResampler, Resampler, child
-from ordag.workers import as_worker, in_parallel, stopped_after, worker_count
 
 PATIENCE = 2.0
 """Seconds of work below which other processes are not worth the start."""

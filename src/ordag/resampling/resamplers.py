@@ -19,13 +19,13 @@ from typing import ClassVar, Protocol
 import numpy as np
 from scipy.linalg import blas
 
-from ordag.arrays import Array
-from ordag.checks import Seed, checked_seed
+from ordag.common.arrays import Array
+from ordag.common.checks import Seed, checked_seed
+from ordag.common.linalg import triangle, wishart_root
+from ordag.common.words import counted
 from ordag.data.moments import Moments
 from ordag.data.scatter import WELL_CONDITIONED, root_of_scatter
 from ordag.errors import CollinearError, TooFewRowsError
-from ordag.linalg import triangle, wishart_root
-from ordag.words import counted
 
 
 class Resampler(Protocol):

@@ -23,7 +23,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 from ordag.data.moments import Moments
 from ordag.data.reading import Missing
 from ordag.data.scatter import chunk_rows

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
+from ordag.common.markup import arrow, card, table
+from ordag.common.plain import records
+from ordag.common.words import counted, number, percent
 from ordag.errors import ColumnError
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
-from ordag.markup import arrow, card, table
-from ordag.plain import records
 from ordag.resampling.intervals import Intervals
-from ordag.words import counted, number, percent
 
 if TYPE_CHECKING:
     import pandas as pd

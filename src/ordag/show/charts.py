@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, ndtri
 
-from ordag.arrays import Array
 from ordag.assumptions.check import LEVEL, Diagnosis
 from ordag.assumptions.equations import Equation, equations
+from ordag.common.arrays import Array
+from ordag.common.words import joined, shortened, shown
 from ordag.data.table_checks import least_squares_rows
 from ordag.evidence.common_factor import causes_in_words
 from ordag.evidence.finding import Finding
 from ordag.evidence.influence import distances, tail
-from ordag.words import joined, shortened, shown
 
 if TYPE_CHECKING:
     from ordag.fit import Fit

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ordag.arrays import Array
 from ordag.assumptions.check import Diagnosis
+from ordag.common.arrays import Array
+from ordag.common.plain import plain
+from ordag.common.words import about, counted, harmless, shown
 from ordag.comparison import Comparison, Outcome, gaussian_bic
 from ordag.evidence.verdict import TIERS, Verdict
 from ordag.graph.cpdag import Cpdag
-from ordag.plain import plain
 from ordag.show.charts import Chart, charts, histograms
 from ordag.show.provenance import Origin, provenance
 from ordag.show.text import heading, headline, legend, notes, open_directions
 from ordag.show.view import MOST_PAIRS, View
-from ordag.words import about, counted, harmless, shown
 
 if TYPE_CHECKING:
     from ordag.fit import Fit

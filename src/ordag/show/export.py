@@ -7,8 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ordag.common.files import write_whole
 from ordag.errors import OutputError
-from ordag.files import write_whole
 from ordag.graph.formats import FORMATS, format_of, write_text
 from ordag.saved import ENDING
 from ordag.saved import save as saved

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
+from ordag.common.files import check_writable
 from ordag.data.datasets import DATASETS
 from ordag.data.sources.parquet import parquet_files
 from ordag.data.sources.paths import path_of
 from ordag.errors import OutputError
-from ordag.files import check_writable
 
 Named = tuple[str, str | PathLike[str]]
 """A path, and the option or argument that it was given as."""

@@ -15,12 +15,12 @@ import numpy as np
 
 from ordag import __version__
 from ordag.bootstrapping import IN_MEMORY
+from ordag.common.settings import declared
+from ordag.common.words import UNDECODED, harmless, spelled
 from ordag.data.datasets import DATASETS
 from ordag.data.reading import Reading
 from ordag.graph.dag import Dag
 from ordag.knowledge.knowledge import Knowledge
-from ordag.settings import declared
-from ordag.words import UNDECODED, harmless, spelled
 
 if TYPE_CHECKING:
     from ordag.data.table import Table

@@ -20,17 +20,17 @@ from typing import TYPE_CHECKING, Any
 
 from ordag.assumptions.check import Diagnosis, check_fit
 from ordag.assumptions.stability import QUICK
+from ordag.common.markup import MOST_ROWS, arrow, card, figure, isolated, sentence, table
+from ordag.common.words import counted, number
 from ordag.comparison import Comparison
 from ordag.comparison import compare as compare_methods
 from ordag.errors import OutputError
 from ordag.graph.cpdag import Cpdag
-from ordag.markup import MOST_ROWS, arrow, card, figure, isolated, sentence, table
 from ordag.show.document import document
 from ordag.show.plots import drawing
 from ordag.show.provenance import Origin
 from ordag.show.text import edge_cells, heading, legend, lines_without_direction, margin, notes
 from ordag.show.view import View
-from ordag.words import counted, number
 
 if TYPE_CHECKING:
     from ordag.fit import Fit

@@ -15,7 +15,7 @@ from rich.cells import cell_len, chop_cells
 from rich.console import Console
 from rich.text import Text
 
-from ordag.words import shown
+from ordag.common.words import shown
 
 UNLIMITED = 1 << 20
 """Width of a file or pipe, in characters."""

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ordag.assumptions.check import TITLES, Diagnosis
+from ordag.common.words import counted, harmless, number, shown
 from ordag.comparison import Comparison
 from ordag.evidence.verdict import TIERS, Verdict
 from ordag.show.screen import Column, print_head, say, show_table
@@ -26,7 +27,6 @@ from ordag.show.text import (
     scored,
     tied_with,
 )
-from ordag.words import counted, harmless, number, shown
 
 if TYPE_CHECKING:
     from ordag.fit import Fit

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ordag.common.words import counted, harmless, joined, listed, number, percent, probability, shown
 from ordag.graph.acyclic import reachable
 from ordag.graph.graph import arrow
 from ordag.learners.pooled.posterior import SETTLED
-from ordag.words import counted, harmless, joined, listed, number, percent, probability, shown
 
 if TYPE_CHECKING:
     from ordag.evidence.verdict import Verdict

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
+from ordag.common.words import shown
 from ordag.evidence.arrows import arrow_reasons, edge_p_values
 from ordag.evidence.hidden_causes import may_be_hidden
 from ordag.graph.links import Links
@@ -22,7 +23,6 @@ from ordag.learners.sparse_parents import SparseParents, discovery_rates
 from ordag.parents.selection import Selection
 from ordag.picture.layout import Layout, sequence
 from ordag.picture.scene import place
-from ordag.words import shown
 
 if TYPE_CHECKING:
     from ordag.fit import Fit

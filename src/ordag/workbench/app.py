@@ -17,11 +17,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from ordag.common.plain import to_json
+from ordag.common.words import counted, harmless
 from ordag.errors import OrdagError
 from ordag.knowledge.files import entries_of
 from ordag.knowledge.knowledge import Knowledge
-from ordag.plain import to_json
-from ordag.words import counted, harmless
 from ordag.workbench.pool import AsyncProgress, Progress, TaskError, WorkError, sentence_of
 from ordag.workbench.state import RequestError, read_json
 from ordag.workbench.tables import NoTableError, OpenTable, UnreadError

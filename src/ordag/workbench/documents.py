@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
+from ordag.common.plain import plain
+from ordag.common.words import counted, number, shown
 from ordag.evidence.forecast import usual_count
 from ordag.evidence.verdict import Verdict, quick_verdict, spread_sentence
 from ordag.fit import Fit
@@ -19,11 +21,9 @@ from ordag.graph.acyclic import topological_order
 from ordag.learners.methods import is_counted
 from ordag.learners.pooled.search import PooledResult
 from ordag.model.effects import Effect, check_pair, effects_given_graph
-from ordag.plain import plain
 from ordag.show.document import document
 from ordag.show.provenance import Origin
 from ordag.total_effects import directed, pair_effect
-from ordag.words import counted, number, shown
 
 LEAST_PAIRS, PAIRS_EACH = 200, 5
 """Unjoined pairs in a document: so many, or so many for every variable. The report has all of them, to move a level over; the page

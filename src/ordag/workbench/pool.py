@@ -20,9 +20,9 @@ from typing import Any
 
 from anyio import CapacityLimiter, to_thread
 
+from ordag.common.words import News
+from ordag.common.workers import as_worker
 from ordag.errors import OrdagError
-from ordag.words import News
-from ordag.workers import as_worker
 
 Progress = Callable[[str], None]
 AsyncProgress = Callable[[str], Awaitable[None]]

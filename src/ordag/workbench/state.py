@@ -10,7 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ordag.checks import check_choice, short
+from ordag.common.checks import check_choice, short
+from ordag.common.settings import Setting, declared
+from ordag.common.words import did_you_mean, quoted, shown
 from ordag.errors import ColumnError, SettingError
 from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.rules import KEYS
@@ -22,8 +24,6 @@ from ordag.learners.methods import (
     check_settings,
     settings_of,
 )
-from ordag.settings import Setting, declared
-from ordag.words import did_you_mean, quoted, shown
 
 FORMAT, VERSION = "ordag-workbench", 1
 

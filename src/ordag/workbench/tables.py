@@ -14,7 +14,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from ordag.checks import is_whole, short
+from ordag.common.checks import is_whole, short
+from ordag.common.words import shown
 from ordag.data.datasets import DATASETS, load
 from ordag.data.profile import Profile
 from ordag.data.reading import Reading
@@ -23,7 +24,6 @@ from ordag.data.table import Table
 from ordag.errors import DataError, Remedy
 from ordag.order.sparse import few_rows
 from ordag.show.provenance import OF_BYTES, fingerprint
-from ordag.words import shown
 from ordag.workbench.pool import Progress
 from ordag.workbench.state import RequestError, State
 

@@ -13,7 +13,8 @@ from anyio import CapacityLimiter, to_thread
 
 from ordag import __version__
 from ordag.assumptions.check import NUMBERS as MOST_CHECKED_NUMBERS
-from ordag.checks import is_whole, short
+from ordag.common.checks import is_whole, short
+from ordag.common.words import harmless
 from ordag.data.datasets import DATASETS
 from ordag.data.table import Table
 from ordag.errors import SettingError
@@ -22,7 +23,6 @@ from ordag.learners.found import Found
 from ordag.learners.methods import METHODS, is_counted, learn_from, recipe_for, settings_of, with_quick_warnings
 from ordag.learners.settings import MethodSettings
 from ordag.show.provenance import Origin, command_line, python_call
-from ordag.words import harmless
 from ordag.workbench import tasks
 from ordag.workbench.documents import brief, effect_of, effects_of, is_pending, judgement, scale_changes
 from ordag.workbench.pool import AsyncProgress, ProcessPool, Progress

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from ordag.common.words import did_you_mean
 from ordag.errors import SettingError
-from ordag.words import did_you_mean
 
 __all__ = ["DATASETS", "Dataset", "load"]
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ordag.arrays import Array
-from ordag.checks import short
+from ordag.common.arrays import Array
+from ordag.common.checks import short
+from ordag.common.words import counted
 from ordag.data.reading import Reading
 from ordag.data.sources.columns import (
     BOOLEANS,
@@ -28,7 +29,6 @@ from ordag.data.sources.columns import (
 )
 from ordag.data.sources.source import Source
 from ordag.errors import ColumnError, UnreadableError
-from ordag.words import counted
 
 KINDS = {  # by NumPy's letter for a kind of dtype
     "b": BOOLEANS,

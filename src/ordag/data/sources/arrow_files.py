@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 from ordag.data.reading import Reading
 from ordag.data.sources.columns import batch_to_block, select_fields
 from ordag.data.sources.paths import File, FileSource, Upload, arrow_errors

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ordag.arrays import Array
-from ordag.checks import as_list, check_text, short
+from ordag.common.arrays import Array
+from ordag.common.checks import as_list, check_text, short
+from ordag.common.words import cut, did_you_mean, quoted
 from ordag.data.reading import without
 from ordag.errors import ColumnError, PrecisionError, Remedy, SettingError
-from ordag.words import cut, did_you_mean, quoted
 
 LARGEST_EXACT = 2**53  # from here on float64 skips integers
 

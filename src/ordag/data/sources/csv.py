@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
+from ordag.common.words import counted, cut
 from ordag.data.reading import DECIMAL_COMMA, Reading, without
 from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, arrow_kind, beyond_exact, floats, select
 from ordag.data.sources.paths import File, FileSource
 from ordag.data.sources.source import Source
 from ordag.data.sources.text_layout import NUMBER, Layout, find_layout, not_decodable
 from ordag.errors import ColumnError, DataError, TooFewRowsError, UnreadableError
-from ordag.words import counted, cut
 
 _WORDS = ("na", "n/a", "nan", "none", "null", "<na>")
 _AS_WRITTEN = ("", ".", *(form(word) for word in _WORDS for form in (str.lower, str.upper, str.capitalize)), "NaN")

@@ -9,15 +9,15 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from ordag.arrays import Array
-from ordag.cluster import computed
+from ordag.common.arrays import Array
+from ordag.common.cluster import computed
+from ordag.common.words import counted, quoted
 from ordag.data.reading import Reading
 from ordag.data.sources.arrays import numbered, refuse_dtype
 from ordag.data.sources.frames import open_frame
 from ordag.data.sources.source import Source, regroup
 from ordag.data.sources.streams import column_names, open_part
 from ordag.errors import ColumnError, UnreadableError
-from ordag.words import counted, quoted
 
 Result = TypeVar("Result")
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ordag.arrays import Array
-from ordag.checks import check_text
+from ordag.common.arrays import Array
+from ordag.common.checks import check_text
+from ordag.common.words import counted
 from ordag.data.reading import Reading
 from ordag.data.sources.columns import (
     BOOLEANS,
@@ -28,7 +29,6 @@ from ordag.data.sources.columns import (
 )
 from ordag.data.sources.source import Source, regroup, rows_at_once
 from ordag.errors import UnreadableError
-from ordag.words import counted
 
 KINDS = {  # by narwhals' name of a type
     "Boolean": BOOLEANS,

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
+from ordag.common.words import quoted
 from ordag.data.reading import Reading
 from ordag.data.sources.columns import batch_to_block, select_fields
 from ordag.data.sources.paths import DiskFile, File, FileSource, arrow_errors
 from ordag.data.sources.source import Source, rows_at_once
 from ordag.data.sources.text_layout import HEAD_BYTES, TEXT_ENDINGS
 from ordag.errors import ColumnError, OrdagWarning, UnreadableError
-from ordag.words import quoted
 
 ENDINGS = (".parquet", ".pq")
 TEXT = re.compile(r"\.(csv|tsv)(\.\w+)?$", re.IGNORECASE)

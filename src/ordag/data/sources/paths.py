@@ -13,12 +13,12 @@ from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from ordag.arrays import Array
-from ordag.checks import short
+from ordag.common.arrays import Array
+from ordag.common.checks import short
+from ordag.common.words import shown, spelled
 from ordag.data.datasets import DATASETS, load
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import DataError, OrdagWarning, UnreadableError
-from ordag.words import shown, spelled
 
 
 class File(ABC):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordag.arrays import Array
-from ordag.words import News, counted
+from ordag.common.arrays import Array
+from ordag.common.words import News, counted
 
 
 @dataclass(frozen=True, eq=False)

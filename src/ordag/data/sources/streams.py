@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
+from ordag.common.words import quoted
 from ordag.data.reading import Reading
 from ordag.data.sources.arrays import open_array
 from ordag.data.sources.columns import batch_to_block, select_fields
@@ -17,7 +18,6 @@ from ordag.data.sources.frames import open_frame
 from ordag.data.sources.paths import arrow_errors
 from ordag.data.sources.source import Source, regroup
 from ordag.errors import ColumnError, UnreadableError
-from ordag.words import quoted
 
 FORMAT = "a stream of Arrow batches"
 

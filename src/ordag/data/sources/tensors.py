@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
+from ordag.common.transfer import rows_at_once, to_host
 from ordag.data.reading import Reading
 from ordag.data.sources.arrays import numbered
 from ordag.data.sources.source import Source
 from ordag.errors import ColumnError, SettingError, UnreadableError
-from ordag.transfer import rows_at_once, to_host
 
 if TYPE_CHECKING:
     import torch

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
-from ordag.checks import short
+from ordag.common.checks import short
 from ordag.data.reading import LATIN, NO_HEADER, Reading, split_at
 from ordag.data.sources.paths import File
 from ordag.errors import SettingError, UnreadableError

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from math import isfinite
 from typing import NamedTuple
 
-from ordag.checks import short
+from ordag.common.checks import short
+from ordag.common.words import shown
 from ordag.errors import GraphFormatError
 from ordag.graph.formats import dagitty, dot, gml, json_text, lavaan, tables
 from ordag.graph.formats.edge_list import Edge, EdgeList, HasEdges, Weights, edge_list
-from ordag.words import shown
 
 __all__ = [
     "FORMATS",

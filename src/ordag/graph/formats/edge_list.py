@@ -9,9 +9,9 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordag.checks import as_number, as_numbers, short
+from ordag.common.checks import as_number, as_numbers, short
+from ordag.common.words import counted, shown
 from ordag.errors import GraphError
-from ordag.words import counted, shown
 
 Edge: TypeAlias = tuple[str, str]
 Weights: TypeAlias = ArrayLike | Mapping[Edge, float]

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
 
-from ordag.checks import as_number
+from ordag.common.checks import as_number
+from ordag.common.words import listed
 from ordag.errors import GraphFormatError
 from ordag.graph.formats.edge_list import Edge, EdgeList
-from ordag.words import listed
 
 if TYPE_CHECKING:
     import networkx

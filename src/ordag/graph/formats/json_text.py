@@ -11,9 +11,9 @@ import json
 from sys import float_info
 from typing import Any
 
+from ordag.common.words import shown
 from ordag.errors import GraphFormatError
 from ordag.graph.formats.edge_list import Edge, EdgeList
-from ordag.words import shown
 
 
 def write(edges: EdgeList) -> str:

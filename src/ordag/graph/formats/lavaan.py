@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from ordag.common.words import listed, shown
 from ordag.errors import GraphFormatError
 from ordag.graph.formats.edge_list import Edge, EdgeList
 from ordag.graph.formats.parsing import Tokens
-from ordag.words import listed, shown
 
 _RESERVED = frozenset(
     "if else repeat while function for next break in TRUE FALSE NULL Inf NaN NA NA_integer_ NA_real_"

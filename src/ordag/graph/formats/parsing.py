@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import ClassVar, NamedTuple, NoReturn
 from urllib.parse import quote, unquote
 
+from ordag.common.words import shown
 from ordag.errors import GraphFormatError
 from ordag.graph.formats.edge_list import Edge, EdgeList
-from ordag.words import shown
 
 NAME = "ordag_name"
 """The attribute that holds, percent-encoded, a name that the language cannot hold as an identifier."""

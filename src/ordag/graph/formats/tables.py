@@ -15,9 +15,9 @@ import math
 from collections.abc import Iterable
 from io import StringIO
 
+from ordag.common.words import counted, shown
 from ordag.errors import GraphFormatError
 from ordag.graph.formats.edge_list import Edge, EdgeList
-from ordag.words import counted, shown
 
 MOST_ROWS = 10_000
 """Nodes of an adjacency table at most: a larger file is of no use, and its zeros take a gigabyte."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ordag.arrays import Array, Mask
-from ordag.bits import members, packed_columns, union, unpacked_columns, unpacked_rows
+from ordag.common.arrays import Array, Mask
+from ordag.common.bits import members, packed_columns, union, unpacked_columns, unpacked_rows
 from ordag.knowledge.masks import Constraints
 from ordag.learners.regressions import Regressions
 

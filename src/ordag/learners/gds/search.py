@@ -10,9 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array, Mask
-from ordag.bits import packed_columns
-from ordag.checks import Seed, as_list, is_whole, short
+from ordag.common.arrays import Array, Mask
+from ordag.common.bits import packed_columns
+from ordag.common.checks import Seed, as_list, is_whole, short
+from ordag.common.settings import choice, seed, setting
+from ordag.common.words import shown
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.data.table_checks import check_moments
@@ -25,8 +27,6 @@ from ordag.learners.penalties import SearchResult, search_with_penalty
 from ordag.learners.regressions import Regressions
 from ordag.learners.settings import MethodSettings, Penalty, kicks, penalty_of_edges
 from ordag.order.least_squares import forward
-from ordag.settings import choice, seed, setting
-from ordag.words import shown
 
 Progress = Callable[[int, float], None]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ordag.arrays import Mask
-from ordag.bits import members, union, unpacked_columns
+from ordag.common.arrays import Mask
+from ordag.common.bits import members, union, unpacked_columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from ordag.arrays import Mask
-from ordag.bits import members, packed_columns, union
+from ordag.common.arrays import Mask
+from ordag.common.bits import members, packed_columns, union
 from ordag.knowledge.masks import Constraints, restricted
 from ordag.learners.ges.essential import Essential, essential
 from ordag.learners.ges.scores import Scores

@@ -9,14 +9,14 @@ from functools import lru_cache
 import numpy as np
 from scipy.linalg import lapack
 
-from ordag.bits import members
+from ordag.common.bits import members
+from ordag.common.linalg import lengths, triangle
+from ordag.common.words import counted, listed, shown
 from ordag.data.moments import Moments
 from ordag.errors import CollinearError, PrecisionError, PrecisionWarning, TooFewRowsError
 from ordag.learners.ges.essential import Essential
 from ordag.learners.regressions import COLLINEAR, Regressions
-from ordag.linalg import lengths, triangle
 from ordag.order.rounding import HOPELESS, noise
-from ordag.words import counted, listed, shown
 
 MEMORY = 2**27
 """Bytes of score differences that are cached; the least recently used are dropped first."""

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
-from ordag.bits import members
-from ordag.checks import as_list, short
+from ordag.common.bits import members
+from ordag.common.checks import as_list, short
+from ordag.common.settings import flag, setting, whole
+from ordag.common.words import shown
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.errors import OrdagWarning, SettingError
@@ -21,8 +23,6 @@ from ordag.learners.ges.scores import Scores
 from ordag.learners.orient import directed
 from ordag.learners.penalties import SearchResult, search_with_penalty
 from ordag.learners.settings import MethodSettings, Penalty, penalty_of_edges, way_to_direct
-from ordag.settings import flag, setting, whole
-from ordag.words import shown
 
 EQUAL_PER_ROW = 1e-9
 """Scores per row that differ by less are equal: the difference may be rounding."""

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ordag.arrays import Array, Integers, Mask
-from ordag.bits import members, unpacked_columns
-from ordag.compiling import is_compiled, will_compile
+from ordag.common.arrays import Array, Integers, Mask
+from ordag.common.bits import members, unpacked_columns
+from ordag.common.compiling import is_compiled, will_compile
 from ordag.knowledge.masks import Constraints
 from ordag.learners.order_search import layout
 from ordag.learners.pooled.score import Local

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import math
 
-from ordag.compiling import compiled, inlined
+from ordag.common.compiling import compiled, inlined
 from ordag.learners.order_search.layout import (
     ALLOWED,
     ALONE,

@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
+from ordag.common.linalg import lengths
+from ordag.common.words import listed, shown
 from ordag.data.moments import Moments
 from ordag.errors import CollinearError
-from ordag.linalg import lengths
 from ordag.order.cholesky import SPENT
 from ordag.order.rounding import HOPELESS, noise
 from ordag.parents.tests import Test
-from ordag.words import listed, shown
 
 Indices = NDArray[np.intp]
 Progress = Callable[[int, int], None]

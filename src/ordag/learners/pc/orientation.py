@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Mask
+from ordag.common.arrays import Mask
 from ordag.errors import SettingError
 from ordag.graph.partly_directed import NoCollider, apply_rules
 from ordag.knowledge.masks import Constraints

@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
+from ordag.common.settings import choice, whole
+from ordag.common.words import counted, shown
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.errors import TooFewRowsError
@@ -21,8 +23,6 @@ from ordag.learners.pc.orientation import Orientation, Triples, by_separating_se
 from ordag.learners.pc.skeleton import find_skeleton
 from ordag.learners.settings import MethodSettings, edge_test, level_of_tests, way_to_direct
 from ordag.parents.tests import Test, named_test
-from ordag.settings import choice, whole
-from ordag.words import counted, shown
 
 COLLIDERS = ("largest", "first", "majority", "conservative")
 

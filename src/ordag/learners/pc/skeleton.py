@@ -9,7 +9,7 @@ from math import comb
 
 import numpy as np
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
 from ordag.knowledge.masks import Constraints
 from ordag.learners.pc.independence import Indices, Tester
 

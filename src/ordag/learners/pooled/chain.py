@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from ordag.compiling import compiled, inlined
+from ordag.common.compiling import compiled, inlined
 from ordag.learners.order_search.kernel import begin, extend, found_at, slope_of, term
 from ordag.learners.order_search.layout import ALLOWED, ALONE, COV, HALF, LEFT, NUMBERS, PRICE, REQUIRED, SCALE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
 from ordag.graph.acyclic import transitive_closure
 
 LIKELY, JOINED = 0.5, 0.8

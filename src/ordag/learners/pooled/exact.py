@@ -8,7 +8,7 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
 from ordag.learners.order_search.engine import LEAST_GAIN, Optimum
 from ordag.learners.pooled.problem import Problem
 from ordag.learners.pooled.score import PooledScore

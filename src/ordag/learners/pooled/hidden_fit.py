@@ -14,8 +14,8 @@ import math
 
 import numpy as np
 
-from ordag.arrays import Array, Mask
-from ordag.compiling import compiled, inlined
+from ordag.common.arrays import Array, Mask
+from ordag.common.compiling import compiled, inlined
 
 LEAST_SHARE = 0.002
 """Of its variance each variable keeps at least this share as its error, so that no hidden cause becomes one of the columns."""

@@ -25,9 +25,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from ordag.arrays import Array, Mask
-from ordag.bits import members, packed_columns, unpacked_columns
-from ordag.compiling import is_compiled
+from ordag.common.arrays import Array, Mask
+from ordag.common.bits import members, packed_columns, unpacked_columns
+from ordag.common.compiling import is_compiled
 from ordag.knowledge.masks import Constraints
 from ordag.learners.order_search.engine import Optimum, OrderSearch
 from ordag.learners.pooled.score import Local, PooledScore

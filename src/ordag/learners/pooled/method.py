@@ -9,7 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.checks import Seed, as_list
+from ordag.common.checks import Seed, as_list
+from ordag.common.linalg import lengths
+from ordag.common.settings import choice, seed, setting, whole
+from ordag.common.words import counted, listed
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
@@ -23,10 +26,7 @@ from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
 from ordag.learners.pooled.search import pooled_search
 from ordag.learners.pooled.variances import ROWS_PER_PARENT
 from ordag.learners.settings import MethodSettings, kicks
-from ordag.linalg import lengths
 from ordag.order import find_order
-from ordag.settings import choice, seed, setting, whole
-from ordag.words import counted, listed
 
 UNITS = {None: UNITS_UNKNOWN, "commensurable": COMMENSURABLE}
 """Scale of the prior on the spread of the log error variances, by the setting `units`."""

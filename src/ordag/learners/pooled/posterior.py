@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
 from ordag.errors import OrdagError
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.pooled.consensus import consensus

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ordag.bits import members, packed_columns, union, unpacked_columns
+from ordag.common.bits import members, packed_columns, union, unpacked_columns
 from ordag.graph.acyclic import topological_order
 from ordag.knowledge.masks import Constraints
 from ordag.learners.order_search.engine import LEAST_GAIN, Optimum

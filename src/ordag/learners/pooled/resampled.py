@@ -19,8 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-from ordag.arrays import Array, Mask
-from ordag.bits import unpacked_columns
+from ordag.common.arrays import Array, Mask
+from ordag.common.bits import unpacked_columns
+from ordag.common.linalg import lengths, triangle, wishart_root
+from ordag.common.workers import as_worker
 from ordag.data.moments import Moments
 from ordag.graph.dag import Dag
 from ordag.learners.order_search.engine import OrderSearch, together
@@ -29,10 +31,8 @@ from ordag.learners.pooled.sampler import Sampler, Walk
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.search import PooledResult
 from ordag.learners.pooled.variances import RootRegressions
-from ordag.linalg import lengths, triangle, wishart_root
 from ordag.model.refit import refit
 from ordag.model.sem import LinearSEM
-from ordag.workers import as_worker
 
 STRENGTH = 0.9
 """How far a resample is from the table, over how far rows drawn with replacement are."""

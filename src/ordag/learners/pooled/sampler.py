@@ -18,8 +18,8 @@ from importlib import import_module
 
 import numpy as np
 
-from ordag.arrays import Array, Integers
-from ordag.bits import members
+from ordag.common.arrays import Array, Integers
+from ordag.common.bits import members
 from ordag.learners.order_search.engine import OrderSearch
 from ordag.learners.pooled.score import Local, PooledScore, PoolingTable
 

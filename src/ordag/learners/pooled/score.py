@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 from ordag.parents.adaptive import edge_price
 
 UNITS_UNKNOWN = 1.0

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ordag.arrays import Array, Mask
-from ordag.bits import packed_columns
+from ordag.common.arrays import Array, Mask
+from ordag.common.bits import packed_columns
+from ordag.common.linalg import lengths, triangle
 from ordag.data.moments import Moments
 from ordag.graph.cpdag import to_cpdag
 from ordag.graph.dag import Dag
@@ -27,7 +28,6 @@ from ordag.learners.pooled.hidden_search import HiddenModel, HiddenSearch
 from ordag.learners.pooled.problem import Problem
 from ordag.learners.pooled.score import Local, PooledScore
 from ordag.learners.pooled.variances import log_variances
-from ordag.linalg import lengths, triangle
 from ordag.order.cholesky import factorise
 from ordag.order.ordering import Ordering
 from ordag.order.sparse import sparse_forward

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from ordag.arrays import Array
-from ordag.bits import members
+from ordag.common.arrays import Array
+from ordag.common.bits import members
+from ordag.common.linalg import lengths
 from ordag.data.moments import Moments
 from ordag.learners.regressions import Factors, Regressions
-from ordag.linalg import lengths
 
 WELL_CONDITIONED = 1e-6
 """The least eigenvalue of a correlation matrix from which every residual variance has at least eight digits."""

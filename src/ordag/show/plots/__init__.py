@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from ordag.checks import check_choice, short
+from ordag.common.checks import check_choice, short
+from ordag.common.words import did_you_mean
 from ordag.errors import OutputError, SettingError
 from ordag.picture.scene import PAPER, Curve, Scene
 from ordag.picture.svg import svg
@@ -21,7 +22,6 @@ from ordag.show.plots.diagnostics import diagnostics
 from ordag.show.plots.graph import graph, neighbourhood
 from ordag.show.plots.matrix import matrix
 from ordag.show.view import View
-from ordag.words import did_you_mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import chdtri
 
-from ordag.arrays import Array
-from ordag.checks import is_whole, short
+from ordag.common.arrays import Array
+from ordag.common.checks import is_whole, short
+from ordag.common.words import LEFT_TO_RIGHT, counted
 from ordag.errors import SettingError
 from ordag.picture.scene import BLUE, GREY, INK, SMALL, VERMILION, labels, text_width
 from ordag.show.view import View
-from ordag.words import LEFT_TO_RIGHT, counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag.assumptions.check import Diagnosis, check_fit
-from ordag.checks import short
+from ordag.common.checks import short
+from ordag.common.words import shortened
 from ordag.errors import SettingError
 from ordag.picture.scene import BLUE, GREY, INK, VERMILION
 from ordag.show.charts import Chart, charts
 from ordag.show.plots.axes import PLAIN
 from ordag.show.view import View
-from ordag.words import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

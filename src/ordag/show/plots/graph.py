@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ordag.checks import short
+from ordag.common.checks import short
+from ordag.common.words import counted, did_you_mean, listed, number, probability
 from ordag.errors import ColumnError, SettingError
 from ordag.graph.links import Links
 from ordag.picture.layout import MARGIN
@@ -26,7 +27,6 @@ from ordag.picture.scene import (
     with_legend,
 )
 from ordag.show.view import MAX_PLACED_VARIABLES, View
-from ordag.words import counted, did_you_mean, listed, number, probability
 
 MOST_FAR = 24
 """Distant variables that get a box, the nearest first; the others are counted."""

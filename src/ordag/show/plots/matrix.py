@@ -8,7 +8,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ordag.checks import check_choice
+from ordag.common.checks import check_choice
+from ordag.common.words import counted
 from ordag.errors import SettingError
 from ordag.picture.layout import MARGIN
 from ordag.picture.scene import (
@@ -29,7 +30,6 @@ from ordag.picture.scene import (
 )  # fmt: skip
 from ordag.show.plots.graph import title
 from ordag.show.view import View
-from ordag.words import counted
 
 Show = Literal["weight", "p_value", "support", "probability"]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
 
-from ordag.words import harmless, shortened, shown
+from ordag.common.words import harmless, shortened, shown
 
 MAX_NAME_LETTERS = 40
 """Letters of a name in a table; the tooltip has the whole name."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ordag.arrays import Mask
+from ordag.common.arrays import Mask
 
 
 def members(nodes: int) -> list[int]:

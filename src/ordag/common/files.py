@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
-from ordag.checks import short
+from ordag.common.checks import short
 from ordag.errors import OutputError
 
 unfinished: set[Path] = set()

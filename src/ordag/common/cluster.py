@@ -13,9 +13,9 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ordag.checks import short
+from ordag.common.checks import short
+from ordag.common.words import cut, harmless
 from ordag.errors import ClusterError, OrdagError, SettingError
-from ordag.words import cut, harmless
 
 CONNECT_SECONDS = 10.0
 """Time in which a scheduler must answer at first."""

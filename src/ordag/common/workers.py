@@ -14,7 +14,7 @@ from contextlib import contextmanager, nullcontext
 from multiprocessing import parent_process
 from typing import Any, TypeVar
 
-from ordag.checks import is_whole, short
+from ordag.common.checks import is_whole, short
 from ordag.errors import OrdagWarning, SettingError, WorkerError
 
 Batch = TypeVar("Batch")

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ordag.checks import as_number, check_choice, checked_seed, drawn_seed, is_flag, is_whole, short
+from ordag.common.checks import as_number, check_choice, checked_seed, drawn_seed, is_flag, is_whole, short
 from ordag.errors import SettingError
 
 Check = Callable[[str, Any], Any]

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ordag.common.words import cut
 from ordag.errors import ColumnError, DataError, OrdagError, SettingError
-from ordag.words import cut
 
 Seed: TypeAlias = int | np.random.Generator | np.random.SeedSequence | None
 

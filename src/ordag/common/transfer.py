@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ordag.arrays import Array
+from ordag.common.arrays import Array
 
 if TYPE_CHECKING:
     import torch

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cython_blas, cython_lapack, lapack, qr
 
-from ordag.arrays import Array, Mask
+from ordag.common.arrays import Array, Mask
 
 EPSILON = float(np.finfo(np.float64).eps)
 

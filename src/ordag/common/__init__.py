@@ -1,0 +1,1 @@
+"""What all rooms share: arrays, triangular matrices, words, plain values, settings, files, processes here and on a cluster."""
