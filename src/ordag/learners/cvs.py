@@ -116,8 +116,9 @@ class CvsSettings(MethodSettings):
         False, "test arrows on other rows than those that they were learned from, half of each", typed=True
     )
 
-    def least_rows(self, p: int) -> int:
-        return 0
+    @property
+    def least_rows(self) -> None:
+        return None
 
     @property
     def edge_rule(self) -> dict[str, Any]:  # type: ignore[override]

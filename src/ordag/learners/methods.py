@@ -106,7 +106,7 @@ def _settled(method: str, p: int, n: int, given: Mapping[str, Any]) -> tuple[str
 def learn_from(table: Table, recipe: MethodSettings) -> Found:
     """What a method finds in a table, without edges of small effect, and checked against what is known."""
     known = recipe.knowledge.over(table.names) if isinstance(recipe.knowledge, Knowledge) else None
-    if recipe.least_rows(1):
+    if recipe.least_rows is not None:
         table.needing(recipe.least_rows)
     found = METHODS[recipe.name].search(table, recipe, known)
     found = replace(found, known=known, profile=table.profile, transform=table.transform, inputs=table.inputs)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ordag.common.checks import as_number, short
 from ordag.common.settings import Settings, choice, level, setting, whole
-from ordag.data.table_checks import least_squares_rows
+from ordag.data.table_checks import LeastRows, least_squares_rows
 from ordag.errors import SettingError
 from ordag.knowledge.knowledge import Knowledge, KnowledgeLike
 from ordag.learners.orient import WAYS
@@ -78,9 +78,10 @@ class MethodSettings(Settings):
     edge_rule: ClassVar[Mapping[str, Any]] = {"rule": "adaptive"}
     """How it chooses parents along a given order: keywords of `parents.select`."""
 
-    def least_rows(self, p: int) -> int:
-        """Return the rows that a table of p columns must have; 0 where the search itself refuses too few."""
-        return least_squares_rows(p)
+    @property
+    def least_rows(self) -> LeastRows | None:
+        """From the number of columns to the rows that they need; None where the search itself refuses too few."""
+        return least_squares_rows
 
     def cost(self, p: int, *, sparse: bool = False) -> float:
         """Return about how many seconds it takes to learn from p columns once more; `sparse`: along an order with few parents."""

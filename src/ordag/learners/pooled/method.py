@@ -15,7 +15,7 @@ from ordag.common.settings import choice, seed, setting, whole
 from ordag.common.words import counted, listed
 from ordag.data.moments import Moments
 from ordag.data.table import Table
-from ordag.data.table_checks import least_squares_rows
+from ordag.data.table_checks import LeastRows, least_squares_rows
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
@@ -94,8 +94,9 @@ class PooledSettings(MethodSettings):
 
     rests_on_condition: ClassVar = False
 
-    def least_rows(self, p: int) -> int:
-        return pooled_rows(p)
+    @property
+    def least_rows(self) -> LeastRows:
+        return pooled_rows
 
     def usual_replicates(self, p: int) -> int:
         return 100 if p <= 10 else 40
