@@ -7,6 +7,7 @@ causes of all columns without arrows are held against the graph (`ordag.evidence
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -24,6 +25,10 @@ NAMED, TOLD = 4, 3
 """Variables of a hidden cause that a sentence names, and hidden causes that it tells of, at most."""
 
 ADVICE = "Measure what they have in common, or do not read arrows among them as causes."
+
+
+FEW_VARIABLES = 10
+"""Variables up to which any gain counts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +80,8 @@ def hidden_causes(found: Found) -> HiddenCauses | None:
     if not isinstance(result, PooledResult) or result.with_hidden is None:
         return None
     models, number = result.with_hidden, {name: j for j, name in enumerate(found.names)}
+    if models[0].score - models[-1].score < least_gain(len(found.names)):
+        models = models[:1]
     place = [number[name] for name in result.moments.names]
     p, last = len(place), models[-1].adjacency
     left = np.zeros((p, p), dtype=bool)
@@ -86,6 +93,11 @@ def hidden_causes(found: Found) -> HiddenCauses | None:
     gains = tuple(before.score - after.score for before, after in pairwise(models))
     arrows = found.graph.adjacency & together & ~(left | left.T)
     return HiddenCauses(behind, gains, arrows, found.names, found.graph.edge_count)
+
+
+def least_gain(p: int) -> float:
+    """Return how much hidden causes must lower the score of p variables: the more variables, the more sets of them are tried."""
+    return 3.0 * math.log(max(p, FEW_VARIABLES) / FEW_VARIABLES)
 
 
 def may_be_hidden(found: Found) -> Mask:
