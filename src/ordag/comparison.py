@@ -249,7 +249,8 @@ def _outcome(method: str, table: Table, settings: Mapping[str, Any], truth: Dag 
         recipe = recipe_for(table, method, settings)
         same = table if recipe.needs_rows else Table.of_moments(table.moments, table.profile, table.tell)
         fit = Fit.learned(same, recipe)
-        fit = replace(fit, transform=table.transform, inputs=table.inputs)
+        remarks = () if same is table else table.remarks
+        fit = replace(fit, transform=table.transform, inputs=table.inputs, warnings=(*remarks, *fit.warnings))
     except SettingError:
         raise
     except OrdagError as error:

@@ -201,8 +201,9 @@ def test_duplicate_names(path: Path) -> None:
 
 
 def test_a_column_without_a_name(path: Path) -> None:
-    message = refusal(path, ",a,b\n0,1,2\n1,3,4\n", ColumnError)
-    says(message, "column 1 of 3 has no name", "row names", "columns=['a', 'b'] (--columns a,b on the command line)")
+    message = refusal(path, "a,,b\n0,1,2\n1,3,4\n", ColumnError)
+    says(message, "column 2 of 3 has no name", "row names", "columns=['a', 'b'] (--columns a,b on the command line)")
+    says(refusal(path, ",a\n0,1\n1,3\n", ColumnError), "column 1 of 2 has no name")
     says(refusal(path, "a,b,\n1,2,\n", ColumnError), "column 3 of 3 has no name", "separator at the end")
 
 

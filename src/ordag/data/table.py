@@ -131,6 +131,12 @@ class Table:
         if sample is not None:
             vars(self)["_sample"] = sample.scaled(columns, changes.factors)
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """A sentence on what was left out unasked, if anything was."""
+        aside = () if self.source is None else self.source.set_aside
+        return (f"Set aside: {'; '.join(aside)}. Name columns to use others (columns=…, --columns).",) if aside else ()
+
     def tell(self, news: str) -> None:
         """Report progress."""
         if self._progress is not None:

@@ -126,8 +126,12 @@ def changed(source: Source, names: Sequence[str], changes: Changes, missing: Mis
         changes = changes.divided(_deviations(source, positions, changes.standardised, missing))
     if isinstance(source, DaskSource):
         opened = partial(_opened, source.opened, tuple(names), positions, changes)
-        return DaskSource(tuple(names), source.rows, source.describe, source.partitions, opened)
-    return ChangedSource(tuple(names), source.rows, source.describe, source, positions, changes)
+        return DaskSource(
+            tuple(names), source.rows, source.describe, source.partitions, opened, set_aside=source.set_aside
+        )
+    return ChangedSource(
+        tuple(names), source.rows, source.describe, source, positions, changes, set_aside=source.set_aside
+    )
 
 
 def _opened(

@@ -110,6 +110,7 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
         table.needing(recipe.least_rows)
     found = METHODS[recipe.name].search(table, recipe, known)
     found = replace(found, known=known, profile=table.profile, transform=table.transform, inputs=table.inputs)
+    found = replace(found, warnings=(*table.remarks, *found.warnings))
     if isinstance(recipe, PooledSettings):
         found = with_consensus(found)
     if recipe.min_effect:

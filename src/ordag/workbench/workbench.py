@@ -300,7 +300,10 @@ def _is_quick(table: Table, recipe: MethodSettings) -> bool:
 
 
 def _fit(table: Table, found: Found) -> Fit:
-    return Fit.of(with_quick_warnings(replace(found, profile=table.profile, transform=table.transform)))
+    learned = replace(
+        found, profile=table.profile, transform=table.transform, warnings=(*table.remarks, *found.warnings)
+    )
+    return Fit.of(with_quick_warnings(learned))
 
 
 def _weight(fit: Fit) -> int:

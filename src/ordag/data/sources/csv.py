@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.words import counted, cut
-from ordag.data.reading import DECIMAL_COMMA, Reading, without
+from ordag.data.reading import DECIMAL_COMMA, FEWEST_COLUMNS, Reading, without
 from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, arrow_kind, beyond_exact, floats, select
 from ordag.data.sources.paths import File, FileSource
 from ordag.data.sources.source import Source
@@ -100,7 +100,8 @@ def open_csv(file: File, reading: Reading) -> Source:
             block = next((batch for batch in reader if batch.num_rows), None)
     names = [name.strip() if layout.header else f"X{j + 1}" for j, name in enumerate(written)]
     kinds = [None] * len(names) if block is None else [_kind(column, layout) for column in block.columns]
-    positions = select(names, kinds, reading.columns, describe)
+    aside = int(reading.columns is None and _first_has_row_names(names))
+    positions = [aside + j for j in select(names[aside:], kinds[aside:], reading.columns, describe)]
     return CsvSource(
         names=tuple(names[j] for j in positions),
         rows=0 if block is None else None,
@@ -108,7 +109,13 @@ def open_csv(file: File, reading: Reading) -> Source:
         files=(file,),
         layout=layout,
         columns={j: written[j] for j in positions},
+        set_aside=("the first column, which has no name: it holds row names",) if aside else (),
     )
+
+
+def _first_has_row_names(names: Sequence[str]) -> bool:
+    """Return whether the first column alone has no name, as R and pandas write row names."""
+    return not names[0] and all(names[1:]) and len(names) > FEWEST_COLUMNS
 
 
 def _kind(column: Any, layout: Layout) -> Kind | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,6 +23,8 @@ class Source(ABC):
     names: tuple[str, ...]
     rows: int | None
     describe: str
+    set_aside: tuple[str, ...] = field(default=(), kw_only=True)
+    """What was left out unasked, each in a few words with its reason."""
 
     @property
     def repeatable(self) -> bool:
