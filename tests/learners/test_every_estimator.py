@@ -349,13 +349,13 @@ def test_the_verdict_with_fewer_rows_than_variables():
     for tier, X in tables.items():
         fit = ordag.learn(X, "cvs")
         assert fit.verdict.tier == tier
-        assert "the fifth of the variables with the largest left out" in fit.verdict.sentence
+        assert "the fifth of the variables with the largest left out" in fit.verdict.grounds
     random = np.random.default_rng(2)
     hidden = np.outer(random.standard_normal(100), np.ones(100)) + random.standard_normal((100, 100))
     found = ordag.learn(hidden, "cvs")
     assert found.graph.edge_count
     assert found.verdict.tier == "untested"
-    assert "hidden common causes are not looked for" in found.verdict.sentence
+    assert "hidden common causes are not looked for" in found.verdict.grounds
 
 
 @pytest.mark.thorough
