@@ -204,7 +204,7 @@ def test_refusals(monkeypatch):
     with pytest.raises(TooFewRowsError):
         ordag.learn(np.random.default_rng(0).standard_normal((9, 12)), device="cpu:0")
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
-    with pytest.raises(SettingError, match=r"takes PyTorch, which is not installed: pip install 'ordag\[gpu\]'"):
+    with pytest.raises(SettingError, match=r"takes PyTorch, which is not installed: python -m pip install torch"):
         ordag.learn("marks", device="cuda")
 
 
