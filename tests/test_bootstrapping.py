@@ -409,3 +409,13 @@ def test_sums_are_those_of_one_row_after_the_other(monkeypatch):
     for row, y in enumerate(Y):
         expected += np.outer(weights[:, row], y[i] * y[j])
     np.testing.assert_array_equal(found, expected)
+
+
+def test_a_fit_resamples_the_rows_that_it_keeps_or_its_moments():
+    fit = ordag.learn("marks", "cvs")
+    result = fit.bootstrap(20, seed=3, workers=1)
+    assert result.kind == "rows"
+    assert (result.edge_support == ordag.bootstrap("marks", 20, method="cvs", seed=3, workers=1).edge_support).all()
+    assert ordag.learn(fit.moments, "cvs").bootstrap(4, workers=1).kind == "wishart"
+    with pytest.raises(SettingError, match="level=2"):
+        fit.bootstrap(4, level=2)

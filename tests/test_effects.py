@@ -296,3 +296,9 @@ def test_graphs_that_fit_no_resample_are_no_answer(weak, monkeypatch):
     monkeypatch.setattr("ordag.learners.pooled.posterior.Posterior.effects", lambda self, rows: iter(()))
     with pytest.raises(DataError, match="none of 60 resamples"):
         ordag.effects(weak)
+
+
+def test_a_fit_takes_no_settings_of_learning():
+    fit = ordag.learn("marks", "cvs")
+    with pytest.raises(SettingError, match="alpha, method: this graph is learned already"):
+        ordag.effect(fit, "algebra", "mechanics", alpha=0.05, method="cvs")

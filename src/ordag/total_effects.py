@@ -37,9 +37,6 @@ from ordag.model.effects import (
 from ordag.model.sem import LinearSEM
 from ordag.resampling.intervals import Intervals, check_interval_level, intervals
 
-REPLICATES = 200
-"""Resamples for an interval, where learning takes a few milliseconds."""
-
 
 def effects(
     fit: Fit | LinearSEM | Bootstrap,
@@ -133,7 +130,7 @@ def _learned(
         interval is None and replicates is None and fit.probabilities is not None
     ):
         return fit
-    count = usual_replicates(fit) if replicates is None else replicates
+    count = fit.recipe.usual_replicates(len(fit.names)) if replicates is None else replicates
     recipe = fit.recipe if "kicks" in asked else fit.recipe.hurried()
     return bootstrap_table(
         table, fit, count, recipe=recipe, seed=0 if seed is None else seed, level=level, workers=workers
@@ -236,7 +233,7 @@ def _from_bootstrap(
     """Intervals over the resamples in whose learned graph there is a path, and the number of resamples."""
     learned, resampled = (fit.fit, fit) if isinstance(fit, Bootstrap) else (fit, fit.support)
     if resampled is None or resampled.level != level or replicates not in (None, resampled.replicates):
-        count = usual_replicates(learned) if replicates is None else replicates
+        count = learned.recipe.usual_replicates(len(learned.names)) if replicates is None else replicates
         recipe = learned.recipe.hurried()
         resampled = bootstrap_fit(learned, count, seed=seed, level=level, workers=workers, recipe=recipe)
     if resampled.path_intervals is None:
@@ -245,11 +242,6 @@ def _from_bootstrap(
             "fewer replicates, or for interval='given-graph' (--interval given-graph)."
         )
     return resampled.path_intervals, resampled.completed
-
-
-def usual_replicates(fit: Fit) -> int:
-    """Resamples that take a second or two: fewer where learning itself takes long."""
-    return fit.recipe.usual_replicates(len(fit.names))
 
 
 def directed(fit: Fit) -> LinearSEM:

@@ -229,7 +229,7 @@ def test_more_work_than_processes_waits_its_turn():
     assert heard == [WAITING]
 
 
-def test_no_process_is_left_when_a_crew_is_closed():
+def test_no_process_is_left_when_a_pool_is_closed():
     pool = ProcessPool(2)
     pid = run(pool, counting)
     pool.close()

@@ -72,6 +72,9 @@ class MethodSettings(Settings):
                 said[name] = value
         return said
 
+    is_slow: ClassVar[bool] = False
+    """Whether a search takes so long that it is repeated less often."""
+
     rests_on_condition: ClassVar[bool] = True
     """Whether its directions rest on the condition of Park & Kim's Theorem 2.2."""
 
@@ -94,7 +97,7 @@ class MethodSettings(Settings):
 
     def usual_replicates(self, p: int) -> int:
         """Return how many resamples take a second or two."""
-        return 200
+        return 200 if not self.is_slow else 100 if p <= 10 else 40
 
     def declared(self, same_units: bool, groups: Sequence[Sequence[str]] | None) -> Self:
         """Return the same settings with what is known of the units of columns, where the method uses it."""

@@ -90,8 +90,7 @@ class GdsSettings(MethodSettings):
     kicks: int | None = kicks("fruitless kicks before it stops; with 0 it is the search as published")
     seed: Seed = seed("of the random numbers, 0 unless given")
 
-    def usual_replicates(self, p: int) -> int:
-        return 100 if p <= 10 else 40
+    is_slow: ClassVar = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -92,14 +92,12 @@ class PooledSettings(MethodSettings):
                 "units='commensurable' says that all columns share a unit: leave groups out.", ["groups"]
             )
 
+    is_slow: ClassVar = True
     rests_on_condition: ClassVar = False
 
     @property
     def least_rows(self) -> LeastRows:
         return pooled_rows
-
-    def usual_replicates(self, p: int) -> int:
-        return 100 if p <= 10 else 40
 
     def declared(self, same_units: bool, groups: Groups | None) -> Self:
         return replace(self, units="commensurable" if same_units else None, groups=None if same_units else groups)
