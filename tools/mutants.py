@@ -39,7 +39,7 @@ NOT_RUN_HERE = (
     "learners/order_search/layout.py",
     "order/triton_steps.py",
     "order/on_device.py",
-    "order/device_triangles.py",
+    "order/device_factor.py",
     "data/sources/tensors.py",
     "__main__.py",
     "keywords.py",
