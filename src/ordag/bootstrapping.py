@@ -105,7 +105,7 @@ def bootstrap(
     check_settings(method, asked)
     keep = {"auto": IN_MEMORY, "rows": sys.maxsize, "half": sys.maxsize}.get(kind, 0)
     with connected(client) as cluster:
-        table = Table(data, columns=columns, missing=missing, progress=progress, keep=keep, **reading)
+        table = Table(data, columns=columns, missing=missing, progress=progress, keep=keep, **reading).warn()
         recipe = recipe_for(table, method, asked)
         if hasattr(recipe, "seed"):
             told = isinstance(root.entropy, int) and not root.spawn_key

@@ -26,6 +26,7 @@ from ordag.bootstrapping import Bootstrap
 from ordag.common.checks import short
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
+from ordag.data.roles import ColumnRole
 from ordag.errors import OutputError, UnreadableError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
@@ -60,7 +61,21 @@ LARGEST_TREE = 2**30
 CLASSES: dict[str, type] = {
     cls.__name__: cls
     for cls in (
-        *(Fit, Bootstrap, Intervals, Moments, Profile, Dag, Cpdag, Links, Knowledge, Constraints, LeftOut, Oriented),
+        *(
+            Fit,
+            Bootstrap,
+            Intervals,
+            Moments,
+            Profile,
+            ColumnRole,
+            Dag,
+            Cpdag,
+            Links,
+            Knowledge,
+            Constraints,
+            LeftOut,
+            Oriented,
+        ),
         *(CvsSettings, PcSettings, GesSettings, GdsSettings, PooledSettings),
         *(Ordering, Factor, Selection, SparseParents, ArrowTest),
         *(PcResult, GesResult, GdsResult, PooledResult, Optimum, Posterior, Probabilities),

@@ -19,7 +19,7 @@ from ordag.common.markup import card, isolated, table
 from ordag.common.words import counted, listed, number, quoted
 from ordag.data.moments_file import ENDING, MARK, is_moments, pieces, read
 from ordag.data.passes import Progress, Summary, gram_in_memory, gram_pass, root_pass
-from ordag.data.reading import Missing, Reading
+from ordag.data.reading import Missing, PartReading, Reading
 from ordag.data.scatter import MANY_COLUMNS, WELL_CONDITIONED, merge_roots, root_of_scatter
 from ordag.data.sources import Source, Upload, open_source
 from ordag.data.sources.paths import DiskFile, locate, path_of
@@ -199,7 +199,7 @@ class Moments:
 
         Well-conditioned columns go through a Gram matrix, others through QR: either way R has the digits it needs.
         """
-        source = open_source(data, Reading(missing=missing))
+        source = open_source(data, Reading(missing=missing, strict=True))
         names = None if names is None else name_list(names)
         if names is not None and len(names) != len(source.names):
             raise ColumnError(f"{counted(len(names), 'name')} for {counted(len(source.names), 'column')}.")
@@ -253,7 +253,7 @@ class Moments:
         A table of Dask is read by its workers.
         """
         check_function("progress", progress)
-        settings = Reading(columns=columns, missing=missing, **reading)
+        settings = PartReading(columns=columns, missing=missing, **reading)
         return scan_source(open_table(data, settings), settings.missing, progress)
 
     def save(self, path: str | PathLike[str]) -> None:

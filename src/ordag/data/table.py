@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
@@ -15,7 +17,8 @@ from ordag.common.words import counted, quoted
 from ordag.data.moments import Moments, given_moments, resolved
 from ordag.data.passes import Scan, draw_sample, gram_in_memory, gram_pass, root_pass, scan
 from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
-from ordag.data.reading import Reading
+from ordag.data.reading import FEWEST_COLUMNS, Reading
+from ordag.data.roles import ColumnRole, confirmed, set_aside_sentence
 from ordag.data.scatter import MANY_COLUMNS
 from ordag.data.sources import DaskSource, Source, TensorSource
 from ordag.data.sources.paths import paths_of
@@ -26,10 +29,11 @@ from ordag.data.table_checks import (
     RowCheck,
     check_moments,
     check_size,
+    check_variables,
     least_squares_rows,
 )
 from ordag.data.transform import Changes, changed, open_table
-from ordag.errors import SettingError
+from ordag.errors import ColumnWarning, SettingError
 
 
 class Table:
@@ -37,7 +41,7 @@ class Table:
 
     `reading` are the settings of `Reading`. `keep` is how many numbers of a file's rows to keep when they are read, for `rows`.
     `names` are those of the columns, known before any row is read; `source` has the rows, None for moments; `transform`
-    are the changes of columns, by name; `inputs` are the files and folders that are read.
+    are the changes of columns, by name; `inputs` are the files and folders that are read; `columns` are the roles of all columns.
     """
 
     def __init__(
@@ -49,21 +53,26 @@ class Table:
         self.transform: Mapping[str, float | str] = _changing(settings.transform)
         self._progress, self._keep = progress, keep
         self._least_rows: LeastRows = least_squares_rows
+        self._settled = True  # whether the columns are those that are used
         self._profile: Profile | None = None  # of moments, where one is known
         self._sampler: Sampler | None = None
         self._given = given_moments(data, settings, progress)
         self.source: Source | None = None
         if self._given is None:
             self.source = open_table(data, settings)
-            self.names = self.source.names
+            self.names, self.columns = self.source.names, self.source.columns
+            if self.source.suspects:
+                self._settle()
+            check_variables(self.names, self.columns, self.source.prefix)
         else:
             self.names = self._given.names
+            self.columns = tuple(ColumnRole(name, "variable") for name in self.names)
         self.inputs = paths_of(data)
 
     @classmethod
     def of_rows(cls, names: Sequence[str], X: Array) -> Table:
         """Make a table of rows in memory under given names."""
-        return cls(dict(zip(names, X.T, strict=True)))
+        return cls(dict(zip(names, X.T, strict=True)), strict=True)
 
     @classmethod
     def of_moments(
@@ -131,11 +140,41 @@ class Table:
         if sample is not None:
             vars(self)["_sample"] = sample.scaled(columns, changes.factors)
 
+    def _settle(self) -> None:
+        """Set aside the columns that all rows show to be constant or made up by others, where the first rows did so."""
+        assert self.source is not None
+        self._least_rows, self._settled = _any_rows, False
+        wide = self.gram_moments if self._is_wide_file else None
+        moments = self.qr_moments if wide is None else wide
+        whole = np.hypot(moments.spread, np.sqrt(moments.n) * moments.mean)
+        roles = {one.name: one for one in confirmed(self.source.suspects, moments.names, whole, moments.R)}
+        self._least_rows, self._settled = least_squares_rows, True
+        names = [name for name in self.names if name not in roles]
+        self.columns = tuple(roles.get(one.name, one) for one in self.columns)
+        if not roles or len(names) < FEWEST_COLUMNS:
+            self.names = tuple(names)
+            return
+        columns = [j for j, name in enumerate(self.names) if name not in roles]
+        sample = None if isinstance(self.source, DaskSource) else self._sample
+        for known in ("gram_moments", "qr_moments", "_scan", "_sample"):
+            vars(self).pop(known, None)
+        self.source = changed(self.source, names, Changes.of({}, names, self.source.describe), self.missing)
+        self.names = tuple(names)
+        vars(self)["qr_moments" if wide is None else "gram_moments"] = moments.select(names)
+        if sample is not None:
+            vars(self)["_sample"] = sample.scaled(columns, np.ones(len(columns)))
+
     @property
     def remarks(self) -> tuple[str, ...]:
-        """A sentence on what was left out unasked, if anything was."""
-        aside = () if self.source is None else self.source.set_aside
-        return (f"Set aside: {'; '.join(aside)}. Name columns to use others (columns=…, --columns).",) if aside else ()
+        """A sentence on the columns that were set aside, if any was."""
+        said = set_aside_sentence(self.columns)
+        return (f"{said}.",) if said else ()
+
+    def warn(self) -> Table:
+        """Warn of the columns that were set aside."""
+        for remark in self.remarks:
+            warnings.warn(remark, ColumnWarning, stacklevel=_outside())
+        return self
 
     def tell(self, news: str) -> None:
         """Report progress."""
@@ -172,7 +211,8 @@ class Table:
             check_size(self.source.rows, self.names, self._least_rows, self.source.prefix)
 
     def _checked(self, moments: Moments) -> Moments:
-        check_moments(moments.n, moments.mean, moments.spread, moments.names, self._least_rows)
+        if self._settled:
+            check_moments(moments.n, moments.mean, moments.spread, moments.names, self._least_rows)
         return moments
 
     @cached_property
@@ -259,6 +299,18 @@ class Table:
             return self._profile
         X = None if "qr_moments" in vars(self) or self.gram_moments is None else self.source.array
         return self._sample.thinned(sample_size(len(self.names))) if X is None else Profile.of(X)
+
+
+def _any_rows(_: int) -> int:
+    return 1
+
+
+def _outside() -> int:
+    """Return the level of the call, for a warning, that came from outside of Ordag."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ordag."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _changing(transform: Mapping[str, float | str] | None) -> Mapping[str, float | str]:

@@ -14,6 +14,7 @@ from ordag.common.linalg import lengths
 from ordag.common.words import did_you_mean, quoted
 from ordag.data.passes import scan
 from ordag.data.reading import Missing, Reading
+from ordag.data.roles import Covariate
 from ordag.data.scatter import Accumulator, chunk_rows
 from ordag.data.sources import DaskSource, Source, open_source
 from ordag.data.table_checks import RowCheck
@@ -111,9 +112,11 @@ class ChangedSource(Source):
             first_row += len(block)
 
     def _changed(self, block: Array, first_row: int) -> Array:
-        every = self.positions == tuple(range(block.shape[1]))
-        part = block if every else block[:, self.positions]
-        return self.changes.apply(part, self.names, self.describe, first_row)
+        p = block.shape[1] - len(self.covariates)
+        every = self.positions == tuple(range(p))
+        part = block[:, :p] if every else block[:, self.positions]
+        changed = self.changes.apply(part, self.names, self.describe, first_row)
+        return np.column_stack([changed, block[:, p:]]) if self.covariates else changed
 
 
 def changed(source: Source, names: Sequence[str], changes: Changes, missing: Missing) -> Source:
@@ -124,21 +127,24 @@ def changed(source: Source, names: Sequence[str], changes: Changes, missing: Mis
     positions = tuple(where[name] for name in names)
     if changes.standardised.any():
         changes = changes.divided(_deviations(source, positions, changes.standardised, missing))
+    known: dict[str, Any] = {"covariates": source.covariates, "columns": source.columns, "suspects": source.suspects}
     if isinstance(source, DaskSource):
-        opened = partial(_opened, source.opened, tuple(names), positions, changes)
-        return DaskSource(
-            tuple(names), source.rows, source.describe, source.partitions, opened, set_aside=source.set_aside
-        )
-    return ChangedSource(
-        tuple(names), source.rows, source.describe, source, positions, changes, set_aside=source.set_aside
-    )
+        opened = partial(_opened, source.opened, tuple(names), positions, changes, source.covariates)
+        return DaskSource(tuple(names), source.rows, source.describe, source.partitions, opened, **known)
+    return ChangedSource(tuple(names), source.rows, source.describe, source, positions, changes, **known)
 
 
 def _opened(
-    opened: Any, names: tuple[str, ...], positions: tuple[int, ...], changes: Changes, partition: Any, number: int
+    opened: Any,
+    names: tuple[str, ...],
+    positions: tuple[int, ...],
+    changes: Changes,
+    covariates: tuple[Covariate, ...],
+    partition: Any,
+    number: int,
 ) -> Source:
     inner = opened(partition, number)
-    return ChangedSource(names, inner.rows, inner.describe, inner, positions, changes)
+    return ChangedSource(names, inner.rows, inner.describe, inner, positions, changes, covariates=covariates)
 
 
 def _deviations(source: Source, positions: Sequence[int], standardised: Mask, missing: Missing) -> Array:

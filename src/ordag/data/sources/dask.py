@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -13,13 +14,18 @@ from ordag.common.arrays import Array
 from ordag.common.cluster import computed
 from ordag.common.words import counted, quoted
 from ordag.data.reading import Reading
+from ordag.data.roles import Covariate
 from ordag.data.sources.arrays import numbered, refuse_dtype
+from ordag.data.sources.choosing import Chosen, same_columns
 from ordag.data.sources.frames import open_frame
 from ordag.data.sources.source import Source, regroup
 from ordag.data.sources.streams import column_names, open_part
 from ordag.errors import ColumnError, UnreadableError
 
 Result = TypeVar("Result")
+
+LOOKED_ROWS = 200
+"""Rows of the first partition that are looked at for the roles of columns."""
 
 MERGED_AT_ONCE = 2
 """Neighbours merged in one task: with more of them, more p × p matrices wait for the last."""
@@ -29,7 +35,8 @@ MERGED_AT_ONCE = 2
 class PartitionSource(Source):
     """One partition, on its worker: a table, or a list of tables. A partition that is not as it should be raises when it is read."""
 
-    every: tuple[str, ...] | None  # the columns of all partitions, where all of them are used
+    every: tuple[str, ...] | None  # the columns of all partitions, where the user has not named some
+    reading: Reading  # of the same columns as in the others
     partition: Any
 
     def batches(self, rows: int) -> Iterator[Array]:
@@ -44,11 +51,11 @@ class PartitionSource(Source):
                 )
             self._check_columns(column_names(table))
             describe = f"{self.describe}, part {k}" if several else self.describe
-            yield open_part(table, Reading(columns=self.names), describe)
+            yield open_part(table, self.reading, describe, self.covariates)
 
     def _check_columns(self, names: Sequence[str]) -> None:
         expected = self.names if self.every is None else self.every
-        absent = [name for name in expected if name not in names]
+        absent = [name for name in (*expected, *(one.name for one in self.covariates)) if name not in names]
         odd = [name for name in names if self.every is not None and name not in expected]
         if absent or odd:
             lacks = f"lacks {quoted(absent)}" if absent else ""
@@ -112,10 +119,20 @@ def _on_partition(
     return work(opened(partition, number), argument)
 
 
-def _opened(
-    names: tuple[str, ...], every: tuple[str, ...] | None, describe: str, partition: Any, number: int
-) -> PartitionSource:
-    return PartitionSource(names, None, f"partition {number} of {describe}", every, partition)
+@dataclass(frozen=True)
+class _Opener:
+    """Opens a partition on its worker."""
+
+    names: tuple[str, ...]
+    covariates: tuple[Covariate, ...]
+    every: tuple[str, ...] | None
+    describe: str
+    reading: Reading
+
+    def __call__(self, partition: Any, number: int) -> PartitionSource:
+        describe = f"partition {number} of {self.describe}"
+        covariates = _copied(self.covariates)
+        return PartitionSource(self.names, None, describe, self.every, self.reading, partition, covariates=covariates)
 
 
 def open_dask(data: Any, reading: Reading) -> Source | None:
@@ -137,13 +154,32 @@ def open_dask(data: Any, reading: Reading) -> Source | None:
 
 def _open_frame(frame: Any, reading: Reading) -> Source:
     describe = "the Dask data frame"
-    known = open_frame(frame._meta, reading, describe)
-    assert known is not None
     labels = {str(label): label for label in frame.columns}
-    if set(labels) - set(known.names):
-        frame = frame[[labels[name] for name in known.names]]
-    every = tuple(labels) if reading.columns is None else None
-    return _source(describe, known.names, every, frame.to_delayed())
+    partitions = frame.to_delayed()
+    start = open_frame(_start(frame._meta, partitions, reading, describe), reading, describe, whole=False)
+    assert start is not None
+    read = [*start.names, *(one.name for one in start.covariates)]
+    if set(labels) - set(read):
+        partitions = frame[[labels[name] for name in read]].to_delayed()
+    every = tuple(labels) if reading.columns is None and not set(labels) - set(read) else None
+    return _source(describe, start, every, reading, partitions)
+
+
+def _start(meta: Any, partitions: Sequence[Any], reading: Reading, describe: str) -> Any:
+    """Return the first rows of a data frame, or none where the user has said which columns to use."""
+    from dask import delayed
+
+    look = delayed(_first_rows, pure=False)
+    if reading.columns is None and not reading.strict:
+        for partition in partitions:
+            found = computed([look(partition)], describe, partitions)[0]
+            if found is not None:
+                return found
+    return meta
+
+
+def _first_rows(partition: Any) -> Any:
+    return partition.head(LOOKED_ROWS) if len(partition) else None
 
 
 def _open_array(array: Any, reading: Reading) -> Source:
@@ -153,9 +189,9 @@ def _open_array(array: Any, reading: Reading) -> Source:
     if not np.isfinite(array.shape[1]):
         raise UnreadableError(f"{describe} has an unknown number of columns: call .compute_chunk_sizes() first.")
     refuse_dtype(array.dtype, describe)
-    names, _ = numbered(array.shape[1], reading, describe)
+    start = numbered(array.shape[1], reading, describe)
     whole = array if array.numblocks[1] == 1 else array.rechunk({1: -1})
-    return _source(describe, names, None, whole.to_delayed()[:, 0].tolist())
+    return _source(describe, start, None, reading, whole.to_delayed()[:, 0].tolist())
 
 
 def _open_bag(bag: Any, reading: Reading) -> Source:
@@ -170,29 +206,58 @@ def _open_bag(bag: Any, reading: Reading) -> Source:
         if isinstance(found, str):
             raise UnreadableError(f"{describe} holds objects of type {found}: expected Arrow tables, or data frames.")
         if found is not None:
-            known = open_frame(found, reading, describe)
-            assert known is not None
+            start = open_frame(found, reading, describe, whole=False)
+            assert start is not None
             every = tuple(column_names(found)) if reading.columns is None else None
-            return _source(describe, known.names, every, partitions)
+            return _source(describe, start, every, reading, partitions)
     raise UnreadableError(f"{describe} is empty: expected Arrow tables in its {counted(len(partitions), 'partition')}.")
 
 
 def _first_table(partition: Any) -> Any:
-    """Return the first table of a partition without its rows, the type of an object that is no table, or None if there is none."""
+    """Return the first rows of the first table of a partition, the type of an object that is no table, or None if there is none."""
     import pyarrow as pa
 
     first = next(iter(partition), None)
     if first is None:
         return None
     if isinstance(first, pa.Table | pa.RecordBatch):
-        return first.schema.empty_table()
-    return first.head(0) if hasattr(first, "head") else type(first).__name__
+        return first.slice(0, LOOKED_ROWS)
+    return first.head(LOOKED_ROWS) if hasattr(first, "head") else type(first).__name__
 
 
 def _source(
-    describe: str, names: tuple[str, ...], every: tuple[str, ...] | None, partitions: Sequence[Any]
+    describe: str, start: Source | Chosen, every: tuple[str, ...] | None, reading: Reading, partitions: Sequence[Any]
 ) -> DaskSource:
-    return DaskSource(names, None, describe, tuple(partitions), partial(_opened, names, every, describe))
+    """Return the source of these partitions; the levels of categories are those of all of them, in their order."""
+    known: dict[str, Any] = {"columns": start.columns, "suspects": start.suspects}
+    covariates = start.covariates
+    again = same_columns(reading, start.names)
+    opened = _Opener(start.names, covariates, every, describe, again)
+    source = DaskSource(start.names, None, describe, tuple(partitions), opened, covariates=covariates, **known)
+    if all(one.levels is None for one in covariates):
+        return source
+    found = source.mapped(_levels, range(len(partitions)))
+    texts = [None if one.levels is None else [part[k] or () for part in found] for k, one in enumerate(covariates)]
+    covariates = tuple(
+        Covariate(one.name, None if parts is None else list(dict.fromkeys(chain(*parts))))
+        for one, parts in zip(covariates, texts, strict=True)
+    )
+    return replace(source, covariates=covariates, opened=replace(opened, covariates=covariates))
+
+
+def _copied(covariates: Sequence[Covariate], *, known: bool = True) -> tuple[Covariate, ...]:
+    """Return covariates whose levels are lists of their own, with the known levels or without."""
+    return tuple(
+        Covariate(one.name, None if one.levels is None else list(one.levels) if known else []) for one in covariates
+    )
+
+
+def _levels(source: Source, _: int) -> list[list[str] | None]:
+    """Return the levels of the categories in a partition."""
+    own = replace(source, covariates=_copied(source.covariates, known=False))
+    for _block in own.batches(LOOKED_ROWS):
+        pass
+    return [one.levels for one in own.covariates]
 
 
 def _is_table(partition: Any) -> bool:

@@ -82,6 +82,7 @@ class Layout:
     block: int  # bytes to parse at once
     first: tuple[str, ...]  # the cells of the first line
     alone: bool  # there is no other line
+    complete: bool  # the first block is the whole file
 
 
 def find_layout(file: File, reading: Reading) -> Layout:
@@ -109,7 +110,7 @@ def find_layout(file: File, reading: Reading) -> Layout:
     if header:
         _refuse_numbers_as_names(first, point, describe)
     alone = complete and len(lines) == 1 + sum(len(LINE_END.findall(cell)) for cell in first)
-    return Layout(file, compression, chosen, codec, point, header, _block(head), first, alone)
+    return Layout(file, compression, chosen, codec, point, header, _block(head), first, alone, complete)
 
 
 def _codec(encoding: str | None) -> str:
