@@ -115,7 +115,7 @@ class Posterior:
         for first in range(0, self._most, BATCH):
             draws = resampled.run(seeds[first : first + BATCH])
             arrows += [one.arrows for one in draws]
-            compelled += [self._found.compelled(one.graph) for one in draws]
+            compelled += [self._found.compelled_in(one.graph) for one in draws]
             graphs += [np.packbits(one.graph) for one in draws]
             errors = np.std(arrows, axis=0, ddof=min(1, len(arrows) - 1)) / np.sqrt(len(arrows))
             if errors.max() <= self._precise:
@@ -150,7 +150,7 @@ class Posterior:
             return np.zeros((len(self.order),) * 2, dtype=bool)
         probabilities = self.probabilities(rows)
         if probabilities is None:
-            return self._by_column(self._found.compelled(self._found.free.adjacency()))
+            return self._by_column(self._found.compelled_in(self._found.free.adjacency()))
         # where no error variances are compared, the class alone speaks for a direction
         share = probabilities.compelled if self._found.score.groups else probabilities.arrows
         return np.asarray((share >= CLASS * probabilities.joined) & (probabilities.arrows > 0.5))
