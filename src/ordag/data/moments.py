@@ -42,10 +42,12 @@ class Moments:
 
     With `squared`, R was computed from a matrix of squares and products (a covariance matrix) and holds conditional variances to
     half as many digits as a root of the rows. `scatter` is that matrix, in its lower triangle, or None. `dropped` rows had missing
-    values, `outlying` ones were left out by robust moments. Arrays are read-only, in copies too.
+    values, `outlying` ones were left out by robust moments. `rows` were used; they count for n, which every formula takes. Arrays are
+    read-only, in copies too.
     """
 
     n: int
+    rows: int
     mean: Array
     names: tuple[str, ...]
     scatter: Array | None
@@ -64,6 +66,7 @@ class Moments:
         squared: bool = False,
         dropped: int = 0,
         outlying: int = 0,
+        rows: int | None = None,
     ) -> None:
         if (R is None) == (scatter is None):
             raise SettingError("Moments: give either R or scatter.")
@@ -75,6 +78,7 @@ class Moments:
             raise ColumnError("Moments: there are no columns; at least one is needed.")
         mean = shaped(mean, "mean", p)
         known: dict[str, Any] = {"squared": squared or R is None, "dropped": dropped, "outlying": outlying}
+        known["rows"] = int(n) if rows is None else rows
         if R is not None:
             R = shaped(R, "R", p, p)
             check_finite(mean, R, names)
@@ -155,7 +159,7 @@ class Moments:
     @property
     def _history(self) -> dict[str, Any]:
         """What is recorded beside the numbers."""
-        return {"squared": self.squared, "dropped": self.dropped, "outlying": self.outlying}
+        return {"squared": self.squared, "dropped": self.dropped, "outlying": self.outlying, "rows": self.rows}
 
     def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
         """Return the columns and units of the settings; logarithms need the rows."""
@@ -191,6 +195,7 @@ class Moments:
             squared=any(m.squared for m in aligned),
             dropped=sum(m.dropped for m in aligned),
             outlying=sum(m.outlying for m in aligned),
+            rows=sum(m.rows for m in aligned),
         )
 
     @classmethod
@@ -207,7 +212,7 @@ class Moments:
         moments = None if gram is None else resolved(cls(**gram._asdict()))
         if moments is None:
             moments = cls(**root_pass(source, missing)._asdict())
-        return cls(moments.n, moments.mean, names or moments.names, R=moments.R, dropped=moments.dropped)
+        return cls(moments.n, moments.mean, names or moments.names, R=moments.R, **moments._history)
 
     @classmethod
     def from_covariance(
@@ -275,7 +280,9 @@ class Moments:
 
     @property
     def _content(self) -> Summary:
-        return Summary(self.names, self.n, self.mean, R=self.R, squared=self.squared, dropped=self.dropped)
+        return Summary(
+            self.names, self.n, self.mean, R=self.R, squared=self.squared, dropped=self.dropped, rows=self.rows
+        )
 
     @classmethod
     def load(cls, *paths: str | PathLike[str]) -> Moments:

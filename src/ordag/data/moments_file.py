@@ -1,7 +1,7 @@
 """The file format of `Moments` (docs/scale.md).
 
 From the first byte to the last: the mark `ordag\\0mo`, the version of the format and the length of the header as unsigned 32-bit numbers;
-the header, JSON in UTF-8: `names`, `rows`, `dropped`, `squared`; the means; the triangle of R row by row, each row from its
+the header, JSON in UTF-8: `names`, `rows` (what the rows count for), `used` (their number), `dropped`, `squared`; the means; the triangle of R row by row, each row from its
 diagonal on; and the SHA-256 of everything before. All numbers have their lowest byte first, means and triangle are float64.
 """
 
@@ -34,7 +34,8 @@ LONGEST_LIST = 16  # commas in the header for each column that an upload may hav
 
 def pieces(moments: Summary) -> Iterator[bytes]:
     """Yield the bytes of a file piece by piece."""
-    counts = {"rows": moments.n, "dropped": moments.dropped, "squared": bool(moments.squared)}
+    used = moments.n if moments.rows is None else moments.rows
+    counts = {"rows": moments.n, "used": used, "dropped": moments.dropped, "squared": bool(moments.squared)}
     header = json.dumps({"names": list(moments.names), **counts}).encode("ascii")
     total = hashlib.sha256()
     R = moments.R
@@ -117,14 +118,15 @@ def _parse(file: BinaryIO, origin: File) -> tuple[Summary, bytes]:
         check_names(names)
     except ColumnError as error:
         raise UnreadableError(f"{describe} has invalid names. {error}") from error
-    summary = Summary(names, known["rows"], mean, R=R, squared=known["squared"], dropped=known["dropped"])
-    return summary, total.digest()
+    counts = {"squared": known["squared"], "dropped": known["dropped"], "rows": known.get("used", known["rows"])}
+    return Summary(names, known["rows"], mean, R=R, **counts), total.digest()
 
 
 def _header(header: bytes, describe: str) -> tuple[tuple[str, ...], dict[str, Any]]:
     try:
         known = json.loads(header)
-        counts = all(type(known[key]) is int and known[key] >= 0 for key in ("rows", "dropped"))
+        whole = [key for key in ("rows", "dropped", "used") if key != "used" or key in known]
+        counts = all(type(known[key]) is int and known[key] >= 0 for key in whole)
         named = known["names"] and all(type(name) is str for name in known["names"])
         if counts and named and type(known["squared"]) is bool:
             return tuple(known["names"]), known

@@ -23,7 +23,10 @@ Progress = Callable[[int], None]
 
 
 class Summary(NamedTuple):
-    """The arguments of `Moments`: columns, number and mean of the complete rows, and R or the scatter; `dropped` rows were incomplete."""
+    """The arguments of `Moments`: columns, number and mean of the complete rows, and R or the scatter; `dropped` rows were incomplete.
+
+    `rows` were used, if not n.
+    """
 
     names: tuple[str, ...]
     n: int
@@ -32,6 +35,7 @@ class Summary(NamedTuple):
     scatter: Array | None = None
     squared: bool = False
     dropped: int = 0
+    rows: int | None = None
 
 
 def gram_in_memory(source: Source) -> Summary | None:
