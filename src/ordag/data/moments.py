@@ -45,7 +45,8 @@ class Moments:
 
     With `squared`, R was computed from a matrix of squares and products (a covariance matrix) and holds conditional variances to
     half as many digits as a root of the rows. `scatter` is that matrix, in its lower triangle, or None. `dropped` rows had missing
-    values, `outlying` ones were left out by robust moments. Arrays are read-only, in copies too.
+    values, `outlying` ones were left out by robust moments. `rows` were used; they count for n, which every formula takes. Arrays are
+    read-only, in copies too.
 
     `covariates` are to be held fixed: the first columns are theirs, and `adjusted` takes them out. Afterwards they are `held`, the mean
     is still that of the columns, R is the root of what regressions on the covariates leave of them, and n is the number that the `rows`
@@ -53,13 +54,13 @@ class Moments:
     """
 
     n: int
+    rows: int
     mean: Array
     names: tuple[str, ...]
     scatter: Array | None
     squared: bool
     dropped: int
     outlying: int
-    rows: int
     covariates: tuple[Covariate, ...]
     held: tuple[Covariate, ...]
 
@@ -279,7 +280,7 @@ class Moments:
         moments = None if gram is None else resolved(cls(**gram._asdict()))
         if moments is None:
             moments = cls(**root_pass(source, missing)._asdict())
-        return cls(moments.n, moments.mean, names or moments.names, R=moments.R, dropped=moments.dropped)
+        return cls(moments.n, moments.mean, names or moments.names, R=moments.R, **moments._history)
 
     @classmethod
     def from_covariance(

@@ -26,7 +26,7 @@ Progress = Callable[[int], None]
 class Summary(NamedTuple):
     """The arguments of `Moments`: columns, number and mean of the complete rows, and R or the scatter; `dropped` rows were incomplete.
 
-    The columns of `covariates` come first.
+    `rows` were used, if not n. The columns of `covariates` come first.
     """
 
     names: tuple[str, ...]
