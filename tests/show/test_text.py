@@ -84,7 +84,12 @@ def test_edges_by_chance_are_counted_as_the_selection_counts_them(kind, words):
 
 
 def test_sentences_that_do_not_apply_are_empty():
-    assert {kind for kind in KINDS if not fit_of(kind).result.note(fit_of(kind))} == {"pooled", "class", "scored class", "searched"}
+    assert {kind for kind in KINDS if not fit_of(kind).result.note(fit_of(kind))} == {
+        "pooled",
+        "class",
+        "scored class",
+        "searched",
+    }
     assert {kind for kind in KINDS if resampled(fit_of(kind))} == {"pooled", "bootstrap"}
     assert {kind for kind in KINDS if left_out(fit_of(kind))} == {"small"}
     assert {kind for kind in KINDS if scored(fit_of(kind))} == {"pooled", "scored class", "searched"}

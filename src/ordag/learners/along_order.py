@@ -11,13 +11,12 @@ import numpy as np
 
 from ordag.common.arrays import Array, Indices
 from ordag.graph.links import Links
-from ordag.learners.result import Level, Result, Unjoined
+from ordag.learners.result import Learned, Level, Result, Unjoined
 from ordag.parents import PARENT_RULES
 from ordag.parents.selection import Selection
 
 if TYPE_CHECKING:
     from ordag.learners.found import Found
-    from ordag.learners.result import AnyFound
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +90,7 @@ class SelectedParents(Result):
     def is_complete(self, found: Found) -> bool:
         return self.selection.is_counted
 
-    def without_slow_parts(self, found: AnyFound) -> AnyFound:
+    def without_slow_parts(self, found: Learned) -> Learned:
         return replace(found, result=SelectedParents(replace(self.selection, expected=math.nan)))
 
 

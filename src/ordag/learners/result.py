@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ordag.common.arrays import Array, Indices
 from ordag.graph.cpdag import Cpdag
+from ordag.graph.graph import Graph
 from ordag.graph.links import NO_LINKS, Links
+from ordag.model.refit import Refit
 
-if TYPE_CHECKING:
-    from ordag.learners.found import Found
-    from ordag.learners.pooled.hidden_search import HiddenModel
-
-    AnyFound = TypeVar("AnyFound", bound=Found)
+Learned: TypeAlias = Any
+"""The `Found` that a result belongs to, whose file imports this one."""
 
 
 class Level(NamedTuple):
@@ -67,7 +66,7 @@ class Result:
         return False
 
     @property
-    def with_hidden(self) -> Sequence[HiddenModel] | None:
+    def with_hidden(self) -> Sequence[Any] | None:
         """The graph of the best score, and its changes by one hidden cause after the other; None where none are searched for."""
         return None
 
@@ -80,47 +79,48 @@ class Result:
         """Return what else there is to know, in plain values, for `Fit.details`."""
         return {}
 
-    def entries(self, found: Found) -> dict[str, Any]:
+    def entries(self, found: Learned) -> dict[str, Any]:
         """Return the method's own entries of the JSON document."""
         return {}
 
-    def evidence(self, found: Found, source: Indices, target: Indices) -> dict[str, Array]:
+    def evidence(self, found: Learned, source: Indices, target: Indices) -> dict[str, Array]:
         """Return the evidence for pairs of columns by its name, nan where a pair has none: p-values, q-values or probabilities."""
-        return {} if found.refit is None else {"p_value": found.refit.p_values_of(source, target)}
+        fitted: Refit | None = found.refit
+        return {} if fitted is None else {"p_value": fitted.p_values_of(source, target)}
 
-    def unjoined(self, found: Found, most: int) -> Unjoined:
+    def unjoined(self, found: Learned, most: int) -> Unjoined:
         """Return the likeliest pairs that the graph does not join, where the method has evidence for such pairs."""
         none = np.empty(0, dtype=np.intp)
         return Unjoined(none, none, np.empty(0))
 
-    def level(self, found: Found) -> Level | None:
+    def level(self, found: Learned) -> Level | None:
         """Return the threshold that decides which pairs are joined, None where there is none."""
         if found.refit is None or not found.graph.edge_count:
             return None
         return Level("p_value", None, math.comb(found.moments.p, 2), 1.0)
 
-    def compelled(self, found: Found) -> Links:
+    def compelled(self, found: Learned) -> Links:
         """Return the arrows of an equivalence class that was found without a look at variances."""
-        graph = found.graph if found.oriented is None else found.oriented.before
+        graph: Graph = found.graph if found.oriented is None else found.oriented.before
         return graph.arrows if isinstance(graph, Cpdag) else NO_LINKS
 
-    def remarks(self, found: Found) -> Iterator[str]:
+    def remarks(self, found: Learned) -> Iterator[str]:
         """Yield warnings for readers of the graph that may take time to work out."""
         yield from ()
 
-    def note(self, found: Found) -> str:
+    def note(self, found: Learned) -> str:
         """Return a phrase on the false edges to expect, for the foot of an answer."""
         return ""
 
-    def is_complete(self, found: Found) -> bool:
+    def is_complete(self, found: Learned) -> bool:
         """Return whether nothing is left to work out that takes time."""
         return True
 
-    def without_slow_parts(self, found: AnyFound) -> AnyFound:
+    def without_slow_parts(self, found: Learned) -> Learned:
         """Return the same without what takes time to work out."""
         return found
 
-    def effects(self, found: Found) -> Iterator[Array]:
+    def effects(self, found: Learned) -> Iterator[Array]:
         """Yield the total effects in every resample that the probabilities of arrows come from, of i on j at [i, j]."""
         yield from ()
 

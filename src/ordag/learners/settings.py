@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -16,11 +16,9 @@ from ordag.data.table_checks import LeastRows, least_squares_rows
 from ordag.errors import SettingError
 from ordag.knowledge.knowledge import Knowledge, KnowledgeLike
 from ordag.learners.orient import WAYS
+from ordag.learners.result import Learned
 from ordag.parents import ROW_TESTS, TESTS, row_test
 from ordag.parents.tests import named_test
-
-if TYPE_CHECKING:
-    from ordag.learners.result import AnyFound
 
 
 def _min_effect(name: str, value: Any) -> float | None:
@@ -136,7 +134,7 @@ class MethodSettings(Settings):
         changed: dict[str, Any] = {"seed": random} if hasattr(self, "seed") else {}
         return replace(self.alone(), **changed)
 
-    def finished(self, found: AnyFound) -> AnyFound:
+    def finished(self, found: Learned) -> Learned:
         """Return what was found with what takes the sample of its rows as well."""
         return found
 

@@ -19,12 +19,13 @@ from ordag.data.table_checks import LeastRows, least_squares_rows
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
-from ordag.learners.found import AnyFound, Found
+from ordag.learners.found import Found
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.pooled.posterior import Posterior
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
 from ordag.learners.pooled.search import pooled_search
 from ordag.learners.pooled.variances import ROWS_PER_PARENT
+from ordag.learners.result import Learned
 from ordag.learners.settings import MethodSettings, kicks
 from ordag.order import find_order
 
@@ -113,13 +114,12 @@ class PooledSettings(MethodSettings):
     def hurried(self) -> Self:
         return replace(self, kicks=0)
 
-    def finished(self, found: AnyFound) -> AnyFound:
+    def finished(self, found: Learned) -> Learned:
         """Replace the graph of the best score by the consensus of the probabilities of arrows."""
         posterior = found.posterior
         agreed = None if posterior is None or self.graph == "best" else posterior.consensus(found.sample)
         if posterior is None or agreed is None:
             return found
-        assert isinstance(found.graph, Dag)
         return replace(found, **_shown(found.names, posterior.order, agreed), optimum=found.graph)
 
     def alone(self) -> Self:

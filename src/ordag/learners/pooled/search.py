@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,15 +30,11 @@ from ordag.learners.pooled.hidden_search import HiddenModel, HiddenSearch
 from ordag.learners.pooled.problem import Problem
 from ordag.learners.pooled.score import Local, PooledScore
 from ordag.learners.pooled.variances import log_variances
-from ordag.learners.result import Level, Result, Unjoined
+from ordag.learners.result import Learned, Level, Result, Unjoined
 from ordag.order.cholesky import factorise
 from ordag.order.ordering import Ordering
 from ordag.order.sparse import sparse_forward
 from ordag.parents import select
-
-if TYPE_CHECKING:
-    from ordag.learners.found import Found
-    from ordag.learners.result import AnyFound
 
 RESTARTS_IN_VAIN = 100
 """Restarts in a row without improvement after which the search stops."""
@@ -131,11 +127,10 @@ class PooledResult(Problem, Result):
             adjacency = meek(adjacency & ~barred)
         return adjacency & ~adjacency.T
 
-    def compelled(self, found: Found) -> Links:
-        assert found.posterior is not None
+    def compelled(self, found: Learned) -> Links:
         return Links.of(found.posterior.compelled(found.sample))
 
-    def evidence(self, found: Found, source: Indices, target: Indices) -> dict[str, Array]:
+    def evidence(self, found: Learned, source: Indices, target: Indices) -> dict[str, Array]:
         probabilities, evidence = found.probabilities, super().evidence(found, source, target)
         if probabilities is None:
             return evidence
@@ -143,7 +138,7 @@ class PooledResult(Problem, Result):
         arrows = {"probability": probabilities.arrows[source, target]}
         return {**evidence, **arrows, "edge_probability": joined, "probability_error": errors}
 
-    def unjoined(self, found: Found, most: int) -> Unjoined:
+    def unjoined(self, found: Learned, most: int) -> Unjoined:
         probabilities = found.probabilities
         if probabilities is None:
             return super().unjoined(found, most)
@@ -155,26 +150,25 @@ class PooledResult(Problem, Result):
         best = np.argsort(-likely[i, j], kind="stable")[:most]
         return Unjoined(i[best], j[best], np.full(len(best), math.nan))
 
-    def level(self, found: Found) -> Level | None:
+    def level(self, found: Learned) -> Level | None:
         if found.probabilities is None:
             return super().level(found)
         return Level(
             "edge_probability", None, math.comb(found.moments.p, 2), LEAST_EDGE_PROBABILITY, learned_only=False
         )
 
-    def entries(self, found: Found) -> dict[str, Any]:
+    def entries(self, found: Learned) -> dict[str, Any]:
         return {} if found.probabilities is None else {"probabilities": found.probabilities.to_dict()}
 
-    def is_complete(self, found: Found) -> bool:
-        return found.posterior is not None and found.posterior.quick
+    def is_complete(self, found: Learned) -> bool:
+        return bool(found.posterior.quick)
 
-    def without_slow_parts(self, found: AnyFound) -> AnyFound:
-        assert found.posterior is not None
+    def without_slow_parts(self, found: Learned) -> Learned:
         return replace(found, posterior=found.posterior.unweighed())
 
-    def effects(self, found: Found) -> Iterator[Array]:
-        assert found.posterior is not None
-        return found.posterior.effects(found.sample)
+    def effects(self, found: Learned) -> Iterator[Array]:
+        effects: Iterator[Array] = found.posterior.effects(found.sample)
+        return effects
 
     def details(self) -> dict[str, Any]:
         """Return the rest of the result as plain values, for JSON."""
