@@ -16,6 +16,7 @@ from ordag.data.passes import scan
 from ordag.data.reading import Missing, Reading
 from ordag.data.scatter import Accumulator, chunk_rows
 from ordag.data.sources import DaskSource, Source, open_source
+from ordag.data.sources.source import noted
 from ordag.data.table_checks import RowCheck
 from ordag.errors import ColumnError, DataError
 
@@ -126,12 +127,14 @@ def changed(source: Source, names: Sequence[str], changes: Changes, missing: Mis
         changes = changes.divided(_deviations(source, positions, changes.standardised, missing))
     if isinstance(source, DaskSource):
         opened = partial(_opened, source.opened, tuple(names), positions, changes)
-        return DaskSource(
+        changed: Source = DaskSource(
             tuple(names), source.rows, source.describe, source.partitions, opened, set_aside=source.set_aside
         )
-    return ChangedSource(
-        tuple(names), source.rows, source.describe, source, positions, changes, set_aside=source.set_aside
-    )
+    else:
+        changed = ChangedSource(
+            tuple(names), source.rows, source.describe, source, positions, changes, set_aside=source.set_aside
+        )
+    return noted(changed, *source.notes)
 
 
 def _opened(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -25,6 +25,9 @@ class Source(ABC):
     describe: str
     set_aside: tuple[str, ...] = field(default=(), kw_only=True)
     """What was left out unasked, each in a few words with its reason."""
+
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+    """How the table was read where there was a choice, each in a few words."""
 
     @property
     def repeatable(self) -> bool:
@@ -62,6 +65,11 @@ class Source(ABC):
 
         Blocks may be read-only views of the caller's data.
         """
+
+
+def noted(source: Source, *notes: str) -> Source:
+    """Return the source with more to say about how it was read."""
+    return replace(source, notes=(*source.notes, *notes)) if notes else source
 
 
 def regroup(blocks: Iterable[Array], rows: int, begun: int = 0) -> Iterator[Array]:
