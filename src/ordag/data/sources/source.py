@@ -10,6 +10,7 @@ import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.words import News, counted
+from ordag.data.covariates import Covariate
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +24,18 @@ class Source(ABC):
     names: tuple[str, ...]
     rows: int | None
     describe: str
+    covariates: tuple[Covariate, ...] = field(default=(), kw_only=True)
+    """Columns that are held fixed. In blocks they stand behind the columns of `names`, categories as numbers of their levels."""
     set_aside: tuple[str, ...] = field(default=(), kw_only=True)
     """What was left out unasked, each in a few words with its reason."""
 
     notes: tuple[str, ...] = field(default=(), kw_only=True)
     """How the table was read where there was a choice, each in a few words."""
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """The names of all columns of a block."""
+        return (*self.names, *(one.name for one in self.covariates))
 
     @property
     def repeatable(self) -> bool:
@@ -41,7 +49,7 @@ class Source(ABC):
 
     @property
     def array(self) -> Array | None:
-        """The whole (n, p) table if it is in memory already, else None. Never write into it."""
+        """The whole table, as one block, if it is in memory already, else None. Never write into it."""
         return None
 
     @property
@@ -61,7 +69,7 @@ class Source(ABC):
 
     @abstractmethod
     def batches(self, rows: int) -> Iterator[Array]:
-        """Yield C-contiguous (rows, p) blocks in the order of the table, from its first row; only the last one may be shorter.
+        """Yield C-contiguous blocks of rows in the order of the table, from its first row; only the last one may be shorter.
 
         Blocks may be read-only views of the caller's data.
         """
