@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ordag.bootstrapping import Bootstrap
     from ordag.decisions.adjusting import AdjustmentAnswer
     from ordag.decisions.explaining import Explanation
+    from ordag.decisions.intervening import Intervention
     from ordag.decisions.testing import GraphTest
     from ordag.model.effects import Effect, Effects
 
@@ -179,6 +180,12 @@ class Fit(Found):
         from ordag.decisions.adjusting import adjust
 
         return adjust(self, source, target)
+
+    def intervene(self, **what: Any) -> Intervention:
+        """Say what happens if variables are set, shifted, or follow a rule: see `ordag.intervene`."""
+        from ordag.decisions.intervening import intervene
+
+        return intervene(self, **what)
 
     def explain(self, rows: Any = None, **options: Any) -> Explanation:
         """Say where odd rows come from: see `ordag.explain`."""
