@@ -21,6 +21,14 @@ CHANGES = ("log", "standardise")
 COLUMN_LISTS = ("columns", "drop", "category", "adjust", "cause")
 """Settings that are lists of names of columns."""
 
+TEXT_LAYOUT = ("separator", "encoding", "decimal", "header")
+"""Settings of text files."""
+
+PARTS = ("sheet", "table")
+"""Settings of files with several tables."""
+
+LAYOUT = (*TEXT_LAYOUT, *PARTS)
+
 FEWEST_COLUMNS = 2
 """Columns that a graph needs."""
 
@@ -140,7 +148,7 @@ class Reading(Settings):
     )
     category: Sequence[str] = setting((), _names, "names of columns whose numbers are codes without an order")
     adjust: Sequence[str] = setting(
-        (), _names, "names of columns to hold fixed for all variables, of numbers or categories"
+        (), _names, "columns to hold fixed: the graph is that of the others within their values"
     )
     cause: Sequence[str] = setting(
         (), _names, "names of columns that may have effects and no causes, of numbers or categories"
@@ -158,7 +166,11 @@ class Reading(Settings):
     )
     encoding: str | None = setting(None, _as_given, "of a text file; UTF-8 unless said otherwise", typed=str)
     decimal: str | None = choice(None, (".", ","), "decimal mark of a text file", check=_as_given)
-    header: bool = setting(True, _header, "False if the first line of a text file is data already")
+    header: bool = setting(True, _header, "False if the first line of a text file or sheet is data already")
+    sheet: str | None = setting(
+        None, _as_given, "of an Excel or OpenDocument workbook; the first with anything in it by default", typed=str
+    )
+    table: str | None = setting(None, _as_given, "of an SQLite or DuckDB file that has several", typed=str)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -173,12 +185,14 @@ class Reading(Settings):
             if said.get(name, "adjust") not in ("adjust", "cause") and self.role.get(name) != "category":
                 raise _two_settings(name, said[name], "category")
 
-    def refuse_layout(self, describe: str) -> None:
-        """Refuse the settings of text files for a table of another kind, on which they would have no effect."""
-        layout = {name: getattr(self, name) for name in ("separator", "encoding", "decimal", "header")}
-        given = [name for name, value in layout.items() if value is not None and value is not True]
+    def refuse_layout(self, describe: str, *taken: str) -> None:
+        """Refuse the settings of other kinds of files, on which they would have no effect; those in `taken` are for this kind."""
+        given = [name for name in LAYOUT if name not in taken and getattr(self, name) not in (None, True)]
+        text = [name for name in given if name not in PARTS]
+        if text:
+            raise SettingError(f"{', '.join(text)}: {describe} is not read as text, so leave that out.", text)
         if given:
-            raise SettingError(f"{', '.join(given)}: {describe} is not read as text, so leave that out.", given)
+            raise SettingError(f"{given[0]}: {describe} has no {given[0]}s, so leave that out.", given)
 
 
 @dataclass(frozen=True)

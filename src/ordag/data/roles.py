@@ -100,15 +100,6 @@ class ColumnRole:
 
 
 @dataclass(frozen=True)
-class Covariate:
-    """A column that is held fixed or taken as a cause. levels: None for a number; the text of each level of a category, in order of
-    first appearance, which may grow while rows are read."""
-
-    name: str
-    levels: list[str] | None = None
-
-
-@dataclass(frozen=True)
 class Suspect:
     """A variable that is constant, or made up by others, in the rows that were looked at: the role it then has, and the coefficients."""
 

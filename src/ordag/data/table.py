@@ -32,16 +32,20 @@ from ordag.data.table_checks import (
     check_variables,
     least_squares_rows,
 )
-from ordag.data.transform import Changes, changed, open_table
+from ordag.data.transform import Changes, changed, held_fixed, open_table
 from ordag.errors import ColumnWarning, SettingError
+
+KNOWN = ("gram_moments", "moments", "qr_moments", "_unadjusted", "rows_source", "_scan", "_sample")
+"""What a table keeps of its rows once they have been read."""
 
 
 class Table:
     """Data of any kind that Ordag takes, opened and checked, not yet computed with.
 
     `reading` are the settings of `Reading`. `keep` is how many numbers of a file's rows to keep when they are read, for `rows`.
-    `names` are those of the columns, known before any row is read; `source` has the rows, None for moments; `transform`
-    are the changes of columns, by name; `inputs` are the files and folders that are read; `columns` are the roles of all columns.
+    `names` are those of the variables, known before any row is read; `source` has the rows, None for moments; `transform`
+    are the changes of columns, by name; `inputs` are the files and folders that are read. Moments and rows have `covariates` held
+    fixed: they are what regressions on them leave, at their means. `columns` are the roles of all columns.
     """
 
     def __init__(
@@ -60,12 +64,13 @@ class Table:
         self.source: Source | None = None
         if self._given is None:
             self.source = open_table(data, settings)
-            self.names, self.columns = self.source.names, self.source.columns
+            self.names, self.covariates = self.source.names, self.source.covariates
+            self.columns = self.source.columns
             if self.source.suspects:
                 self._settle()
             check_variables(self.names, self.columns, self.source.prefix)
         else:
-            self.names = self._given.names
+            self.names, self.covariates = self._given.variables, self._given.covariates
             self.columns = tuple(ColumnRole(name, "variable") for name in self.names)
         self.inputs = paths_of(data)
 
@@ -97,22 +102,23 @@ class Table:
         same = columns is None or tuple(columns) == self.names
         moments = self.moments if columns is None or same else self.moments.select(columns)
         names = moments.names
+        raw = self._unadjusted.select(names) if self.covariates or self.source is None else moments
         changes = Changes.of(changing, names, "the table" if self.source is None else self.source.describe)
         table = copy(self)
         table.names, table.transform = names, _changing(changing)
         table._sampler = table._profile = None
-        for known in ("gram_moments", "moments", "qr_moments", "_scan", "_sample"):
+        for known in KNOWN:
             vars(table).pop(known, None)
         if self.source is None:
-            table._given = moments.read_as(Reading(transform=changing))
+            table._given = raw.read_as(Reading(transform=changing))
             return table
-        settled = changes.divided(moments.spread / np.sqrt(max(moments.n - 1.0, 1.0)))
+        settled = changes.divided(raw.spread[raw.p - len(names) :] / np.sqrt(max(raw.n - 1.0, 1.0)))
         table.source = changed(self.source, names, settled, self.missing)
         if same or not moments.dropped:
-            table._take(self, moments, settled)
+            table._take(self, moments, raw, settled)
         return table
 
-    def _take(self, other: Table, moments: Moments, changes: Changes) -> None:
+    def _take(self, other: Table, moments: Moments, raw: Moments, changes: Changes) -> None:
         """Take over what another table of the same rows has read: its moments, of these columns, and its sample."""
         if isinstance(self.source, DaskSource):
             return
@@ -121,7 +127,7 @@ class Table:
         sample = None if other._sampler is None else other._sample
         exact = sample is not None and "qr_moments" in vars(other)
         if changes.logs.any():
-            if exact and sample is not None and sample.stride == 1 and not moments.dropped:
+            if exact and not self.covariates and sample is not None and sample.stride == 1 and not moments.dropped:
                 assert self.source is not None
                 rows = changes.apply(sample.rows[:, columns], self.names, self.source.describe, 1)
                 logs = Moments.from_rows(dict(zip(self.names, rows.T, strict=True)))
@@ -132,6 +138,7 @@ class Table:
         if not ((spread >= SMALLEST) & (spread <= LARGEST)).all():
             return  # reading the rows gives the best error
         if exact:
+            vars(self)["_unadjusted"] = raw.scaled(changes.factors)
             vars(self)["qr_moments"] = self._checked(moments.scaled(changes.factors))
         elif other.gram_moments is not None:
             gram = other.gram_moments if len(columns) == len(other.names) else other.gram_moments.select(self.names)
@@ -144,34 +151,31 @@ class Table:
         """Set aside the columns that all rows show to be constant or made up by others, where the first rows did so."""
         assert self.source is not None
         self._least_rows, self._settled = _any_rows, False
-        wide = self.gram_moments if self._is_wide_file else None
-        moments = self.qr_moments if wide is None else wide
+        wide = self.gram_moments if self._is_wide_file and not self.covariates else None
+        moments = self._unadjusted if wide is None else wide
         whole = np.hypot(moments.spread, np.sqrt(moments.n) * moments.mean)
         roles = {one.name: one for one in confirmed(self.source.suspects, moments.names, whole, moments.R)}
         self._least_rows, self._settled = least_squares_rows, True
-        names = [name for name in self.names if name not in roles]
+        names = tuple(name for name in self.names if name not in roles)
         self.columns = tuple(roles.get(one.name, one) for one in self.columns)
-        if not roles or len(names) < FEWEST_COLUMNS:
-            self.names = tuple(names)
-            return
-        columns = [j for j, name in enumerate(self.names) if name not in roles]
-        sample = None if isinstance(self.source, DaskSource) else self._sample
-        for known in ("gram_moments", "qr_moments", "_scan", "_sample"):
-            vars(self).pop(known, None)
-        self.source = changed(self.source, names, Changes.of({}, names, self.source.describe), self.missing)
-        self.names = tuple(names)
-        vars(self)["qr_moments" if wide is None else "gram_moments"] = moments.select(names)
-        if sample is not None:
-            vars(self)["_sample"] = sample.scaled(columns, np.ones(len(columns)))
+        if roles and len(names) >= FEWEST_COLUMNS:
+            if self._sampler is not None:
+                self._sampler.select([j for j, name in enumerate(self.source.all_names) if name not in roles])
+            for known in KNOWN:
+                vars(self).pop(known, None)
+            self.source = changed(self.source, names, Changes.of({}, names, self.source.describe), self.missing)
+            vars(self)["_unadjusted" if wide is None else "gram_moments"] = moments.select(names)
+        self.names = names
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """A sentence on the columns that were set aside, if any was."""
+        """Sentences on the columns that were set aside, and on how the table was read, where there is anything to say."""
         said = set_aside_sentence(self.columns)
-        return (f"{said}.",) if said else ()
+        notes = () if self.source is None else self.source.notes
+        return tuple(f"{sentence}." for sentence in (said, *notes) if sentence)
 
     def warn(self) -> Table:
-        """Warn of the columns that were set aside."""
+        """Warn of the columns that were set aside, and of how the table was read."""
         for remark in self.remarks:
             warnings.warn(remark, ColumnWarning, stacklevel=_outside())
         return self
@@ -196,7 +200,7 @@ class Table:
     @property
     def n(self) -> int:
         """The number of usable rows."""
-        if self._given is not None:
+        if self._given is not None and not self.covariates:
             return self._given.n
         return self.qr_moments.n if self.gram_moments is None else self.gram_moments.n
 
@@ -227,7 +231,7 @@ class Table:
         self._check_rows()
         if self.source is None:
             return None
-        if self._is_wide_file:
+        if self._is_wide_file and not self.covariates:
             gram = gram_pass(self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows)
         else:
             gram = gram_in_memory(self.source)
@@ -236,15 +240,27 @@ class Table:
     @cached_property
     def qr_moments(self) -> Moments:
         """Moments by orthogonal transformations of the rows, for any conditioning; given moments as they are."""
+        return self._checked(self._unadjusted.adjusted())
+
+    @cached_property
+    def _unadjusted(self) -> Moments:
+        """The same with the columns of the covariates, which are not held fixed yet."""
         if self.source is None:
             assert self._given is not None
-            return self._checked(self._given)
+            return self._given
         self._check_rows()
         if isinstance(self.source, DaskSource):
             summary = self._scan.summary
         else:
             summary = root_pass(self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows)
-        return self._checked(Moments(**summary._asdict()))
+        return Moments(**summary._asdict())
+
+    @cached_property
+    def rows_source(self) -> Source | None:
+        """The source of the rows, with covariates held fixed; None for moments."""
+        if self.source is None or not self.covariates:
+            return self.source
+        return held_fixed(self.source, self._unadjusted.adjustment)
 
     @property
     def _is_wide_file(self) -> bool:
@@ -256,7 +272,7 @@ class Table:
         return sample_size(len(self.names), self._keep)
 
     def _new_sampler(self) -> Sampler:
-        self._sampler = Sampler(len(self.names), self._sample_limit)
+        self._sampler = Sampler(len(self.names) + len(self.covariates), self._sample_limit)
         return self._sampler
 
     @cached_property
@@ -276,11 +292,20 @@ class Table:
             stride = stride_of(len(source.tensor), self._sample_limit)
             return Profile(source.every(stride), stride, *source.extremes())
         if isinstance(source, DaskSource):
-            return draw_sample(source, self._scan, self._sample_limit)
+            assert isinstance(self.rows_source, DaskSource)
+            return draw_sample(self.rows_source, self._scan, self._sample_limit)
         if self._sampler is None:
             _ = self.gram_moments if self._is_wide_file else self.qr_moments
         assert self._sampler is not None
-        return self._sampler.finish()
+        sample = self._sampler.finish()
+        if not self.covariates:
+            return sample
+        p = len(self.names)
+        return Profile(self._fixed(sample.rows), sample.stride, sample.least[:p], sample.most[:p])
+
+    def _fixed(self, block: Array) -> Array:
+        """Return rows of the source with the covariates held fixed."""
+        return self._unadjusted.adjustment.residuals(block, self.covariates)
 
     @property
     def rows(self) -> Rows | None:
@@ -289,7 +314,8 @@ class Table:
             return None
         X = self.source.array
         if X is not None:
-            return Rows(RowCheck(self.names, "drop").admit(X), 1)
+            whole = RowCheck(self.source.all_names, "drop").admit(X)
+            return Rows(self._fixed(whole) if self.covariates else whole, 1)
         return Rows(self._sample.rows, self._sample.stride)
 
     @property
@@ -297,7 +323,8 @@ class Table:
         """An even sample of the rows and the extremes of the columns; None for moments without one."""
         if self.source is None:
             return self._profile
-        X = None if "qr_moments" in vars(self) or self.gram_moments is None else self.source.array
+        known = "qr_moments" in vars(self) or self.covariates
+        X = None if known or self.gram_moments is None else self.source.array
         return self._sample.thinned(sample_size(len(self.names))) if X is None else Profile.of(X)
 
 

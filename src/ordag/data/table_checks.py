@@ -36,6 +36,9 @@ SMALLEST, LARGEST = 1e-135, 1e145
 """Lengths of centred columns between which squares and their quotients stay within float64."""
 
 
+EXPLAINED = 1e-10
+"""Share of its length up to which nothing is left of a column."""
+
 SMALL_MATRIX = 300
 """Columns up to which a copy of a matrix is quicker than a loop over its rows."""
 
@@ -177,6 +180,23 @@ def check_variables(names: Sequence[str], columns: Sequence[ColumnRole], prefix:
         else []
     )
     raise DataError(f"{prefix}A graph needs two variables, and {left}. {aside}.{advice}", remedies=remedies)
+
+
+def check_held(n: int, rank: int, left: Array, names: Sequence[str], held: str) -> None:
+    """Refuse covariates that leave no rows, or nothing of a column; `left` is the share of each column's length that they leave."""
+    if n - rank < 2:
+        raise TooFewRowsError(
+            f"Holding {held} fixed takes {counted(rank, 'row')} of {n:,}, and leaves too few to learn from: hold fixed what has fewer "
+            "values.",
+            ["adjust"],
+        )
+    gone = [name for name, share in zip(names, left, strict=True) if share <= EXPLAINED]
+    if gone:
+        raise ConstantColumnError(
+            f"{listed(gone)} never {'changes' if len(gone) == 1 else 'change'} with {held} held fixed: leave out what follows from it "
+            "(columns=…, --columns).",
+            remedies=without(set(gone), names),
+        )
 
 
 def check_moments(

@@ -12,10 +12,10 @@ import numpy as np
 from ordag.common.arrays import Array, Mask
 from ordag.common.linalg import lengths
 from ordag.common.words import did_you_mean, quoted
+from ordag.data.covariates import Adjustment, Covariate, RootAccumulator
 from ordag.data.passes import scan
 from ordag.data.reading import Missing, Reading
-from ordag.data.roles import Covariate
-from ordag.data.scatter import Accumulator, chunk_rows
+from ordag.data.scatter import chunk_rows
 from ordag.data.sources import DaskSource, Source, open_source
 from ordag.data.table_checks import RowCheck
 from ordag.errors import ColumnError, DataError
@@ -79,7 +79,7 @@ class Changes:
 
 @dataclass(frozen=True, eq=False)
 class ChangedSource(Source):
-    """Some columns of another source, by their positions in it, each with its change."""
+    """Some columns of another source, by their positions in its blocks, covariates behind the variables; each variable with its change."""
 
     inner: Source
     positions: tuple[int, ...]
@@ -112,11 +112,11 @@ class ChangedSource(Source):
             first_row += len(block)
 
     def _changed(self, block: Array, first_row: int) -> Array:
-        p = block.shape[1] - len(self.covariates)
-        every = self.positions == tuple(range(p))
-        part = block[:, :p] if every else block[:, self.positions]
-        changed = self.changes.apply(part, self.names, self.describe, first_row)
-        return np.column_stack([changed, block[:, p:]]) if self.covariates else changed
+        every = self.positions == tuple(range(block.shape[1]))
+        part = block if every else block[:, self.positions]
+        p = len(self.names)
+        variables = self.changes.apply(part[:, :p], self.names, self.describe, first_row)
+        return np.concatenate([variables, part[:, p:]], axis=1) if self.covariates else variables
 
 
 def changed(source: Source, names: Sequence[str], changes: Changes, missing: Missing) -> Source:
@@ -125,9 +125,11 @@ def changed(source: Source, names: Sequence[str], changes: Changes, missing: Mis
         return source
     where = {name: k for k, name in enumerate(source.names)}
     positions = tuple(where[name] for name in names)
+    behind = tuple(range(len(source.names), len(source.all_names)))
     if changes.standardised.any():
         changes = changes.divided(_deviations(source, positions, changes.standardised, missing))
-    known: dict[str, Any] = {"covariates": source.covariates, "columns": source.columns, "suspects": source.suspects}
+    positions = (*positions, *behind)
+    known: dict[str, Any] = {"covariates": source.covariates, "columns": source.columns, "notes": source.notes}
     if isinstance(source, DaskSource):
         opened = partial(_opened, source.opened, tuple(names), positions, changes, source.covariates)
         return DaskSource(tuple(names), source.rows, source.describe, source.partitions, opened, **known)
@@ -144,7 +146,38 @@ def _opened(
     number: int,
 ) -> Source:
     inner = opened(partition, number)
-    return ChangedSource(names, inner.rows, inner.describe, inner, positions, changes, covariates=covariates)
+    local = inner.covariates or covariates  # a partition has its own levels
+    return ChangedSource(names, inner.rows, inner.describe, inner, positions, changes, covariates=local)
+
+
+@dataclass(frozen=True, eq=False)
+class FixedSource(Source):
+    """The variables of another source with its covariates held fixed: what regressions on them leave of every row."""
+
+    inner: Source
+    adjustment: Adjustment
+
+    @property
+    def file_bytes(self) -> int | None:
+        return self.inner.file_bytes
+
+    def share(self, rows: int) -> float | None:
+        return self.inner.share(rows)
+
+    def batches(self, rows: int) -> Iterator[Array]:
+        return (self.adjustment.residuals(block, self.inner.covariates) for block in self.inner.batches(rows))
+
+
+def held_fixed(source: Source, adjustment: Adjustment) -> Source:
+    """Return the variables of a source with its covariates held fixed."""
+    if isinstance(source, DaskSource):
+        opened = partial(_opened_fixed, source.opened, adjustment)
+        return DaskSource(source.names, source.rows, source.describe, source.partitions, opened)
+    return FixedSource(source.names, source.rows, source.describe, source, adjustment)
+
+
+def _opened_fixed(opened: Any, adjustment: Adjustment, partition: Any, number: int) -> Source:
+    return held_fixed(opened(partition, number), adjustment)
 
 
 def _deviations(source: Source, positions: Sequence[int], standardised: Mask, missing: Missing) -> Array:
@@ -152,17 +185,17 @@ def _deviations(source: Source, positions: Sequence[int], standardised: Mask, mi
     columns = np.array(positions)[standardised]
     with np.errstate(over="ignore", invalid="ignore"):
         if isinstance(source, DaskSource):
-            n, _, R = scan(source, missing).root
-            spread = lengths(R)[columns]
+            root = scan(source, missing).root
+            spread = lengths(root.R)[root.width + columns]
         else:
-            rows, total = RowCheck(source.names, missing), Accumulator(len(columns))
+            rows, total = RowCheck(source.all_names, missing), RootAccumulator(len(columns))
             for block in source.batches(chunk_rows(len(source.names))):
                 total.add(np.ascontiguousarray(rows.admit(block)[:, columns]))
             rows.verdict(source.prefix)
-            n, _, R = total.finish()
-            spread = lengths(R)
+            root = total.finish()
+            spread = lengths(root.R)
         deviations = np.ones(len(positions))
-        deviations[standardised] = spread / np.sqrt(max(n - 1.0, 1.0))
+        deviations[standardised] = spread / np.sqrt(max(root.n - 1.0, 1.0))
     return deviations
 
 

@@ -18,7 +18,6 @@ from ordag.show.screen import Column, print_head, say, show_table
 from ordag.show.text import (
     arrows,
     edge_cells,
-    false_edges,
     heading,
     left_out,
     legend,
@@ -78,7 +77,7 @@ def print_fit(
     for sentence in (
         few,
         other_units(fit),
-        false_edges(fit),
+        fit.result.note(fit),
         scored(fit) if verbose else "",
         left_out(fit),
         resampled(fit),

@@ -14,8 +14,8 @@ import numpy as np
 from ordag.common.arrays import Array
 from ordag.common.checks import short
 from ordag.common.words import counted
+from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
-from ordag.data.roles import Covariate
 from ordag.data.sources.choosing import Chosen, choose
 from ordag.data.sources.columns import (
     BOOLEANS,

@@ -10,8 +10,9 @@ import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.words import counted
+from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
-from ordag.data.roles import ColumnRole, Covariate, Relation, Suspect, relations, role_of_numbers, role_of_text
+from ordag.data.roles import ColumnRole, Relation, Suspect, relations, role_of_numbers, role_of_text
 from ordag.data.sources.columns import LONG, Kind, Look, check_columns, refuse_duplicates, refuse_kinds, select
 
 

@@ -14,8 +14,9 @@ import numpy as np
 from ordag.common.arrays import Array
 from ordag.common.checks import as_list, check_text, short
 from ordag.common.words import cut, did_you_mean, quoted
+from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading, without
-from ordag.data.roles import Covariate, Levels
+from ordag.data.roles import Levels
 from ordag.errors import ColumnError, PrecisionError, Remedy, SettingError
 
 LARGEST_EXACT = 2**53  # from here on float64 skips integers
@@ -232,7 +233,7 @@ def levels_of(column: Any) -> Levels:
     return Levels(pc.count_distinct(present).as_py(), len(present), [str(value) for value in present[:20].to_pylist()])
 
 
-def codes(column: Any, levels: list[str]) -> Array:
+def codes(column: Any, levels: Sequence[str]) -> Array:
     """Return the numbers of the levels that an Arrow column has, NaN where it has none; new levels go to the end of the list."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -244,19 +245,21 @@ def codes(column: Any, levels: list[str]) -> Array:
         math.nan if value != value else known.setdefault(level_text(value), len(known))
         for value in encoded.dictionary.to_pylist()
     ]
+    assert isinstance(levels, list)
     levels[:] = list(known)
     numbers = np.array([*place, math.nan])
     at = pc.fill_null(encoded.indices, len(place)).to_numpy(zero_copy_only=False)
     return np.asarray(numbers[at.astype(np.intp)])
 
 
-def number_codes(column: Array, levels: list[str]) -> Array:
+def number_codes(column: Array, levels: Sequence[str]) -> Array:
     """Return `codes` of a column of numbers."""
     values, places = np.unique(column, return_inverse=True)
     known = {level: k for k, level in enumerate(levels)}
     place = [
         math.nan if value != value else known.setdefault(level_text(value), len(known)) for value in values.tolist()
     ]
+    assert isinstance(levels, list)
     levels[:] = list(known)
     return np.asarray(np.array(place, dtype=np.float64)[places.reshape(-1)])
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -13,8 +12,8 @@ import numpy as np
 from ordag.common.arrays import Array
 from ordag.common.cluster import computed
 from ordag.common.words import counted, quoted
+from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
-from ordag.data.roles import Covariate
 from ordag.data.sources.arrays import numbered, refuse_dtype
 from ordag.data.sources.choosing import Chosen, same_columns
 from ordag.data.sources.frames import open_frame
@@ -119,20 +118,19 @@ def _on_partition(
     return work(opened(partition, number), argument)
 
 
-@dataclass(frozen=True)
-class _Opener:
-    """Opens a partition on its worker."""
-
-    names: tuple[str, ...]
-    covariates: tuple[Covariate, ...]
-    every: tuple[str, ...] | None
-    describe: str
-    reading: Reading
-
-    def __call__(self, partition: Any, number: int) -> PartitionSource:
-        describe = f"partition {number} of {self.describe}"
-        covariates = _copied(self.covariates)
-        return PartitionSource(self.names, None, describe, self.every, self.reading, partition, covariates=covariates)
+def _opened(
+    names: tuple[str, ...],
+    covariates: tuple[Covariate, ...],
+    every: tuple[str, ...] | None,
+    reading: Reading,
+    describe: str,
+    partition: Any,
+    number: int,
+) -> PartitionSource:
+    """Open a partition on its worker; its categories have levels of their own."""
+    own = tuple(Covariate(one.name, None if one.levels is None else []) for one in covariates)
+    place = f"partition {number} of {describe}"
+    return PartitionSource(names, None, place, every, reading, partition, covariates=own)
 
 
 def open_dask(data: Any, reading: Reading) -> Source | None:
@@ -228,36 +226,10 @@ def _first_table(partition: Any) -> Any:
 def _source(
     describe: str, start: Source | Chosen, every: tuple[str, ...] | None, reading: Reading, partitions: Sequence[Any]
 ) -> DaskSource:
-    """Return the source of these partitions; the levels of categories are those of all of them, in their order."""
-    known: dict[str, Any] = {"columns": start.columns, "suspects": start.suspects}
-    covariates = start.covariates
+    known: dict[str, Any] = {name: getattr(start, name) for name in ("covariates", "columns", "suspects")}
     again = same_columns(reading, start.names)
-    opened = _Opener(start.names, covariates, every, describe, again)
-    source = DaskSource(start.names, None, describe, tuple(partitions), opened, covariates=covariates, **known)
-    if all(one.levels is None for one in covariates):
-        return source
-    found = source.mapped(_levels, range(len(partitions)))
-    texts = [None if one.levels is None else [part[k] or () for part in found] for k, one in enumerate(covariates)]
-    covariates = tuple(
-        Covariate(one.name, None if parts is None else list(dict.fromkeys(chain(*parts))))
-        for one, parts in zip(covariates, texts, strict=True)
-    )
-    return replace(source, covariates=covariates, opened=replace(opened, covariates=covariates))
-
-
-def _copied(covariates: Sequence[Covariate], *, known: bool = True) -> tuple[Covariate, ...]:
-    """Return covariates whose levels are lists of their own, with the known levels or without."""
-    return tuple(
-        Covariate(one.name, None if one.levels is None else list(one.levels) if known else []) for one in covariates
-    )
-
-
-def _levels(source: Source, _: int) -> list[list[str] | None]:
-    """Return the levels of the categories in a partition."""
-    own = replace(source, covariates=_copied(source.covariates, known=False))
-    for _block in own.batches(LOOKED_ROWS):
-        pass
-    return [one.levels for one in own.covariates]
+    opened = partial(_opened, start.names, start.covariates, every, again, describe)
+    return DaskSource(start.names, None, describe, tuple(partitions), opened, **known)
 
 
 def _is_table(partition: Any) -> bool:

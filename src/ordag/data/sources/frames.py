@@ -12,8 +12,9 @@ import numpy as np
 from ordag.common.arrays import Array
 from ordag.common.checks import check_text
 from ordag.common.words import counted
+from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
-from ordag.data.roles import Covariate, Levels
+from ordag.data.roles import Levels
 from ordag.data.sources.choosing import choose
 from ordag.data.sources.columns import (
     BOOLEANS,

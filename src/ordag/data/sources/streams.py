@@ -12,8 +12,8 @@ import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.words import quoted
+from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
-from ordag.data.roles import Covariate
 from ordag.data.sources.arrays import open_array
 from ordag.data.sources.choosing import choose, same_columns
 from ordag.data.sources.columns import batch_to_block, look_at
