@@ -318,4 +318,5 @@ def _column_list(columns: tuple[str, ...]) -> list[str] | None:
     if not columns:
         return None
     names = [name.strip() for name in columns[0].split(",")] if len(columns) == 1 else columns
-    return list(dict.fromkeys(name for name in names if name.strip()))
+    kept = [name for name in names if name.strip()]
+    return kept if len(columns) == 1 else list(dict.fromkeys(kept))
