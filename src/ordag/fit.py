@@ -103,7 +103,8 @@ class Fit(Found):
         document: dict[str, Any] = {
             "version": __version__,
             "settings": {"method": self.method, **self.settings},
-            "rows": self.n,
+            "rows": self.moments.rows,
+            "rows_count_for": self.n,
             "rows_dropped": self.moments.dropped,
             "nodes": list(self.names),
             "order": None if self.order is None else list(self.order),
@@ -113,6 +114,8 @@ class Fit(Found):
             "warnings": list(self.warnings),
             "verdict": self.verdict.to_dict(),
         }
+        if self.moments.holes is not None:
+            document["missing"] = self.moments.holes.to_dict()
         if self.transform:
             document["transform"] = dict(self.transform)
         if self.sem is not None:

@@ -24,6 +24,7 @@ import numpy as np
 from ordag import __version__
 from ordag.bootstrapping import Bootstrap
 from ordag.common.checks import short
+from ordag.data.holes import Holes
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.errors import OutputError, UnreadableError
@@ -60,7 +61,21 @@ LARGEST_TREE = 2**30
 CLASSES: dict[str, type] = {
     cls.__name__: cls
     for cls in (
-        *(Fit, Bootstrap, Intervals, Moments, Profile, Dag, Cpdag, Links, Knowledge, Constraints, LeftOut, Oriented),
+        *(
+            Fit,
+            Bootstrap,
+            Intervals,
+            Moments,
+            Holes,
+            Profile,
+            Dag,
+            Cpdag,
+            Links,
+            Knowledge,
+            Constraints,
+            LeftOut,
+            Oriented,
+        ),
         *(CvsSettings, PcSettings, GesSettings, GdsSettings, PooledSettings),
         *(Ordering, Factor, Selection, SparseParents, ArrowTest),
         *(PcResult, GesResult, GdsResult, PooledResult, Optimum, Posterior, Probabilities),

@@ -51,5 +51,5 @@ def test_ways_are_said_in_words():
 def test_settings_are_split_into_those_of_reading_and_the_others():
     given = {"alpha": 0.05, "decimal": ",", "missing": "drop"}
     assert split_reading(given) == ({"missing": "drop", "decimal": ","}, {"alpha": 0.05})
-    with pytest.raises(SettingError, match=r"missing='fill' is not known: use 'error' or 'drop'\."):
+    with pytest.raises(SettingError, match=r"missing='fill' is not known: use 'auto', 'em', 'drop' or 'refuse'\."):
         Reading(missing="fill")

@@ -47,8 +47,9 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
         found = given_moments(data, reading, progress)
         if found is None:
             source = open_table(data, reading)
-            found = scan_source(source, reading.missing, lambda rows: progress(source.news(rows)))
+            found = scan_source(source, reading.missing, lambda rows: progress(source.news(rows)), progress)
         found.save(out)
     dropped = f", {counted(found.dropped, 'row')} with missing values left out" if found.dropped else ""
-    click.echo(f"{title_of(data)}: {counted(found.n, 'row')}{dropped} · {counted(found.p, 'column')}")
+    worth = f" that count for {found.n:,}" if found.rows != found.n else ""
+    click.echo(f"{title_of(data)}: {counted(found.rows, 'row')}{worth}{dropped} · {counted(found.p, 'column')}")
     click.echo(f"written: {shown(out)}", err=True)

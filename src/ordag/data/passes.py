@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ordag.common.arrays import Array
+from ordag.data.holes import KEPT, Holes
+from ordag.data.missing import Complete, Tell, estimate
 from ordag.data.profile import Profile, Sampler, stride_of
 from ordag.data.reading import Missing
 from ordag.data.scatter import Accumulator, Products, chunk_rows, gram_rows, merge_roots, scatter_of
@@ -36,6 +38,7 @@ class Summary(NamedTuple):
     squared: bool = False
     dropped: int = 0
     rows: int | None = None
+    holes: Holes | None = None
 
 
 def gram_in_memory(source: Source) -> Summary | None:
@@ -54,16 +57,19 @@ def gram_pass(
     progress: Progress | None = None,
     sampler: Sampler | None = None,
     least_rows: LeastRows | None = None,
+    tell: Tell | None = None,
 ) -> Summary | None:
-    """Form the scatter in one pass; None where that loses digits."""
+    """Form the scatter in one pass; None where that loses digits. Where incomplete rows are used, there is a root instead."""
     p = len(source.names)
     total = Products(p)
     with np.errstate(over="ignore", invalid="ignore"):
-        dropped = _add_rows(source, missing, gram_rows(p), total, progress, sampler, least_rows)
-        mean, scatter = total.finish()
+        check = _add_rows(source, missing, gram_rows(p), total, progress, sampler, least_rows)
+        mean, scatter = total.finish() if total.rows else (np.zeros(p), total.scatter)
+    if check.how == "em":
+        return _estimated(source, check, Complete(total.rows, mean, np.tril(scatter) + np.tril(scatter, -1).T), tell)
     if not _usable(mean, scatter) or not total.kept(scatter):
         return None
-    return Summary(source.names, total.rows, mean, scatter=scatter, dropped=dropped)
+    return Summary(source.names, total.rows, mean, scatter=scatter, dropped=check.dropped, holes=check.holes)
 
 
 def root_pass(
@@ -72,6 +78,7 @@ def root_pass(
     progress: Progress | None = None,
     sampler: Sampler | None = None,
     least_rows: LeastRows | None = None,
+    tell: Tell | None = None,
 ) -> Summary:
     """Compute the root by orthogonal transformations in one pass, with all the digits of the rows.
 
@@ -81,12 +88,19 @@ def root_pass(
     if p == 0:
         raise DataError("There are no columns: a graph needs at least two.")
     if isinstance(source, DaskSource):
-        return scan(source, missing).summary
+        return summed_up(source, scan(source, missing), tell)
     total = Accumulator(p)
     with np.errstate(over="ignore", invalid="ignore"):
-        dropped = _add_rows(source, missing, chunk_rows(p), total, progress, sampler, least_rows)
+        check = _add_rows(source, missing, chunk_rows(p), total, progress, sampler, least_rows)
         n, mean, R = total.finish()
-    return Summary(source.names, n, mean, R=R, dropped=dropped)
+    if check.how == "em":
+        return _estimated(source, check, Complete(n, mean, R.T @ R), tell)
+    return Summary(source.names, n, mean, R=R, dropped=check.dropped, holes=check.holes)
+
+
+def _estimated(source: Source, check: RowCheck, complete: Complete, tell: Tell | None) -> Summary:
+    n, mean, R, rows, holes = estimate(source, check, complete, tell)
+    return Summary(check.names, n, mean, R=R, squared=True, dropped=holes.empty, rows=rows, holes=holes)
 
 
 def _usable(mean: Array, scatter: Array) -> bool:
@@ -103,30 +117,35 @@ def _add_rows(
     progress: Progress | None,
     sampler: Sampler | None,
     least_rows: LeastRows | None,
-) -> int:
-    """Add every complete row to `total` and to the sampler, and return how many were left out.
+) -> RowCheck:
+    """Add every complete row to `total`, and every row that can be used to the sampler; return the check that all rows went through.
 
     The first rows wait until there are `least_rows` of them: with fewer, nothing is computed.
     """
-    rows = RowCheck(source.names, missing)
+    rows = RowCheck(source.names, missing, KEPT)
     least = 0 if least_rows is None else least_rows(len(source.names))
-    waiting: list[Array] = []
+    waiting: list[tuple[Array, Array]] = []
+
+    def add_waiting() -> None:
+        for complete, every in waiting:
+            total.add(complete)
+            if sampler is not None:
+                sampler.add(every)
+        waiting.clear()
+
     if progress is not None:
         progress(0)
     for block in source.batches(batch):
-        waiting.append(rows.admit(block))
-        if rows.rows - rows.dropped >= least:
-            for clean in waiting:
-                total.add(clean)
-                if sampler is not None:
-                    sampler.add(clean)
-            waiting.clear()
+        waiting.append(rows.split(block))
+        if rows.usable >= least:
+            add_waiting()
         if progress is not None:
             progress(rows.rows)
     rows.verdict(source.prefix)
     if least_rows is not None:
-        check_size(rows.rows - rows.dropped, source.names, least_rows, source.prefix)
-    return rows.dropped
+        check_size(rows.usable, source.names, least_rows, source.prefix)
+    add_waiting()
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,11 +166,6 @@ class Scan:
     def starts(self) -> tuple[int, ...]:
         """Complete rows before each partition."""
         return tuple(accumulate(self.counts, initial=0))[:-1]
-
-    @property
-    def summary(self) -> Summary:
-        n, mean, R = self.root
-        return Summary(self.check.names, n, mean, R=R, dropped=self.check.dropped)
 
 
 def scan(source: DaskSource, missing: Missing) -> Scan:
@@ -193,6 +207,16 @@ def _merge_scans(scans: Sequence[Scan]) -> Scan:
         np.max([one.most for one in scans], axis=0),
         tuple(count for one in scans for count in one.counts),
     )
+
+
+def summed_up(source: DaskSource, found: Scan, tell: Tell | None = None) -> Summary:
+    """Return what a pass over all partitions comes to; incomplete rows are used where they lie."""
+    n, mean, R = found.root
+    if found.check.how == "em":
+        p = len(source.names)
+        complete = Complete(n, mean, R.T @ R) if n else Complete(0, np.zeros(p), np.zeros((p, p)))
+        return _estimated(source, found.check, complete, tell)
+    return Summary(found.check.names, n, mean, R=R, dropped=found.check.dropped, holes=found.check.holes)
 
 
 def draw_sample(source: DaskSource, found: Scan, limit: int) -> Profile:

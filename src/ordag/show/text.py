@@ -35,7 +35,8 @@ def heading(fit: Fit) -> str:
     moments = fit.moments
     dropped = f", {counted(moments.dropped, 'row')} with missing values dropped" if moments.dropped else ""
     outlying = f", {counted(moments.outlying, 'outlying row')} left out" if moments.outlying else ""
-    sizes = f"{counted(fit.n, 'row')}{dropped}{outlying} · {counted(len(fit.names), 'variable')}"
+    worth = f" that count for {fit.n:,}" if moments.rows != fit.n and not moments.outlying else ""
+    sizes = f"{counted(moments.rows if worth else fit.n, 'row')}{worth}{dropped}{outlying} · {counted(len(fit.names), 'variable')}"
     return f"{fit.method} · {sizes} · {counted(fit.graph.edge_count, 'edge')}"
 
 
