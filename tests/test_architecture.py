@@ -32,6 +32,7 @@ ROOMS = """
     keywords learning total_effects estimators
     assumptions comparison
     saved
+    decisions
     show
     workbench
     exploring
@@ -46,8 +47,10 @@ EXCEPTIONS = {
     ("fit", "assumptions"),
     ("fit", "total_effects"),
     ("fit", "bootstrapping"),
+    ("fit", "decisions"),
+    ("decisions", "show"),
 }
-"""A fit shows, checks and resamples itself and gives its effects, and a diagnosis shows itself."""
+"""A fit shows, checks, resamples, tests and explains itself and gives its effects; diagnoses and decisions show themselves."""
 
 GPU = ("ordag.order.triton_steps",)
 """Kernels, which bring PyTorch with them."""

@@ -57,6 +57,13 @@ PARTS = {
         "ordag.model.identifiability",
         "ordag.model.simulate",
     ],
+    "Decisions": [
+        "ordag.decisions.testing",
+        "ordag.decisions.adjusting",
+        "ordag.graph.adjustment",
+        "ordag.decisions.changing",
+        "ordag.decisions.explaining",
+    ],
     "Data": ["ordag.data.moments"],
     "To extend": ["ordag.order", "ordag.order.ordering", "ordag.parents.row_tests"],
     "Errors": ["ordag.errors"],

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     from ordag.assumptions.check import Diagnosis
     from ordag.bootstrapping import Bootstrap
+    from ordag.decisions.adjusting import AdjustmentAnswer
+    from ordag.decisions.explaining import Explanation
+    from ordag.decisions.testing import GraphTest
     from ordag.model.effects import Effect, Effects
 
 
@@ -188,6 +191,24 @@ class Fit(Found):
         from ordag.total_effects import effects
 
         return effects(self, level, **options)
+
+    def test(self, data: Any = None, **options: Any) -> GraphTest:
+        """Test the graph on a table, or with split=True on half of the rows, the graph being learned from the other: see `ordag.test`."""
+        from ordag.decisions.testing import test
+
+        return test(self, data, **options)
+
+    def adjust(self, source: str, target: str) -> AdjustmentAnswer:
+        """Say which variables to hold fixed to estimate the effect of one variable on another: see `ordag.adjust`."""
+        from ordag.decisions.adjusting import adjust
+
+        return adjust(self, source, target)
+
+    def explain(self, rows: Any = None, **options: Any) -> Explanation:
+        """Say where odd rows come from: see `ordag.explain`."""
+        from ordag.decisions.explaining import explain
+
+        return explain(self, rows, **options)
 
     def bootstrap(self, replicates: int = 500, **options: Any) -> Bootstrap:
         """Learn again from resamples, for the support of every arrow: of the rows where the fit keeps all of them, else of its moments.

@@ -43,6 +43,7 @@ class Keywords(TypedDict, total=False):
     start: Dag | None
     restarts: Sequence[int] | None
     strategy: str
+    adjust: Sequence[str]
     separator: str | None
     encoding: str | None
     decimal: str | None

@@ -182,7 +182,7 @@ def test_no_complete_row_is_needed():
     assert_same(moments, *oracle.em_step(X, moments.mean, S))
     fit = ordag.learn(X)
     assert fit.graph.edge_count
-    with pytest.raises(MissingValuesError, match="Every row has missing values.*missing='em'"):
+    with pytest.raises(MissingValuesError, match=r"Every row has missing values.*missing='em'"):
         ordag.learn(X, missing="drop")
 
 
@@ -226,7 +226,7 @@ def test_error_is_called_refuse():
     X = with_holes(4)
     with pytest.raises(SettingError, match="missing='refuse'"):
         ordag.learn(X, missing="error")
-    with pytest.raises(MissingValuesError, match="missing='em'.*missing='drop'"):
+    with pytest.raises(MissingValuesError, match=r"missing='em'.*missing='drop'"):
         ordag.learn(X, missing="refuse")
 
 
@@ -283,6 +283,26 @@ def test_logarithms_of_values_in_incomplete_rows_are_checked():
     with pytest.raises(DataError, match="holds -1 in data row 1"):
         ordag.learn(X, transform={"X2": "log"})
     assert ordag.learn(X, transform={"X2": "log"}, missing="drop").n == 90
+
+
+def test_covariates_are_held_fixed_in_what_is_estimated():
+    X = with_holes(9, 120, 5, 0.15)
+    random = np.random.default_rng(9)
+    group, number = random.integers(3, size=120), random.normal(size=120)
+    X += np.outer(group == 1, np.arange(5.0)) + np.outer(number, np.ones(5))
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(number=number, g1=group == 1.0, g2=group == 2.0)
+    frame = frame.astype(float)
+    mean, S = oracle.em(np.column_stack([number, group == 1, group == 2, X]))
+    left = S[3:, 3:] - S[3:, :3] @ np.linalg.solve(S[:3, :3], S[:3, 3:])
+    found = Table(frame, adjust=["number", "g1", "g2"]).moments
+    ratio = found.covariance() / left
+    size = np.sqrt(np.diag(left))
+    np.testing.assert_allclose(
+        found.covariance() / ratio[0, 0] / np.outer(size, size), left / np.outer(size, size), atol=1e-4
+    )
+    np.testing.assert_allclose(found.mean, mean[3:], atol=1e-4 * size.max())
+    frame.loc[3, "number"] = np.nan
+    assert Table(frame, adjust=["number", "g1", "g2"]).moments.rows == 119
 
 
 def test_standardised_columns_have_variance_one():

@@ -190,7 +190,8 @@ def check(
 
     The findings, by key: scale, equal_variances, condition, sorting, standardising, units, backward, hidden_causes, logarithms,
     kurtosis, mardia, columns, linearity, residual_spread, residual_pairs, dependent_rows, groups_of_rows, duplicate_rows,
-    filled_cells, influence; missing_values where there are any. docs/trust.md explains each. Given Moments, those that need rows are "unchecked".
+    filled_cells, influence; missing_values where there are any. docs/trust.md explains each. Given Moments, those that need rows
+    are "unchecked".
     """
     check_choice("units", units, (None, "commensurable"), "'commensurable' if all columns are in comparable units")
     if not is_flag(same_units):

@@ -34,7 +34,7 @@ class Little(NamedTuple):
 
 def little_test(rows: Array, mean: Array, S: Array, fewest: int = FEWEST_ROWS) -> Little | None:
     """Test rows, NaN where values are missing, against one mean for all patterns; None where fewer than two have enough rows."""
-    codes, numbers, counts = np.unique(pattern_codes(np.isnan(rows)), return_inverse=True, return_counts=True)
+    _, numbers, counts = np.unique(pattern_codes(np.isnan(rows)), return_inverse=True, return_counts=True)
     usual = np.flatnonzero(counts >= fewest)
     statistic, df, used = 0.0, -rows.shape[1], 0
     for k in usual.tolist():

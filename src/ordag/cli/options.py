@@ -221,6 +221,13 @@ READING = [
         help="Columns to use, separated by commas; by default all. Repeat the option for names with commas.",
     ),
     TRANSFORM,
+    click.option(
+        "--adjust",
+        multiple=True,
+        cls=SectionedOption,
+        section=ABOUT_READING,
+        help="Columns to hold fixed, separated by commas: the graph is that of the other columns within their values.",
+    ),
     *(
         _click_option(name, known, getattr(Reading(), name), _sentence(known.help), ABOUT_READING)
         for name, known in declared(Reading).items()
@@ -253,6 +260,7 @@ def take_reading(values: dict[str, Any]) -> dict[str, Any]:
     """Take the options on reading a table out of `values`, as keyword arguments of `learn`."""
     values["header"] = False if values.pop("no_header") else None
     values["columns"] = _column_list(values["columns"])
+    values["adjust"] = _column_list(values["adjust"])
     values["transform"] = changes_from_text(values["transform"]) or None
     reading = {name: values.pop(name) for name in declared(Reading)}
     return {name: value for name, value in reading.items() if value is not None}

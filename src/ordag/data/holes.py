@@ -29,7 +29,7 @@ class Incomplete:
     """
 
     def __init__(self, p: int, keep: int = 0) -> None:
-        self.rows = self.empty = self.others = 0
+        self.rows = self.others = 0
         self.limit, self.numbers = keep, 0
         self.kept: list[Array] | None = [] if keep else None
         self.observed, self.mean, self.squares = np.zeros(p), np.zeros(p), np.zeros(p)
@@ -38,19 +38,17 @@ class Incomplete:
         self.patterns: Counter[bytes] = Counter()
 
     def add(self, rows: Array) -> None:
-        """Take up rows that have missing values and nothing infinite."""
-        absent = np.isnan(rows)
-        some = ~absent.all(axis=1)
-        self.empty += int(len(rows) - some.sum())
-        rows, absent = rows[some], absent[some]
+        """Take up rows with some values of the variables, which come first, and some missing ones; nothing is infinite."""
         if not len(rows):
             return
+        variables = rows[:, : len(self.observed)]
+        absent = np.isnan(variables)
         self.rows += len(rows)
         self._count(absent)
         present = (~absent).astype(np.float64)
         self.pairs += present.T @ present
         self.lengths += np.bincount((~absent).sum(axis=1), minlength=len(self.lengths))
-        self._moments(rows, absent, present.sum(axis=0))
+        self._moments(variables, absent, present.sum(axis=0))
         if self.kept is not None:
             self.kept.append(rows)
             self.numbers += rows.size
@@ -80,7 +78,6 @@ class Incomplete:
         whole = cls(len(parts[0].observed))
         for one in parts:
             whole.rows += one.rows
-            whole.empty += one.empty
             whole.others += one.others
             whole.pairs += one.pairs
             whole.lengths += one.lengths
@@ -90,8 +87,8 @@ class Incomplete:
             )
         return whole
 
-    def found(self, names: Sequence[str], complete: int, how: str, *, unasked: bool) -> Holes:
-        """Say where the holes are; `complete` rows have none."""
+    def found(self, names: Sequence[str], complete: int, rows: int, how: str, *, unasked: bool) -> Holes:
+        """Say where the holes are in `rows` rows; `complete` ones have none."""
         p = len(names)
         patterns = []
         for code, count in self.patterns.most_common(LISTED):
@@ -101,9 +98,9 @@ class Incomplete:
         apart = np.argwhere(np.triu(every == 0.0, 1))
         return Holes(
             how,
-            complete + self.rows + self.empty,
+            rows,
             self.rows,
-            self.empty,
+            rows - complete - self.rows,
             tuple((name, int(count)) for name, count in zip(names, self.rows - self.observed, strict=True)),
             tuple(patterns),
             tuple((names[i], names[j]) for i, j in apart[:LISTED].tolist()),
@@ -131,10 +128,10 @@ def pooled(a: tuple[Array, Array, Array], b: tuple[Array, Array, Array]) -> tupl
 class Holes:
     """Where values are missing, and what was done.
 
-    how: "em" or "drop"; unasked: whether the user left that open. rows: of the table. incomplete: rows with missing values and some others. empty: rows without any value.
-    columns: missing values of each column, in the incomplete rows. patterns: columns that are missing together, and in how many rows, the
-    commonest first. apart: pairs of columns of which no row has both. worth: the complete rows that all rows count for.
-    remarks: what else there is to say of the estimate.
+    how: "em" or "drop"; unasked: whether the user left that open. rows: of the table. incomplete: rows with missing values and some
+    others. empty: rows without any value or without a covariate. columns: missing values of each column in the incomplete rows.
+    patterns: columns that are missing together, and in how many rows, the commonest first. apart: pairs of columns of which no row has
+    both. worth: the complete rows that all rows count for. remarks: what else there is to say of the estimate.
     """
 
     how: str
@@ -149,6 +146,11 @@ class Holes:
     remarks: tuple[str, ...] = ()
 
     @property
+    def complete(self) -> int:
+        """The rows without missing values."""
+        return self.rows - self.incomplete - self.empty
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """What is to be said with an answer."""
         lacking = self.incomplete + self.empty
@@ -158,7 +160,9 @@ class Holes:
         if self.how == "drop":
             left_out = "was left out" if lacking == 1 else "were left out"
             return (f"{have} and {left_out} (missing='em', --missing em, uses what they hold).",)
-        none = f" ({counted(self.empty, 'row')} without any value left out)" if self.empty else ""
+        none = (
+            f" ({counted(self.empty, 'row')} without any value, or without a covariate, left out)" if self.empty else ""
+        )
         said = [f"{have}{none}: together all rows count for {self.worth:,} complete ones (EM)."]
         if self.apart:
             pairs = joined([f"{shown(a)} and {shown(b)}" for a, b in self.apart], 4)
@@ -189,7 +193,7 @@ class Holes:
         patterns.pop((), None)
         return replace(
             self,
-            columns=tuple((name, counts[name]) for name in names),
+            columns=tuple((name, counts[name]) for name in names if name in counts),
             patterns=tuple(patterns.most_common()),
             apart=tuple(pair for pair in self.apart if wanted.issuperset(pair)),
         )
@@ -203,7 +207,7 @@ class Holes:
             "empty": self.empty,
             "count_for": self.worth,
             "columns": [
-                {"column": name, "missing": missing + self.empty, "share": (missing + self.empty) / max(self.rows, 1)}
+                {"column": name, "missing": missing, "share": missing / max(self.incomplete + self.complete, 1)}
                 for name, missing in self.columns
             ],
             "patterns": [{"columns": list(names), "rows": rows} for names, rows in self.patterns],

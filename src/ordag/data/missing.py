@@ -12,6 +12,7 @@ from scipy.special import comb
 
 from ordag.common.arrays import Array
 from ordag.common.words import News, counted, listed, shown
+from ordag.data.covariates import Covariate, indicators
 from ordag.data.em import SETTLED, Block, Em, Estimate, Gaussian, Sums, Totals, inverse
 from ordag.data.holes import Holes, Incomplete, pooled
 from ordag.data.reading import without
@@ -37,19 +38,21 @@ MADE_UP = 1e-9, 1e-4
 
 
 class Complete(NamedTuple):
-    """Number, mean and centred scatter of the complete rows."""
+    """Number, mean and centred scatter of the complete rows. The columns of the covariates come first."""
 
     n: int
     mean: Array
     scatter: Array
+    covariates: tuple[Covariate, ...] = ()
 
 
 class Estimated(NamedTuple):
-    """What all rows come to: the complete rows that they count for, mean, root of the scatter, and what is to be said."""
+    """What all rows come to: the complete rows that they count for, mean, root of the scatter, those left out, and where holes are."""
 
     n: int
     mean: Array
     R: Array
+    dropped: int
     rows: int
     holes: Holes
 
@@ -61,10 +64,16 @@ def is_nearly_empty(values: int, rows: int) -> bool:
 
 def estimate(source: Source, check: RowCheck, complete: Complete, tell: Tell | None = None) -> Estimated:
     """Estimate the moments of all rows by EM; `check` has seen them, and has kept the incomplete ones as far as they fit in memory."""
-    names, incomplete = check.names, check.incomplete
+    names, incomplete = source.names, check.incomplete
     n, p = complete.n + incomplete.rows, len(names)
+    q = len(complete.mean) - p
+    if q and not complete.n:
+        raise MissingValuesError(
+            f"{source.prefix}Every row has missing values, and nothing can be held fixed (adjust, --adjust) then."
+        )
+    variances = complete.scatter.diagonal()
     counts, centre, squares = pooled(
-        (np.full(p, float(complete.n)), complete.mean, complete.scatter.diagonal()),
+        (np.full(p, float(complete.n)), complete.mean[q:], variances[q:]),
         (incomplete.observed, incomplete.mean, incomplete.squares),
     )
     bare = [j for j in range(p) if is_nearly_empty(int(counts[j]), n)]
@@ -78,22 +87,29 @@ def estimate(source: Source, check: RowCheck, complete: Complete, tell: Tell | N
     with np.errstate(over="ignore"):
         spread = np.sqrt(squares)
     check_moments(n, centre, spread, names, lambda _: 0)
-    scale = spread / np.sqrt(counts)
-    rows = _rows(source, incomplete, centre, scale)
-    about = (complete.mean - centre) / scale
+    frame = Frame(
+        np.concatenate([complete.mean[:q], centre]),
+        np.concatenate([np.sqrt(np.maximum(variances[:q], 1e-300) / max(complete.n, 1)), spread / np.sqrt(counts)]),
+        complete.covariates,
+    )
+    scale = frame.scale
+    rows = _rows(source, incomplete, frame)
+    about = (complete.mean - frame.centre) / scale
     own = complete.scatter / np.outer(scale, scale)
     known = rows.totals()
+    n = complete.n + int(known.n)
     totals = Totals(
         n,
         known.first + complete.n * about,
         known.second + own + complete.n * np.outer(about, about),
         known.holes,
     )
-    start = Gaussian(np.zeros(p), np.eye(p))
-    if complete.n > FEW_ROWS * p and inverse(own) is not None:
+    start = Gaussian(np.zeros(p + q), np.eye(p + q))
+    if complete.n > FEW_ROWS * (p + q) and inverse(own) is not None:
         start = Gaussian(about, own / complete.n)
-    few = n <= FEW_ROWS * p
-    found = _run(totals, rows, PRIOR * n if few else 0.0, start, names, source.prefix, tell)
+    few = n <= FEW_ROWS * (p + q)
+    before = [column for one in complete.covariates for column in one.columns]
+    found = _run(totals, rows, PRIOR * n if few else 0.0, start, [*before, *names], source.prefix, tell)
     root = np.linalg.cholesky(found.gaussian.S).T
     worth = worth_of(incomplete, complete.n)
     if worth < 2:
@@ -106,11 +122,12 @@ def estimate(source: Source, check: RowCheck, complete: Complete, tell: Tell | N
         remarks.append(
             f"{counted(n, 'row')} with missing values are few for {p} columns, so the estimate is drawn towards uncorrelated columns."
         )
-    holes = incomplete.found(names, complete.n, "em", unasked=check.missing == "auto")
+    holes = incomplete.found(names, complete.n, check.rows, "em", unasked=check.missing == "auto")
     return Estimated(
         worth,
-        centre + found.gaussian.mean * scale,
+        frame.centre + found.gaussian.mean * scale,
         root * scale * math.sqrt(n / (n - 1.0) * max(worth - 1.0, 1.0)),
+        check.rows - n,
         n,
         holes.concluded(worth, remarks),
     )
@@ -157,15 +174,32 @@ def _say(tell: Tell, step: int, change: float) -> None:
     tell(News(f"estimating with missing values: step {step}", share))
 
 
+class Frame(NamedTuple):
+    """The point and the scale of the columns [Z | X], and the covariates of Z."""
+
+    centre: Array
+    scale: Array
+    covariates: tuple[Covariate, ...]
+
+    def block(self, rows: Array, covariates: Sequence[Covariate]) -> Block:
+        """Prepare rows [X | covariates], of these covariates; a row with a level that no complete row has is left out."""
+        if not self.covariates:
+            return Block.of(rows, self.centre, self.scale)
+        p = rows.shape[1] - len(covariates)
+        Z = indicators(rows[:, p:], covariates, self.covariates)
+        known = ~np.isnan(Z).any(axis=1)
+        return Block.of(np.concatenate([Z, rows[:, :p]], axis=1)[known], self.centre, self.scale)
+
+
 class Rows:
     """The incomplete rows about a point, in memory or read again for every step."""
 
-    def __init__(self, blocks: Callable[[], Iterable[Block]], p: int) -> None:
-        self._blocks, self._p = blocks, p
+    def __init__(self, blocks: Callable[[], Iterable[Block]], width: int) -> None:
+        self._blocks, self._width = blocks, width
 
     def totals(self) -> Totals:
         """Sum up what is there."""
-        n, first, second, holes = 0, np.zeros(self._p), np.zeros((self._p, self._p)), 0
+        n, first, second, holes = 0, np.zeros(self._width), np.zeros((self._width, self._width)), 0
         for one in self._blocks():
             n += len(one.X)
             first += one.X.sum(axis=0)
@@ -175,7 +209,7 @@ class Rows:
 
     def expect(self, K: Array, h: Array) -> Sums:
         """Sum up what the holes add."""
-        sums = Sums.zero(self._p)
+        sums = Sums.zero(self._width)
         for one in self._blocks():
             sums = one.add_to(sums, K, h)
         return sums
@@ -184,50 +218,52 @@ class Rows:
 class RowsElsewhere(Rows):
     """The same on the workers that hold a table of Dask."""
 
-    def __init__(self, source: DaskSource, centre: Array, scale: Array) -> None:
-        self._source, self._centre, self._scale = source, centre, scale
+    def __init__(self, source: DaskSource, frame: Frame) -> None:
+        self._source, self._frame = source, frame
 
     def totals(self) -> Totals:
-        work = partial(_totals_of, centre=self._centre, scale=self._scale)
+        work = partial(_totals_of, frame=self._frame)
         return self._source.merged(work, range(len(self._source.partitions)), _added)
 
     def expect(self, K: Array, h: Array) -> Sums:
-        work = partial(_sums_of, K=K, h=h, centre=self._centre, scale=self._scale)
+        work = partial(_sums_of, K=K, h=h, frame=self._frame)
         return self._source.merged(work, range(len(self._source.partitions)), Sums.merged)
 
 
-def _rows(source: Source, incomplete: Incomplete, centre: Array, scale: Array) -> Rows:
-    p = len(centre)
+def _rows(source: Source, incomplete: Incomplete, frame: Frame) -> Rows:
+    width = len(frame.centre)
     if isinstance(source, DaskSource):
-        return RowsElsewhere(source, centre, scale)
+        return RowsElsewhere(source, frame)
     if incomplete.kept is not None:
-        blocks = [Block.of(rows, centre, scale) for rows in regroup(incomplete.kept, max(AT_ONCE // p, 1))]
+        parts = regroup(incomplete.kept, max(AT_ONCE // width, 1))
+        blocks = [frame.block(rows, source.covariates) for rows in parts]
         incomplete.kept.clear()
-        return Rows(lambda: blocks, p)
+        return Rows(lambda: blocks, width)
     if not source.repeatable and source.array is None:
         raise DataError(
             f"{source.describe} has more incomplete rows than fit in memory ({incomplete.limit * 8 / 1e9:.1g} GB), and can be read once "
             "only: write it to a file, or leave these rows out with missing='drop' (--missing drop)."
         )
-    return Rows(lambda: _again(source, centre, scale), p)
+    return Rows(lambda: _again(source, frame), width)
 
 
-def _again(source: Source, centre: Array, scale: Array) -> Iterator[Block]:
+def _again(source: Source, frame: Frame) -> Iterator[Block]:
     """Read the incomplete rows of a source again."""
-    p = len(centre)
+    p = len(source.names)
     for block in source.batches(chunk_rows(p)):
         absent = np.isnan(block)
-        rows = block[absent.any(axis=1) & ~absent.all(axis=1)]
+        known = ~absent[:, :p].all(axis=1) & ~absent[:, p:].any(axis=1)
+        rows = block[absent.any(axis=1) & known]
         if len(rows):
-            yield Block.of(rows, centre, scale)
+            yield frame.block(rows, source.covariates)
 
 
-def _totals_of(source: Source, _: int, centre: Array, scale: Array) -> Totals:
-    return Rows(lambda: _again(source, centre, scale), len(centre)).totals()
+def _totals_of(source: Source, _: int, frame: Frame) -> Totals:
+    return Rows(lambda: _again(source, frame), len(frame.centre)).totals()
 
 
-def _sums_of(source: Source, _: int, K: Array, h: Array, centre: Array, scale: Array) -> Sums:
-    return Rows(lambda: _again(source, centre, scale), len(centre)).expect(K, h)
+def _sums_of(source: Source, _: int, K: Array, h: Array, frame: Frame) -> Sums:
+    return Rows(lambda: _again(source, frame), len(frame.centre)).expect(K, h)
 
 
 def _added(parts: Sequence[Totals]) -> Totals:

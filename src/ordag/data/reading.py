@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from ordag.common.checks import as_number, check_choice, is_flag, short
+from ordag.common.checks import as_list, as_number, check_choice, is_flag, short
 from ordag.common.settings import Settings, choice, declared, setting
 from ordag.common.words import did_you_mean, listed, shown
 from ordag.errors import Remedy, SettingError
@@ -24,6 +24,15 @@ FEWEST_COLUMNS = 2
 def _as_given(_: str, value: Any) -> Any:
     """Leave the check to the reader, which has the table at hand."""
     return value
+
+
+def _names(name: str, value: Any) -> tuple[str, ...]:
+    """Return names of columns, each once."""
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        raise SettingError(f"{name}={value!r} is a single text: give a list of names, {name}=[{value!r}].")
+    return tuple(dict.fromkeys(str(one) for one in as_list(value, f"{name}={short(value)}: give a list of names.")))
 
 
 def _header(name: str, value: Any) -> bool:
@@ -94,6 +103,9 @@ class Reading(Settings):
         "columns in other units: for each a factor, `log` for its natural logarithm, or `standardise` for its standard deviation as "
         "the unit",
     )
+    adjust: Sequence[str] = setting(
+        (), _names, "columns to hold fixed: the graph is that of the others within their values"
+    )
     missing: Missing = choice(
         "auto",
         ("auto", "em", "drop", "refuse"),
@@ -114,6 +126,15 @@ class Reading(Settings):
         given = [name for name, value in layout.items() if value is not None and value is not True]
         if given:
             raise SettingError(f"{', '.join(given)}: {describe} is not read as text, so leave that out.", given)
+
+    def refuse_both(self) -> None:
+        """Refuse columns that are asked for as variables and as what is held fixed."""
+        both = [name for name in self.adjust if name in (self.columns or ())]
+        if both:
+            raise SettingError(
+                f"{listed(both)} cannot be held fixed (adjust) and be a variable (columns) at once: name it in one of them.",
+                ["adjust", "columns"],
+            )
 
 
 DEFAULT_READING = Reading()

@@ -28,7 +28,7 @@ from ordag.data.table_checks import (
     check_size,
     least_squares_rows,
 )
-from ordag.data.transform import Changes, changed, open_table
+from ordag.data.transform import Changes, changed, held_fixed, open_table
 from ordag.errors import SettingError
 
 
@@ -36,8 +36,9 @@ class Table:
     """Data of any kind that Ordag takes, opened and checked, not yet computed with.
 
     `reading` are the settings of `Reading`. `keep` is how many numbers of a file's rows to keep when they are read, for `rows`.
-    `names` are those of the columns, known before any row is read; `source` has the rows, None for moments; `transform`
-    are the changes of columns, by name; `inputs` are the files and folders that are read.
+    `names` are those of the variables, known before any row is read; `source` has the rows, None for moments; `transform`
+    are the changes of columns, by name; `inputs` are the files and folders that are read. Moments and rows have `covariates` held
+    fixed: they are what regressions on them leave, at their means.
     """
 
     def __init__(
@@ -55,9 +56,9 @@ class Table:
         self.source: Source | None = None
         if self._given is None:
             self.source = open_table(data, settings)
-            self.names = self.source.names
+            self.names, self.covariates = self.source.names, self.source.covariates
         else:
-            self.names = self._given.names
+            self.names, self.covariates = self._given.variables, self._given.covariates
         self.inputs = paths_of(data)
 
     @classmethod
@@ -88,22 +89,23 @@ class Table:
         same = columns is None or tuple(columns) == self.names
         moments = self.moments if columns is None or same else self.moments.select(columns)
         names = moments.names
+        raw = self._unadjusted.select(names) if self.covariates or self.source is None else moments
         changes = Changes.of(changing, names, "the table" if self.source is None else self.source.describe)
         table = copy(self)
         table.names, table.transform = names, _changing(changing)
         table._sampler = table._profile = None
-        for known in ("gram_moments", "moments", "qr_moments", "_scan", "_sample"):
+        for known in ("gram_moments", "moments", "qr_moments", "_unadjusted", "rows_source", "_scan", "_sample"):
             vars(table).pop(known, None)
         if self.source is None:
-            table._given = moments.read_as(Reading(transform=changing))
+            table._given = raw.read_as(Reading(transform=changing))
             return table
-        settled = changes.divided(moments.spread / np.sqrt(max(moments.n - 1.0, 1.0)))
+        settled = changes.divided(raw.spread[raw.p - len(names) :] / np.sqrt(max(raw.n - 1.0, 1.0)))
         table.source = changed(self.source, names, settled, self.missing)
         if same or moments.holes is None:
-            table._take(self, moments, settled)
+            table._take(self, moments, raw, settled)
         return table
 
-    def _take(self, other: Table, moments: Moments, changes: Changes) -> None:
+    def _take(self, other: Table, moments: Moments, raw: Moments, changes: Changes) -> None:
         """Take over what another table of the same rows has read: its moments, of these columns, and its sample."""
         if isinstance(self.source, DaskSource):
             return
@@ -112,7 +114,8 @@ class Table:
         sample = None if other._sampler is None else other._sample
         exact = sample is not None and "qr_moments" in vars(other)
         if changes.logs.any():
-            if exact and sample is not None and sample.stride == 1 and moments.holes is None:
+            whole = sample is not None and sample.stride == 1 and moments.holes is None
+            if exact and sample is not None and whole and not self.covariates:
                 assert self.source is not None
                 rows = changes.apply(sample.rows[:, columns], self.names, self.source.describe, 1)
                 logs = Moments.from_rows(dict(zip(self.names, rows.T, strict=True)))
@@ -123,6 +126,7 @@ class Table:
         if not ((spread >= SMALLEST) & (spread <= LARGEST)).all():
             return  # reading the rows gives the best error
         if exact:
+            vars(self)["_unadjusted"] = raw.scaled(changes.factors)
             vars(self)["qr_moments"] = self._checked(moments.scaled(changes.factors))
         elif other.gram_moments is not None:
             gram = other.gram_moments if len(columns) == len(other.names) else other.gram_moments.select(self.names)
@@ -168,7 +172,7 @@ class Table:
     @property
     def n(self) -> int:
         """The number of usable rows."""
-        if self._given is not None:
+        if self._given is not None and not self.covariates:
             return self._given.n
         return self.qr_moments.n if self.gram_moments is None else self.gram_moments.n
 
@@ -198,7 +202,7 @@ class Table:
         self._check_rows()
         if self.source is None:
             return None
-        if self._is_wide_file:
+        if self._is_wide_file and not self.covariates:
             gram = gram_pass(
                 self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows, self.tell
             )
@@ -213,9 +217,14 @@ class Table:
     @cached_property
     def qr_moments(self) -> Moments:
         """Moments by orthogonal transformations of the rows, for any conditioning; given moments as they are."""
+        return self._checked(self._unadjusted.adjusted())
+
+    @cached_property
+    def _unadjusted(self) -> Moments:
+        """The same with the columns of the covariates, which are not held fixed yet."""
         if self.source is None:
             assert self._given is not None
-            return self._checked(self._given)
+            return self._given
         self._check_rows()
         if isinstance(self.source, DaskSource):
             summary = summed_up(self.source, self._scan, self.tell)
@@ -223,7 +232,14 @@ class Table:
             summary = root_pass(
                 self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows, self.tell
             )
-        return self._checked(Moments(**summary._asdict()))
+        return Moments(**summary._asdict())
+
+    @cached_property
+    def rows_source(self) -> Source | None:
+        """The source of the rows, with covariates held fixed; None for moments."""
+        if self.source is None or not self.covariates:
+            return self.source
+        return held_fixed(self.source, self._unadjusted.adjustment)
 
     @property
     def _is_wide_file(self) -> bool:
@@ -235,7 +251,7 @@ class Table:
         return sample_size(len(self.names), self._keep)
 
     def _new_sampler(self) -> Sampler:
-        self._sampler = Sampler(len(self.names), self._sample_limit)
+        self._sampler = Sampler(len(self.names) + len(self.covariates), self._sample_limit)
         return self._sampler
 
     @cached_property
@@ -255,12 +271,21 @@ class Table:
             stride = stride_of(len(source.tensor), self._sample_limit)
             return Profile(source.every(stride), stride, *source.extremes())
         if isinstance(source, DaskSource):
-            return draw_sample(source, self._scan, self._sample_limit)
+            assert isinstance(self.rows_source, DaskSource)
+            return draw_sample(self.rows_source, self._scan, self._sample_limit)
         if self._sampler is None:
             _ = self.gram_moments if self._is_wide_file else self.qr_moments
         assert self._sampler is not None
         sample = self._sampler.finish()
-        return sample if self.is_estimated else sample.complete
+        sample = sample if self.is_estimated else sample.complete
+        if not self.covariates:
+            return sample
+        p = len(self.names)
+        return Profile(self._fixed(sample.rows), sample.stride, sample.least[:p], sample.most[:p])
+
+    def _fixed(self, block: Array) -> Array:
+        """Return rows of the source with the covariates held fixed."""
+        return self._unadjusted.adjustment.residuals(block, self.covariates)
 
     @property
     def rows(self) -> Rows | None:
@@ -269,10 +294,10 @@ class Table:
             return None
         X = self.source.array
         if X is not None:
-            check = RowCheck(self.names, "refuse" if self.missing == "refuse" else "drop")
+            check = RowCheck(self.source.all_names, "refuse" if self.missing == "refuse" else "drop")
             complete = check.admit(X)
             check.verdict(self.source.prefix)
-            return Rows(complete, 1)
+            return Rows(self._fixed(complete) if self.covariates else complete, 1)
         sample = self._sample.complete
         return Rows(sample.rows, sample.stride)
 
@@ -283,7 +308,8 @@ class Table:
             return self.rows
         X = self.source.array
         if X is not None:
-            return Rows(RowCheck(self.names, "em").split(X)[1], 1)
+            every = RowCheck(self.source.all_names, "em", variables=len(self.names)).split(X)[1]
+            return Rows(self._fixed(every) if self.covariates else every, 1)
         return Rows(self._sample.rows, self._sample.stride)
 
     @property
@@ -291,7 +317,8 @@ class Table:
         """An even sample of the rows and the extremes of the columns; None for moments without one."""
         if self.source is None:
             return self._profile
-        X = None if "qr_moments" in vars(self) or self.gram_moments is None else self.source.array
+        known = "qr_moments" in vars(self) or self.covariates
+        X = None if known or self.gram_moments is None else self.source.array
         return self._sample.thinned(sample_size(len(self.names))) if X is None else Profile.of(X)
 
 

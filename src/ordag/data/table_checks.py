@@ -36,6 +36,9 @@ SMALLEST, LARGEST = 1e-135, 1e145
 """Lengths of centred columns between which squares and their quotients stay within float64."""
 
 
+EXPLAINED = 1e-10
+"""Share of its length up to which nothing is left of a column."""
+
 SMALL_MATRIX = 300
 """Columns up to which a copy of a matrix is quicker than a loop over its rows."""
 
@@ -61,18 +64,20 @@ FEW_INCOMPLETE = 0.02
 class RowCheck:
     """Passes on complete finite rows, counts the others, and refuses the table at the end if it has to.
 
-    `incomplete` are the rows with missing values, which are kept if `keep` says so: see `Incomplete`.
+    The columns behind the first `variables` are covariates. `incomplete` are the rows with missing values and all covariates, which are
+    kept if `keep` says so: see `Incomplete`.
     """
 
-    def __init__(self, names: tuple[str, ...], missing: Missing, keep: int = 0) -> None:
+    def __init__(self, names: tuple[str, ...], missing: Missing, keep: int = 0, variables: int | None = None) -> None:
         self.names = names
+        self.variables = len(names) if variables is None else variables
         self.missing = missing
         self.rows = 0
         self.dropped = 0
         self.absent = np.zeros(len(names), np.int64)
         self.infinite = np.zeros(len(names), np.int64)
         self.partitions: list[int] = []  # of a table of Dask, those with such rows
-        self.incomplete = Incomplete(len(names), keep if self.estimating else 0)
+        self.incomplete = Incomplete(self.variables, keep if self.estimating else 0)
 
     @property
     def estimating(self) -> bool:
@@ -90,20 +95,20 @@ class RowCheck:
     @property
     def usable(self) -> int:
         """The rows so far that can be used."""
-        return self.rows - (self.incomplete.empty if self.how == "em" else self.dropped)
+        return self.rows - self.dropped + (self.incomplete.rows if self.how == "em" else 0)
 
     @property
     def holes(self) -> Holes | None:
         """Where values are missing; None where none is."""
         if not self.how:
             return None
-        complete = self.rows - self.dropped
-        return self.incomplete.found(self.names, complete, self.how, unasked=self.missing == "auto")
+        names, complete = self.names[: self.variables], self.rows - self.dropped
+        return self.incomplete.found(names, complete, self.rows, self.how, unasked=self.missing == "auto")
 
     @classmethod
     def merged(cls, checks: Sequence[RowCheck]) -> RowCheck:
         """Return the check of all the rows that these have seen."""
-        whole = cls(checks[0].names, checks[0].missing)
+        whole = cls(checks[0].names, checks[0].missing, variables=checks[0].variables)
         for one in checks:
             whole.rows += one.rows
             whole.dropped += one.dropped
@@ -137,9 +142,11 @@ class RowCheck:
         self.infinite += infinite.sum(axis=0)
         self.dropped += int(len(block) - whole.sum())
         finite = ~infinite.any(axis=1)
-        self.incomplete.add(block[~whole & finite])
+        p = self.variables
+        known = finite & ~absent[:, :p].all(axis=1) & ~absent[:, p:].any(axis=1)
+        self.incomplete.add(block[known & ~whole])
         complete = block[whole & finite]
-        return complete, block[finite & ~absent.all(axis=1)] if self.estimating else complete
+        return complete, block[known] if self.estimating else complete
 
     def verdict(self, prefix: str = "") -> None:
         """Refuse infinite values, and missing ones where nothing else can be done; the sentence begins with `prefix`."""
@@ -210,6 +217,23 @@ def check_size(n: int, names: Sequence[str], least_rows: LeastRows = least_squar
         raise TooFewRowsError(
             f"{prefix}{counted(n, 'row')} and {p} variables: the tests need at least {least_rows(p)} rows. Use more rows{fewer}"
             f"{sparse if able else ''}."
+        )
+
+
+def check_held(n: int, rank: int, left: Array, names: Sequence[str], held: str) -> None:
+    """Refuse covariates that leave no rows, or nothing of a column; `left` is the share of each column's length that they leave."""
+    if n - rank < 2:
+        raise TooFewRowsError(
+            f"Holding {held} fixed takes {counted(rank, 'row')} of {n:,}, and leaves too few to learn from: hold fixed what has fewer "
+            "values.",
+            ["adjust"],
+        )
+    gone = [name for name, share in zip(names, left, strict=True) if share <= EXPLAINED]
+    if gone:
+        raise ConstantColumnError(
+            f"{listed(gone)} never {'changes' if len(gone) == 1 else 'change'} with {held} held fixed: leave out what follows from it "
+            "(columns=…, --columns).",
+            remedies=without(set(gone), names),
         )
 
 

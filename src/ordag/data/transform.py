@@ -12,9 +12,10 @@ import numpy as np
 from ordag.common.arrays import Array, Mask
 from ordag.common.linalg import lengths
 from ordag.common.words import did_you_mean, quoted
-from ordag.data.passes import root_pass, scan, summed_up
+from ordag.data.covariates import Adjustment, Covariate, RootAccumulator
+from ordag.data.passes import root_pass
 from ordag.data.reading import Missing, Reading
-from ordag.data.scatter import Accumulator, chunk_rows
+from ordag.data.scatter import chunk_rows
 from ordag.data.sources import DaskSource, Source, open_source
 from ordag.data.table_checks import RowCheck
 from ordag.errors import ColumnError, DataError
@@ -82,7 +83,7 @@ class Changes:
 
 @dataclass(frozen=True, eq=False)
 class ChangedSource(Source):
-    """Some columns of another source, by their positions in it, each with its change."""
+    """Some columns of another source, by their positions in its blocks, covariates behind the variables; each variable with its change."""
 
     inner: Source
     positions: tuple[int, ...]
@@ -117,7 +118,9 @@ class ChangedSource(Source):
     def _changed(self, block: Array, first_row: int) -> Array:
         every = self.positions == tuple(range(block.shape[1]))
         part = block if every else block[:, self.positions]
-        return self.changes.apply(part, self.names, self.describe, first_row)
+        p = len(self.names)
+        variables = self.changes.apply(part[:, :p], self.names, self.describe, first_row)
+        return np.concatenate([variables, part[:, p:]], axis=1) if self.covariates else variables
 
 
 def changed(source: Source, names: Sequence[str], changes: Changes, missing: Missing) -> Source:
@@ -127,23 +130,68 @@ def changed(source: Source, names: Sequence[str], changes: Changes, missing: Mis
     where = {name: k for k, name in enumerate(source.names)}
     positions = tuple(where[name] for name in names)
     changes = replace(changes, every_row=missing in ("auto", "em"))
+    behind = tuple(range(len(source.names), len(source.all_names)))
     if changes.standardised.any():
         changes = changes.divided(_deviations(source, positions, changes.standardised, missing))
+    return _around(source, names, (*positions, *behind), changes, source.covariates)
+
+
+def _around(
+    source: Source,
+    names: Sequence[str],
+    positions: tuple[int, ...],
+    changes: Changes,
+    covariates: tuple[Covariate, ...],
+) -> Source:
+    known: dict[str, Any] = {"covariates": covariates, "set_aside": source.set_aside}
     if isinstance(source, DaskSource):
-        opened = partial(_opened, source.opened, tuple(names), positions, changes)
-        return DaskSource(
-            tuple(names), source.rows, source.describe, source.partitions, opened, set_aside=source.set_aside
-        )
-    return ChangedSource(
-        tuple(names), source.rows, source.describe, source, positions, changes, set_aside=source.set_aside
-    )
+        opened = partial(_opened, source.opened, tuple(names), positions, changes, covariates)
+        return DaskSource(tuple(names), source.rows, source.describe, source.partitions, opened, **known)
+    return ChangedSource(tuple(names), source.rows, source.describe, source, positions, changes, **known)
 
 
 def _opened(
-    opened: Any, names: tuple[str, ...], positions: tuple[int, ...], changes: Changes, partition: Any, number: int
+    opened: Any,
+    names: tuple[str, ...],
+    positions: tuple[int, ...],
+    changes: Changes,
+    covariates: tuple[Covariate, ...],
+    partition: Any,
+    number: int,
 ) -> Source:
     inner = opened(partition, number)
-    return ChangedSource(names, inner.rows, inner.describe, inner, positions, changes)
+    local = inner.covariates or covariates  # a partition has its own levels
+    return ChangedSource(names, inner.rows, inner.describe, inner, positions, changes, covariates=local)
+
+
+@dataclass(frozen=True, eq=False)
+class FixedSource(Source):
+    """The variables of another source with its covariates held fixed: what regressions on them leave of every row."""
+
+    inner: Source
+    adjustment: Adjustment
+
+    @property
+    def file_bytes(self) -> int | None:
+        return self.inner.file_bytes
+
+    def share(self, rows: int) -> float | None:
+        return self.inner.share(rows)
+
+    def batches(self, rows: int) -> Iterator[Array]:
+        return (self.adjustment.residuals(block, self.inner.covariates) for block in self.inner.batches(rows))
+
+
+def held_fixed(source: Source, adjustment: Adjustment) -> Source:
+    """Return the variables of a source with its covariates held fixed."""
+    if isinstance(source, DaskSource):
+        opened = partial(_opened_fixed, source.opened, adjustment)
+        return DaskSource(source.names, source.rows, source.describe, source.partitions, opened)
+    return FixedSource(source.names, source.rows, source.describe, source, adjustment)
+
+
+def _opened_fixed(opened: Any, adjustment: Adjustment, partition: Any, number: int) -> Source:
+    return held_fixed(opened(partition, number), adjustment)
 
 
 def _deviations(source: Source, positions: Sequence[int], standardised: Mask, missing: Missing) -> Array:
@@ -151,21 +199,21 @@ def _deviations(source: Source, positions: Sequence[int], standardised: Mask, mi
     columns = np.array(positions)[standardised]
     with np.errstate(over="ignore", invalid="ignore"):
         if isinstance(source, DaskSource):
-            found = summed_up(source, scan(source, missing))
-            n, R = found.n, found.R
-            assert R is not None
-            spread = lengths(R)[columns]
+            estimated = root_pass(source, missing)
+            assert estimated.R is not None
+            n, spread = estimated.n, lengths(estimated.R)[len(estimated.names) - len(source.names) + columns]
         else:
-            rows, total = RowCheck(source.names, missing), Accumulator(len(columns))
+            rows = RowCheck(source.all_names, missing, variables=len(source.names))
+            total = RootAccumulator(len(columns))
             for block in source.batches(chunk_rows(len(source.names))):
                 total.add(np.ascontiguousarray(rows.admit(block)[:, columns]))
             rows.verdict(source.prefix)
-            n, _, R = total.finish()
-            spread = lengths(R)
+            root = total.finish()
+            n, spread = root.n, lengths(root.R)
             if rows.how == "em":
                 estimated = root_pass(source, "em")
                 assert estimated.R is not None
-                n, spread = estimated.n, lengths(estimated.R)[columns]
+                n, spread = estimated.n, lengths(estimated.R)[len(estimated.names) - len(source.names) + columns]
         deviations = np.ones(len(positions))
         deviations[standardised] = spread / np.sqrt(max(n - 1.0, 1.0))
     return deviations
@@ -173,7 +221,29 @@ def _deviations(source: Source, positions: Sequence[int], standardised: Mask, mi
 
 def open_table(data: Any, reading: Reading) -> Source:
     """Open data as a source (`open_source`), with its columns changed by the setting `transform`."""
-    source = open_source(data, reading)
+    source = _held(data, reading)
     if not reading.transform:
         return source
     return changed(source, source.names, Changes.of(reading.transform, source.names, source.describe), reading.missing)
+
+
+def _held(data: Any, reading: Reading) -> Source:
+    """Open data with the columns of the setting `adjust` as covariates."""
+    if not reading.adjust:
+        return open_source(data, reading)
+    held = list(reading.adjust)
+    reading.refuse_both()
+    if reading.columns is not None:
+        reading = replace(reading, columns=[*reading.columns, *held])
+    source = open_source(data, reading)
+    where = {name: k for k, name in enumerate(source.names)}
+    unknown = [name for name in held if name not in where]
+    if unknown:
+        hint = did_you_mean(unknown[:4], source.names, each=2)
+        raise ColumnError(
+            f"adjust names {quoted(unknown)}, and {source.describe} has no such column.{hint} Its columns are {quoted(source.names)}.",
+            ["adjust"],
+        )
+    names = [name for name in source.names if name not in held]
+    positions = tuple(where[name] for name in (*names, *held))
+    return _around(source, names, positions, Changes.of({}, names, source.describe), tuple(map(Covariate, held)))

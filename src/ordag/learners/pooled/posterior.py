@@ -144,6 +144,13 @@ class Posterior:
             except OrdagError:
                 continue
 
+    def graphs(self, rows: Array | None) -> Iterator[Mask]:
+        """Yield the graph that was drawn for every resample."""
+        probabilities = self.probabilities(rows)
+        p = self._found.moments.p
+        for bits in [] if probabilities is None else self._graphs[probabilities.kind]:
+            yield self._by_column(np.unpackbits(bits, count=p * p).reshape(p, p).astype(bool))
+
     def compelled(self, rows: Array | None) -> Mask:
         """The arrows that follow from the equivalence class; without resamples, from the best one where error variances say nothing."""
         if self._hasty:
