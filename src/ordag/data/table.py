@@ -137,11 +137,12 @@ class Table:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """A sentence on what was left out unasked, if anything was."""
+        """Sentences on what was left out unasked, and on how the table was read, where there is anything to say."""
         aside = () if self.source is None else self.source.set_aside
-        said = (f"Set aside: {'; '.join(aside)}. Name columns to use others (columns=…, --columns).",) if aside else ()
+        notes = () if self.source is None else self.source.notes
+        said = [f"Set aside: {'; '.join(aside)}. Name columns to use others (columns=…, --columns)."] if aside else []
         holes = None if self._known is None else self._known.holes
-        return said if holes is None else (*said, *holes.sentences)
+        return (*said, *(f"{note}." for note in notes), *(() if holes is None else holes.sentences))
 
     def tell(self, news: str) -> None:
         """Report progress."""

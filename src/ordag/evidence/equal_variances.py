@@ -152,9 +152,8 @@ def residual_kurtosis(found: Found) -> float:
     if rows is None or len(rows) < FEWEST_ROWS:
         return 0.0
     centred = rows - rows.mean(axis=0)
-    if found.ordering is not None and found.ordering.factor is not None:
-        factor = found.ordering.factor
-        residuals = factor.times_W(centred[:, found.ordering.order].T).T * factor.L_diagonal
+    if found.factor is not None:
+        residuals = found.factor.times_W(centred[:, found.known_ordering.order].T).T * found.factor.L_diagonal
     else:
         assert found.sem is not None
         residuals = centred - found.sem.by_parents(centred)

@@ -84,7 +84,7 @@ def _kept(found: Found, rows: Array) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecisionWarning)
         again: Mask = learn_from(Table(Moments.from_rows(rows, found.names)), found.recipe.alone()).graph.adjacency
-    arrows = (found.optimum or found.graph).adjacency
+    arrows = found.best_graph.adjacency
     if found.probabilities is not None:
         again = again | (again.T & (found.probabilities.arrows < DECIDED * found.probabilities.joined))
     return float((arrows & again).sum() / max(int(arrows.sum()), 1))
