@@ -124,7 +124,9 @@ class Diagnosis:
     @property
     def heading(self) -> str:
         fit, arrows = self.fit, self.fit.graph.edge_count
-        return f"check · {counted(fit.n, 'row')} · {counted(len(fit.names), 'variable')} · {counted(arrows, 'arrow')}"
+        return (
+            f"check · {counted(fit.rows, 'row')} · {counted(len(fit.names), 'variable')} · {counted(arrows, 'arrow')}"
+        )
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """A small chart for each finding, on these axes or on new ones: see `ordag.Fit.plot`."""

@@ -51,6 +51,7 @@ class Table:
         self._progress, self._keep = progress, keep
         self._least_rows: LeastRows = least_squares_rows
         self._profile: Profile | None = None  # of moments, where one is known
+        self._like: Moments | None = None
         self._sampler: Sampler | None = None
         self._given = given_moments(data, settings, progress)
         self.source: Source | None = None
@@ -62,9 +63,11 @@ class Table:
         self.inputs = paths_of(data)
 
     @classmethod
-    def of_rows(cls, names: Sequence[str], X: Array) -> Table:
-        """Make a table of rows in memory under given names."""
-        return cls(dict(zip(names, X.T, strict=True)))
+    def of_rows(cls, names: Sequence[str], X: Array, like: Moments | None = None) -> Table:
+        """Make a table of rows in memory under given names; they count for as much as those behind the moments `like`."""
+        table = cls(dict(zip(names, X.T, strict=True)))
+        table._like = like
+        return table
 
     @classmethod
     def of_moments(
@@ -175,8 +178,9 @@ class Table:
             check_size(self.source.rows, self.names, self._least_rows, self.source.prefix)
 
     def _checked(self, moments: Moments) -> Moments:
-        check_moments(moments.n, moments.mean, moments.spread, moments.names, self._least_rows)
-        return moments
+        counted = moments if self._like is None else moments.counted_like(self._like)
+        check_moments(counted.n, counted.mean, counted.spread, counted.names, self._least_rows)
+        return counted
 
     @cached_property
     def moments(self) -> Moments:
