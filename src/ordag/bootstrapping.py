@@ -215,7 +215,7 @@ def bootstrap_kept_rows(
     fit: Fit, replicates: int, *, seed: Seed = 0, level: float = 0.95, workers: int | None = None
 ) -> Bootstrap:
     """Resample the rows that a fit keeps, or draw Gaussian samples with its moments where it keeps only some of them."""
-    if fit.profile is None or fit.profile.stride > 1 or len(fit.profile.rows) != fit.rows:
+    if fit.profile is None or fit.profile.stride > 1 or not fit.n <= len(fit.profile.rows) <= fit.rows:
         return bootstrap_fit(fit, replicates, seed=seed, level=level, workers=workers)
     check_interval_level(level)
     table = Table.of_rows(fit.names, fit.profile.rows)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ordag.common.arrays import Array
+from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
 from ordag.common.words import counted, quoted
 from ordag.data.moments import Moments, given_moments, resolved
@@ -30,6 +30,9 @@ from ordag.data.table_checks import (
 )
 from ordag.data.transform import Changes, changed, held_fixed, open_table
 from ordag.errors import SettingError
+
+NOTHING = 1e-9
+"""Standard deviations up to which covariates leave nothing of a value."""
 
 
 class Table:
@@ -256,7 +259,8 @@ class Table:
             return Profile(source.every(stride), stride, *source.extremes())
         if isinstance(source, DaskSource):
             assert isinstance(self.rows_source, DaskSource)
-            return draw_sample(self.rows_source, self._scan, self._sample_limit)
+            sample = draw_sample(self.rows_source, self._scan, self._sample_limit)
+            return sample._replace(rows=self._telling(sample.rows))
         if self._sampler is None:
             _ = self.gram_moments if self._is_wide_file else self.qr_moments
         assert self._sampler is not None
@@ -268,7 +272,15 @@ class Table:
 
     def _fixed(self, block: Array) -> Array:
         """Return rows of the source with the covariates held fixed."""
-        return self._unadjusted.adjustment.residuals(block, self.covariates)
+        return self._telling(self._unadjusted.adjustment.residuals(block, self.covariates))
+
+    def _telling(self, rows: Array) -> Array:
+        """Leave out the rows of which covariates leave nothing, such as the only one of a group."""
+        if not self.covariates:
+            return rows
+        moments = self.qr_moments
+        left: Mask = (np.abs(rows - moments.mean) > NOTHING * moments.spread / np.sqrt(moments.n)).any(axis=1)
+        return rows[left]
 
     @property
     def rows(self) -> Rows | None:

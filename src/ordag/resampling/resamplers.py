@@ -28,9 +28,6 @@ from ordag.data.moments import Moments
 from ordag.data.scatter import WELL_CONDITIONED, root_of_scatter
 from ordag.errors import CollinearError, TooFewRowsError
 
-NOTHING = 1e-9
-"""Standard deviations up to which nothing is left of a row."""
-
 
 class Resampler(Protocol):
     """What a replicate needs: the moments of the bootstrap sample with this number, drawn with this seed.
@@ -175,15 +172,11 @@ def to_draw(X: Array, base: Moments) -> tuple[Array, int]:
     r"""Return rows to draw from, and how many of them a sample has.
 
     With covariates held fixed the rows are residuals, k of them with the scatter S. n are drawn, the number that they count for, each
-    $\sqrt{k/n}$ times as long: their scatter is S on average, and varies as that of n independent rows does. Rows of which the covariates
-    leave nothing, such as the only one of a group, are not drawn.
+    $\sqrt{k/n}$ times as long: their scatter is S on average, and varies as that of n independent rows does.
     """
     if not base.held:
         return X, len(X)
-    centred = X - base.mean
-    left = (np.abs(centred) > NOTHING * base.spread / np.sqrt(base.n)).any(axis=1)
-    rows = centred[left]
-    return base.mean + rows * np.sqrt(len(rows) / base.n), base.n
+    return base.mean + (X - base.mean) * np.sqrt(len(X) / base.n), base.n
 
 
 def _drawn(seed: np.random.SeedSequence, rows: int, count: int) -> NDArray[np.int64]:
