@@ -54,8 +54,8 @@ class RowResampler:
     same_rows: ClassVar[bool] = True
 
     @classmethod
-    def of(cls, X: Array, base: Moments, count: int) -> RowResampler:
-        return cls(base, whiten(X, base.mean, base.R), count)
+    def of(cls, X: Array, base: Moments, count: int | None = None) -> RowResampler:
+        return cls(base, whiten(X, base.mean, base.R), len(X) if count is None else count)
 
     def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
         p, n = self.base.p, self.count
