@@ -142,9 +142,11 @@ class Table:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """A sentence on what was left out unasked, if anything was."""
+        """Sentences on what was left out unasked, and on how the table was read, where there is anything to say."""
         aside = () if self.source is None else self.source.set_aside
-        return (f"Set aside: {'; '.join(aside)}. Name columns to use others (columns=…, --columns).",) if aside else ()
+        notes = () if self.source is None else self.source.notes
+        said = [f"Set aside: {'; '.join(aside)}. Name columns to use others (columns=…, --columns)."] if aside else []
+        return (*said, *(f"{note}." for note in notes))
 
     def tell(self, news: str) -> None:
         """Report progress."""

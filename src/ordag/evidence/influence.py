@@ -85,7 +85,7 @@ def _kept(found: Found, rows: Array) -> float:
         warnings.simplefilter("ignore", PrecisionWarning)
         moments = Moments.from_rows(rows, found.names).counted_like(found.moments)
         again: Mask = learn_from(Table(moments), found.recipe.alone()).graph.adjacency
-    arrows = (found.optimum or found.graph).adjacency
+    arrows = found.best_graph.adjacency
     if found.probabilities is not None:
         again = again | (again.T & (found.probabilities.arrows < DECIDED * found.probabilities.joined))
     return float((arrows & again).sum() / max(int(arrows.sum()), 1))

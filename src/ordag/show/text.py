@@ -169,23 +169,17 @@ def legend(fit: Fit) -> str:
     columns = fit.edge_columns
     if not columns["source"] or "weight" not in columns:
         return ""
-    if "probability" in columns or (fit.selection is None and fit.pair_p_values is None):
-        return ROBUST
-    tests = "given all earlier variables" if fit.selection is not None else "the largest of all tests of the pair"
-    return f"weight and s.e.: given the target's other parents; p edge: {tests}; {ROBUST}"
+    tests = fit.result.p_value_of
+    return f"weight and s.e.: given the target's other parents; p edge: {tests}; {ROBUST}" if tests else ROBUST
 
 
 def lines_without_direction(fit: Fit) -> list[tuple[tuple[str, str], str]]:
     """Return the undirected edges with their p-values, empty where the method has no tests."""
-    return [
-        (
-            (a, b),
-            ""
-            if fit.pair_p_values is None
-            else probability(float(fit.pair_p_values[fit.names.index(a), fit.names.index(b)])),
-        )
-        for a, b in fit.graph.undirected
-    ]
+    lines = fit.graph.undirected
+    ends = np.array([[fit.names.index(name) for name in line] for line in lines], dtype=np.intp).reshape(-1, 2)
+    p_values = fit.result.evidence(fit, *ends.T).get("p_value")
+    written = [""] * len(lines) if p_values is None else map(probability, p_values.tolist())
+    return list(zip(lines, written, strict=True))
 
 
 def tied_with(fit: Fit, most: int = 3) -> list[str]:
@@ -207,7 +201,9 @@ def tied_with(fit: Fit, most: int = 3) -> list[str]:
 
 def notes(fit: Fit) -> list[str]:
     """Return the notes that apply: changed columns, chance edges, edges left out, resamples."""
-    return [said for said in (within(fit), other_units(fit), false_edges(fit), left_out(fit), resampled(fit)) if said]
+    return [
+        said for said in (within(fit), other_units(fit), fit.result.note(fit), left_out(fit), resampled(fit)) if said
+    ]
 
 
 def held_fixed(moments: Moments) -> str:
@@ -233,13 +229,6 @@ def other_units(fit: Fit) -> str:
     return f"learned from {joined(changed)}" if changed else ""
 
 
-def false_edges(fit: Fit) -> str:
-    if fit.selection is None or math.isnan(fit.selection.expected_false):
-        return ""
-    noun = "edge" if fit.selection.expected_false == 1 else "edges"
-    return f"about {fit.selection.expected_in_words} false {noun} expected {fit.selection.grounds}"
-
-
 def left_out(fit: Fit) -> str:
     if "left_out" not in fit.details:
         return ""
@@ -263,7 +252,7 @@ def scored(fit: Fit) -> str:
     if fit.score is None:
         return ""
     start = fit.details.get("start", "")
-    if fit.optimum is not None and fit.optimum != fit.graph:
+    if fit.best_graph != fit.graph:
         return f"score {fit.score:.6g}; the best single graph (--graph best) has {fit.details['best_score']:.6g}"
     if start == "all graphs":
         return f"score {fit.score:.6g}, the best of all graphs"
