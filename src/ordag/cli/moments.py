@@ -9,7 +9,7 @@ import click
 from ordag.cli.help import ManualPage
 from ordag.cli.options import DATA, READING, inputs, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
-from ordag.common.words import counted, shown
+from ordag.common.words import counted, joined, shown
 from ordag.data.moments import given_moments, scan_source
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import Reading
@@ -50,6 +50,8 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
             found = scan_source(source, reading.missing, lambda rows: progress(source.news(rows)), progress)
         found.save(out)
     dropped = f", {counted(found.dropped, 'row')} with missing values left out" if found.dropped else ""
-    worth = f" that count for {found.n:,}" if found.rows != found.n else ""
-    click.echo(f"{title_of(data)}: {counted(found.rows, 'row')}{worth}{dropped} · {counted(found.p, 'column')}")
+    worth = f" that count for {found.n:,}" if found.missing == "em" else ""
+    held = f" · {joined([str(one) for one in found.covariates])} to be held fixed" if found.covariates else ""
+    sizes = f"{counted(found.rows, 'row')}{worth}{dropped} · {counted(len(found.variables), 'column')}"
+    click.echo(f"{title_of(data)}: {sizes}{held}")
     click.echo(f"written: {shown(out)}", err=True)
