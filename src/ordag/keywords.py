@@ -48,6 +48,8 @@ class Keywords(TypedDict, total=False):
     encoding: str | None
     decimal: str | None
     header: bool
+    sheet: str | None
+    table: str | None
     kind: str
     level: float
     workers: int | None

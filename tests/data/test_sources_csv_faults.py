@@ -58,13 +58,13 @@ def test_an_empty_file(path: Path) -> None:
     ("start", "what", "remedy"),
     [
         (b"\x89PNG\r\n\x1a\n", "a PNG image", "holds the table"),
-        (b"PK\x03\x04", "an Excel workbook", "Save the table as CSV"),
-        (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "Save the table as CSV"),
+        (b"PK\x03\x04", "an Excel workbook", "the ending .xlsx"),
+        (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "the ending .xls"),
         (b"%PDF-1.7\n", "a PDF document", "Save the table as CSV"),
         (b"PAR1", "a Parquet file", ".parquet"),
         (b"ARROW1", "an Arrow", "pass the table"),
         (b"\x93NUMPY", "a NumPy array", "numpy.load"),
-        (b"SQLite format 3", "an SQLite database", "Save the table as CSV"),
+        (b"SQLite format 3", "an SQLite database", "the ending .sqlite"),
     ],
 )
 def test_binary_files(path: Path, start: bytes, what: str, remedy: str) -> None:

@@ -102,7 +102,7 @@ def test_learns_what_the_file_gives_and_opens_none(name, no_disk):
         ("marks.csv", b"a;b\n1;2\n", "marks.csv has a single column"),
         ("marks.csv.gz", b"a,b\n1,2\n", "marks.csv.gz does not match its ending .gz"),
         ("marks.csv.gz", content("t.csv.gz")[:-30], "marks.csv.gz"),
-        ("marks.xlsx", b"PK\x03\x04" + bytes(40), "marks.xlsx is an Excel workbook"),
+        ("marks.xlsx", b"PK\x03\x04" + bytes(40), "marks.xlsx could not be read as a workbook"),
         ("marks.parquet", content("t.csv"), "marks.parquet is not a Parquet file"),
         ("marks.parquet", content("t.parquet")[:-9], "marks.parquet is cut off"),
         ("marks.feather", content("t.csv"), "marks.feather is not an Arrow file"),

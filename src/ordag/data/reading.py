@@ -17,6 +17,14 @@ Missing = Literal["error", "drop"]
 CHANGES = ("log", "standardise")
 """Changes of a column other than a factor."""
 
+TEXT_LAYOUT = ("separator", "encoding", "decimal", "header")
+"""Settings of text files."""
+
+PARTS = ("sheet", "table")
+"""Settings of files with several tables."""
+
+LAYOUT = (*TEXT_LAYOUT, *PARTS)
+
 FEWEST_COLUMNS = 2
 """Columns that a graph needs."""
 
@@ -104,14 +112,20 @@ class Reading(Settings):
     )
     encoding: str | None = setting(None, _as_given, "of a text file; UTF-8 unless said otherwise", typed=str)
     decimal: str | None = choice(None, (".", ","), "decimal mark of a text file", check=_as_given)
-    header: bool = setting(True, _header, "False if the first line of a text file is data already")
+    header: bool = setting(True, _header, "False if the first line of a text file or sheet is data already")
+    sheet: str | None = setting(
+        None, _as_given, "of an Excel or OpenDocument workbook; the first with anything in it by default", typed=str
+    )
+    table: str | None = setting(None, _as_given, "of an SQLite or DuckDB file that has several", typed=str)
 
-    def refuse_layout(self, describe: str) -> None:
-        """Refuse the settings of text files for a table of another kind, on which they would have no effect."""
-        layout = {name: getattr(self, name) for name in ("separator", "encoding", "decimal", "header")}
-        given = [name for name, value in layout.items() if value is not None and value is not True]
+    def refuse_layout(self, describe: str, *taken: str) -> None:
+        """Refuse the settings of other kinds of files, on which they would have no effect; those in `taken` are for this kind."""
+        given = [name for name in LAYOUT if name not in taken and getattr(self, name) not in (None, True)]
+        text = [name for name in given if name not in PARTS]
+        if text:
+            raise SettingError(f"{', '.join(text)}: {describe} is not read as text, so leave that out.", text)
         if given:
-            raise SettingError(f"{', '.join(given)}: {describe} is not read as text, so leave that out.", given)
+            raise SettingError(f"{given[0]}: {describe} has no {given[0]}s, so leave that out.", given)
 
     def refuse_both(self) -> None:
         """Refuse columns that are asked for as variables and as what is held fixed."""

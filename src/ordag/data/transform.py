@@ -138,7 +138,7 @@ def _around(
     changes: Changes,
     covariates: tuple[Covariate, ...],
 ) -> Source:
-    known: dict[str, Any] = {"covariates": covariates, "set_aside": source.set_aside}
+    known: dict[str, Any] = {"covariates": covariates, "set_aside": source.set_aside, "notes": source.notes}
     if isinstance(source, DaskSource):
         opened = partial(_opened, source.opened, tuple(names), positions, changes, covariates)
         return DaskSource(tuple(names), source.rows, source.describe, source.partitions, opened, **known)

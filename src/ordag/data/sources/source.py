@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -28,6 +28,9 @@ class Source(ABC):
     """Columns that are held fixed. In blocks they stand behind the columns of `names`, categories as numbers of their levels."""
     set_aside: tuple[str, ...] = field(default=(), kw_only=True)
     """What was left out unasked, each in a few words with its reason."""
+
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+    """How the table was read where there was a choice, each in a few words."""
 
     @property
     def all_names(self) -> tuple[str, ...]:
@@ -70,6 +73,11 @@ class Source(ABC):
 
         Blocks may be read-only views of the caller's data.
         """
+
+
+def noted(source: Source, *notes: str) -> Source:
+    """Return the source with more to say about how it was read."""
+    return replace(source, notes=(*source.notes, *notes)) if notes else source
 
 
 def regroup(blocks: Iterable[Array], rows: int, begun: int = 0) -> Iterator[Array]:

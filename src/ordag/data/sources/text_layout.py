@@ -6,11 +6,12 @@ import codecs
 import csv
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from ordag.common.checks import short
-from ordag.data.reading import LATIN, NO_HEADER, Reading, split_at
+from ordag.data.reading import LATIN, NO_HEADER, TEXT_LAYOUT, Reading, split_at
 from ordag.data.sources.paths import File
 from ordag.errors import SettingError, UnreadableError
 
@@ -39,8 +40,11 @@ BYTE_ORDER_MARKS = {
 }
 EXPORT = "Save the table as CSV or Parquet"
 SIGNATURES = {  # the first bytes of files that are no text, what they are, and what to do about it
-    b"PK\x03\x04": ("an Excel workbook or another ZIP archive", f"{EXPORT} (from Excel: Save as, CSV UTF-8)."),
-    b"\xd0\xcf\x11\xe0": ("an old Excel workbook or Office file", f"{EXPORT}."),
+    b"PK\x03\x04": (
+        "an Excel workbook or another ZIP archive",
+        "A workbook has the ending .xlsx or .ods; unpack an archive.",
+    ),
+    b"\xd0\xcf\x11\xe0": ("an old Excel workbook or Office file", "A workbook has the ending .xls."),
     b"\x89PNG": ("a PNG image", "Give the file that holds the table."),
     b"\xff\xd8\xff": ("a JPEG image", "Give the file that holds the table."),
     b"GIF8": ("a GIF image", "Give the file that holds the table."),
@@ -48,13 +52,16 @@ SIGNATURES = {  # the first bytes of files that are no text, what they are, and 
     b"PAR1": ("a Parquet file", "Give it the ending .parquet, and unpack it if it is compressed."),
     b"ARROW1": ("an Arrow or Feather file", "Read it with pyarrow.feather.read_table and pass the table."),
     b"\x89HDF": ("an HDF5 file", f"{EXPORT}."),
-    b"SQLite format 3": ("an SQLite database", f"{EXPORT}."),
+    b"SQLite format 3": ("an SQLite database", "Give it the ending .sqlite."),
     b"\x1f\x8b": ("compressed with gzip", "Give it the ending .csv.gz, or unpack it."),
     b"BZh": ("compressed with bzip2", "Give it the ending .csv.bz2, or unpack it."),
     b"\x28\xb5\x2f\xfd": ("compressed with zstd", "Give it the ending .csv.zst, or unpack it."),
     b"\xfd7zXZ": ("compressed with xz", "Unpack it."),
     b"\x93NUMPY": ("a NumPy array", "Load it with numpy.load and pass the array."),
-    b"RDX": ("an R data file", f"{EXPORT}."),
+    b"RDX": ("a workspace of R", 'Save the data frame alone, saveRDS(x, "x.rds"), and give that.'),
+    b"<stata_dta>": ("a file of Stata", "Give it the ending .dta."),
+    b"$FL2": ("a file of SPSS", "Give it the ending .sav."),
+    b"$FL3": ("a file of SPSS", "Give it the ending .zsav."),
 }
 MARKUP = {  # the beginning of text that is no table, what it is, and what to do about it
     re.compile(r"\s*<(!doctype\s+html|html|head|body|table|div|script)\b", re.IGNORECASE): (
@@ -87,6 +94,7 @@ class Layout:
 def find_layout(file: File, reading: Reading) -> Layout:
     """Find the settings left open, and refuse what cannot be a table in text."""
     describe, decimal, header = file.describe, reading.decimal, reading.header
+    reading.refuse_layout(describe, *TEXT_LAYOUT)
     codec = _codec(reading.encoding)
     compression = _compression(file)
     head, complete = _head(file, compression)
@@ -107,7 +115,7 @@ def find_layout(file: File, reading: Reading) -> Layout:
     if len(first) == 1:
         _refuse_other_separator(text, lines, chosen, describe)
     if header:
-        _refuse_numbers_as_names(first, point, describe)
+        refuse_numbers_as_names(first, point, describe)
     alone = complete and len(lines) == 1 + sum(len(LINE_END.findall(cell)) for cell in first)
     return Layout(file, compression, chosen, codec, point, header, _block(head), first, alone)
 
@@ -264,7 +272,15 @@ def _refuse_other_separator(text: str, lines: list[str], chosen: str, describe: 
     )
 
 
-def _refuse_numbers_as_names(first: tuple[str, ...], decimal: str, describe: str) -> None:
+def has_units(first: Sequence[object], rest_is_numbers: Sequence[bool]) -> bool:
+    """Return whether the first row below the header holds units: text, at most now and then nothing, above columns of numbers alone."""
+    above = [cell for cell, numbers in zip(first, rest_is_numbers, strict=True) if numbers]
+    texts = [cell for cell in above if isinstance(cell, str) and not NUMBER.fullmatch(cell)]
+    return bool(texts) and all(cell is None or cell in texts for cell in above) and 2 * len(texts) > len(above)
+
+
+def refuse_numbers_as_names(first: tuple[str, ...], decimal: str, describe: str) -> None:
+    """Refuse a header of numbers, which may be the first row of a table without a header."""
     names = [cell.strip() for cell in first]
     counted = [str(j) for j in range(len(names))]  # what pandas writes for columns without names
     if names != counted and all(NUMBER.fullmatch(name.replace(decimal, ".")) for name in names):
