@@ -107,7 +107,7 @@ class Fit(Found):
         document: dict[str, Any] = {
             "version": __version__,
             "settings": {"method": self.method, **self.settings},
-            "rows": self.n,
+            "rows": self.rows,
             "rows_dropped": self.moments.dropped,
             "columns": [one.to_dict() for one in self.columns],
             "nodes": list(self.names),
@@ -118,6 +118,12 @@ class Fit(Found):
             "warnings": list(self.warnings),
             "verdict": self.verdict.to_dict(),
         }
+        if self.n != self.rows:
+            document["rows_count_for"] = self.n
+        if self.moments.holes is not None:
+            document["missing"] = self.moments.holes.to_dict()
+        if self.moments.held:
+            document["adjust"] = [one.to_dict() for one in self.moments.held]
         if self.transform:
             document["transform"] = dict(self.transform)
         if self.sem is not None:

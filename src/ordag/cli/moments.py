@@ -9,7 +9,7 @@ import click
 from ordag.cli.help import ManualPage
 from ordag.cli.options import DATA, READING, inputs, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
-from ordag.common.words import counted, harmless, shown
+from ordag.common.words import counted, harmless, joined, shown
 from ordag.data.moments import given_moments, scan_source
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import PartReading
@@ -50,10 +50,13 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
         if found is None:
             source = open_table(data, reading)
             aside = set_aside_sentence(source.columns, hints=False)
-            found = scan_source(source, reading.missing, lambda rows: progress(source.news(rows)))
+            found = scan_source(source, reading.missing, lambda rows: progress(source.news(rows)), progress)
         found.save(out)
     dropped = f", {counted(found.dropped, 'row')} with missing values left out" if found.dropped else ""
-    click.echo(f"{title_of(data)}: {counted(found.n, 'row')}{dropped} · {counted(found.p, 'column')}")
+    worth = f" that count for {found.n:,}" if found.missing == "em" else ""
+    held = f" · {joined([str(one) for one in found.covariates])} to be held fixed" if found.covariates else ""
+    sizes = f"{counted(found.rows, 'row')}{worth}{dropped} · {counted(len(found.variables), 'column')}"
+    click.echo(f"{title_of(data)}: {sizes}{held}")
     if aside:
         click.echo(f"{harmless(aside)}.")
     click.echo(f"written: {shown(out)}", err=True)

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ordag.common.arrays import Array
+from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
 from ordag.common.words import counted, quoted
 from ordag.data.moments import Moments, given_moments, resolved
-from ordag.data.passes import Scan, draw_sample, gram_in_memory, gram_pass, root_pass, scan
+from ordag.data.passes import Scan, draw_sample, gram_in_memory, gram_pass, root_pass, scan, summed_up
 from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
 from ordag.data.reading import FEWEST_COLUMNS, Reading
 from ordag.data.roles import ColumnRole, confirmed, set_aside_sentence
@@ -38,6 +38,9 @@ from ordag.errors import ColumnWarning, SettingError
 KNOWN = ("gram_moments", "moments", "qr_moments", "_unadjusted", "rows_source", "_scan", "_sample")
 """What a table keeps of its rows once they have been read."""
 
+NOTHING = 1e-9
+"""Standard deviations up to which covariates leave nothing of a value."""
+
 
 class Table:
     """Data of any kind that Ordag takes, opened and checked, not yet computed with.
@@ -59,6 +62,7 @@ class Table:
         self._least_rows: LeastRows = least_squares_rows
         self._settled = True  # whether the columns are those that are used
         self._profile: Profile | None = None  # of moments, where one is known
+        self._like: Moments | None = None
         self._sampler: Sampler | None = None
         self._given = given_moments(data, settings, progress)
         self.source: Source | None = None
@@ -75,9 +79,11 @@ class Table:
         self.inputs = paths_of(data)
 
     @classmethod
-    def of_rows(cls, names: Sequence[str], X: Array) -> Table:
-        """Make a table of rows in memory under given names."""
-        return cls(dict(zip(names, X.T, strict=True)), strict=True)
+    def of_rows(cls, names: Sequence[str], X: Array, like: Moments | None = None) -> Table:
+        """Make a table of rows in memory under given names; they count for as much as those behind the moments `like`."""
+        table = cls(dict(zip(names, X.T, strict=True)), strict=True)
+        table._like = like
+        return table
 
     @classmethod
     def of_moments(
@@ -114,7 +120,7 @@ class Table:
             return table
         settled = changes.divided(raw.spread[raw.p - len(names) :] / np.sqrt(max(raw.n - 1.0, 1.0)))
         table.source = changed(self.source, names, settled, self.missing)
-        if same or not moments.dropped:
+        if same or moments.holes is None:
             table._take(self, moments, raw, settled)
         return table
 
@@ -127,7 +133,8 @@ class Table:
         sample = None if other._sampler is None else other._sample
         exact = sample is not None and "qr_moments" in vars(other)
         if changes.logs.any():
-            if exact and not self.covariates and sample is not None and sample.stride == 1 and not moments.dropped:
+            whole = sample is not None and sample.stride == 1 and moments.holes is None
+            if exact and sample is not None and whole and not self.covariates:
                 assert self.source is not None
                 rows = changes.apply(sample.rows[:, columns], self.names, self.source.describe, 1)
                 logs = Moments.from_rows(dict(zip(self.names, rows.T, strict=True)))
@@ -170,14 +177,17 @@ class Table:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences on the columns that were set aside, and on how the table was read, where there is anything to say."""
-        said = set_aside_sentence(self.columns)
+        aside = set_aside_sentence(self.columns)
         notes = () if self.source is None else self.source.notes
-        return tuple(f"{sentence}." for sentence in (said, *notes) if sentence)
+        holes = None if self._known is None else self._known.holes
+        said = [f"{sentence}." for sentence in (aside, *notes) if sentence]
+        return (*said, *(() if holes is None else holes.sentences))
 
     def warn(self) -> Table:
-        """Warn of the columns that were set aside, and of how the table was read."""
-        for remark in self.remarks:
-            warnings.warn(remark, ColumnWarning, stacklevel=_outside())
+        """Warn of the columns that were set aside."""
+        aside = set_aside_sentence(self.columns)
+        if aside:
+            warnings.warn(f"{aside}.", ColumnWarning, stacklevel=_outside())
         return self
 
     def tell(self, news: str) -> None:
@@ -192,10 +202,19 @@ class Table:
     def needing(self, least_rows: LeastRows) -> Table:
         """Refuse this table from now on if it has fewer rows; the default is the number for regressions on all columns."""
         self._least_rows = least_rows
-        known = next((one for one in vars(self).values() if isinstance(one, Moments)), None)
-        if known is not None:
-            check_size(known.n, self.names, least_rows)
+        if self._known is not None:
+            check_size(self._known.n, self.names, least_rows)
         return self
+
+    @property
+    def _known(self) -> Moments | None:
+        """Moments that have been computed or given."""
+        return next((one for one in vars(self).values() if isinstance(one, Moments)), None)
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether incomplete rows are used, so that the moments are not those of the complete rows."""
+        return (self._known or self.moments).missing == "em"
 
     @property
     def n(self) -> int:
@@ -215,9 +234,10 @@ class Table:
             check_size(self.source.rows, self.names, self._least_rows, self.source.prefix)
 
     def _checked(self, moments: Moments) -> Moments:
+        counted = moments if self._like is None else moments.counted_like(self._like)
         if self._settled:
-            check_moments(moments.n, moments.mean, moments.spread, moments.names, self._least_rows)
-        return moments
+            check_moments(counted.n, counted.mean, counted.spread, counted.names, self._least_rows)
+        return counted
 
     @cached_property
     def moments(self) -> Moments:
@@ -232,10 +252,16 @@ class Table:
         if self.source is None:
             return None
         if self._is_wide_file and not self.covariates:
-            gram = gram_pass(self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows)
+            gram = gram_pass(
+                self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows, self.tell
+            )
         else:
             gram = gram_in_memory(self.source)
-        return None if gram is None else self._checked(Moments(**gram._asdict()))
+        moments = None if gram is None else self._checked(Moments(**gram._asdict()))
+        if moments is not None and moments.scatter is None:  # estimated
+            vars(self)["qr_moments"] = moments
+            return None
+        return moments
 
     @cached_property
     def qr_moments(self) -> Moments:
@@ -250,9 +276,11 @@ class Table:
             return self._given
         self._check_rows()
         if isinstance(self.source, DaskSource):
-            summary = self._scan.summary
+            summary = summed_up(self.source, self._scan, self.tell)
         else:
-            summary = root_pass(self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows)
+            summary = root_pass(
+                self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows, self.tell
+            )
         return Moments(**summary._asdict())
 
     @cached_property
@@ -293,11 +321,13 @@ class Table:
             return Profile(source.every(stride), stride, *source.extremes())
         if isinstance(source, DaskSource):
             assert isinstance(self.rows_source, DaskSource)
-            return draw_sample(self.rows_source, self._scan, self._sample_limit)
+            sample = draw_sample(self.rows_source, self._scan, self._sample_limit)
+            return sample._replace(rows=self._telling(sample.rows))
         if self._sampler is None:
             _ = self.gram_moments if self._is_wide_file else self.qr_moments
         assert self._sampler is not None
         sample = self._sampler.finish()
+        sample = sample if self.is_estimated else sample.complete
         if not self.covariates:
             return sample
         p = len(self.names)
@@ -305,7 +335,15 @@ class Table:
 
     def _fixed(self, block: Array) -> Array:
         """Return rows of the source with the covariates held fixed."""
-        return self._unadjusted.adjustment.residuals(block, self.covariates)
+        return self._telling(self._unadjusted.adjustment.residuals(block, self.covariates))
+
+    def _telling(self, rows: Array) -> Array:
+        """Leave out the rows of which covariates leave nothing, such as the only one of a group."""
+        if not self.covariates:
+            return rows
+        moments = self.qr_moments
+        left: Mask = (np.abs(rows - moments.mean) > NOTHING * moments.spread / np.sqrt(moments.n)).any(axis=1)
+        return rows[left]
 
     @property
     def rows(self) -> Rows | None:
@@ -314,8 +352,22 @@ class Table:
             return None
         X = self.source.array
         if X is not None:
-            whole = RowCheck(self.source.all_names, "drop").admit(X)
-            return Rows(self._fixed(whole) if self.covariates else whole, 1)
+            check = RowCheck(self.source.all_names, "refuse" if self.missing == "refuse" else "drop")
+            complete = check.admit(X)
+            check.verdict(self.source.prefix)
+            return Rows(self._fixed(complete) if self.covariates else complete, 1)
+        sample = self._sample.complete
+        return Rows(sample.rows, sample.stride)
+
+    @property
+    def used_rows(self) -> Rows | None:
+        """The rows behind the moments, as `rows`: where incomplete rows are used, with NaN for missing values."""
+        if self.source is None or not self.is_estimated:
+            return self.rows
+        X = self.source.array
+        if X is not None:
+            every = RowCheck(self.source.all_names, "em", variables=len(self.names)).split(X)[1]
+            return Rows(self._fixed(every) if self.covariates else every, 1)
         return Rows(self._sample.rows, self._sample.stride)
 
     @property

@@ -93,7 +93,13 @@ class Found:
 
     @property
     def n(self) -> int:
+        """What the rows count for: their number, less one for every column of covariates that is held fixed."""
         return self.moments.n
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self.moments.rows
 
     @property
     def order(self) -> tuple[str, ...] | None:
@@ -133,8 +139,8 @@ class Found:
 
     @property
     def sample(self) -> Array | None:
-        """An even share of the rows, all of a short table."""
-        return None if self.profile is None else self.profile.rows
+        """An even share of the rows, all of a short table; NaN where values are missing."""
+        return None if self.profile is None or not len(self.profile.rows) else self.profile.rows
 
     @property
     def expected_false_edges(self) -> float | None:
