@@ -254,7 +254,7 @@ def test_bad_tables_are_refused_with_what_to_change():
     with pytest.raises(NonFiniteError, match="too large"):
         learn(X * [1, 1e200, 1, 1])
     with pytest.raises(ColumnError, match="d"):
-        learn(pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(d="text"))
+        learn(pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(d="text"), strict=True)
 
 
 def test_the_public_names_are_these():
