@@ -107,7 +107,7 @@ class Fit(Found):
         document: dict[str, Any] = {
             "version": __version__,
             "settings": {"method": self.method, **self.settings},
-            "rows": self.n,
+            "rows": self.rows,
             "rows_dropped": self.moments.dropped,
             "nodes": list(self.names),
             "order": None if self.order is None else list(self.order),
@@ -117,6 +117,10 @@ class Fit(Found):
             "warnings": list(self.warnings),
             "verdict": self.verdict.to_dict(),
         }
+        if self.n != self.rows:
+            document["rows_count_for"] = self.n
+        if self.moments.held:
+            document["adjust"] = [one.to_dict() for one in self.moments.held]
         if self.transform:
             document["transform"] = dict(self.transform)
         if self.sem is not None:

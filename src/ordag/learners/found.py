@@ -90,7 +90,13 @@ class Found:
 
     @property
     def n(self) -> int:
+        """What the rows count for: their number, less one for every column of covariates that is held fixed."""
         return self.moments.n
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self.moments.rows
 
     @property
     def order(self) -> tuple[str, ...] | None:

@@ -60,8 +60,10 @@ class Redrawn:
         if rows is not None:
             centred = rows - rows.mean(axis=0)
             self._rows = centred / size if scarce else solve_triangular(self._T, centred.T, trans=1).T.copy()
+            if moments.held:  # residuals, which are shorter than the errors
+                self._rows *= np.sqrt(self._rows.size / np.square(self._rows).sum())
             self._own = self._rows.T @ self._rows / len(rows)
-            self._share = float(np.sqrt(min(1.0, len(rows) / n)))
+            self._share = float(np.sqrt(len(rows) / n if moments.held else min(1.0, len(rows) / n)))
 
     def draw(self, random: np.random.Generator) -> tuple[Array, Array]:
         """C or, unless rows are scarce, unit rows with C as their products; and the logarithms of the variances."""
