@@ -242,7 +242,7 @@ def _blocks(fit: Fit, data: Any, reading: dict[str, Any]) -> Iterable[Array]:
         return table.rows_source.batches(BLOCK_ROWS)
     if fit.profile is None or fit.profile.stride > 1 or len(fit.profile.rows) < fit.rows:
         raise SettingError("The fit does not keep all rows of its table: give data=… with the rows to explain.")
-    return [fit.profile.rows]
+    return [fit.profile.complete.rows]
 
 
 class _Kept:

@@ -412,7 +412,7 @@ def _on_other_half(
 
 
 def _kept_rows(fit: Fit) -> Rows | None:
-    return None if fit.profile is None else Rows(fit.profile.rows, fit.profile.stride)
+    return None if fit.profile is None else Rows(fit.profile.complete.rows, fit.profile.stride)
 
 
 def _between(random: Baseline) -> str:
