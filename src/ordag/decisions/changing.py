@@ -102,7 +102,9 @@ class Changes:
             mean = self.explained["mean"]
             away = mean["after"] - mean["before"]
             said += f" The mean of {shown(self.target)} goes from {number(mean['before'])} to {number(mean['after'])}"
-            sure = [k for k, name in enumerate(mean["variable"]) if name in names and mean["low"][k] * mean["high"][k] > 0.0]
+            sure = [
+                k for k, name in enumerate(mean["variable"]) if name in names and mean["low"][k] * mean["high"][k] > 0.0
+            ]
             parts = sorted(sure, key=lambda k: -abs(mean["values"][k]))
             told = [f"{number(mean['values'][k], 3)} by the equation of {shown(mean['variable'][k])}" for k in parts]
             said += f": {joined(told, 3)}." if told and away else "."
