@@ -73,15 +73,17 @@ def modules():
     return {name_of(path): path for path in ROOT.rglob("*.py")}
 
 
+@cache
 def imported(path):
     """The modules of Ordag that a file imports, wherever in it: at the top, in functions, and for types."""
+    found = []
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "ordag")
+            found += [alias.name for alias in node.names if alias.name.split(".")[0] == "ordag"]
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "ordag":
-            for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                yield inner if inner in modules() else node.module
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            found += [name if name in modules() else node.module for name in inner]
+    return found
 
 
 def room_of(module):

@@ -320,7 +320,6 @@ def test_the_public_names_are_these():
         _ = ordag.diagnose
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "method"),
     [
@@ -339,8 +338,18 @@ def test_the_public_names_are_these():
     ],
 )
 def test_settings_choose_the_method(settings, method):
-    assert learn("marks", **settings).method == method
-    assert learn("marks", "auto", **settings).graph == learn("marks", method, **settings).graph
+    marks = Table(Moments.scan("marks"))
+    chosen = recipe_for(marks, "auto", settings)
+    assert chosen.name == method
+    assert chosen == recipe_for(marks, method, settings)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("settings", "method"), [({"draws": 8}, "pooled"), ({"alpha": 0.05}, "cvs")])
+def test_auto_learns_with_the_method_that_it_chooses(settings, method):
+    found = learn("marks", **settings)
+    assert found.method == learn("marks", "auto", **settings).method == method
+    assert found.graph == learn("marks", method, **settings).graph
 
 
 @pytest.mark.parametrize(

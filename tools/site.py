@@ -61,6 +61,7 @@ PARTS = {
         "ordag.decisions.testing",
         "ordag.decisions.adjusting",
         "ordag.graph.adjustment",
+        "ordag.decisions.intervening",
         "ordag.decisions.changing",
         "ordag.decisions.explaining",
     ],

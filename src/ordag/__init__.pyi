@@ -10,6 +10,7 @@ from .data.moments import Moments as Moments
 from .decisions.adjusting import adjust as adjust
 from .decisions.changing import changes as changes
 from .decisions.explaining import explain as explain
+from .decisions.intervening import intervene as intervene
 from .decisions.testing import test as test
 from .errors import ClusterError as ClusterError
 from .errors import CollinearError as CollinearError

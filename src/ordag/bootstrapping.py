@@ -33,6 +33,7 @@ from ordag.resampling.resamplers import (
     RowResampler,
     gaussian_resampler,
     seed_root,
+    to_draw,
 )
 from ordag.resampling.streaming import MEMORY, ON_A_CLUSTER, passes, poisson_sums
 from ordag.resampling.support import Support
@@ -142,7 +143,7 @@ def bootstrap_table(
 ) -> Bootstrap:
     """The bootstrap of a fit with the table that it was learned from, learned with `recipe`; `keep` is what the table keeps of its rows."""
     count, cores, root = _checked_count(replicates), worker_count(workers), seed_root(seed)
-    source = table.source
+    source = table.rows_source
     scattered = isinstance(source, DaskSource)
     rows = table.rows if keep and not scattered else None
     X = rows.values if rows is not None and rows.stride == 1 and rows.values.size <= keep else None
@@ -183,11 +184,12 @@ def bootstrap_table(
 def _resampler(kind: str, X: Array | None, base: Moments, recipe: MethodSettings) -> Resampler:
     if X is None or kind == "wishart":
         return gaussian_resampler(base, rows=recipe.needs_rows)
+    rows, number = to_draw(X, base)
     if kind == "half":
-        return HalfResampler(base, X)
+        return HalfResampler(base, rows, number)
     if recipe.needs_rows or base.n < least_squares_rows(base.p):
-        return PlainRowResampler(base, X)
-    return RowResampler.of(X, base)
+        return PlainRowResampler(base, rows, number)
+    return RowResampler.of(rows, base, number)
 
 
 def bootstrap_fit(
@@ -213,7 +215,7 @@ def bootstrap_kept_rows(
     fit: Fit, replicates: int, *, seed: Seed = 0, level: float = 0.95, workers: int | None = None
 ) -> Bootstrap:
     """Resample the rows that a fit keeps, or draw Gaussian samples with its moments where it keeps only some of them."""
-    if fit.profile is None or fit.profile.stride > 1 or len(fit.profile.rows) != fit.n:
+    if fit.profile is None or fit.profile.stride > 1 or not fit.n <= len(fit.profile.rows) <= fit.rows:
         return bootstrap_fit(fit, replicates, seed=seed, level=level, workers=workers)
     check_interval_level(level)
     table = Table.of_rows(fit.names, fit.profile.rows)

@@ -226,7 +226,7 @@ def compare(
     for name in methods:
         given = {key: value for key, value in common.items() if name in takers[key]} | own.get(name, {})
         outcomes.append(_outcome(name, table, given, graph))
-    return Comparison(table.moments.names, table.moments.n, tuple(outcomes), graph)
+    return Comparison(table.moments.names, table.moments.rows, tuple(outcomes), graph)
 
 
 def _own_settings(settings: Mapping[str, Mapping[str, Any]] | None) -> dict[str, dict[str, Any]]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ordag.bootstrapping import Bootstrap
     from ordag.decisions.adjusting import AdjustmentAnswer
     from ordag.decisions.explaining import Explanation
+    from ordag.decisions.intervening import Intervention
     from ordag.decisions.testing import GraphTest
     from ordag.model.effects import Effect, Effects
 
@@ -106,7 +107,7 @@ class Fit(Found):
         document: dict[str, Any] = {
             "version": __version__,
             "settings": {"method": self.method, **self.settings},
-            "rows": self.n,
+            "rows": self.rows,
             "rows_dropped": self.moments.dropped,
             "nodes": list(self.names),
             "order": None if self.order is None else list(self.order),
@@ -116,6 +117,10 @@ class Fit(Found):
             "warnings": list(self.warnings),
             "verdict": self.verdict.to_dict(),
         }
+        if self.n != self.rows:
+            document["rows_count_for"] = self.n
+        if self.moments.held:
+            document["adjust"] = [one.to_dict() for one in self.moments.held]
         if self.transform:
             document["transform"] = dict(self.transform)
         if self.sem is not None:
@@ -123,33 +128,12 @@ class Fit(Found):
             document["intercepts"] = dict(zip(self.names, plain(self.sem.intercept), strict=True))
         if self.score is not None:
             document["score"] = self.score
-        if self.separating_sets is not None and self.pair_p_values is not None:
-            document["separated"] = self._separated()
-        if self.probabilities is not None:
-            document["probabilities"] = self.probabilities.to_dict()
+        document |= self.result.entries(self)
         if self.support is not None:
             document["bootstrap"] = self.support.to_dict()
         if self.details:
             document["details"] = dict(self.details)
-        if self.selection is not None:
-            document["pairs_tested"] = self.selection.pairs
-            document["expected_false_edges"] = self.selection.expected_false
         return document
-
-    def _separated(self) -> list[dict[str, Any]]:
-        """Every pair that is not joined, by the places of its columns, with the set that separates it."""
-        assert self.separating_sets is not None
-        assert self.pair_p_values is not None
-        place = {name: index for index, name in enumerate(self.names)}
-        pairs = {tuple(sorted(place[name] for name in pair)): given for pair, given in self.separating_sets.items()}
-        return [
-            {
-                "pair": [self.names[i] for i in pair],
-                "given": list(pairs[pair]),
-                "p_value": float(self.pair_p_values[pair]),
-            }
-            for pair in sorted(pairs)
-        ]
 
     def to_json(self, indent: int | None = 2) -> str:
         """The document that the command line prints with --json."""
@@ -200,6 +184,12 @@ class Fit(Found):
         from ordag.decisions.adjusting import adjust
 
         return adjust(self, source, target)
+
+    def intervene(self, **what: Any) -> Intervention:
+        """Say what happens if variables are set, shifted, or follow a rule: see `ordag.intervene`."""
+        from ordag.decisions.intervening import intervene
+
+        return intervene(self, **what)
 
     def explain(self, rows: Any = None, **options: Any) -> Explanation:
         """Say where odd rows come from: see `ordag.explain`."""

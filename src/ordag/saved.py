@@ -34,6 +34,7 @@ from ordag.graph.dag import Dag
 from ordag.graph.links import Links
 from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.masks import Constraints
+from ordag.learners.along_order import SelectedParents
 from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import LeftOut
 from ordag.learners.gds.search import GdsResult, GdsSettings
@@ -46,6 +47,7 @@ from ordag.learners.pooled.posterior import Posterior, Probabilities
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.search import PooledResult
 from ordag.learners.pooled.variances import GramRegressions, RootRegressions
+from ordag.learners.result import Result
 from ordag.learners.sparse_parents import ArrowTest, SparseParents
 from ordag.order.factor import Factor
 from ordag.order.ordering import Ordering
@@ -77,7 +79,7 @@ CLASSES: dict[str, type] = {
             Oriented,
         ),
         *(CvsSettings, PcSettings, GesSettings, GdsSettings, PooledSettings),
-        *(Ordering, Factor, Selection, SparseParents, ArrowTest),
+        *(Ordering, Factor, Result, SelectedParents, Selection, SparseParents, ArrowTest),
         *(PcResult, GesResult, GdsResult, PooledResult, Optimum, Posterior, Probabilities),
         *(PooledScore, GramRegressions, RootRegressions),
     )

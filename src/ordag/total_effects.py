@@ -203,7 +203,7 @@ def _effects(
 
 def _from_posterior(fit: Fit, level: float, wanted: Mask | None) -> tuple[Intervals, int]:
     """Intervals over the graphs drawn from the posterior that have a path, and the number of graphs."""
-    if fit.posterior is None or fit.probabilities is None:
+    if fit.probabilities is None:
         raise SettingError(
             "interval='posterior' takes the resamples of the probabilities of arrows, and this fit has none: learn with method='pooled' "
             "and draws=200 (--draws 200), say, or use interval='bootstrap'."
@@ -215,7 +215,7 @@ def _from_posterior(fit: Fit, level: float, wanted: Mask | None) -> tuple[Interv
             "ask for single effects with ordag.effect."
         )
     numbers, values = [], []
-    for effects in fit.posterior.effects(fit.sample):
+    for effects in fit.result.effects(fit):
         there = effects != 0 if wanted is None else wanted & (effects != 0)
         numbers.append(np.flatnonzero(there).astype(np.int32))
         values.append(effects[there])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from itertools import pairwise
 
@@ -163,9 +164,12 @@ def test_names_in_yaml_are_as_written(tmp_path):
     assert Knowledge.read(file).roots == ("no", "007", "2024-05-01", "1e3")
 
 
-@pytest.mark.parametrize(("name", "limit"), [("known.txt", "LARGEST"), ("known.yaml", "LARGEST_YAML")])
-def test_files_that_are_too_large_for_knowledge_are_refused(tmp_path, monkeypatch, name, limit):
+@pytest.mark.parametrize(
+    ("name", "limit", "remedy"),
+    [("known.txt", "LARGEST", "is it the right file?"), ("known.yaml", "LARGEST_YAML", "write it as plain text")],
+)
+def test_files_that_are_too_large_for_knowledge_are_refused(tmp_path, monkeypatch, name, limit, remedy):
     monkeypatch.setattr(files, limit, 2**20)
     (tmp_path / name).write_bytes(b"roots: a\n" * 2**17)
-    with pytest.raises(SettingError, match="is larger than 1 MB"):
+    with pytest.raises(SettingError, match=re.escape(f"is larger than 1 MB: {remedy}")):
         Knowledge.read(tmp_path / name)

@@ -26,7 +26,7 @@ from ordag.learners.order_search.engine import OrderSearch
 from ordag.learners.pooled import chain
 from ordag.learners.pooled.exact import AllGraphs, all_graphs
 from ordag.learners.pooled.posterior import Probabilities, usual_draws
-from ordag.learners.pooled.resampled import Redrawn
+from ordag.learners.pooled.resampled import Redrawn, strength_for
 from ordag.learners.pooled.sampler import Sampler, Walk
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.variances import log_variances
@@ -152,13 +152,13 @@ def test_the_marks_by_the_plug_in_score_over_all_graphs(five):
 
 
 @pytest.mark.slow
-def test_the_marks_have_the_graph_of_the_paper(five):
-    X, _ = marks()
+def test_the_marks_have_the_graph_of_the_paper():
     fit = learn("marks", method="pooled", graph="best")
     assert set(fit.graph.directed) == PAPER
     assert fit.details["start_scores"] == {"all graphs": fit.score}
-    totals = oracles.scores_of(X, five)
-    assert fit.score == pytest.approx(totals.min(), abs=1e-3)
+    X, names = marks()
+    parents = [frozenset(names.index(a) for a, b in PAPER if b == name) for name in names]
+    assert fit.score == pytest.approx(oracles.score_of(X, parents), abs=1e-3)
     probabilities = fit.probabilities
     np.testing.assert_array_equal(probabilities.joined, probabilities.arrows + probabilities.arrows.T)
     at = {name: k for k, name in enumerate(fit.names)}
@@ -166,6 +166,13 @@ def test_the_marks_have_the_graph_of_the_paper(five):
         i, j = at[row["source"]], at[row["target"]]
         assert row["probability"] == probabilities.arrows[i, j] > probabilities.arrows[j, i]
         assert row["edge_probability"] == probabilities.joined[i, j]
+
+
+@pytest.mark.thorough
+def test_no_graph_of_the_marks_has_a_lower_score(five):
+    X, _ = marks()
+    fit = learn("marks", method="pooled", graph="best", draws=0)
+    assert fit.score == pytest.approx(oracles.scores_of(X, five).min(), abs=1e-3)
 
 
 def sampler_of(score, variances, near, allowed=None, required=None):
@@ -314,6 +321,22 @@ def test_a_resample_has_the_covariance_of_the_rows_drawn(seed):
     same, own = Redrawn(Moments.from_rows(X), X, scarce=True).draw(np.random.default_rng(seed))
     np.testing.assert_allclose(same, np.corrcoef(drawn.T), atol=1e-10)
     np.testing.assert_allclose(own, scale, atol=1e-10)
+    for strength in (0.3, 1.0, 1.7):
+        unit, scale = Redrawn(Moments.from_rows(X), X, scarce=False, strength=strength).draw(
+            np.random.default_rng(seed)
+        )
+        far = oracles.resample(X, seed, strength)
+        np.testing.assert_allclose(unit @ unit.T, np.corrcoef(far.T), atol=1e-9)
+        np.testing.assert_allclose(np.exp(scale), far.var(axis=0), rtol=1e-9)
+
+
+def test_resamples_are_as_far_from_the_table_as_their_strength():
+    X = oracles.random_rows(3, 400, np.random.default_rng(1))
+    S = np.cov(X.T, bias=True)
+    for strength in (0.9, 1.8):
+        redrawn = Redrawn(Moments.from_rows(X), None, scarce=False, strength=strength)
+        own = [np.exp(redrawn.draw(np.random.default_rng(seed))[1]) for seed in range(400)]
+        np.testing.assert_allclose(np.std(own, axis=0), strength * S.diagonal() * np.sqrt(2.0 / 400), rtol=0.15)
 
 
 @pytest.mark.parametrize("scarce", [False, True])
@@ -356,6 +379,14 @@ def test_probabilities_are_averages_over_resamples(p):
     seeds_of = np.random.SeedSequence(0).spawn(2)[1].spawn(12)
     expected = oracles.bagged(X, oracles.all_dags(p), seeds_of, groups, 0.25)
     np.testing.assert_allclose(fit.probabilities.arrows, expected, atol=1e-3)
+
+
+@pytest.mark.parametrize(("p", "density", "far"), [(5, 1.0, False), (6, 1.0, True), (8, 1.0, True), (8, 0.2, False)])
+def test_dense_graphs_are_resampled_farther_from_the_table(p, density, far):
+    X = oracles.random_rows(p, 400, np.random.default_rng(p), density=density)
+    result = learn(X, method="pooled", draws=0).result
+    assert strength_for(result) == pytest.approx(oracles.strength_for(result.best.edges, p))
+    assert (strength_for(result) > 1.3) == far
 
 
 def test_probabilities_say_whether_they_have_settled():

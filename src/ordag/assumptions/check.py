@@ -124,7 +124,9 @@ class Diagnosis:
     @property
     def heading(self) -> str:
         fit, arrows = self.fit, self.fit.graph.edge_count
-        return f"check · {counted(fit.n, 'row')} · {counted(len(fit.names), 'variable')} · {counted(arrows, 'arrow')}"
+        return (
+            f"check · {counted(fit.rows, 'row')} · {counted(len(fit.names), 'variable')} · {counted(arrows, 'arrow')}"
+        )
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """A small chart for each finding, on these axes or on new ones: see `ordag.Fit.plot`."""
@@ -332,6 +334,8 @@ def _row_findings(
             yield unchecked(key, "needs the rows.")
         elif len(X) < LEAST_ROWS:
             yield unchecked(key, f"needs at least {LEAST_ROWS} rows, and there are {len(X)}.")
+        elif key == "logarithms" and baseline.fit.moments.held:
+            yield unchecked(key, "takes the columns themselves, and covariates are held fixed.")
         elif key in JOINT and len(X) < least_squares_rows(X.shape[1]):
             yield unchecked(key, "takes more rows than variables.")
         else:

@@ -33,6 +33,7 @@ COMMANDS = {
     "adjust": "Say which variables to hold fixed to estimate an effect in the graph in the file GRAPH.",
     "changes": "Say which equations differ between the tables BEFORE and AFTER, and what explains a change.",
     "explain": "Say where odd rows of DATA come from.",
+    "intervene": "Say what happens to every variable of DATA if some are set, shifted, or follow a rule.",
     "compare": "Learn from DATA with several methods, and compare their graphs.",
     "explore": "Open a workbench in the browser, where the graph of DATA follows every change.",
     "moments": "Write what learning needs of DATA to a small file.",

@@ -9,7 +9,7 @@ import click
 from ordag.cli.help import ManualPage
 from ordag.cli.options import DATA, READING, inputs, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
-from ordag.common.words import counted, shown
+from ordag.common.words import counted, joined, shown
 from ordag.data.moments import given_moments, scan_source
 from ordag.data.moments_file import ENDING
 from ordag.data.reading import Reading
@@ -50,5 +50,8 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
             found = scan_source(source, reading.missing, lambda rows: progress(source.news(rows)))
         found.save(out)
     dropped = f", {counted(found.dropped, 'row')} with missing values left out" if found.dropped else ""
-    click.echo(f"{title_of(data)}: {counted(found.n, 'row')}{dropped} · {counted(found.p, 'column')}")
+    held = f" · {joined([str(one) for one in found.covariates])} to be held fixed" if found.covariates else ""
+    click.echo(
+        f"{title_of(data)}: {counted(found.rows, 'row')}{dropped} · {counted(len(found.variables), 'column')}{held}"
+    )
     click.echo(f"written: {shown(out)}", err=True)

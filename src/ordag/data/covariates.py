@@ -50,6 +50,10 @@ class Covariate:
         """The number of levels of a category."""
         return None if self.levels is None else len(self.levels)
 
+    def to_dict(self) -> dict[str, object]:
+        """Return name and levels in plain values."""
+        return {"name": self.name, "levels": None if self.levels is None else list(self.levels)}
+
     def __str__(self) -> str:
         return shown(self.name) if self.levels is None else f"{shown(self.name)} ({counted(len(self.levels), 'value')})"
 

@@ -141,6 +141,15 @@ class Moments:
             **self._history | {"covariates": (), "held": (*self.held, *self.covariates)},
         )
 
+    def counted_like(self, whole: Moments) -> Moments:
+        """Return the same where rows count for as much each as those of another table, whose covariates they have been freed of."""
+        if whole.n == whole.rows and not whole.held:
+            return self
+        n = int(self.rows * (whole.n / whole.rows))
+        same = Moments.__new__(Moments)
+        same.__setstate__(vars(self) | {"n": n, "held": whole.held})
+        return same
+
     def holding(self, columns: Sequence[str]) -> Moments:
         """Return the moments with these columns, which hold numbers, as covariates that are to be held fixed."""
         known = {one.name for one in self.covariates}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ordag.common.arrays import Array
+from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
 from ordag.common.words import counted, quoted
 from ordag.data.moments import Moments, given_moments, resolved
@@ -31,6 +31,9 @@ from ordag.data.table_checks import (
 from ordag.data.transform import Changes, changed, held_fixed, open_table
 from ordag.errors import SettingError
 
+NOTHING = 1e-9
+"""Standard deviations up to which covariates leave nothing of a value."""
+
 
 class Table:
     """Data of any kind that Ordag takes, opened and checked, not yet computed with.
@@ -51,6 +54,7 @@ class Table:
         self._progress, self._keep = progress, keep
         self._least_rows: LeastRows = least_squares_rows
         self._profile: Profile | None = None  # of moments, where one is known
+        self._like: Moments | None = None
         self._sampler: Sampler | None = None
         self._given = given_moments(data, settings, progress)
         self.source: Source | None = None
@@ -62,9 +66,11 @@ class Table:
         self.inputs = paths_of(data)
 
     @classmethod
-    def of_rows(cls, names: Sequence[str], X: Array) -> Table:
-        """Make a table of rows in memory under given names."""
-        return cls(dict(zip(names, X.T, strict=True)))
+    def of_rows(cls, names: Sequence[str], X: Array, like: Moments | None = None) -> Table:
+        """Make a table of rows in memory under given names; they count for as much as those behind the moments `like`."""
+        table = cls(dict(zip(names, X.T, strict=True)))
+        table._like = like
+        return table
 
     @classmethod
     def of_moments(
@@ -177,8 +183,9 @@ class Table:
             check_size(self.source.rows, self.names, self._least_rows, self.source.prefix)
 
     def _checked(self, moments: Moments) -> Moments:
-        check_moments(moments.n, moments.mean, moments.spread, moments.names, self._least_rows)
-        return moments
+        counted = moments if self._like is None else moments.counted_like(self._like)
+        check_moments(counted.n, counted.mean, counted.spread, counted.names, self._least_rows)
+        return counted
 
     @cached_property
     def moments(self) -> Moments:
@@ -254,7 +261,8 @@ class Table:
             return Profile(source.every(stride), stride, *source.extremes())
         if isinstance(source, DaskSource):
             assert isinstance(self.rows_source, DaskSource)
-            return draw_sample(self.rows_source, self._scan, self._sample_limit)
+            sample = draw_sample(self.rows_source, self._scan, self._sample_limit)
+            return sample._replace(rows=self._telling(sample.rows))
         if self._sampler is None:
             _ = self.gram_moments if self._is_wide_file else self.qr_moments
         assert self._sampler is not None
@@ -266,7 +274,15 @@ class Table:
 
     def _fixed(self, block: Array) -> Array:
         """Return rows of the source with the covariates held fixed."""
-        return self._unadjusted.adjustment.residuals(block, self.covariates)
+        return self._telling(self._unadjusted.adjustment.residuals(block, self.covariates))
+
+    def _telling(self, rows: Array) -> Array:
+        """Leave out the rows of which covariates leave nothing, such as the only one of a group."""
+        if not self.covariates:
+            return rows
+        moments = self.qr_moments
+        left: Mask = (np.abs(rows - moments.mean) > NOTHING * moments.spread / np.sqrt(moments.n)).any(axis=1)
+        return rows[left]
 
     @property
     def rows(self) -> Rows | None:

@@ -59,7 +59,7 @@ def entries_of(content: bytes, where: str) -> Mapping[str, Any]:
     is_yaml = where.lower().endswith((".yaml", ".yml"))
     most = LARGEST_YAML if is_yaml else LARGEST
     try:
-        text = content.decode("utf-8-sig").replace("\r\n", "\n")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise SettingError(f"The knowledge file {where} is not UTF-8 text (byte {error.start}).") from error
     if len(content) > most:

@@ -6,6 +6,7 @@ from functools import singledispatch
 from io import StringIO
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.text import Text
 
@@ -13,6 +14,7 @@ from ordag.common.words import counted, harmless, listed, number, percent, proba
 from ordag.decisions.adjusting import AdjustmentAnswer
 from ordag.decisions.changing import Changes
 from ordag.decisions.explaining import Explanation
+from ordag.decisions.intervening import Intervention
 from ordag.decisions.testing import GraphTest, claim
 from ordag.show.screen import Column, print_head, say, show_table
 
@@ -174,6 +176,29 @@ def _(answer: Explanation, console: Console, description: str) -> None:
         ],
     )
     _rest(console, len(answer.rows) - MOST_ROWS, "rows")
+
+
+@print_decision.register
+def _(answer: Intervention, console: Console, description: str) -> None:
+    print_head(console, description, counted(len(answer.names), "variable"))
+    _verdict(console, answer.sentence)
+    _title(console, "Means and standard deviations")
+    scale = np.where(answer.sd_before > 0.0, answer.sd_before, 1.0)
+    most = np.argsort(-np.abs(answer.after - answer.before) / scale, kind="stable")[:MOST_ROWS].tolist()
+    table = [
+        Column("variable", [shown(answer.names[j]) for j in most]),
+        Column("mean before", [number(answer.before[j]) for j in most], right=True),
+        Column("after", [number(answer.after[j]) for j in most], right=True),
+    ]
+    if answer.graphs:
+        ends = [f"{number(answer.low[j], 4)} to {number(answer.high[j], 4)}" for j in most]
+        table.append(Column("95 % interval", ends, right=True, rank=3))
+        table.append(Column("changes", [percent(answer.changed[j]) for j in most], right=True, rank=2))
+    table.append(Column("s.d. before", [number(answer.sd_before[j], 3) for j in most], right=True, rank=1))
+    table.append(Column("after", [number(answer.sd_after[j], 3) for j in most], right=True, rank=1))
+    show_table(console, table)
+    _rest(console, len(answer.names) - MOST_ROWS, "variables")
+    _notes(console, answer.notes)
 
 
 def _kinds_of_sets(answer: AdjustmentAnswer) -> list[str]:

@@ -197,9 +197,10 @@ def _changed_settings(fit: Fit) -> dict[str, Any]:
 
 
 def _reading_option(name: str, value: Any) -> list[str]:
-    if name == "columns":
+    if name in ("columns", "adjust"):
         plain = all("," not in column and column == column.strip() for column in value)
-        return ["--columns", ",".join(value)] if plain else [word for one in value for word in ("--columns", one)]
+        listed = value if len(value) > 1 else (*value, *value)  # only a repeated option takes a name with a comma
+        return [f"--{name}", ",".join(value)] if plain else [word for one in listed for word in (f"--{name}", one)]
     if name == "transform":
         return [word for column, change in value.items() for word in ("--transform", f"{column}={change}")]
     if name == "header":
@@ -215,7 +216,7 @@ def _resampling(fit: Fit) -> dict[str, Any]:
     given |= {"bootstrap": fit.support.replicates, "seed": fit.support.entropy}
     if fit.support.level != 0.95:
         given["level"] = fit.support.level
-    in_memory = fit.n * len(fit.names) <= IN_MEMORY
+    in_memory = fit.rows * len(fit.names) <= IN_MEMORY
     default_kind = "wishart" if fit.profile is None else "rows" if in_memory else "poisson"
     if fit.support.kind != default_kind:
         given["kind"] = fit.support.kind

@@ -16,7 +16,6 @@ from ordag.show.screen import Column, print_head, say, show_table
 from ordag.show.text import (
     arrows,
     edge_cells,
-    false_edges,
     heading,
     left_out,
     legend,
@@ -65,7 +64,13 @@ def print_fit(fit: Fit, console: Console, description: str = "", *, verbose: boo
     _print_lines(fit, console)
     console.print()
     print_verdict(fit.verdict, console, verbose=verbose)
-    for sentence in (other_units(fit), false_edges(fit), scored(fit) if verbose else "", left_out(fit), resampled(fit)):
+    for sentence in (
+        other_units(fit),
+        fit.result.note(fit),
+        scored(fit) if verbose else "",
+        left_out(fit),
+        resampled(fit),
+    ):
         if sentence:
             say(console, f"{sentence}.", style="dim")
     for sentence in fit.warnings:

@@ -152,7 +152,7 @@ class OpenTable:
             "id": self.id,
             "name": self.request.name,
             "shown": shown(self.request.name),
-            "rows": moments.n,
+            "rows": moments.rows,
             "dropped": moments.dropped,
             "names": list(moments.names),
             "digest": self.digest,

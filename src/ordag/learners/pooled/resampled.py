@@ -6,12 +6,14 @@ all graphs takes the place of the chain.
 
 With $y = (x - \bar x) T^{-1}$ and $T = R/\sqrt n$ the rows have $\frac1n \sum y^\top y = I$. Drawn with shares w they have the scatter
 $A = \sum w\, y^\top y - \bar y^\top \bar y$, and the resample has the covariance $T^\top (I + s (A - A_0)) T$. Where all
-n rows are at hand, $A_0 = I$ and s = `STRENGTH`. Of a long table k rows stand for all: $A_0$ is their own scatter, and s is
-$\sqrt{k/n}$ times that. Without rows A is a Wishart matrix.
+n rows are at hand, $A_0 = I$ and s is the strength. Of a long table k rows stand for all: $A_0$ is their own scatter, and s is
+$\sqrt{k/n}$ times that. Without rows A is a Wishart matrix. Beyond s = 1 that matrix need not be positive definite. Then the resample is
+resampled, with the root of its covariance in place of T, each time by less: variances of k steps of strength $s/\sqrt k$ add up to $s^2$.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
@@ -34,8 +36,12 @@ from ordag.learners.pooled.variances import RootRegressions
 from ordag.model.refit import refit
 from ordag.model.sem import LinearSEM
 
-STRENGTH = 0.9
-"""How far a resample is from the table, over how far rows drawn with replacement are."""
+STRENGTH, STRONGEST = 0.9, 1.8
+"""How far a resample is from the table, over how far rows drawn with replacement are: in sparse graphs, and at most."""
+
+DENSE, BY_DENSITY = 0.3, 4.0
+"""The share of pairs joined in the best graph above which resamples are farther from the table, by so much for every unit of it. In
+dense graphs effects cancel, and an arrow that only seems to be missing turns others; with few variables that was not seen."""
 
 STARTS = 2
 """Graphs of the table that the search in a resample begins with."""
@@ -50,9 +56,9 @@ THREADS = 2
 class Redrawn:
     """Covariances of resamples: of rows, which are all of a table's or an even share of them, or of Gaussian rows with its moments."""
 
-    def __init__(self, moments: Moments, rows: Array | None, *, scarce: bool) -> None:
+    def __init__(self, moments: Moments, rows: Array | None, *, scarce: bool, strength: float = STRENGTH) -> None:
         n = moments.n
-        self.moments, self.scarce = moments, scarce
+        self.moments, self.scarce, self.strength = moments, scarce, strength
         size = lengths(moments.R) / np.sqrt(n)
         self._T = np.diag(size) if scarce else moments.R / np.sqrt(n)
         self._near = np.eye(moments.p) if not scarce else _correlation(moments.R)
@@ -60,27 +66,31 @@ class Redrawn:
         if rows is not None:
             centred = rows - rows.mean(axis=0)
             self._rows = centred / size if scarce else solve_triangular(self._T, centred.T, trans=1).T.copy()
+            if moments.held:  # residuals, which are shorter than the errors
+                self._rows *= np.sqrt(self._rows.size / np.square(self._rows).sum())
             self._own = self._rows.T @ self._rows / len(rows)
-            self._share = float(np.sqrt(min(1.0, len(rows) / n)))
+            self._share = float(np.sqrt(len(rows) / n if moments.held else min(1.0, len(rows) / n)))
 
     def draw(self, random: np.random.Generator) -> tuple[Array, Array]:
         """C or, unless rows are scarce, unit rows with C as their products; and the logarithms of the variances."""
-        change = self._change(random)
-        near = self._near + change
         if self.scarce:
+            near = self._near + self.strength * self._change(random)
             variances = np.maximum(np.diag(near), 1e-300)
             unit = near / np.sqrt(np.outer(variances, variances))
             return unit, np.log(variances * np.diag(self._T) ** 2)
-        while True:
-            try:
-                U = cholesky(near)
-                break
-            except LinAlgError:  # fewer different rows than variables
-                change /= 2.0
-                near = self._near + change
-        root = U @ self._T
+        root, steps = self._T, math.ceil(self.strength**2)
+        for _ in range(steps):
+            root = self._root(self.strength / math.sqrt(steps) * self._change(random)) @ root
         size = lengths(root)
         return np.ascontiguousarray((root / size).T), 2.0 * np.log(size)
+
+    def _root(self, change: Array) -> Array:
+        """The root of the changed scatter of y."""
+        while True:
+            try:
+                return np.asarray(cholesky(self._near + change))
+            except LinAlgError:  # fewer different rows than variables
+                change = change / 2.0
 
     def model(self, seed: np.random.SeedSequence, graph: Mask) -> LinearSEM:
         """Fit a graph to the resample that this seed gives, by least squares."""
@@ -97,15 +107,23 @@ class Redrawn:
         if self._rows is None:
             if not self.scarce:
                 A = wishart_root(n, p, random)
-                return STRENGTH * (A.T @ A / (n - 1.0) - self._near)
+                return np.asarray(A.T @ A / (n - 1.0) - self._near)
             rows = random.standard_normal((n, p)) @ (self.moments.R / lengths(self.moments.R))
             rows -= rows.mean(axis=0)
-            return STRENGTH * np.asarray(rows.T @ rows / (n - 1.0) - self._near)
+            return np.asarray(rows.T @ rows / (n - 1.0) - self._near)
         k = len(self._rows)
         counts = np.bincount(random.integers(k, size=k), minlength=k) / k
         mean = counts @ self._rows
         A = (self._rows * counts[:, None]).T @ self._rows - np.outer(mean, mean)
-        return STRENGTH * self._share * (A - self._own)
+        return self._share * (A - self._own)
+
+
+def strength_for(found: PooledResult) -> float:
+    """Return how far resamples are to be from a table: the farther, the denser its best graph, unless rows or variables are few."""
+    if found.variances.most < found.score.p or found.score.p <= MOST_VARIABLES:
+        return STRENGTH
+    density = found.best.edges / found.score.pairs
+    return min(STRENGTH + BY_DENSITY * max(density - DENSE, 0.0), STRONGEST)
 
 
 def _correlation(R: Array) -> Array:
@@ -128,7 +146,7 @@ class Resampled:
         given = found.variances.correlations()
         self.found, self.p = found, p
         self.scarce = found.variances.most < p
-        self.redrawn = Redrawn(found.moments, rows, scarce=self.scarce)
+        self.redrawn = Redrawn(found.moments, rows, scarce=self.scarce, strength=strength_for(found))
         groups = [group.tolist() for group in found.score.groups]
         self.score = PooledScore(n, p, groups, found.score.scale, extended=self.scarce)
         self.needs_root = given.get("root") is not None
