@@ -119,6 +119,8 @@ class Fit(Found):
         }
         if self.n != self.rows:
             document["rows_count_for"] = self.n
+        if self.moments.holes is not None:
+            document["missing"] = self.moments.holes.to_dict()
         if self.moments.held:
             document["adjust"] = [one.to_dict() for one in self.moments.held]
         if self.transform:

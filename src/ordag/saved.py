@@ -25,6 +25,7 @@ from ordag import __version__
 from ordag.bootstrapping import Bootstrap
 from ordag.common.checks import short
 from ordag.data.covariates import Covariate
+from ordag.data.holes import Holes
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.errors import OutputError, UnreadableError
@@ -68,6 +69,7 @@ CLASSES: dict[str, type] = {
             Bootstrap,
             Intervals,
             Moments,
+            Holes,
             Covariate,
             Profile,
             Dag,

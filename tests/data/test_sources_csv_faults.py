@@ -302,7 +302,7 @@ def test_sentences_about_rows_name_the_file(path: Path) -> None:
     ):
         path.write_text(text)
         with pytest.raises(error, match=rf"^{path.name}: "):
-            ordag.learn(path)
+            ordag.learn(path, missing="refuse")
 
 
 def test_a_link_that_leads_nowhere(tmp_path: Path) -> None:
