@@ -37,7 +37,8 @@ def print_decision(answer: Any, console: Console, description: str) -> None:
 
 @print_decision.register
 def _(answer: GraphTest, console: Console, description: str) -> None:
-    sizes = f"{counted(answer.moments.rows, 'row')} · {counted(len(answer.graph.nodes), 'variable')} · {counted(answer.graph.edge_count, 'edge')}"
+    edges = counted(answer.graph.edge_count, "edge")
+    sizes = f"{counted(answer.moments.rows, 'row')} · {counted(len(answer.graph.nodes), 'variable')} · {edges}"
     print_head(console, description, sizes)
     _verdict(console, answer.sentence, answer.light)
     columns = answer.columns
