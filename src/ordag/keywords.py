@@ -47,6 +47,7 @@ class Keywords(TypedDict, total=False):
     separator: str | None
     encoding: str | None
     decimal: str | None
+    thousands: str | None
     header: bool
     sheet: str | None
     table: str | None

@@ -23,7 +23,7 @@ def read(text, **reading):
     [
         ("\n".join(["a,b,word", *(f"{row},x" for row in ROWS)]), [{"columns": ["a", "b"]}]),
         ("\n".join(["a,b,same", *(f"{row},1" for row in ROWS)]), [{"columns": ["a", "b"]}]),
-        ("\n".join(["a;b", *ROWS]).replace(",", ";"), [{"separator": ";"}]),
+        ("\n".join(["a;b", *(f"{1 + k % 4},{k % 5}00;{k % 5}" for k in range(9))]), [{"decimal": ","}, {"thousands": ","}]),
         ("\n".join(ROWS), [{"header": False}]),
     ],
 )  # fmt: skip

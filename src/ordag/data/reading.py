@@ -17,7 +17,7 @@ Missing = Literal["auto", "em", "drop", "refuse"]
 CHANGES = ("log", "standardise")
 """Changes of a column other than a factor."""
 
-TEXT_LAYOUT = ("separator", "encoding", "decimal", "header")
+TEXT_LAYOUT = ("separator", "encoding", "decimal", "thousands", "header")
 """Settings of text files."""
 
 PARTS = ("sheet", "table")
@@ -126,6 +126,9 @@ class Reading(Settings):
     )
     encoding: str | None = setting(None, _as_given, "of a text file; UTF-8 unless said otherwise", typed=str)
     decimal: str | None = choice(None, (".", ","), "decimal mark of a text file", check=_as_given)
+    thousands: str | None = choice(
+        None, (",", ".", " ", "'"), "separator of thousands in the numbers of a text file", check=_as_given
+    )
     header: bool = setting(True, _header, "False if the first line of a text file or sheet is data already")
     sheet: str | None = setting(
         None, _as_given, "of an Excel or OpenDocument workbook; the first with anything in it by default", typed=str
