@@ -235,7 +235,7 @@ def test_bad_tables_are_refused_with_what_to_change():
     with_inf[[2, 3], 3] = np.inf
     constant[:, 2] = 0.1
     with pytest.raises(MissingValuesError, match=r"X2 \(1 row\).*missing='drop'"):
-        learn(with_nan)
+        learn(with_nan, missing="refuse")
     assert learn(with_nan, missing="drop").n == 29
     with pytest.raises(NonFiniteError, match=r"X4 \(2 rows\)"):
         learn(with_inf)

@@ -47,7 +47,7 @@ class ColumnError(DataError):
 
 
 class MissingValuesError(DataError):
-    """Rows with missing values, and no instruction to drop them."""
+    """Missing values that are refused, or too many of them."""
 
 
 class NonFiniteError(DataError):

@@ -159,7 +159,7 @@ def test_missing_and_infinite_values_are_named_with_their_partition():
     with pytest.raises(
         MissingValuesError, match=r"1 row of 600 has missing values, in b \(1 row\), in partition 2 \(the first is 0\)"
     ):
-        ordag.learn(table)
+        ordag.learn(table, missing="refuse")
     assert ordag.learn(table, missing="drop").moments.n == 599
     frame.iloc[[0, 599], 0] = np.inf
     with pytest.raises(NonFiniteError, match=r"in a \(2 rows\), in partitions 0, 2 and 3 "):

@@ -97,7 +97,7 @@ def test_with_some_columns_and_missing_values(kind, frame, tmp_path):
     assert_same(learned, ordag.learn(by_hand(frame[chosen], changes), "cvs"))
     assert learned.moments.dropped == 2
     with pytest.raises(ordag.errors.MissingValuesError, match="2 rows of 300 have missing values"):
-        ordag.learn(data, "cvs", columns=chosen, transform=changes)
+        ordag.learn(data, "cvs", columns=chosen, missing="refuse", transform=changes)
 
 
 @pytest.mark.parametrize("kind", ["iterator", "stream"])

@@ -20,6 +20,7 @@ from ordag.assumptions.equations import (
     linearity_finding,
     spread_finding,
 )
+from ordag.assumptions.missing_values import missing_finding
 from ordag.assumptions.normality import columns_finding, kurtosis_finding, mardia_finding
 from ordag.assumptions.sorting import sorting_finding
 from ordag.assumptions.stability import (
@@ -166,7 +167,7 @@ def check(
     data: Any,
     *,
     columns: Sequence[str] | None = None,
-    missing: Missing = "error",
+    missing: Missing = "auto",
     method: str = "auto",
     alpha: float | None = None,
     seed: int = 0,
@@ -191,7 +192,8 @@ def check(
 
     The findings, by key: scale, equal_variances, condition, sorting, standardising, units, backward, hidden_causes, logarithms,
     kurtosis, mardia, columns, linearity, residual_spread, residual_pairs, dependent_rows, groups_of_rows, duplicate_rows,
-    filled_cells, influence. docs/trust.md explains each. Given Moments, those that need rows are "unchecked".
+    filled_cells, influence; missing_values where there are any. docs/trust.md explains each. Given Moments, those that need rows
+    are "unchecked".
     """
     check_choice("units", units, (None, "commensurable"), "'commensurable' if all columns are in comparable units")
     if not is_flag(same_units):
@@ -257,7 +259,7 @@ def check_fit(
     if groups is not None:
         groups = [[fit.names[j] for j in group] for group in placed_groups(groups, fit.names)]
     if rows is None and fit.profile is not None:
-        rows = Rows(fit.profile.rows, fit.profile.stride)
+        rows = Rows(fit.profile.complete.rows, fit.profile.stride)
     count = usual_draws(fit) if draws is None else draws
     verdict = quick_verdict(fit, same_units=True, tables=fit.forecast_tables) if same_units else fit.verdict
     baseline = Baseline.of(fit, None if rows is None else rows.values)
@@ -280,6 +282,9 @@ def check_fit(
     for key, find in checks.items():
         tell(f"checking {key.replace('_', ' ')}")
         findings.append(_guarded(key, find, fit))
+    if fit.moments.holes is not None:
+        level = LEVEL if alpha is None else alpha
+        findings.append(_guarded("missing_values", lambda: missing_finding(fit, level), fit))
     findings += _row_findings(baseline, rows, LEVEL if alpha is None else alpha, tested, tell)
     return Diagnosis(full_verdict(verdict, findings), tuple(findings), fit)
 
@@ -340,6 +345,9 @@ def _row_findings(
             yield unchecked(key, "takes more rows than variables.")
         else:
             finding = _guarded(key, find, baseline.fit)
+            if baseline.fit.moments.missing == "em":
+                complete = f"{finding.sentence} (From {len(X):,} complete rows.)"
+                finding = Finding(key, finding.level, complete, finding.numbers)
             if rows.stride > 1:
                 sampled = f"{finding.sentence} (From every {rows.stride}th row.)"
                 finding = Finding(key, finding.level, sampled, {**finding.numbers, "stride": rows.stride})

@@ -47,11 +47,11 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
         found = given_moments(data, reading, progress)
         if found is None:
             source = open_table(data, reading)
-            found = scan_source(source, reading.missing, lambda rows: progress(source.news(rows)))
+            found = scan_source(source, reading.missing, lambda rows: progress(source.news(rows)), progress)
         found.save(out)
     dropped = f", {counted(found.dropped, 'row')} with missing values left out" if found.dropped else ""
+    worth = f" that count for {found.n:,}" if found.missing == "em" else ""
     held = f" · {joined([str(one) for one in found.covariates])} to be held fixed" if found.covariates else ""
-    click.echo(
-        f"{title_of(data)}: {counted(found.rows, 'row')}{dropped} · {counted(len(found.variables), 'column')}{held}"
-    )
+    sizes = f"{counted(found.rows, 'row')}{worth}{dropped} · {counted(len(found.variables), 'column')}"
+    click.echo(f"{title_of(data)}: {sizes}{held}")
     click.echo(f"written: {shown(out)}", err=True)

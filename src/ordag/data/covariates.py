@@ -207,6 +207,20 @@ def expanded(block: Array, p: int, widths: Sequence[int | None]) -> Array:
     return np.concatenate([*parts, block[:, :p]], axis=1, dtype=np.float64)
 
 
+def indicators(values: Array, theirs: Sequence[Covariate], mine: Sequence[Covariate]) -> Array:
+    """Return the columns Z of covariates, given as in blocks of rows with `theirs`, for `mine`; NaN where a level is not among these."""
+    parts = []
+    for k, (one, other) in enumerate(zip(mine, theirs, strict=True)):
+        if one.levels is None:
+            parts.append(values[:, k, None])
+            continue
+        where = {level: number for number, level in enumerate(one.levels)}
+        index = np.array([where.get(level, np.nan) for level in other.levels or ()], np.float64)
+        codes = index[values[:, k].astype(np.intp)][:, None]
+        parts.append(np.where(np.isnan(codes), np.nan, codes == np.arange(1.0, len(one.levels))))
+    return np.concatenate(parts, axis=1, dtype=np.float64)
+
+
 class Adjustment(NamedTuple):
     """What covariates explain of X: (z − z̄)B. `rank` counts the columns of Z that do not follow from the others."""
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from ordag.common.checks import as_list, as_number, is_flag, short
+from ordag.common.checks import as_list, as_number, check_choice, is_flag, short
 from ordag.common.settings import Settings, choice, declared, setting
 from ordag.common.words import did_you_mean, listed, shown
 from ordag.errors import Remedy, SettingError
 
-Missing = Literal["error", "drop"]
+Missing = Literal["auto", "em", "drop", "refuse"]
 
 CHANGES = ("log", "standardise")
 """Changes of a column other than a factor."""
 
-TEXT_LAYOUT = ("separator", "encoding", "decimal", "header")
+TEXT_LAYOUT = ("separator", "encoding", "decimal", "thousands", "header")
 """Settings of text files."""
 
 PARTS = ("sheet", "table")
@@ -47,6 +47,14 @@ def _header(name: str, value: Any) -> bool:
     if not is_flag(value):
         raise SettingError(f"{name}={short(value)}: say True, or False if the first line is data already.")
     return bool(value)
+
+
+def _missing(name: str, value: Any) -> Any:
+    words = get_args(Missing)
+    if value == "error":
+        raise SettingError(f"{name}='error' is now called 'refuse': say {name}='refuse' (--missing refuse).", [name])
+    check_choice(name, value, words, f"{', '.join(map(repr, words[:-1]))} or {words[-1]!r}")
+    return value
 
 
 def _transform(name: str, value: Any) -> dict[str, float | str] | None:
@@ -106,12 +114,21 @@ class Reading(Settings):
     adjust: Sequence[str] = setting(
         (), _names, "columns to hold fixed: the graph is that of the others within their values"
     )
-    missing: Missing = choice("error", ("error", "drop"), "rows with missing values: refuse, or leave out")
+    missing: Missing = choice(
+        "auto",
+        ("auto", "em", "drop", "refuse"),
+        "missing values: use what the incomplete rows hold (`em`), leave these rows out, refuse the table, or, by itself, leave out up to "
+        "2 % of the rows and use them beyond",
+        check=_missing,
+    )
     separator: str | None = setting(
         None, _as_given, "between the fields of a text file: , ; tab or another character", typed=str
     )
     encoding: str | None = setting(None, _as_given, "of a text file; UTF-8 unless said otherwise", typed=str)
     decimal: str | None = choice(None, (".", ","), "decimal mark of a text file", check=_as_given)
+    thousands: str | None = choice(
+        None, (",", ".", " ", "'"), "separator of thousands in the numbers of a text file", check=_as_given
+    )
     header: bool = setting(True, _header, "False if the first line of a text file or sheet is data already")
     sheet: str | None = setting(
         None, _as_given, "of an Excel or OpenDocument workbook; the first with anything in it by default", typed=str

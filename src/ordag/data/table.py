@@ -13,7 +13,7 @@ from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
 from ordag.common.words import counted, quoted
 from ordag.data.moments import Moments, given_moments, resolved
-from ordag.data.passes import Scan, draw_sample, gram_in_memory, gram_pass, root_pass, scan
+from ordag.data.passes import Scan, draw_sample, gram_in_memory, gram_pass, root_pass, scan, summed_up
 from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
 from ordag.data.reading import Reading
 from ordag.data.scatter import MANY_COLUMNS
@@ -107,7 +107,7 @@ class Table:
             return table
         settled = changes.divided(raw.spread[raw.p - len(names) :] / np.sqrt(max(raw.n - 1.0, 1.0)))
         table.source = changed(self.source, names, settled, self.missing)
-        if same or not moments.dropped:
+        if same or moments.holes is None:
             table._take(self, moments, raw, settled)
         return table
 
@@ -120,7 +120,8 @@ class Table:
         sample = None if other._sampler is None else other._sample
         exact = sample is not None and "qr_moments" in vars(other)
         if changes.logs.any():
-            if exact and not self.covariates and sample is not None and sample.stride == 1 and not moments.dropped:
+            whole = sample is not None and sample.stride == 1 and moments.holes is None
+            if exact and sample is not None and whole and not self.covariates:
                 assert self.source is not None
                 rows = changes.apply(sample.rows[:, columns], self.names, self.source.describe, 1)
                 logs = Moments.from_rows(dict(zip(self.names, rows.T, strict=True)))
@@ -146,7 +147,8 @@ class Table:
         aside = () if self.source is None else self.source.set_aside
         notes = () if self.source is None else self.source.notes
         said = [f"Set aside: {'; '.join(aside)}. Name columns to use others (columns=…, --columns)."] if aside else []
-        return (*said, *(f"{note}." for note in notes))
+        holes = None if self._known is None else self._known.holes
+        return (*said, *(f"{note}." for note in notes), *(() if holes is None else holes.sentences))
 
     def tell(self, news: str) -> None:
         """Report progress."""
@@ -160,10 +162,19 @@ class Table:
     def needing(self, least_rows: LeastRows) -> Table:
         """Refuse this table from now on if it has fewer rows; the default is the number for regressions on all columns."""
         self._least_rows = least_rows
-        known = next((one for one in vars(self).values() if isinstance(one, Moments)), None)
-        if known is not None:
-            check_size(known.n, self.names, least_rows)
+        if self._known is not None:
+            check_size(self._known.n, self.names, least_rows)
         return self
+
+    @property
+    def _known(self) -> Moments | None:
+        """Moments that have been computed or given."""
+        return next((one for one in vars(self).values() if isinstance(one, Moments)), None)
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether incomplete rows are used, so that the moments are not those of the complete rows."""
+        return (self._known or self.moments).missing == "em"
 
     @property
     def n(self) -> int:
@@ -200,10 +211,16 @@ class Table:
         if self.source is None:
             return None
         if self._is_wide_file and not self.covariates:
-            gram = gram_pass(self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows)
+            gram = gram_pass(
+                self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows, self.tell
+            )
         else:
             gram = gram_in_memory(self.source)
-        return None if gram is None else self._checked(Moments(**gram._asdict()))
+        moments = None if gram is None else self._checked(Moments(**gram._asdict()))
+        if moments is not None and moments.scatter is None:  # estimated
+            vars(self)["qr_moments"] = moments
+            return None
+        return moments
 
     @cached_property
     def qr_moments(self) -> Moments:
@@ -218,9 +235,11 @@ class Table:
             return self._given
         self._check_rows()
         if isinstance(self.source, DaskSource):
-            summary = self._scan.summary
+            summary = summed_up(self.source, self._scan, self.tell)
         else:
-            summary = root_pass(self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows)
+            summary = root_pass(
+                self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows, self.tell
+            )
         return Moments(**summary._asdict())
 
     @cached_property
@@ -267,6 +286,7 @@ class Table:
             _ = self.gram_moments if self._is_wide_file else self.qr_moments
         assert self._sampler is not None
         sample = self._sampler.finish()
+        sample = sample if self.is_estimated else sample.complete
         if not self.covariates:
             return sample
         p = len(self.names)
@@ -291,8 +311,22 @@ class Table:
             return None
         X = self.source.array
         if X is not None:
-            whole = RowCheck(self.source.all_names, "drop").admit(X)
-            return Rows(self._fixed(whole) if self.covariates else whole, 1)
+            check = RowCheck(self.source.all_names, "refuse" if self.missing == "refuse" else "drop")
+            complete = check.admit(X)
+            check.verdict(self.source.prefix)
+            return Rows(self._fixed(complete) if self.covariates else complete, 1)
+        sample = self._sample.complete
+        return Rows(sample.rows, sample.stride)
+
+    @property
+    def used_rows(self) -> Rows | None:
+        """The rows behind the moments, as `rows`: where incomplete rows are used, with NaN for missing values."""
+        if self.source is None or not self.is_estimated:
+            return self.rows
+        X = self.source.array
+        if X is not None:
+            every = RowCheck(self.source.all_names, "em", variables=len(self.names)).split(X)[1]
+            return Rows(self._fixed(every) if self.covariates else every, 1)
         return Rows(self._sample.rows, self._sample.stride)
 
     @property

@@ -61,7 +61,7 @@ def deciding_row(found: Found) -> Lone | None:
         return None
     if getattr(recipe, "kicks", None) is not None or recipe.seconds * (len(found.names) + 10.0) ** 2 > MOST_SECONDS:
         return None
-    X = found.profile.rows
+    X = found.profile.complete.rows
     n, p = X.shape
     if n != found.rows or found.n <= least_squares_rows(p) or p > MOST_COLUMNS or not found.graph.edge_count:
         return None

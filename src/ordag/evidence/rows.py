@@ -39,9 +39,10 @@ class Sample(NamedTuple):
 
 def row_cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
     """All that the rows of a fit say against its graph; nothing without rows. hasty: nothing that takes another search."""
-    if found.profile is None or len(found.profile.rows) < FEWEST_ROWS:
+    rows = None if found.profile is None else found.profile.complete.rows
+    if rows is None or len(rows) < FEWEST_ROWS:
         return []
-    sample = Sample.of(found.profile.rows, found.moments.mean, found.names)
+    sample = Sample.of(rows, found.moments.mean, found.names)
     beware = [caution for check in CHECKS.values() if (caution := check(sample)) is not None]
     decides = None if hasty else influence_caution(found)
     return beware if decides is None else [*beware, decides]
@@ -130,7 +131,7 @@ def filled_cells(sample: Sample) -> Caution | None:
         "filled_cells",
         f"Cells of {listed(sample.names[j] for j in filled)} hold one and the same value ({share(filled[worst])} of "
         f"{shown(sample.names[worst])}), as if missing values were filled in: such cells weaken correlations.",
-        "Leave these cells empty, and learn from complete rows (missing='drop').",
+        "Leave these cells empty: incomplete rows are used for what they hold (missing='em').",
         "cells were filled in",
     )
 

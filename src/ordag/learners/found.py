@@ -136,8 +136,8 @@ class Found:
 
     @property
     def sample(self) -> Array | None:
-        """An even share of the rows, all of a short table."""
-        return None if self.profile is None else self.profile.rows
+        """An even share of the rows, all of a short table; NaN where values are missing."""
+        return None if self.profile is None or not len(self.profile.rows) else self.profile.rows
 
     @property
     def expected_false_edges(self) -> float | None:

@@ -14,6 +14,7 @@ U comes from a QR factorisation of the weighted rows. No row is ever copied more
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -25,6 +26,7 @@ from ordag.common.checks import Seed, checked_seed
 from ordag.common.linalg import triangle, wishart_root
 from ordag.common.words import counted
 from ordag.data.moments import Moments
+from ordag.data.reweighted import Reweighted
 from ordag.data.scatter import WELL_CONDITIONED, root_of_scatter
 from ordag.errors import CollinearError, TooFewRowsError
 
@@ -99,6 +101,33 @@ class HalfResampler(PlainRowResampler):
 
     def rows(self, seed: np.random.SeedSequence) -> Array:
         return self.X[np.random.default_rng(seed).permutation(len(self.X))[: self.count // 2]]
+
+
+@dataclass(frozen=True, eq=False)
+class HoledRowResampler:
+    """The same for rows with missing values, NaN: the moments of every sample are estimated anew. `halves` as in `HalfResampler`."""
+
+    base: Moments
+    X: Array
+    halves: bool = False
+    same_rows: ClassVar[bool] = True
+
+    @cached_property
+    def _rows(self) -> Reweighted:
+        return Reweighted(self.X, self.base.mean, self.base.covariance())
+
+    def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
+        random, count, n = np.random.default_rng(seed), len(self.X), self.base.n
+        if self.halves:
+            weights, n = np.zeros(count), n // 2
+            weights[random.permutation(count)[: count // 2]] = 1.0
+        else:
+            weights = np.bincount(random.integers(count, size=count), minlength=count).astype(np.float64)
+        mean, S = self._rows.gaussian(weights)
+        root = root_of_scatter(np.asfortranarray(S * n))
+        if root is None:
+            raise CollinearError("The columns of the sample are collinear.")
+        return Moments(n, mean, self.base.names, R=root[0], squared=True)
 
 
 @dataclass(frozen=True, eq=False)

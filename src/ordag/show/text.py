@@ -37,7 +37,8 @@ def heading(fit: Fit) -> str:
     dropped = f", {counted(moments.dropped, 'row')} with missing values dropped" if moments.dropped else ""
     outlying = f", {counted(moments.outlying, 'outlying row')} left out" if moments.outlying else ""
     held = f" · {held_fixed(moments)}" if moments.held else ""
-    sizes = f"{counted(fit.rows, 'row')}{dropped}{outlying} · {counted(len(fit.names), 'variable')}{held}"
+    worth = f" that count for {fit.n:,}" if moments.missing == "em" else ""
+    sizes = f"{counted(fit.rows, 'row')}{worth}{dropped}{outlying} · {counted(len(fit.names), 'variable')}{held}"
     return f"{fit.method} · {sizes} · {counted(fit.graph.edge_count, 'edge')}"
 
 

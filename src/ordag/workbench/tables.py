@@ -153,6 +153,7 @@ class OpenTable:
             "name": self.request.name,
             "shown": shown(self.request.name),
             "rows": moments.rows,
+            "count_for": moments.n,
             "dropped": moments.dropped,
             "names": list(moments.names),
             "digest": self.digest,

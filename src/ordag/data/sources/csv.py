@@ -14,6 +14,8 @@ from ordag.common.arrays import Array
 from ordag.common.words import counted, cut
 from ordag.data.reading import DECIMAL_COMMA, FEWEST_COLUMNS, Reading, without
 from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, arrow_kind, beyond_exact, floats, select
+from ordag.data.sources.first_lines import COMMENT
+from ordag.data.sources.numbers import recognised, strange
 from ordag.data.sources.paths import File, FileSource
 from ordag.data.sources.source import Source
 from ordag.data.sources.text_layout import NUMBER, Layout, find_layout, not_decodable
@@ -31,7 +33,6 @@ LONG_INTEGER = r"^\s*[+-]?\d{16,}\s*$"
 COMMA = re.compile(r"\s*[+-]?[\d.]*,\d+(?:e[+-]?\d+)?\s*", re.IGNORECASE)
 NOT_CONVERTED = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", re.DOTALL)
 CORRECT = "Correct the value, or leave the cell empty if it is missing."
-COMMENT = ("#", "%", "//")
 UNPACKING = re.compile(r"(zlib|bz2|lz4|zstd) |inflate|decompress", re.IGNORECASE)
 DECIMAL_COMMA_ADVICE = (
     'If the comma is a decimal comma, set decimal="," (--decimal , on the command line); '
@@ -98,7 +99,12 @@ def open_csv(file: File, reading: Reading) -> Source:
         with _reader(layout, {}, {}) as reader:
             written = reader.schema.names
             block = next((batch for batch in reader if batch.num_rows), None)
+    if layout.trailing:
+        written = written[:-1]
+        block = None if block is None else block.select(range(len(written)))
     names = [name.strip() if layout.header else f"X{j + 1}" for j, name in enumerate(written)]
+    if block is not None:
+        layout, block = recognised(layout, block, reading, names, lambda: _as_text(layout, written))
     kinds = [None] * len(names) if block is None else [_kind(column, layout) for column in block.columns]
     aside = int(reading.columns is None and _first_has_row_names(names))
     positions = [aside + j for j in select(names[aside:], kinds[aside:], reading.columns, describe)]
@@ -108,9 +114,18 @@ def open_csv(file: File, reading: Reading) -> Source:
         describe=describe,
         files=(file,),
         layout=layout,
+        notes=layout.notes,
         columns={j: written[j] for j in positions},
         set_aside=("the first column, which has no name: it holds row names",) if aside else (),
     )
+
+
+def _as_text(layout: Layout, written: Sequence[str]) -> Any:
+    """Return the first block with all columns as text."""
+    import pyarrow as pa
+
+    with _reader(layout, {}, dict.fromkeys(written, pa.string())) as reader:
+        return next(batch for batch in reader if batch.num_rows)
 
 
 def _first_has_row_names(names: Sequence[str]) -> bool:
@@ -150,7 +165,6 @@ def _reader(
 
     Reading is serial, so that rows are numbered in errors; threads make it no quicker.
     """
-    import pyarrow as pa
     from pyarrow import csv
 
     ragged: list[Any] = []
@@ -159,6 +173,9 @@ def _reader(
         ragged.append(row)
         return "error"
 
+    import pyarrow as pa
+
+    asked = {name: pa.string() if name in layout.styles else type_ for name, type_ in types.items()}
     try:
         raw = layout.file.arrow()
         if opened is not None:
@@ -172,6 +189,9 @@ def _reader(
                     block_size=layout.block,
                     encoding=layout.encoding,
                     autogenerate_column_names=not layout.header,
+                    skip_rows=layout.above + (layout.names is not None),
+                    skip_rows_after_names=layout.below,
+                    column_names=layout.names,
                 ),
                 parse_options=csv.ParseOptions(
                     delimiter=layout.separator, newlines_in_values=True, invalid_row_handler=remember
@@ -180,12 +200,12 @@ def _reader(
                     null_values=list(MISSING),
                     strings_can_be_null=True,
                     decimal_point=layout.decimal,
-                    column_types=dict(types),
-                    include_columns=list(types),
+                    column_types=asked,
+                    include_columns=list(asked),
                 ),
             ) as reader,
         ):
-            yield reader
+            yield _plain(reader, layout, names, types) if layout.styles.keys() & types.keys() else reader
     except UnicodeDecodeError as error:
         raise not_decodable(layout.file.describe, layout.encoding, f"byte {error.object[error.start]:#04x}") from error
     except UnicodeEncodeError as error:
@@ -194,12 +214,36 @@ def _reader(
         raise (_ragged(ragged[0], layout) if ragged else _explained(str(error), layout, names)) from error
 
 
+def _plain(reader: Any, layout: Layout, names: Mapping[int, str], types: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the blocks with numbers in place of those that are written in a style of their own."""
+    import pyarrow as pa
+
+    row, shown_names = 1, dict(zip(types, names.values(), strict=True))
+    for batch in reader:
+        columns = []
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            style = layout.styles.get(name)
+            if style is None:
+                columns.append(column)
+                continue
+            k = strange(column, style) if pa.types.is_floating(types[name]) else None
+            if k is not None:
+                raise ColumnError(
+                    f"{layout.file.describe}: column {shown_names[name]!r} holds {cut(column[k].as_py())!r} in data row {row + k}, which "
+                    f"is no number written like those before it. {CORRECT}",
+                    remedies=without({shown_names[name]}, list(names.values())),
+                )
+            columns.append(style.cleaned(column).cast(types[name]))
+        yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+        row += batch.num_rows
+
+
 def _explained(message: str, layout: Layout, names: Mapping[int, str]) -> DataError:
     """Translate an error of pyarrow into the terms of the user's table."""
     describe = layout.file.describe
     found = NOT_CONVERTED.match(message)
     if found and int(found[1]) in names:
-        place = f" in data row {int(found[2]) - layout.header}" if found[2] else ""
+        place = f" in data row {int(found[2]) - layout.before}" if found[2] else ""
         name = names[int(found[1])]
         others = without({name}, list(names.values()))
         problem = f"{describe}: column {name!r} holds {cut(found[3])!r}{place}, which is not a number."
@@ -227,14 +271,14 @@ def _explained(message: str, layout: Layout, names: Mapping[int, str]) -> DataEr
 
 def _ragged(row: Any, layout: Layout) -> UnreadableError:
     expected, found = row.expected_columns, row.actual_columns
-    place = "a row" if row.number is None else f"data row {row.number - layout.header}"
+    place = "a row" if row.number is None else f"data row {row.number - layout.before}"
     if layout.first[0].lstrip().startswith(COMMENT):
         remedy = f"The first line ({cut(layout.first[0])!r}) looks like a comment: delete the lines before the header."
     elif row.text.count('"') % 2:
         remedy = "A quotation mark in it is opened and never closed."
     elif found < expected and _ends_with(row.text, layout):
         remedy = "It is the last row: the file seems to be cut off."
-    elif found == expected + 1 and row.number == 2:
+    elif found == expected + 1 and row.number == layout.before + 1:
         remedy = "If the first column holds row names, give it a name in the header too."
     else:
         remedy = "Correct the row, and quote cells that contain the separator."

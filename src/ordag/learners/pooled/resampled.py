@@ -7,8 +7,10 @@ all graphs takes the place of the chain.
 With $y = (x - \bar x) T^{-1}$ and $T = R/\sqrt n$ the rows have $\frac1n \sum y^\top y = I$. Drawn with shares w they have the scatter
 $A = \sum w\, y^\top y - \bar y^\top \bar y$, and the resample has the covariance $T^\top (I + s (A - A_0)) T$. Where all
 n rows are at hand, $A_0 = I$ and s is the strength. Of a long table k rows stand for all: $A_0$ is their own scatter, and s is
-$\sqrt{k/n}$ times that. Without rows A is a Wishart matrix. Beyond s = 1 that matrix need not be positive definite. Then the resample is
-resampled, with the root of its covariance in place of T, each time by less: variances of k steps of strength $s/\sqrt k$ add up to $s^2$.
+$\sqrt{k/n}$ times that. Without rows A is a Wishart matrix; where rows have missing values, it is estimated from them (`Reweighted`).
+
+Beyond s = 1 the matrix need not be positive definite. Then the resample is resampled, with the root of its covariance in place of T,
+each time by less: variances of k steps of strength $s/\sqrt k$ add up to $s^2$.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from ordag.common.bits import unpacked_columns
 from ordag.common.linalg import lengths, triangle, wishart_root
 from ordag.common.workers import as_worker
 from ordag.data.moments import Moments
+from ordag.data.reweighted import Reweighted
 from ordag.graph.dag import Dag
 from ordag.learners.order_search.engine import OrderSearch, together
 from ordag.learners.pooled.exact import MOST_VARIABLES, AllGraphs
@@ -66,7 +69,13 @@ class Redrawn:
         self._T = np.diag(size) if scarce else moments.R / np.sqrt(n)
         self._near = np.eye(moments.p) if not scarce else _correlation(moments.R)
         self._rows: Array | None = None
-        if rows is not None:
+        self._holed: Reweighted | None = None
+        if rows is not None and np.isnan(rows).any():
+            self._holed = Reweighted(rows, moments.mean, moments.R.T @ moments.R / n)
+            self._count = len(rows)
+            self._own = self._near_of(np.full(len(rows), 1.0 / len(rows)))
+            self._share = float(np.sqrt(min(1.0, len(rows) / moments.rows)))
+        elif rows is not None:
             centred = rows - rows.mean(axis=0)
             self._rows = centred / size if scarce else solve_triangular(self._T, centred.T, trans=1).T.copy()
             if moments.held:  # residuals, which are shorter than the errors
@@ -107,6 +116,9 @@ class Redrawn:
 
     def _change(self, random: np.random.Generator) -> Array:
         n, p = self.moments.n, self.moments.p
+        if self._holed is not None:
+            counts = np.bincount(random.integers(self._count, size=self._count), minlength=self._count) / self._count
+            return self._share * (self._near_of(counts) - self._own)
         if self._rows is None:
             if not self.scarce:
                 A = wishart_root(n, p, random)
@@ -119,6 +131,12 @@ class Redrawn:
         mean = counts @ self._rows
         A = (self._rows * counts[:, None]).T @ self._rows - np.outer(mean, mean)
         return self._share * (A - self._own)
+
+    def _near_of(self, weights: Array) -> Array:
+        """Estimate the covariance of incomplete rows with these weights, relative to that of the table."""
+        assert self._holed is not None
+        S = self._holed.gaussian(weights * len(weights)).S
+        return np.asarray(solve_triangular(self._T, solve_triangular(self._T, S, trans=1).T, trans=1))
 
 
 def strength_for(found: PooledResult) -> float:
