@@ -226,7 +226,7 @@ def test_the_answer_has_the_verdict_of_its_graph(weak):
     assert first.startswith("a → b: ")
     assert "per unit if there is a path; 95 % interval " in first
     assert second.startswith("Probability of a path: ")
-    assert f"explain {100 * effect.robustness:.0f} % of what is left of both" in second
+    assert f"explain {100 * effect.robustness:.0f} % of the residual variance of both" in second
     assert "expected wrong" in third
     rows = np.random.default_rng(1).standard_normal((300, 4)).cumsum(axis=0)
     walk = ordag.effect(ordag.learn(rows, draws=20), "X1", "X2")

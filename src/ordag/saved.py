@@ -36,14 +36,13 @@ from ordag.graph.links import Links
 from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.masks import Constraints
 from ordag.learners.along_order import SelectedParents
-from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import LeftOut
-from ordag.learners.gds.search import GdsResult, GdsSettings
-from ordag.learners.ges.search import GesResult, GesSettings
+from ordag.learners.gds.search import GdsResult
+from ordag.learners.ges.search import GesResult
+from ordag.learners.methods import METHODS
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.orient import Oriented
-from ordag.learners.pc.search import PcResult, PcSettings
-from ordag.learners.pooled.method import PooledSettings
+from ordag.learners.pc.search import PcResult
 from ordag.learners.pooled.posterior import Posterior, Probabilities
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.search import PooledResult
@@ -80,7 +79,7 @@ CLASSES: dict[str, type] = {
             LeftOut,
             Oriented,
         ),
-        *(CvsSettings, PcSettings, GesSettings, GdsSettings, PooledSettings),
+        *(method.settings for method in METHODS.values()),
         *(Ordering, Factor, Result, SelectedParents, Selection, SparseParents, ArrowTest),
         *(PcResult, GesResult, GdsResult, PooledResult, Optimum, Posterior, Probabilities),
         *(PooledScore, GramRegressions, RootRegressions),

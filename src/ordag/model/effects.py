@@ -51,7 +51,7 @@ class Effect:
         has), and for a model that was not fitted to rows. mean: over all graphs, 0 where there is no path.
     path_found: whether the learned graph has a directed path. probability: of a path, the share of the graphs drawn from the posterior that
         have one. path_support: the share of resamples in whose learned graph there is one. Both are nan where there are none.
-    robustness: the share of what is left of both that a hidden common cause would have to explain to bring the effect to zero
+    robustness: the share of the residual variance of both that a hidden common cause would have to explain to reduce the effect to zero
         (`ordag.model.refit.robustness_value`); nan without a path in the learned graph.
     replicates: the number of resamples.
     wrong: the share of the arrows of the learned graph that is expected wrong, nan where unknown. cautions: reasons to doubt the
@@ -139,7 +139,9 @@ class Effect:
         if self.robustness != self.robustness or self._share < IMPROBABLE:
             return []
         explained = share(self.robustness)
-        return [f"A hidden common cause would have to explain {explained} of what is left of both to bring it to zero."]
+        return [
+            f"A hidden common cause would have to explain {explained} of the residual variance of both to reduce it to zero."
+        ]
 
 
 @dataclass(frozen=True, eq=False)
