@@ -1,7 +1,7 @@
 """`make bench`: run every measurement (or those named) and write docs/benchmarks.md.
 
 `python -m benchmarks accuracy`, `… honesty`, `… high_dimension` and `… estimators` have pages and options of their own (see --help there);
-`… halves FOLDER` takes a folder of tables.
+`… halves FOLDER` and `… tables FOLDER` take a folder of tables.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ PAGES = {
     "high_dimension": "benchmarks.high_dimension",
     "estimators": "benchmarks.estimators",
     "halves": "benchmarks.halves",
+    "tables": "benchmarks.tables",
 }
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 

@@ -32,7 +32,7 @@ HOMES = {
 }
 """Where the names in the types of settings come from."""
 
-OTHERWISE = {"transform": "--transform", "header": "--no-header", "role": "--role"} | {
+OTHERWISE = {"transform": "--transform", "header": "--no-header", "role": "--role", "na": "--na"} | {
     name: f"--{name}" for name in COLUMN_LISTS
 }
 """Options that the command line words in its own way."""

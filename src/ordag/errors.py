@@ -67,7 +67,17 @@ class TooFewRowsError(DataError):
 
 
 class CollinearError(DataError):
-    """A column that is, to the last digit, a linear combination of others."""
+    """A column that is, to the last digit, a linear combination of others. `columns` are those involved, where they are known."""
+
+    def __init__(
+        self,
+        message: str = "",
+        settings: Iterable[str] = (),
+        remedies: Iterable[Remedy] = (),
+        columns: Iterable[str] = (),
+    ) -> None:
+        super().__init__(message, settings, remedies)
+        self.columns = tuple(columns)
 
 
 class CovarianceError(DataError):

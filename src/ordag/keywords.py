@@ -54,6 +54,7 @@ class BootstrapKeywords(TypedDict, total=False):
     decimal: str | None
     thousands: str | None
     header: bool
+    na: Sequence[str] | None
     sheet: str | None
     table: str | None
 

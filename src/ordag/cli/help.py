@@ -11,7 +11,7 @@ from typing import Any
 import click
 from click.shell_completion import get_completion_class
 
-from ordag.common.words import harmless, shell_word
+from ordag.common.words import harmless, shell_word, typed_list
 from ordag.data.reading import COLUMN_LISTS
 from ordag.errors import OrdagError
 
@@ -34,7 +34,7 @@ STATUS = [
 NARROW = 70
 """Width of a terminal, in characters, below which descriptions stand under their options instead of beside them."""
 
-LISTS = tuple(f"--{name}" for name in COLUMN_LISTS)
+LISTS = tuple(f"--{name}" for name in (*COLUMN_LISTS, "na"))
 """Options that are split at commas where they are typed once."""
 
 SHELLS = ("bash", "zsh", "fish")
@@ -144,8 +144,8 @@ def _option(option: str, written: str) -> str:
     if isinstance(value, dict):
         return " ".join(f"{option} {shell_word(f'{key}={one}')}" for key, one in value.items())
     items = list(map(str, value)) if isinstance(value, list | tuple) else [str(value)]
-    if option in LISTS and any("," in item for item in items):  # once more than there are, so that none is split
-        return " ".join(f"{option} {shell_word(item)}" for item in (items * 2)[: max(len(items), 2)])
+    if option in LISTS:
+        return typed_list(option, items)
     return f"{option} {shell_word(','.join(items))}"
 
 

@@ -234,6 +234,13 @@ READING = [
         help="What a column is, where it is not what it looks like: variable, id, time or category. May be repeated.",
     ),
     TRANSFORM,
+    click.option(
+        "--na",
+        multiple=True,
+        cls=SectionedOption,
+        section=ABOUT_READING,
+        help="Cells of a text file that stand for a missing value, such as -99. As --columns.",
+    ),
     *(
         _click_option(name, known, getattr(Reading(), name), _sentence(known.help), ABOUT_READING)
         for name, known in declared(Reading).items()
@@ -265,7 +272,7 @@ def with_options(options: list[Callable[[Command], Command]]) -> Callable[[Comma
 def take_reading(values: dict[str, Any]) -> dict[str, Any]:
     """Take the options on reading a table out of `values`, as keyword arguments of `learn`."""
     values["header"] = False if values.pop("no_header") else None
-    values |= {name: _column_list(values[name]) for name in COLUMN_LISTS}
+    values |= {name: _column_list(values[name]) for name in (*COLUMN_LISTS, "na")}
     values["transform"] = changes_from_text(values["transform"]) or None
     values["role"] = roles_from_text(values["role"]) or None
     values["strict"] = values["strict"] or None

@@ -192,6 +192,13 @@ def shell_word(word: str) -> str:
     return f"$'{''.join(map(_shell_letter, word))}'"
 
 
+def typed_list(option: str, items: Sequence[str]) -> str:
+    """Write an option whose value is a list: split at commas if it is typed once, so that items with commas take it several times."""
+    if any("," in item for item in items):
+        return " ".join(f"{option} {shell_word(item)}" for item in (list(items) * 2)[: max(len(items), 2)])
+    return f"{option} {shell_word(','.join(items))}"
+
+
 def _shell_letter(letter: str) -> str:
     if letter in "\\'":
         return f"\\{letter}"

@@ -21,7 +21,7 @@ CHANGES = ("log", "standardise")
 COLUMN_LISTS = ("columns", "drop", "category", "adjust", "cause")
 """Settings that are lists of names of columns."""
 
-TEXT_LAYOUT = ("separator", "encoding", "decimal", "thousands", "header")
+TEXT_LAYOUT = ("separator", "encoding", "decimal", "thousands", "header", "na")
 """Settings of text files."""
 
 PARTS = ("sheet", "table")
@@ -84,6 +84,16 @@ def _names(name: str, value: Any) -> tuple[str, ...]:
         )
     message = f"{name}={short(value)}: give a list of names of columns."
     return tuple(dict.fromkeys(str(one) for one in as_list(() if value is None else value, message)))
+
+
+def _cells(name: str, value: Any) -> tuple[str, ...] | None:
+    """Return cells as they are written; numbers are given as numbers or as text."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        raise SettingError(f"{name}={short(value)} is a single text: give a list, {name}=[{short(value)}].", [name])
+    cells = as_list(value, f"{name}={short(value)}: give a list of cells.")
+    return tuple(dict.fromkeys(f"{one:g}" if isinstance(one, float) else str(one).strip() for one in cells)) or None
 
 
 def _roles(name: str, value: Any) -> dict[str, str]:
@@ -184,6 +194,9 @@ class Reading(Settings):
         None, (",", ".", " ", "'"), "separator of thousands in the numbers of a text file", check=_as_given
     )
     header: bool = setting(True, _header, "False if the first line of a text file or sheet is data already")
+    na: Sequence[str] | None = setting(
+        None, _cells, "cells of a text file that stand for a missing value, such as `-99` or `?`"
+    )
     sheet: str | None = setting(
         None, _as_given, "of an Excel or OpenDocument workbook; the first with anything in it by default", typed=str
     )

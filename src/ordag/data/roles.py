@@ -264,9 +264,10 @@ def relations(names: Sequence[str], column: Callable[[int], Array], fixed: Seque
         b = np.linalg.lstsq(R[:k, :k], R[:k, k], rcond=None)[0]
         terms = {left[i]: float(b[i] / length[left[i]] * length[left[k]]) for i in range(k) if abs(b[i]) > 1e-7}
         out = left[k]
-        if 0 < len(terms) <= MOST_TERMS:
+        if terms:
             one = _made_up(names, {**terms, left[k]: -1.0}, mean, fixed)
-            if one.holds(column):
+            is_sum = all(c == 1.0 for c in one.terms.values())
+            if (len(terms) <= MOST_TERMS or is_sum) and one.holds(column):
                 found.append(one)
                 out = one.column
         left.remove(out)  # also one of which hardly anything is left, so that the search goes on behind it
@@ -296,7 +297,8 @@ def _rounded(value: float) -> float:
 def _relation(names: Sequence[str], terms: dict[int, float], constant: float) -> str:
     if len(terms) > 4:
         some = ", ".join(shown(names[j]) for j in list(terms)[:3])
-        return f"a linear combination of {some} and {len(terms) - 3} more"
+        what = "the sum" if all(c == 1.0 for c in terms.values()) and not constant else "a linear combination"
+        return f"{what} of {some} and {len(terms) - 3} more"
     if list(terms.values()) == [1.0] and not constant:
         return f"a copy of {shown(names[next(iter(terms))])}"
     parts = [

@@ -13,12 +13,12 @@ import numpy as np
 
 from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
-from ordag.common.words import counted, quoted
+from ordag.common.words import counted, listed, quoted
 from ordag.data.moments import Moments, given_moments, resolved
 from ordag.data.passes import Scan, draw_sample, gram_in_memory, gram_pass, root_pass, scan, summed_up
 from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
 from ordag.data.reading import FEWEST_COLUMNS, Reading
-from ordag.data.roles import ColumnRole, confirmed, set_aside_sentence
+from ordag.data.roles import WIDEST_RELATION, ColumnRole, confirmed, set_aside_sentence
 from ordag.data.scatter import MANY_COLUMNS
 from ordag.data.sources import DaskSource, Source, TensorSource
 from ordag.data.sources.paths import paths_of
@@ -33,7 +33,7 @@ from ordag.data.table_checks import (
     least_squares_rows,
 )
 from ordag.data.transform import Changes, changed, held_fixed, open_table
-from ordag.errors import ColumnWarning, SettingError
+from ordag.errors import CollinearError, ColumnWarning, SettingError
 
 KNOWN = ("gram_moments", "moments", "qr_moments", "_unadjusted", "rows_source", "_scan", "_sample")
 """What a table keeps of its rows once they have been read."""
@@ -60,6 +60,7 @@ class Table:
         self.transform: Mapping[str, float | str] = _changing(settings.transform)
         self._progress, self._keep = progress, keep
         self._least_rows: LeastRows = least_squares_rows
+        self._judged = False  # whether columns may be set aside
         self._settled = True  # whether the columns are those that are used
         self._profile: Profile | None = None  # of moments, where one is known
         self._like: Moments | None = None
@@ -70,6 +71,7 @@ class Table:
             self.source = open_table(data, settings)
             self.names, self.covariates = self.source.names, self.source.covariates
             self.columns = self.source.columns
+            self._judged = not settings.strict and settings.columns is None
             if self.source.suspects:
                 self._settle()
             check_variables(self.names, self.columns, self.source.prefix)
@@ -157,22 +159,48 @@ class Table:
     def _settle(self) -> None:
         """Set aside the columns that all rows show to be constant or made up by others, where the first rows did so."""
         assert self.source is not None
-        self._least_rows, self._settled = _any_rows, False
-        wide = self.gram_moments if self._is_wide_file and not self.covariates else None
-        moments = self._unadjusted if wide is None else wide
+        moments = self._first_moments()
         whole = np.hypot(moments.spread, np.sqrt(moments.n) * moments.mean)
-        roles = {one.name: one for one in confirmed(self.source.suspects, moments.names, whole, moments.R)}
-        self._least_rows, self._settled = least_squares_rows, True
+        self._set_aside(confirmed(self.source.suspects, moments.names, whole, moments.R))
+
+    def _first_moments(self) -> Moments:
+        """Return the moments of any number of rows, unchecked."""
+        self._least_rows, self._settled = _any_rows, False
+        try:
+            fast = None if self.covariates else self.gram_moments
+            return self._unadjusted if fast is None else fast
+        finally:
+            self._least_rows, self._settled = least_squares_rows, True
+
+    def _set_aside(self, found: Sequence[ColumnRole]) -> None:
+        """Leave columns out, with what has been read already."""
+        assert self.source is not None
+        roles = {one.name: one for one in found}
         names = tuple(name for name in self.names if name not in roles)
         self.columns = tuple(roles.get(one.name, one) for one in self.columns)
         if roles and len(names) >= FEWEST_COLUMNS:
+            known = {name: vars(self).pop(name) for name in KNOWN if name in vars(self)}
             if self._sampler is not None:
                 self._sampler.select([j for j, name in enumerate(self.source.all_names) if name not in roles])
-            for known in KNOWN:
-                vars(self).pop(known, None)
             self.source = changed(self.source, names, Changes.of({}, names, self.source.describe), self.missing)
-            vars(self)["_unadjusted" if wide is None else "gram_moments"] = moments.select(names)
+            for name in ("gram_moments", "_unadjusted"):
+                moments = known.get(name)
+                if moments is not None and moments.missing != "em":
+                    vars(self)[name] = moments.select(names)
         self.names = names
+
+    def _leave_out_made_up(self) -> None:
+        """Set aside the columns that others make up, where missing values could not be estimated beside them."""
+        while len(self.names) > FEWEST_COLUMNS:
+            try:
+                self._first_moments()
+                return
+            except CollinearError as error:
+                if not error.columns:
+                    raise
+                out = error.columns[-1]
+                self._set_aside([ColumnRole(out, "derived", f"follows from {listed(error.columns[:-1])}")])
+                check_variables(self.names, self.columns, self.source.prefix if self.source is not None else "")
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -185,6 +213,8 @@ class Table:
 
     def warn(self) -> Table:
         """Warn of the columns that were set aside."""
+        if self._judged and self.missing in ("auto", "em") and len(self.names) <= WIDEST_RELATION:
+            self._leave_out_made_up()
         aside = set_aside_sentence(self.columns)
         if aside:
             warnings.warn(f"{aside}.", ColumnWarning, stacklevel=_outside())
@@ -203,7 +233,7 @@ class Table:
         """Refuse this table from now on if it has fewer rows; the default is the number for regressions on all columns."""
         self._least_rows = least_rows
         if self._known is not None:
-            check_size(self._known.n, self.names, least_rows)
+            check_size(self._known.n, self.names, least_rows, "" if self.source is None else self.source.prefix)
         return self
 
     @property

@@ -227,8 +227,9 @@ def check_variables(names: Sequence[str], columns: Sequence[ColumnRole], prefix:
     if len(names) + sum(one.role == "cause" for one in columns) >= FEWEST_COLUMNS or not aside:
         return
     left = f"only {shown(names[0])} is left" if names else "none is left"
-    able = [one.name for one in columns if one.role in ("id", "time", "derived") and one.is_number]
-    able = able[: FEWEST_COLUMNS - len(names)] if len(names) + len(able) >= FEWEST_COLUMNS else []
+    found = [one for one in columns if one.role in ("time", "derived", "id") and one.is_number and one.name]
+    able = [one.name for one in found if one.reason != "it numbers the rows"][: FEWEST_COLUMNS - len(names)]
+    able = able if len(names) + len(able) >= FEWEST_COLUMNS else []
     role = dict.fromkeys(able, "variable")
     typed = " ".join(f"--role {shell_word(f'{name}=variable')}" for name in able)
     advice = f" To use {listed(able)} all the same: role={role!r} ({typed})." if able else ""

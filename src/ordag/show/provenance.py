@@ -182,7 +182,7 @@ def _changed_settings(fit: Fit) -> dict[str, Any]:
 
 
 def _reading_option(name: str, value: Any) -> list[str]:
-    if name in COLUMN_LISTS:
+    if name in (*COLUMN_LISTS, "na"):
         plain = all("," not in column and column == column.strip() for column in value)
         listed = value if len(value) > 1 else (*value, *value)  # only a repeated option takes a name with a comma
         return [f"--{name}", ",".join(value)] if plain else [word for one in listed for word in (f"--{name}", one)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.checks import as_list, check_text, short
-from ordag.common.words import cut, did_you_mean, quoted
+from ordag.common.words import cut, did_you_mean, quoted, typed_list
 from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading, without
 from ordag.data.roles import Levels
@@ -142,7 +141,7 @@ def _refuse_unnamed(names: Sequence[str], describe: str) -> None:
         named = [name for name in names if name.strip()]
         raise ColumnError(
             f"{describe}: column {unnamed[0] + 1} of {len(names)} has no name; it may hold row names, or "
-            f"come from a separator at the end of each line. Give it a name, or {_choice(named)}.",
+            f"come from a separator at the end of each line. Give it a name, or {_choice(named, [])}.",
             remedies=without({names[unnamed[0]]}, names) if len(unnamed) == 1 else (),
         )
 
@@ -166,19 +165,18 @@ def _not_numbers(refused: Mapping[str, Kind], usable: Sequence[str], describe: s
         for kind, group in groups.items()
     ]
     advice = list(dict.fromkeys(kind.advice for kind in groups if kind.advice))
-    choice = f"To go on without, {_choice(usable)}." if usable else "No column holds numbers."
+    choice = f"To go on without, {_choice(usable, list(refused))}." if usable else "No column holds numbers."
     if len(phrases) > 4:
         phrases = [*phrases[:3], f"{len(phrases) - 3} more columns hold other than numbers"]
     return " ".join([f"{describe}: {'; '.join(phrases)}: only numbers can be used.", *advice[:2], choice])
 
 
-def _choice(usable: Sequence[str], limit: int = 6) -> str:
-    if not usable:
+def _choice(usable: Sequence[str], refused: Sequence[str], limit: int = 6) -> str:
+    """Say how to go on without the refused columns, in Python and on the command line: by the others where these are few."""
+    setting, names = ("columns", usable) if len(usable) <= limit else ("drop", refused)
+    if not names:
         return "remove it"
-    more = "" if len(usable) <= limit else ", …"
-    listing = ", ".join(repr(name) for name in usable[:limit])
-    typed = shlex.quote(",".join(usable[:limit])) + (",…" if more else "")
-    return f"use columns=[{listing}{more}] (--columns {typed} on the command line)"
+    return f"use {setting}={list(names)!r} ({typed_list(f'--{setting}', names)} on the command line)"
 
 
 def arrow_kind(type_: Any) -> Kind | None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ordag.common.arrays import Array
-from ordag.common.words import counted, cut
+from ordag.common.words import counted, cut, quoted, typed_list
 from ordag.data.reading import DECIMAL_COMMA, Reading, without
 from ordag.data.sources.choosing import choose
 from ordag.data.sources.columns import (
@@ -31,7 +31,7 @@ from ordag.data.sources.numbers import recognised, strange
 from ordag.data.sources.paths import File, FileSource
 from ordag.data.sources.source import Source
 from ordag.data.sources.text_layout import NUMBER, Layout, find_layout, not_decodable
-from ordag.errors import ColumnError, DataError, TooFewRowsError, UnreadableError
+from ordag.errors import ColumnError, DataError, Remedy, TooFewRowsError, UnreadableError
 
 _WORDS = ("na", "n/a", "nan", "none", "null", "<na>")
 _AS_WRITTEN = ("", ".", *(form(word) for word in _WORDS for form in (str.lower, str.upper, str.capitalize)), "NaN")
@@ -44,6 +44,12 @@ MISSING = (
 LONG_INTEGER = r"^\s*[+-]?\d{16,}\s*$"
 COMMA = re.compile(r"\s*[+-]?[\d.]*,\d+(?:e[+-]?\d+)?\s*", re.IGNORECASE)
 NOT_CONVERTED = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", re.DOTALL)
+FEW_CODES = 20
+"""Different values up to which a column of whole numbers and words holds categories."""
+
+MOST_CELLS = 10
+"""Cells that an error names."""
+
 CORRECT = "Correct the value, or leave the cell empty if it is missing."
 UNPACKING = re.compile(r"(zlib|bz2|lz4|zstd) |inflate|decompress", re.IGNORECASE)
 DECIMAL_COMMA_ADVICE = (
@@ -179,9 +185,34 @@ def _kind(column: Any, layout: Layout) -> Kind | None:
             "If the first line holds the names, leave out header=False (--no-header on the command line).",
             role="refused",
         )
-    if 2 * len(strange) <= len(values):
-        return Kind(f"{cut(value)!r} in data row {row}", CORRECT, role="refused")
+    if 2 * len(strange) <= len(values) and not _are_codes([value for _, value in values], strange):
+        return _bad_cells(strange)
     return TEXT
+
+
+def _are_codes(values: Sequence[str], strange: Sequence[tuple[int, str]]) -> bool:
+    """Return whether whole numbers with a few other cells are codes: 136 and 136A, boats 1 to 16 and A to D, or few values of many rows."""
+    odd = {value.strip() for _, value in strange}
+    plain = [value.strip() for value in values if value.strip() not in odd]
+    if not all(value.isdigit() for value in plain) or not all(re.search("[A-Za-z]", value) for value in odd):
+        return False
+    distinct = len({*plain, *odd})
+    few = distinct <= FEW_CODES and len(values) >= 5 * distinct
+    lettered = all(re.fullmatch(r"\d+[A-Za-z]|[A-Z]", value) for value in odd)
+    return few or (lettered and len(values) > FEW_CODES) or (lettered and distinct == len(values) > 8)
+
+
+def _bad_cells(found: Sequence[tuple[int, str]]) -> Kind:
+    """Say which cells of a column of numbers are none; where they are few different ones, offer to take them for missing."""
+    some = ", ".join(f"{cut(value)!r} in data row {row:,}" for row, value in found[:MOST_CELLS])
+    more = f" and {len(found) - MOST_CELLS:,} more" if len(found) > MOST_CELLS else ""
+    cells = list(dict.fromkeys(value.strip() for _, value in found))
+    if len(cells) > MOST_CELLS:
+        return Kind(f"{some}{more}", CORRECT, role="refused")
+    advice = (
+        f"{CORRECT} To take such cells for missing, na={cells!r} ({typed_list('--na', cells)} on the command line)."
+    )
+    return Kind(f"{some}{more}", advice, Remedy(f"take {quoted(cells)} for missing", {"na": cells}), "refused")
 
 
 @contextmanager
@@ -224,7 +255,7 @@ def _reader(
                     delimiter=layout.separator, newlines_in_values=True, invalid_row_handler=remember
                 ),
                 convert_options=csv.ConvertOptions(
-                    null_values=list(MISSING),
+                    null_values=[*MISSING, *layout.na, *(f" {cell}" for cell in layout.na)],
                     strings_can_be_null=True,
                     decimal_point=layout.decimal,
                     column_types=asked,

@@ -146,7 +146,8 @@ def open_columns(data: Any, reading: Reading) -> Source | None:
     names, columns = [str(name) for name in data], []
     for name, values in zip(names, data.values(), strict=True):
         try:
-            columns.append(pa.array(values, from_pandas=False))
+            is_text = not isinstance(values, np.ndarray) and any(isinstance(value, str) for value in values)
+            columns.append(pa.array(values, from_pandas=is_text))  # NaN among texts is a missing one
         except OverflowError as error:
             raise beyond_exact(describe, name, max(values, key=abs)) from error
         except (TypeError, ValueError, pa.ArrowException) as error:

@@ -103,6 +103,7 @@ class Layout:
     below: int = 0  # rows between the header and the data
     styles: Mapping[str, Any] = field(default_factory=dict)  # how the numbers of columns are written, where not plainly
     notes: tuple[str, ...] = ()  # what was recognised
+    na: tuple[str, ...] = ()  # cells that stand for a missing value
 
     @property
     def before(self) -> int:
@@ -159,7 +160,7 @@ def find_layout(file: File, reading: Reading) -> Layout:
     mark = "." if point == chosen else point  # such commas are in quotation marks, and pyarrow would refuse them
     return Layout(
         file, compression, chosen, codec, mark, header, _block(head), first, alone, complete,
-        beginning.above, beginning.names, beginning.trailing, notes=(*notes, *beginning.notes),
+        beginning.above, beginning.names, beginning.trailing, notes=(*notes, *beginning.notes), na=tuple(reading.na or ()),
     )  # fmt: skip
 
 

@@ -1,0 +1,218 @@
+"""Roles of columns: by values, by names, by what the user says, in every kind of source."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ordag
+from ordag.data.reading import Reading
+from ordag.data.roles import (
+    ColumnRole,
+    Levels,
+    few_values_sentence,
+    relations,
+    role_of_numbers,
+    role_of_text,
+    set_aside_sentence,
+)
+from ordag.data.sources import open_source
+from ordag.data.table import Table
+from ordag.errors import ColumnError, ColumnWarning, ConstantColumnError, DataError, SettingError
+
+N = 40
+RANDOM = np.random.default_rng(0)
+X = RANDOM.standard_normal((N, 3))
+
+
+def frame(**more):
+    return pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], **more})
+
+
+def role(name, values):
+    return role_of_numbers(name, np.asarray(values, dtype=float)).role
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("x", np.arange(1, 13), "id"),
+        ("x", np.arange(58, 73), "variable"),  # heights
+        ("x", np.arange(5001, 5040), "id"),  # a later piece
+        ("dose", [1, 2, 3, 4, 5], "variable"),
+        ("id", [3, 3, 7, 7, 9, 9], "id"),
+        ("patientId", [3, 1, 7, 2, 9, 4], "id"),
+        ("no", [4, 2, 1, 3, 6, 5, 7], "id"),
+        ("number", [400, 2, 31, 3, 6, 55, 7], "variable"),  # of something
+        ("state", [1, 2, 3, 4, 5, 6, 7, 8, 9, 9], "category"),
+        ("Year", [1999, 2001, 1999, 2008, 2003], "time"),
+        ("year", [12.0, 0.5, 3.1, 4.4, 9.0], "variable"),
+        ("age_yr", [44, 51, 63, 47, 80], "variable"),
+        ("time", 1949.0 + np.arange(30) / 12, "time"),
+        ("time", [5, 9, 2, 30, 11], "variable"),
+        ("Month", [5, 6, 7, 5, 6, 7, 12], "time"),
+        ("months", [5, 6, 7, 5, 6, 7, 30], "variable"),
+        ("k", [2.5] * 9, "constant"),
+        ("k", [np.nan] * 9, "constant"),
+        ("k", [2.5, np.nan, 2.5, 2.5, 2.5], "constant"),
+    ],
+)
+def test_numbers_by_value_and_name(name, values, expected):
+    assert role(name, values) == expected
+
+
+def test_a_name_that_ordag_gave_says_nothing():
+    assert role_of_numbers("X1", np.array([3.0, 3, 7, 9, 9]), named=False).is_variable
+    assert role_of_numbers("X1", np.arange(20.0), named=False).role == "id"
+
+
+@pytest.mark.parametrize(
+    ("levels", "expected"),
+    [
+        (Levels(3, 150, ["a"]), "category"),
+        (Levels(150, 150, ["a"]), "id"),
+        (Levels(140, 150, ["a"]), "id"),
+        (Levels(1, 150, ["a"]), "constant"),
+        (Levels(0, 0), "constant"),
+        (Levels(90, 150, ["2001-02-03", "1999-01-01"]), "time"),
+    ],
+)
+def test_text(levels, expected):
+    assert role_of_text("t", levels, whole=True).role == expected
+
+
+@given(st.lists(st.sampled_from([-2.0, -1.0, 1.0, 3.0, 0.5]), min_size=1, max_size=4), st.sampled_from([0.0, 7.0]))
+def test_a_column_that_others_make_up_is_found_with_its_relation(weights, constant):
+    rows = np.random.default_rng(len(weights)).integers(0, 50, (60, 5)).astype(float)
+    made = rows[:, : len(weights)] @ weights + constant
+    table = [*rows.T, made]
+    (found,) = relations([*"abcde", "made"], table.__getitem__, [True] * 5 + [False])
+    assert found.column == 5
+    assert found.terms == dict(enumerate(weights))
+    assert found.constant == constant
+    table[0] = table[0] + 1e-6 * np.arange(60)  # nearly is not exactly
+    assert relations([*"abcde", "made"], table.__getitem__, [False] * 6) == []
+
+
+def test_the_sum_goes_and_its_parts_stay():
+    rows = np.random.default_rng(1).integers(0, 50, (60, 2)).astype(float)
+    (found,) = relations(["total", "men", "women"], [rows.sum(axis=1), *rows.T].__getitem__, [False] * 3)
+    assert (found.column, found.words) == (0, "= men + women")
+
+
+def sources(data, tmp_path):
+    """The same table in every kind of source that has names."""
+    table = pa.Table.from_pandas(data, preserve_index=False)
+    data.to_csv(tmp_path / "t.csv", index=False)
+    data.to_parquet(tmp_path / "t.parquet")
+    data.to_feather(tmp_path / "t.feather")
+    yield from (data, {name: data[name].tolist() for name in data}, table, table.to_reader(max_chunksize=15))
+    yield from (iter([data[:20], data[20:]]), tmp_path / "t.csv", tmp_path / "t.parquet", tmp_path / "t.feather")
+
+
+def test_every_source_gives_the_same_roles(tmp_path):
+    data = frame(id=np.arange(N) * 3, group=["x", "y"] * 20, half=X[:, 0] / 2, one=1.0)
+    expected = ["variable"] * 3 + ["id", "category", "derived", "constant"]
+    for one in sources(data, tmp_path):
+        table = Table(one)
+        assert [column.role for column in table.columns] == expected
+        assert table.names == ("a", "b", "c")
+        assert table.moments.names == ("a", "b", "c")
+
+
+def test_categories_come_as_numbers_of_their_levels(tmp_path):
+    data = frame(group=["x", "y", None, "x"] * 10, code=[3, 1] * 20)
+    for one in sources(data, tmp_path):
+        source = open_source(one, Reading(adjust=["group", "code"], category=["code"]))
+        rows = np.concatenate(list(source.batches(7)))
+        assert source.names == ("a", "b", "c")
+        assert [list(covariate.levels) for covariate in source.covariates] == [["x", "y"], ["3", "1"]]
+        assert np.array_equal(rows[:4, 3], [0, 1, np.nan, 0], equal_nan=True)
+        assert rows[:3, 4].tolist() == [0, 1, 0]
+
+
+def test_the_answer_says_what_was_set_aside():
+    data = frame(id=range(N), group=["x", "y"] * 20)
+    with pytest.warns(ColumnWarning) as said:
+        fit = ordag.learn(data, "cvs")
+    sentence = "Set aside: id (codes, different in every row); group (2 values; adjust=['group'] holds it fixed)."
+    assert [str(one.message) for one in said] == [sentence]
+    assert fit.warnings[0] == sentence
+    assert sentence in str(fit)
+    assert fit.to_dict()["columns"][3]["role"] == "id"
+
+
+def test_what_the_user_says_counts():
+    data = frame(id=np.arange(N) * 1.5, code=[1.0, 2, 3, 4] * 10, t=["x"] * N)
+    assert Table(data, columns=["a", "id"]).names == ("a", "id")
+    assert Table(data, role={"id": "variable"}, drop=["t"]).names == ("a", "b", "c", "id", "code")
+    assert Table(data, category=["code"]).names == ("a", "b", "c", "id")
+    assert Table(data, role={"a": "time"}, drop=["code"]).names == ("b", "c", "id")
+    with pytest.raises(ColumnError, match="column 't' holds text"):
+        Table(data, role={"t": "variable"})
+    with pytest.raises(ColumnError, match=r"no column 'idd' \(drop\), 'cod' \(category\)\. Did you mean 'id', 'code'"):
+        Table(data, drop=["idd"], category=["cod"])
+    with pytest.raises(SettingError, match="drop and role both name 'a'"):
+        Reading(drop=["a"], role={"a": "id"})
+    with pytest.raises(SettingError, match="is 'node': give variable, id, time or category"):
+        Reading(role={"a": "node"})
+
+
+def test_strict_refuses():
+    with pytest.raises(ColumnError, match="'t' holds text"):
+        Table(frame(t="x"), strict=True)
+    with pytest.raises(ConstantColumnError, match="k never changes"):
+        _ = Table(frame(k=1.0), strict=True).moments
+
+
+def test_what_only_later_rows_can_show(tmp_path):
+    """The first block of a file is not all of it."""
+    n = 30_000
+    rows = np.random.default_rng(2).standard_normal((n, 3)).round(6)
+    data = pd.DataFrame(
+        {"a": rows[:, 0], "b": rows[:, 1], "c": rows[:, 2], "one": 1.0, "late": 0.0, "copy": rows[:, 0]}
+    )
+    data.loc[n - 1, "late"] = 1.0
+    data.to_csv(tmp_path / "t.csv", index=False)
+    table = Table(tmp_path / "t.csv")
+    assert table.names == ("a", "b", "c", "late")
+    assert [one.role for one in table.columns][3:] == ["constant", "variable", "derived"]
+    assert table.profile.rows.shape[1] == 4
+    np.testing.assert_allclose(abs(table.moments.R), abs(Table(data[["a", "b", "c", "late"]]).moments.R), atol=1e-9)
+
+
+def test_parts_keep_what_is_constant_in_them():
+    assert ordag.Moments.scan(frame(site=1.0)).names == ("a", "b", "c", "site")
+
+
+def test_too_few_variables_left_is_one_sentence():
+    data = pd.DataFrame({"t": [f"w{k}" for k in range(N)], "Year": np.arange(1950, 1950 + N), "y": X[:, 0]})
+    with pytest.raises(DataError) as refused:
+        Table(data)
+    assert str(refused.value) == (
+        "A graph needs two variables, and only y is left. Set aside: t (text, different in every row); Year (a regular counter). "
+        "To use Year all the same: role={'Year': 'variable'} (--role Year=variable)."
+    )
+    assert Table(data, **refused.value.remedies[0].reading).names == ("Year", "y")
+
+
+def test_few_values_are_named():
+    columns = [ColumnRole("sex", "variable", values=2), ColumnRole("race", "variable", values=3)]
+    assert few_values_sentence(columns).startswith("sex has two values: an arrow into it changes how often")
+    assert "race has few values: declare codes without an order" in few_values_sentence(columns)
+    assert few_values_sentence([]) == set_aside_sentence([]) == ""
+
+
+def test_bad_cells_are_named_together(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "".join(f"{k % 7},{'?' if k % 9 == 4 else k * 0.7 % 5}\n" for k in range(30)))
+    with pytest.raises(
+        ColumnError, match=r"'b' holds '\?' in data row 5, '\?' in data row 14, '\?' in data row 23: "
+    ) as refused:
+        Table(path)
+    assert "na=['?'] (--na '?' on the command line)" in str(refused.value)
+    assert Table(path, **refused.value.remedies[0].reading, missing="drop").moments.n == 27
