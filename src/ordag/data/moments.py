@@ -24,7 +24,7 @@ from ordag.data.holes import Holes
 from ordag.data.missing import Tell
 from ordag.data.moments_file import ENDING, MARK, is_moments, pieces, read
 from ordag.data.passes import Progress, Summary, gram_in_memory, gram_pass, root_pass
-from ordag.data.reading import Missing, Reading
+from ordag.data.reading import Missing, PartReading, Reading
 from ordag.data.scatter import MANY_COLUMNS, WELL_CONDITIONED, root_of_scatter
 from ordag.data.sources import Source, Upload, open_source
 from ordag.data.sources.paths import DiskFile, locate, path_of
@@ -249,7 +249,6 @@ class Moments:
     def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
         """Return the columns and units of the settings, and the covariates, which are not taken out yet; logarithms need the rows."""
         reading.refuse_layout(describe)
-        reading.refuse_both()
         columns = None if reading.columns is None else name_list(reading.columns, "columns")
         whole = self.holding(reading.adjust)
         chosen = whole if columns is None or tuple(columns) == whole.variables else whole.select(columns)
@@ -295,7 +294,7 @@ class Moments:
 
         Well-conditioned columns go through a Gram matrix, others through QR: either way R has the digits it needs.
         """
-        source = open_source(data, Reading(missing=missing))
+        source = open_source(data, Reading(missing=missing, strict=True))
         names = None if names is None else name_list(names)
         if names is not None and len(names) != len(source.names):
             raise ColumnError(f"{counted(len(names), 'name')} for {counted(len(source.names), 'column')}.")
@@ -353,7 +352,7 @@ class Moments:
         can be merged.
         """
         check_function("progress", progress)
-        settings = Reading(columns=columns, missing=missing, **reading)
+        settings = PartReading(columns=columns, missing=missing, **reading)
         return scan_source(open_table(data, settings), settings.missing, progress)
 
     def save(self, path: str | PathLike[str]) -> None:
