@@ -191,3 +191,14 @@ def test_where_means_explain_everything_edges_are_found_at_the_nominal_rate(grou
     pairs = 3 * tables
     assert abs(false - alpha * pairs) < 4.0 * np.sqrt(pairs * alpha * (1.0 - alpha))
     assert pooled <= 4
+
+
+def test_what_follows_from_a_fit_holds_the_same_fixed():
+    X, group = rows_in_groups(8, 100, 3, effect=0.9)
+    X[50, 1] += 8.0
+    columns, held = as_columns(X, group)
+    fit = ordag.learn(columns, adjust=held, draws=0)
+    assert ordag.explain(fit, worst=1).rows.tolist() == ordag.explain(fit, [51], data=columns).rows.tolist() == [51]
+    half = fit.test(split=True, compare=False)
+    assert (half.moments.n, half.moments.rows) == (49, 50)
+    assert ordag.test(fit, columns, split=True, compare=False).whole == pytest.approx(half.whole, nan_ok=True)

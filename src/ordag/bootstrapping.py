@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
 from ordag.errors import DataError, SettingError
 from ordag.fit import Fit
+from ordag.keywords import BootstrapKeywords
 from ordag.learners.methods import check_settings, recipe_for
 from ordag.learners.settings import MethodSettings
 from ordag.resampling.intervals import check_interval_level, intervals
@@ -74,12 +75,13 @@ def bootstrap(
     level: float = 0.95,
     progress: Callable[[str], None] | None = None,
     columns: Sequence[str] | None = None,
+    transform: Mapping[str, float | str] | None = None,
     missing: Missing = "auto",
-    **settings: Any,
+    **settings: Unpack[BootstrapKeywords],
 ) -> Bootstrap:
     """Learn from `replicates` samples of the data, and count what comes out how often.
 
-    data, method, columns, missing, settings: as for `ordag.learn`.
+    data, method, columns, transform, missing, settings: as for `ordag.learn`.
     seed: the same seed gives the same answer, with any number of workers; a method that draws lots itself has it too. Without one
         it is drawn, and the samples are others every time; `entropy` of the result is what was drawn.
     workers: processes to use; one for every core unless said otherwise. With a cluster, how many batches of replicates it works on
@@ -107,7 +109,9 @@ def bootstrap(
     check_settings(method, asked)
     keep = {"auto": IN_MEMORY, "rows": sys.maxsize, "half": sys.maxsize}.get(kind, 0)
     with connected(client) as cluster:
-        table = Table(data, columns=columns, missing=missing, progress=progress, keep=keep, **reading)
+        table = Table(
+            data, columns=columns, transform=transform, missing=missing, progress=progress, keep=keep, **reading
+        ).warn()
         recipe = recipe_for(table, method, asked)
         if hasattr(recipe, "seed"):
             told = isinstance(root.entropy, int) and not root.spawn_key

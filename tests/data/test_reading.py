@@ -12,8 +12,8 @@ from ordag.errors import DataError, SettingError
 ROWS = [f"{k % 4},{k % 5}" for k in range(9)]
 
 
-def read(text, **reading):
-    table = Table(Upload("t.csv", text.encode()), **reading)
+def read(text, strict=True, **reading):
+    table = Table(Upload("t.csv", text.encode()), strict=strict, **reading)
     table.moments  # noqa: B018
     return table
 
@@ -23,7 +23,7 @@ def read(text, **reading):
     [
         ("\n".join(["a,b,word", *(f"{row},x" for row in ROWS)]), [{"columns": ["a", "b"]}]),
         ("\n".join(["a,b,same", *(f"{row},1" for row in ROWS)]), [{"columns": ["a", "b"]}]),
-        ("\n".join(["a;b", *ROWS]).replace(",", ";"), [{"separator": ";"}]),
+        ("\n".join(["a;b", *(f"{1 + k % 4},{k % 5}00;{k % 5}" for k in range(9))]), [{"decimal": ","}, {"thousands": ","}]),
         ("\n".join(ROWS), [{"header": False}]),
     ],
 )  # fmt: skip

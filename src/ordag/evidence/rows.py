@@ -65,8 +65,8 @@ def dependent_rows(sample: Sample) -> Caution | None:
         column = shown(sample.names[by.column])
         return Caution(
             "dependent_rows",
-            f"Rows come in {by.groups:,} groups by {column}: within a group they are alike (intraclass correlation {by.alike:.2f} "
-            "or more in a third of the columns), so they count for fewer than they are.",
+            f"Rows come in {by.groups:,} groups by {column} and are alike within a group (intraclass correlation {by.alike:.2f}), so they "
+            "count for fewer than they are.",
             f"Learn from one row of each group, or from deviations from the group's means, without {column}.",
             doubt,
         )
@@ -75,8 +75,7 @@ def dependent_rows(sample: Sample) -> Caution | None:
     like = "in clusters or in time order" if memory.in_blocks else "in a time series"
     return Caution(
         "dependent_rows",
-        f"Neighbouring rows are alike (correlation {memory.least:.2f} or more in a third of the columns), as {like}: they count for "
-        "fewer than they are.",
+        f"Neighbouring rows are alike (correlation {memory.least:.2f}), as {like}: they count for fewer than they are.",
         "Learn from rows that are independent: one of each cluster, or rows far apart in time.",
         doubt,
     )
