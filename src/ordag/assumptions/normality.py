@@ -115,7 +115,7 @@ def _checked(X: ArrayLike) -> Array:
 
 
 class Mardia(NamedTuple):
-    """Mardia's (1970) skewness and kurtosis, and their p-values."""
+    """Mardia's (1970) skewness and kurtosis with their p-values."""
 
     skewness: float
     skewness_p_value: float
@@ -156,7 +156,7 @@ def _cubes_from(M: Array) -> float:
 
 
 def kurtosis_finding(X: Array, alpha: float) -> Finding:
-    """The test that the paper applies to the marks."""
+    """Report the kurtosis test that the paper applies to the marks."""
     test = kurtosis_test(X)
     sentence = "do not look Gaussian" if test.p_value < alpha else "are compatible with a Gaussian distribution"
     level: Level = "look" if test.p_value < alpha else "fine"
@@ -166,7 +166,7 @@ def kurtosis_finding(X: Array, alpha: float) -> Finding:
 
 
 def mardia_finding(X: Array, alpha: float) -> Finding:
-    """Mardia's two tests, each at half the level."""
+    """Report Mardia's two tests, each at half the level."""
     p = X.shape[1]
     test = mardia(X)
     ratio = test.kurtosis / (p * (p + 2))
@@ -203,7 +203,7 @@ def omnibus(skewness: Array, excess: Array, n: int) -> Array:
 
 
 def columns_finding(X: Array, names: tuple[str, ...], alpha: float) -> Finding:
-    """D'Agostino & Pearson's test of every column, by skewness and kurtosis, with Bonferroni's correction."""
+    """Report D'Agostino & Pearson's test of every column, with Bonferroni's correction."""
     Z = X - X.mean(axis=0)
     Z /= np.sqrt(np.square(Z).mean(axis=0))
     squares = np.square(Z)

@@ -1,4 +1,4 @@
-"""What the rows say against independence and one population: one caution for each reason, with what to do about it."""
+"""Cautions about the rows: dependence, groups, duplicates, filled cells, a row that decides; each with advice."""
 
 from __future__ import annotations
 
