@@ -73,7 +73,7 @@ def linearity_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: 
         names,
         alpha,
         fine="The fitted equations are straight lines as far as squares of the fitted values can tell",
-        bad="The equation of {name} is curved: the squared fitted value explains {share} of what is left",
+        bad="The equation of {name} is curved: the squared fitted value explains {share} of the residual variance",
     )
 
 
@@ -136,7 +136,7 @@ def dependence_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha:
         return Finding("dependent_rows", "fine", f"Neighbouring rows are uncorrelated ({chance(p_value)}).", numbers)
     sentence = (
         f"Neighbouring rows are correlated, most in {shown(names[worst])} ({r[worst]:.2f}, {chance(p_value)}): rows in time order "
-        "or in clusters count for fewer than they are."
+        "or in clusters carry less information than independent rows."
     )
     return Finding("dependent_rows", "look", sentence, numbers)
 
@@ -185,10 +185,10 @@ def condition_finding(fit: Fit) -> Finding:
     level: Level = "warning" if not checked.holds else "look" if margin < NARROW else "fine"
     if not checked.holds:
         sentence = (
-            f"The fitted model breaks the condition that its order rests on: {pair}, where more than 1 is needed."
+            f"The fitted model violates the condition that its order rests on: {pair}, where more than 1 is needed."
         )
     elif margin < NARROW:
-        sentence = f"The fitted model keeps the condition only just: {pair}."
+        sentence = f"The fitted model barely satisfies the condition: {pair}."
     else:
-        sentence = f"The fitted model keeps the condition; the tightest pair is {pair}."
+        sentence = f"The fitted model satisfies the condition; the tightest pair is {pair}."
     return Finding("condition", level, sentence, numbers)

@@ -95,7 +95,9 @@ def sorting_finding(baseline: Baseline) -> Finding:
         sentence = f"Sorting the columns by variance gives the same graph: the arrows are those of the scales ({taus})."
     elif by_variance >= CLOSE:
         level = "look"
-        sentence = f"The order is nearly that of the variances; sort-and-regress differs in {entries} ({taus})."
+        sentence = f"The order is nearly the order of the variances; sort-and-regress differs in {entries} ({taus})."
     else:
-        sentence = f"The order is not just that of the variances; sort-and-regress differs in {entries} ({taus})."
+        sentence = (
+            f"The order is not simply the order of the variances; sort-and-regress differs in {entries} ({taus})."
+        )
     return Finding("sorting", level, sentence, numbers)

@@ -159,7 +159,7 @@ def units_finding(
     if member.max() == 0:
         numbers = {**average([Survival(1.0, 0.0, 0.0)])._asdict(), "least": 1.0, "draws": 0}
         return Finding(
-            "units", "fine", "All columns share one unit, as you say: there are no units to change.", numbers
+            "units", "fine", "All columns share one unit, as you declared, so there are no units to change.", numbers
         )
     random = np.random.default_rng(seed)
     changes = []
@@ -229,7 +229,9 @@ def _survival(
     which = " of the best single graph" if baseline.fit.best_graph != baseline.fit.graph else ""
     sentence = f"{share(kept.kept)} of the {counted(baseline.count, 'arrow')}{which} survive {words}, {share(kept.turned)} turn round"
     if same_units and level != "fine":
-        return Finding(key, "look", f"{sentence}; a note only, as you say that the units are the same.", numbers)
+        return Finding(
+            key, "look", f"{sentence}; only a note, because you declared that the units are the same.", numbers
+        )
     if level == "warning":
         on = "the transformation of the columns" if key == "logarithms" else "the units"
         sentence += f": the arrows depend on {on}"

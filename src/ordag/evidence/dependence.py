@@ -12,7 +12,7 @@ from scipy.special import fdtrc
 from ordag.common.arrays import Array
 
 CORRELATED = 0.2
-"""Correlation of neighbouring rows from which they count for clearly fewer than they are: the covariance of two columns with 0.2
+"""Correlation of neighbouring rows from which they clearly carry less information than independent rows: the covariance of two columns with 0.2
 in blocks of 25 rows varies twice as much as that of independent rows, at 0.45 six times."""
 
 ALIKE = 0.1
