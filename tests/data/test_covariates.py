@@ -247,3 +247,10 @@ def test_what_cannot_be_held_fixed(data, error, sentence, more):
         data = {name: values[:4] for name, values in data.items()}
     with pytest.raises(error, match=sentence):
         _ = Table(data, **more).needing(lambda p: 2).moments
+
+
+def test_a_category_with_too_many_levels_is_refused():
+    total = RootAccumulator(1, [Covariate("name", [])])
+    total.add(np.column_stack([np.arange(10.0), np.arange(10.0)]))
+    with pytest.raises(ColumnError, match="name has more than 2,000 different values"):
+        total.add(np.array([[1.0, 2000.0]]))

@@ -310,10 +310,14 @@ def resample(X, seed, strength=STRENGTH):
     return white @ root
 
 
-def strength_for(edges, p):
-    """0.9 with up to five variables or three tenths of the pairs joined, 1.3 with four tenths, never more than 1.8."""
+def strength_for(edges, p, n):
+    """0.9 with up to five variables or three tenths of the pairs joined, 1.3 with four tenths, never more than 1.8.
+
+    Beyond 0.9 at least six rows for each variable would vary as much.
+    """
     share = 0.0 if p <= 5 else edges / math.comb(p, 2)
-    return float(np.interp(share, [0.3, 0.525, 1.0], [STRENGTH, 1.8, 1.8]))
+    by_density = float(np.interp(share, [0.3, 0.525, 1.0], [STRENGTH, 1.8, 1.8]))
+    return max(min(by_density, (n / 6 / p) ** 0.5), STRENGTH)
 
 
 def bagged(X, graphs, seeds, groups=None, spread=1.0):

@@ -136,7 +136,7 @@ def dependence_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha:
         return Finding("dependent_rows", "fine", f"Neighbouring rows are uncorrelated ({chance(p_value)}).", numbers)
     sentence = (
         f"Neighbouring rows are correlated, most in {shown(names[worst])} ({r[worst]:.2f}, {chance(p_value)}): rows in time order "
-        "or in clusters carry less information than independent rows."
+        "or in clusters count for fewer than they are."
     )
     return Finding("dependent_rows", "look", sentence, numbers)
 

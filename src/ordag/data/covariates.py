@@ -20,8 +20,8 @@ from ordag.common.words import counted, listed, shown
 from ordag.data.scatter import Accumulator, merge_roots
 from ordag.errors import ColumnError
 
-MOST_LEVELS = 500
-"""Levels of a category up to which it can be held fixed."""
+MOST_LEVELS = 2000
+"""Levels of a category up to which it can be held fixed: half a gigabyte, and half a minute for 50,000 rows."""
 
 FOLLOWS = 1e-10
 """Share of its length that the other covariates leave of a column of Z, up to which it follows from them."""
@@ -165,6 +165,13 @@ class RootAccumulator:
 
     def _widen(self, counts: list[int]) -> None:
         """Go on with more levels: those that came up to now have no row of the new ones."""
+        for one, count in zip(self._covariates, counts, strict=True):
+            if count > MOST_LEVELS:
+                raise ColumnError(
+                    f"{shown(one.name)} has more than {MOST_LEVELS:,} different values, and only fewer can be held fixed: group its "
+                    "values, or leave it out of adjust (--adjust).",
+                    ["adjust"],
+                )
         so_far = self._root()
         self._counts = counts
         wider = so_far.aligned(self._known())

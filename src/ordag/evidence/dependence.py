@@ -12,8 +12,8 @@ from scipy.special import fdtrc
 from ordag.common.arrays import Array
 
 CORRELATED = 0.2
-"""Correlation of neighbouring rows from which they clearly carry less information than independent rows: the covariance of two columns with 0.2
-in blocks of 25 rows varies twice as much as that of independent rows, at 0.45 six times."""
+"""From this correlation of neighbouring rows on they carry clearly less information than independent rows: the covariance of two columns
+with 0.2 in blocks of 25 rows varies twice as much as that of independent rows, at 0.45 six times."""
 
 ALIKE = 0.1
 """Intraclass correlation from which groups matter: in groups of 25 rows a covariance then varies a quarter more, at 0.45 six times."""

@@ -1,4 +1,4 @@
-"""Cautions about the rows: dependence, groups, duplicates, filled cells, a row that decides; each with advice."""
+"""What the rows say against independence and one population: one caution for each reason, with what to do about it."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def dependent_rows(sample: Sample) -> Caution | None:
         column = shown(sample.names[by.column])
         return Caution(
             "dependent_rows",
-            f"Rows come in {by.groups:,} groups by {column}: within a group they are alike (intraclass correlation {by.alike:.2f} "
-            "or more in a third of the columns), so they carry less information than independent rows.",
+            f"Rows come in {by.groups:,} groups by {column} and are alike within a group (intraclass correlation {by.alike:.2f}), so they "
+            "count for fewer than they are.",
             f"Learn from one row of each group, or from deviations from the group's means, without {column}.",
             doubt,
         )
@@ -75,8 +75,7 @@ def dependent_rows(sample: Sample) -> Caution | None:
     like = "in clusters or in time order" if memory.in_blocks else "in a time series"
     return Caution(
         "dependent_rows",
-        f"Neighbouring rows are alike (correlation {memory.least:.2f} or more in a third of the columns), as {like}: they carry "
-        "less information than independent rows.",
+        f"Neighbouring rows are alike (correlation {memory.least:.2f}), as {like}: they count for fewer than they are.",
         "Learn from rows that are independent: one of each cluster, or rows far apart in time.",
         doubt,
     )
@@ -92,7 +91,7 @@ def groups_of_rows(sample: Sample) -> Caution | None:
         return Caution(
             "groups_of_rows",
             f"The rows fall into two groups ({share(1.0 - split.share)} and {share(split.share)}) that differ most in {listed(names)}: "
-            "differences between groups can look like arrows.",
+            "what differs between groups looks like arrows.",
             "Find out what the groups are, and learn from each by itself.",
             doubt,
         )
@@ -117,7 +116,7 @@ def duplicate_rows(sample: Sample) -> Caution | None:
         return None
     return Caution(
         "duplicate_rows",
-        f"{share(copies.share)} of the rows repeat others in every column: the evidence looks stronger than it is.",
+        f"{share(copies.share)} of the rows repeat others in every column: they count for more than they are.",
         "Leave the copies out, unless these are different cases.",
     )
 

@@ -178,7 +178,9 @@ def in_short(found: Found, verdict: Verdict) -> Iterator[str]:
         return
     opened = reasons["open"] + lines
     if opened:
-        which = "The direction" if arrows + lines == 1 else f"{opened} of {arrows + lines} directions"
+        count = arrows + lines
+        which = f"All {count} directions" if opened == count > 1 else f"{opened} of {count} directions"
+        which = "The direction" if count == 1 else which
         yield f"{which} {'is' if opened == 1 else 'are'} open: these rows do not tell cause from effect there."
         yield _next_for_open(found)
     else:

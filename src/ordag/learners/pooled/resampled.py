@@ -46,6 +46,9 @@ DENSE, BY_DENSITY = 0.3, 4.0
 """The share of pairs joined in the best graph above which resamples are farther from the table, by so much for every unit of it. In
 dense graphs effects cancel, and an arrow that only seems to be missing turns others; with few variables that was not seen."""
 
+ROWS_EACH = 6
+"""Resamples of strength s are as far from the table as tables of n/s² rows: beyond s = 0.9 these are so many for each variable at least."""
+
 STARTS = 2
 """Graphs of the table that the search in a resample begins with."""
 
@@ -140,8 +143,9 @@ def strength_for(found: PooledResult) -> float:
     """Return how far resamples are to be from a table: the farther, the denser its best graph, unless rows or variables are few."""
     if found.variances.most < found.score.p or found.score.p <= MOST_VARIABLES:
         return STRENGTH
-    density = found.best.edges / found.score.pairs
-    return min(STRENGTH + BY_DENSITY * max(density - DENSE, 0.0), STRONGEST)
+    n, p = found.score.n, found.score.p
+    by_density = STRENGTH + BY_DENSITY * max(found.best.edges / found.score.pairs - DENSE, 0.0)
+    return max(min(by_density, STRONGEST, math.sqrt(n / (ROWS_EACH * p))), STRENGTH)
 
 
 def _correlation(R: Array) -> Array:
