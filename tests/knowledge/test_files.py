@@ -173,3 +173,9 @@ def test_files_that_are_too_large_for_knowledge_are_refused(tmp_path, monkeypatc
     (tmp_path / name).write_bytes(b"roots: a\n" * 2**17)
     with pytest.raises(SettingError, match=re.escape(f"is larger than 1 MB: {remedy}")):
         Knowledge.read(tmp_path / name)
+
+
+def test_a_yaml_file_of_more_than_a_megabyte_is_refused_before_it_is_read(tmp_path):
+    (tmp_path / "known.yaml").write_bytes(b"roots: [a]\n" + b"#" * 2**20)
+    with pytest.raises(SettingError, match="is larger than 1 MB"):
+        Knowledge.read(tmp_path / "known.yaml")
