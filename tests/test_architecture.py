@@ -25,11 +25,12 @@ ROOMS = """
     model
     knowledge
     learners
+    keywords
     resampling
     evidence
     fit
     bootstrapping
-    keywords learning total_effects estimators
+    learning total_effects estimators
     assumptions comparison
     saved
     decisions

@@ -69,7 +69,7 @@ class Fit(Found):
         """One row per arrow, by the order of source and target: weight, standard error, robustness, and two p-values.
 
         `weight` and `std_error` are those of the fitted model: the target regressed on its parents in the graph. `robustness` is the
-        share of what is left of both ends that a hidden common cause would have to explain to bring the weight to zero. `p_value`
+        share of the residual variance of both ends that a hidden common cause would have to explain to reduce the weight to zero. `p_value`
         is that of the test for the edge, which for cvs is another regression, on all earlier variables (for pc the
         largest p-value of the pair, for methods without tests that of the weight itself). `direction_p_value` is that of
         equal variances of the two ends given everything before the source: small means that the direction does not rest on
@@ -107,8 +107,9 @@ class Fit(Found):
         document: dict[str, Any] = {
             "version": __version__,
             "settings": {"method": self.method, **self.settings},
-            "rows": self.n,
+            "rows": self.rows,
             "rows_dropped": self.moments.dropped,
+            "columns": [one.to_dict() for one in self.columns],
             "nodes": list(self.names),
             "order": None if self.order is None else list(self.order),
             "steps": records(self.step_columns),
@@ -117,6 +118,12 @@ class Fit(Found):
             "warnings": list(self.warnings),
             "verdict": self.verdict.to_dict(),
         }
+        if self.n != self.rows:
+            document["rows_count_for"] = self.n
+        if self.moments.holes is not None:
+            document["missing"] = self.moments.holes.to_dict()
+        if self.moments.held:
+            document["adjust"] = [one.to_dict() for one in self.moments.held]
         if self.transform:
             document["transform"] = dict(self.transform)
         if self.sem is not None:

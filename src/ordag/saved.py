@@ -25,8 +25,10 @@ from ordag import __version__
 from ordag.bootstrapping import Bootstrap
 from ordag.common.checks import short
 from ordag.data.covariates import Covariate
+from ordag.data.holes import Holes
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
+from ordag.data.roles import ColumnRole
 from ordag.errors import OutputError, UnreadableError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
@@ -35,14 +37,13 @@ from ordag.graph.links import Links
 from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.masks import Constraints
 from ordag.learners.along_order import SelectedParents
-from ordag.learners.cvs import CvsSettings
 from ordag.learners.found import LeftOut
-from ordag.learners.gds.search import GdsResult, GdsSettings
-from ordag.learners.ges.search import GesResult, GesSettings
+from ordag.learners.gds.search import GdsResult
+from ordag.learners.ges.search import GesResult
+from ordag.learners.methods import METHODS
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.orient import Oriented
-from ordag.learners.pc.search import PcResult, PcSettings
-from ordag.learners.pooled.method import PooledSettings
+from ordag.learners.pc.search import PcResult
 from ordag.learners.pooled.posterior import Posterior, Probabilities
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.search import PooledResult
@@ -68,6 +69,8 @@ CLASSES: dict[str, type] = {
             Bootstrap,
             Intervals,
             Moments,
+            ColumnRole,
+            Holes,
             Covariate,
             Profile,
             Dag,
@@ -78,7 +81,7 @@ CLASSES: dict[str, type] = {
             LeftOut,
             Oriented,
         ),
-        *(CvsSettings, PcSettings, GesSettings, GdsSettings, PooledSettings),
+        *(method.settings for method in METHODS.values()),
         *(Ordering, Factor, Result, SelectedParents, Selection, SparseParents, ArrowTest),
         *(PcResult, GesResult, GdsResult, PooledResult, Optimum, Posterior, Probabilities),
         *(PooledScore, GramRegressions, RootRegressions),

@@ -94,11 +94,12 @@ def effect(
         raise SettingError(f"{', '.join(given)}: this graph is learned already; give settings to ordag.learn.", given)
     found = pair_effect(fit, source, target, level, interval, replicates, 0 if seed is None else seed, workers)
     if isinstance(fit, LinearSEM):
-        return found
+        return replace(found, last_steps=fit.last_steps(source, target))
     learned = fit.fit if isinstance(fit, Bootstrap) else fit
     expected = learned.verdict.expected
     return replace(
         found,
+        last_steps=directed(learned).last_steps(source, target),
         wrong=math.nan if expected is None else expected.wrong,
         cautions=tuple(f"{one.sentence} {one.advice}" for one in learned.verdict.cautions),
     )
@@ -122,7 +123,7 @@ def _learned(
     if seed is not None:
         asked["seed"] = seed
     check_settings(method, asked)
-    table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading)
+    table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading).warn()
     fit = Fit.learned(table, recipe_for(table, method, asked))
     check_pair(*pair, fit.names)
     directed(fit)

@@ -305,7 +305,7 @@ def test_missing_values_are_dropped_on_request():
     data = frame(model())
     data.loc[[3, 5], "b"] = np.nan
     with pytest.raises(MissingValuesError):
-        diagnose(data)
+        diagnose(data, missing="refuse")
     whole = diagnose(data.dropna())
     assert diagnose(data, missing="drop")["mardia"].numbers == whole["mardia"].numbers
 

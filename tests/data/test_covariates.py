@@ -229,10 +229,10 @@ def test_files_of_moments_keep_covariates(tmp_path, data):
 @pytest.mark.parametrize(
     ("error", "sentence", "more"),
     [
-        (ColumnError, "adjust names 'agee'.*Did you mean", {"adjust": ["agee"]}),
+        (ColumnError, "no column 'agee' .adjust.*Did you mean", {"adjust": ["agee"]}),
         (
             SettingError,
-            "age cannot be held fixed .adjust. and be a variable",
+            "columns and adjust both name 'age'",
             {"adjust": ["age"], "columns": ["x", "age"]},
         ),
         (SettingError, "adjust='age' is a single text", {"adjust": "age"}),
@@ -247,3 +247,10 @@ def test_what_cannot_be_held_fixed(data, error, sentence, more):
         data = {name: values[:4] for name, values in data.items()}
     with pytest.raises(error, match=sentence):
         _ = Table(data, **more).needing(lambda p: 2).moments
+
+
+def test_a_category_with_too_many_levels_is_refused():
+    total = RootAccumulator(1, [Covariate("name", [])])
+    total.add(np.column_stack([np.arange(10.0), np.arange(10.0)]))
+    with pytest.raises(ColumnError, match="name has more than 2,000 different values"):
+        total.add(np.array([[1.0, 2000.0]]))

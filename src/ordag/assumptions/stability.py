@@ -89,8 +89,8 @@ class Baseline:
         """A table of other rows of the same columns."""
         names = self.moments.names
         if self.fit.recipe.needs_rows:
-            return Table.of_rows(names, rows)
-        return Table(Moments.from_rows(rows, names))
+            return Table.of_rows(names, rows, self.fit.moments)
+        return Table(Moments.from_rows(rows, names).counted_like(self.fit.moments))
 
     def rescaled(self, factors: Array) -> Mask:
         """The arrows that the same settings find with every column multiplied by its factor."""

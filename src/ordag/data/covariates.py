@@ -20,8 +20,8 @@ from ordag.common.words import counted, listed, shown
 from ordag.data.scatter import Accumulator, merge_roots
 from ordag.errors import ColumnError
 
-MOST_LEVELS = 500
-"""Levels of a category up to which it can be held fixed."""
+MOST_LEVELS = 2000
+"""Levels of a category up to which it can be held fixed: half a gigabyte, and half a minute for 50,000 rows."""
 
 FOLLOWS = 1e-10
 """Share of its length that the other covariates leave of a column of Z, up to which it follows from them."""
@@ -49,6 +49,10 @@ class Covariate:
     def values(self) -> int | None:
         """The number of levels of a category."""
         return None if self.levels is None else len(self.levels)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return name and levels in plain values."""
+        return {"name": self.name, "levels": None if self.levels is None else list(self.levels)}
 
     def __str__(self) -> str:
         return shown(self.name) if self.levels is None else f"{shown(self.name)} ({counted(len(self.levels), 'value')})"
@@ -161,6 +165,13 @@ class RootAccumulator:
 
     def _widen(self, counts: list[int]) -> None:
         """Go on with more levels: those that came up to now have no row of the new ones."""
+        for one, count in zip(self._covariates, counts, strict=True):
+            if count > MOST_LEVELS:
+                raise ColumnError(
+                    f"{shown(one.name)} has more than {MOST_LEVELS:,} different values, and only fewer can be held fixed: group its "
+                    "values, or leave it out of adjust (--adjust).",
+                    ["adjust"],
+                )
         so_far = self._root()
         self._counts = counts
         wider = so_far.aligned(self._known())
@@ -201,6 +212,20 @@ def expanded(block: Array, p: int, widths: Sequence[int | None]) -> Array:
         for k, width in enumerate(widths)
     ]
     return np.concatenate([*parts, block[:, :p]], axis=1, dtype=np.float64)
+
+
+def indicators(values: Array, theirs: Sequence[Covariate], mine: Sequence[Covariate]) -> Array:
+    """Return the columns Z of covariates, given as in blocks of rows with `theirs`, for `mine`; NaN where a level is not among these."""
+    parts = []
+    for k, (one, other) in enumerate(zip(mine, theirs, strict=True)):
+        if one.levels is None:
+            parts.append(values[:, k, None])
+            continue
+        where = {level: number for number, level in enumerate(one.levels)}
+        index = np.array([where.get(level, np.nan) for level in other.levels or ()], np.float64)
+        codes = index[values[:, k].astype(np.intp)][:, None]
+        parts.append(np.where(np.isnan(codes), np.nan, codes == np.arange(1.0, len(one.levels))))
+    return np.concatenate(parts, axis=1, dtype=np.float64)
 
 
 class Adjustment(NamedTuple):

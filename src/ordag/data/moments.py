@@ -17,11 +17,14 @@ from ordag.common.files import write_whole
 from ordag.common.linalg import lengths, triangle
 from ordag.common.markup import card, isolated, table
 from ordag.common.words import counted, joined, listed, number, quoted
+from ordag.data.covariance_file import covariance_in, read_covariance
 from ordag.data.covariates import Adjustment, Covariate, Root
 from ordag.data.covariates import merged as merged_roots
+from ordag.data.holes import Holes
+from ordag.data.missing import Tell
 from ordag.data.moments_file import ENDING, MARK, is_moments, pieces, read
 from ordag.data.passes import Progress, Summary, gram_in_memory, gram_pass, root_pass
-from ordag.data.reading import Missing, Reading
+from ordag.data.reading import Missing, PartReading, Reading
 from ordag.data.scatter import MANY_COLUMNS, WELL_CONDITIONED, root_of_scatter
 from ordag.data.sources import Source, Upload, open_source
 from ordag.data.sources.paths import DiskFile, locate, path_of
@@ -45,8 +48,8 @@ class Moments:
 
     With `squared`, R was computed from a matrix of squares and products (a covariance matrix) and holds conditional variances to
     half as many digits as a root of the rows. `scatter` is that matrix, in its lower triangle, or None. `dropped` rows had missing
-    values, `outlying` ones were left out by robust moments. `rows` were used; they count for n, which every formula takes. Arrays are
-    read-only, in copies too.
+    values, `outlying` ones were left out by robust moments. `rows` were used; they count for n, which every formula takes. `holes` are
+    their missing values. Arrays are read-only, in copies too.
 
     `covariates` are to be held fixed: the first columns are theirs, and `adjusted` takes them out. Afterwards they are `held`, the mean
     is still that of the columns, R is the root of what regressions on the covariates leave of them, and n is the number that the `rows`
@@ -61,6 +64,7 @@ class Moments:
     squared: bool
     dropped: int
     outlying: int
+    holes: Holes | None
     covariates: tuple[Covariate, ...]
     held: tuple[Covariate, ...]
 
@@ -76,6 +80,7 @@ class Moments:
         dropped: int = 0,
         outlying: int = 0,
         rows: int | None = None,
+        holes: Holes | None = None,
         covariates: Sequence[Covariate] = (),
         held: Sequence[Covariate] = (),
     ) -> None:
@@ -90,6 +95,7 @@ class Moments:
         mean = shaped(mean, "mean", p)
         known: dict[str, Any] = {"squared": squared or R is None, "dropped": dropped, "outlying": outlying}
         known |= {"rows": int(n if rows is None else rows), "covariates": tuple(covariates), "held": tuple(held)}
+        known["holes"] = holes
         if R is not None:
             R = shaped(R, "R", p, p)
             check_finite(mean, R, names)
@@ -106,6 +112,11 @@ class Moments:
         if root is None:
             raise not_positive_definite(self.scatter, self.names)
         return _frozen(root[0])
+
+    @property
+    def missing(self) -> Missing:
+        """How missing values were treated: "em" where incomplete rows were used, else "drop"."""
+        return "em" if self.holes is not None and self.holes.how == "em" else "drop"
 
     @property
     def p(self) -> int:
@@ -140,6 +151,15 @@ class Moments:
             R=found.R,
             **self._history | {"covariates": (), "held": (*self.held, *self.covariates)},
         )
+
+    def counted_like(self, whole: Moments) -> Moments:
+        """Return the same where rows count for as much each as those of another table, whose covariates they have been freed of."""
+        if whole.n == whole.rows and not whole.held:
+            return self
+        n = int(self.rows * (whole.n / whole.rows))
+        same = Moments.__new__(Moments)
+        same.__setstate__(vars(self) | {"n": n, "held": whole.held})
+        return same
 
     def holding(self, columns: Sequence[str]) -> Moments:
         """Return the moments with these columns, which hold numbers, as covariates that are to be held fixed."""
@@ -194,7 +214,10 @@ class Moments:
             known: dict[str, Any] = {"scatter": full[np.ix_(index, index)]}
         else:
             known = {"R": triangle(self.R[:, index])}
-        return Moments(self.n, self.mean[index], columns, **known, **self._history)
+        history = self._history
+        if self.holes is not None:
+            history["holes"] = self.holes.of_columns(columns)
+        return Moments(self.n, self.mean[index], columns, **known, **history)
 
     def scaled(self, factors: Sequence[float] | Array) -> Moments:
         """Return the moments with every variable multiplied by its factor."""
@@ -220,13 +243,12 @@ class Moments:
     @property
     def _history(self) -> dict[str, Any]:
         """What is recorded beside the numbers."""
-        kept = ("squared", "dropped", "outlying", "rows", "covariates", "held")
+        kept = ("squared", "dropped", "outlying", "rows", "covariates", "held", "holes")
         return {name: getattr(self, name) for name in kept}
 
     def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
         """Return the columns and units of the settings, and the covariates, which are not taken out yet; logarithms need the rows."""
         reading.refuse_layout(describe)
-        reading.refuse_both()
         columns = None if reading.columns is None else name_list(reading.columns, "columns")
         whole = self.holding(reading.adjust)
         chosen = whole if columns is None or tuple(columns) == whole.variables else whole.select(columns)
@@ -267,12 +289,12 @@ class Moments:
         )
 
     @classmethod
-    def from_rows(cls, data: Any, names: Sequence[str] | None = None, *, missing: Missing = "error") -> Moments:
+    def from_rows(cls, data: Any, names: Sequence[str] | None = None, *, missing: Missing = "auto") -> Moments:
         """Compute the moments of an array or data frame in memory; `names` are the names of an array's columns.
 
         Well-conditioned columns go through a Gram matrix, others through QR: either way R has the digits it needs.
         """
-        source = open_source(data, Reading(missing=missing))
+        source = open_source(data, Reading(missing=missing, strict=True))
         names = None if names is None else name_list(names)
         if names is not None and len(names) != len(source.names):
             raise ColumnError(f"{counted(len(names), 'name')} for {counted(len(source.names), 'column')}.")
@@ -280,7 +302,10 @@ class Moments:
         moments = None if gram is None else resolved(cls(**gram._asdict()))
         if moments is None:
             moments = cls(**root_pass(source, missing)._asdict())
-        return cls(moments.n, moments.mean, names or moments.names, R=moments.R, **moments._history)
+        history = moments._history
+        if names is not None and moments.holes is not None:
+            history["holes"] = moments.holes.renamed(names)
+        return cls(moments.n, moments.mean, names or moments.names, R=moments.R, **history)
 
     @classmethod
     def from_covariance(
@@ -317,7 +342,7 @@ class Moments:
         data: Any,
         *,
         columns: Sequence[str] | None = None,
-        missing: Missing = "error",
+        missing: Missing = "auto",
         progress: Progress | None = None,
         **reading: Any,
     ) -> Moments:
@@ -327,7 +352,7 @@ class Moments:
         can be merged.
         """
         check_function("progress", progress)
-        settings = Reading(columns=columns, missing=missing, **reading)
+        settings = PartReading(columns=columns, missing=missing, **reading)
         return scan_source(open_table(data, settings), settings.missing, progress)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -387,6 +412,9 @@ def given_moments(data: Any, reading: Reading, progress: Callable[[str], None] |
     parts = data if isinstance(data, list | tuple) else [data]
     if isinstance(data, Moments):
         moments = data
+    elif (file := covariance_in(data)) is not None:
+        found = read_covariance(file)
+        moments = Moments.from_covariance(found.covariance, found.n, names=found.names)
     elif isinstance(data, Upload):
         if data.ending != ENDING and not data.data.startswith(MARK):
             return None
@@ -453,6 +481,8 @@ def _check_same_columns(one: Moments, other: Moments, describe: str) -> None:
 
 def resolved(gram: Moments) -> Moments | None:
     """Return moments with all the digits of the rows from their scatter, or None where its conditioning is too poor for that."""
+    if gram.missing == "em":
+        return gram
     if gram.n > gram.p and gram.scatter is not None:
         root = root_of_scatter(gram.scatter)
         if root is not None and root[1] >= WELL_CONDITIONED:
@@ -460,12 +490,14 @@ def resolved(gram: Moments) -> Moments | None:
     return None
 
 
-def scan_source(source: Source, missing: Missing = "error", progress: Progress | None = None) -> Moments:
+def scan_source(
+    source: Source, missing: Missing = "auto", progress: Progress | None = None, tell: Tell | None = None
+) -> Moments:
     """Compute moments with all the digits of the rows; a wide file is read again where a Gram matrix loses some."""
     p = len(source.names)
     if source.repeatable and p >= MANY_COLUMNS and (source.rows is None or source.rows > p):
-        gram = gram_pass(source, missing, progress)
+        gram = gram_pass(source, missing, progress, tell=tell)
         moments = None if gram is None else resolved(Moments(**gram._asdict()))
         if moments is not None:
             return moments
-    return Moments(**root_pass(source, missing, progress)._asdict())
+    return Moments(**root_pass(source, missing, progress, tell=tell)._asdict())

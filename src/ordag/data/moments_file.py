@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -38,7 +38,10 @@ def pieces(moments: Summary) -> Iterator[bytes]:
     """Yield the bytes of a file piece by piece."""
     used = moments.n if moments.rows is None else moments.rows
     counts = {"rows": moments.n, "used": used, "dropped": moments.dropped, "squared": bool(moments.squared)}
-    columns = {"covariates": _plain(moments.covariates), "held": _plain(moments.held)}
+    columns = {
+        "covariates": [one.to_dict() for one in moments.covariates],
+        "held": [one.to_dict() for one in moments.held],
+    }
     header = json.dumps({"names": list(moments.names), **counts, **columns}).encode("ascii")
     total = hashlib.sha256()
     R = moments.R
@@ -49,10 +52,6 @@ def pieces(moments: Summary) -> Iterator[bytes]:
         total.update(piece)
         yield piece
     yield total.digest()
-
-
-def _plain(covariates: Sequence[Covariate]) -> list[dict[str, Any]]:
-    return [{"name": one.name, "levels": None if one.levels is None else list(one.levels)} for one in covariates]
 
 
 def _numbers(values: Array) -> bytes:

@@ -12,6 +12,8 @@ import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.data.covariates import Covariate, Root, RootAccumulator, merged
+from ordag.data.holes import KEPT, Holes
+from ordag.data.missing import Complete, Tell, estimate
 from ordag.data.profile import Profile, Sampler, stride_of
 from ordag.data.reading import Missing
 from ordag.data.scatter import Products, chunk_rows, gram_rows, scatter_of
@@ -39,10 +41,20 @@ class Summary(NamedTuple):
     rows: int | None = None
     covariates: tuple[Covariate, ...] = ()
     held: tuple[Covariate, ...] = ()
+    holes: Holes | None = None
+
+    @classmethod
+    def of(cls, source: Source, check: RowCheck, root: Root, tell: Tell | None = None) -> Summary:
+        """Summarise rows by the root of the complete ones, and by what the others hold where these are used."""
+        known = cls.of_root(source.names, root, check.dropped)
+        if check.how == "em":
+            complete = Complete(root.n, root.mean, root.R.T @ root.R, root.covariates)
+            return known._replace(squared=True, **estimate(source, check, complete, tell)._asdict())
+        return known._replace(holes=check.holes)
 
     @classmethod
     def of_root(cls, names: tuple[str, ...], root: Root, dropped: int) -> Summary:
-        """Summarise rows by their root."""
+        """Summarise complete rows by their root."""
         before = [column for one in root.covariates for column in one.columns]
         return cls((*before, *names), root.n, root.mean, R=root.R, dropped=dropped, covariates=root.covariates)
 
@@ -65,16 +77,20 @@ def gram_pass(
     progress: Progress | None = None,
     sampler: Sampler | None = None,
     least_rows: LeastRows | None = None,
+    tell: Tell | None = None,
 ) -> Summary | None:
-    """Form the scatter in one pass; None where that loses digits."""
+    """Form the scatter in one pass; None where that loses digits. Where incomplete rows are used, there is a root instead."""
     p = len(source.names)
     total = Products(p)
     with np.errstate(over="ignore", invalid="ignore"):
-        dropped = _add_rows(source, missing, gram_rows(p), total, progress, sampler, least_rows)
-        mean, scatter = total.finish()
+        check = _add_rows(source, missing, gram_rows(p), total, progress, sampler, least_rows)
+        mean, scatter = total.finish() if total.rows else (np.zeros(p), total.scatter)
+    if check.how == "em":
+        complete = Complete(total.rows, mean, np.tril(scatter) + np.tril(scatter, -1).T)
+        return Summary(source.names, squared=True, **estimate(source, check, complete, tell)._asdict())
     if not _usable(mean, scatter) or not total.kept(scatter):
         return None
-    return Summary(source.names, total.rows, mean, scatter=scatter, dropped=dropped)
+    return Summary(source.names, total.rows, mean, scatter=scatter, dropped=check.dropped, holes=check.holes)
 
 
 def root_pass(
@@ -83,6 +99,7 @@ def root_pass(
     progress: Progress | None = None,
     sampler: Sampler | None = None,
     least_rows: LeastRows | None = None,
+    tell: Tell | None = None,
 ) -> Summary:
     """Compute the root by orthogonal transformations in one pass, with all the digits of the rows.
 
@@ -92,11 +109,11 @@ def root_pass(
     if p == 0:
         raise DataError("There are no columns: a graph needs at least two.")
     if isinstance(source, DaskSource):
-        return scan(source, missing).summary
+        return summed_up(source, scan(source, missing), tell)
     total = RootAccumulator(p, source.covariates)
     with np.errstate(over="ignore", invalid="ignore"):
-        dropped = _add_rows(source, missing, chunk_rows(p), total, progress, sampler, least_rows)
-        return Summary.of_root(source.names, total.finish(), dropped)
+        check = _add_rows(source, missing, chunk_rows(p), total, progress, sampler, least_rows)
+        return Summary.of(source, check, total.finish(), tell)
 
 
 def _usable(mean: Array, scatter: Array) -> bool:
@@ -113,30 +130,35 @@ def _add_rows(
     progress: Progress | None,
     sampler: Sampler | None,
     least_rows: LeastRows | None,
-) -> int:
-    """Add every complete row to `total` and to the sampler, and return how many were left out.
+) -> RowCheck:
+    """Add every complete row to `total`, and every row that can be used to the sampler; return the check that all rows went through.
 
     The first rows wait until there are `least_rows` of them: with fewer, nothing is computed.
     """
-    rows = RowCheck(source.all_names, missing)
+    rows = RowCheck(source.all_names, missing, KEPT, len(source.names))
     least = 0 if least_rows is None else least_rows(len(source.names))
-    waiting: list[Array] = []
+    waiting: list[tuple[Array, Array]] = []
+
+    def add_waiting() -> None:
+        for complete, every in waiting:
+            total.add(complete)
+            if sampler is not None:
+                sampler.add(every)
+        waiting.clear()
+
     if progress is not None:
         progress(0)
     for block in source.batches(batch):
-        waiting.append(rows.admit(block))
-        if rows.rows - rows.dropped >= least:
-            for clean in waiting:
-                total.add(clean)
-                if sampler is not None:
-                    sampler.add(clean)
-            waiting.clear()
+        waiting.append(rows.split(block))
+        if rows.usable >= least:
+            add_waiting()
         if progress is not None:
             progress(rows.rows)
     rows.verdict(source.prefix)
     if least_rows is not None:
-        check_size(rows.rows - rows.dropped, source.names, least_rows, source.prefix)
-    return rows.dropped
+        check_size(rows.usable, source.names, least_rows, source.prefix)
+    add_waiting()
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,10 +180,6 @@ class Scan:
         """Complete rows before each partition."""
         return tuple(accumulate(self.counts, initial=0))[:-1]
 
-    @property
-    def summary(self) -> Summary:
-        return Summary.of_root(self.check.names[: len(self.least)], self.root, self.check.dropped)
-
 
 def scan(source: DaskSource, missing: Missing) -> Scan:
     """Pass over all partitions on their workers; only matrices and counts travel."""
@@ -174,7 +192,8 @@ def scan(source: DaskSource, missing: Missing) -> Scan:
 
 def _scan_partition(source: Source, number: int, missing: Missing) -> Scan:
     p = len(source.names)
-    check, total = RowCheck(source.all_names, missing), RootAccumulator(p, source.covariates)
+    check = RowCheck(source.all_names, missing, variables=p)
+    total = RootAccumulator(p, source.covariates)
     least, most = np.full(p, np.inf), np.full(p, -np.inf)
     with np.errstate(over="ignore", invalid="ignore"):
         try:
@@ -201,6 +220,11 @@ def _merge_scans(scans: Sequence[Scan]) -> Scan:
         np.max([one.most for one in scans], axis=0),
         tuple(count for one in scans for count in one.counts),
     )
+
+
+def summed_up(source: DaskSource, found: Scan, tell: Tell | None = None) -> Summary:
+    """Return what a pass over all partitions comes to; incomplete rows are used where they lie."""
+    return Summary.of(source, found.check, found.root, tell)
 
 
 def draw_sample(source: DaskSource, found: Scan, limit: int) -> Profile:

@@ -13,7 +13,7 @@ from ordag.common.arrays import Array, Mask
 from ordag.common.linalg import lengths
 from ordag.common.words import did_you_mean, quoted
 from ordag.data.covariates import Adjustment, Covariate, RootAccumulator
-from ordag.data.passes import scan
+from ordag.data.passes import root_pass
 from ordag.data.reading import Missing, Reading
 from ordag.data.scatter import chunk_rows
 from ordag.data.sources import DaskSource, Source, open_source
@@ -23,11 +23,15 @@ from ordag.errors import ColumnError, DataError
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """For every column a factor, whether its logarithm is taken, and whether its standard deviation becomes the unit."""
+    """For every column a factor, whether its logarithm is taken, and whether its standard deviation becomes the unit.
+
+    every_row: whether incomplete rows are used, so that their values are checked.
+    """
 
     factors: Array
     logs: Mask
     standardised: Mask
+    every_row: bool = False
 
     @classmethod
     def of(cls, transform: Mapping[str, float | str], names: Sequence[str], describe: str) -> Changes:
@@ -65,8 +69,8 @@ class Changes:
         return changed
 
     def _check_positive(self, part: Array, present: Mask, names: Sequence[str], describe: str, first_row: int) -> None:
-        """Refuse logarithms of other than positive numbers in complete rows; the other rows are not used."""
-        wrong = (part <= 0.0) & present.all(axis=1, keepdims=True)
+        """Refuse logarithms of other than positive numbers in rows that are used."""
+        wrong = (part <= 0.0) & (self.every_row | present.all(axis=1, keepdims=True))
         if wrong.any():
             row, k = (int(index) for index in np.argwhere(wrong)[0])
             name = names[int(np.flatnonzero(self.logs)[k])]
@@ -125,22 +129,14 @@ def changed(source: Source, names: Sequence[str], changes: Changes, missing: Mis
         return source
     where = {name: k for k, name in enumerate(source.names)}
     positions = tuple(where[name] for name in names)
+    changes = replace(changes, every_row=missing in ("auto", "em"))
     behind = tuple(range(len(source.names), len(source.all_names)))
     if changes.standardised.any():
         changes = changes.divided(_deviations(source, positions, changes.standardised, missing))
-    return _around(source, names, (*positions, *behind), changes, source.covariates)
-
-
-def _around(
-    source: Source,
-    names: Sequence[str],
-    positions: tuple[int, ...],
-    changes: Changes,
-    covariates: tuple[Covariate, ...],
-) -> Source:
-    known: dict[str, Any] = {"covariates": covariates, "set_aside": source.set_aside, "notes": source.notes}
+    positions = (*positions, *behind)
+    known: dict[str, Any] = {"covariates": source.covariates, "columns": source.columns, "notes": source.notes}
     if isinstance(source, DaskSource):
-        opened = partial(_opened, source.opened, tuple(names), positions, changes, covariates)
+        opened = partial(_opened, source.opened, tuple(names), positions, changes, source.covariates)
         return DaskSource(tuple(names), source.rows, source.describe, source.partitions, opened, **known)
     return ChangedSource(tuple(names), source.rows, source.describe, source, positions, changes, **known)
 
@@ -190,49 +186,33 @@ def _opened_fixed(opened: Any, adjustment: Adjustment, partition: Any, number: i
 
 
 def _deviations(source: Source, positions: Sequence[int], standardised: Mask, missing: Missing) -> Array:
-    """Return the standard deviations, with divisor n − 1, of the standardised columns over the complete rows; 1 for the others."""
+    """Return the standard deviations, with divisor n − 1, of the standardised columns over the rows that are used; 1 for the others."""
     columns = np.array(positions)[standardised]
     with np.errstate(over="ignore", invalid="ignore"):
         if isinstance(source, DaskSource):
-            root = scan(source, missing).root
-            spread = lengths(root.R)[root.width + columns]
+            estimated = root_pass(source, missing)
+            assert estimated.R is not None
+            n, spread = estimated.n, lengths(estimated.R)[len(estimated.names) - len(source.names) + columns]
         else:
-            rows, total = RowCheck(source.all_names, missing), RootAccumulator(len(columns))
+            rows = RowCheck(source.all_names, missing, variables=len(source.names))
+            total = RootAccumulator(len(columns))
             for block in source.batches(chunk_rows(len(source.names))):
                 total.add(np.ascontiguousarray(rows.admit(block)[:, columns]))
             rows.verdict(source.prefix)
             root = total.finish()
-            spread = lengths(root.R)
+            n, spread = root.n, lengths(root.R)
+            if rows.how == "em":
+                estimated = root_pass(source, "em")
+                assert estimated.R is not None
+                n, spread = estimated.n, lengths(estimated.R)[len(estimated.names) - len(source.names) + columns]
         deviations = np.ones(len(positions))
-        deviations[standardised] = spread / np.sqrt(max(root.n - 1.0, 1.0))
+        deviations[standardised] = spread / np.sqrt(max(n - 1.0, 1.0))
     return deviations
 
 
 def open_table(data: Any, reading: Reading) -> Source:
     """Open data as a source (`open_source`), with its columns changed by the setting `transform`."""
-    source = _held(data, reading)
+    source = open_source(data, reading)
     if not reading.transform:
         return source
     return changed(source, source.names, Changes.of(reading.transform, source.names, source.describe), reading.missing)
-
-
-def _held(data: Any, reading: Reading) -> Source:
-    """Open data with the columns of the setting `adjust` as covariates."""
-    if not reading.adjust:
-        return open_source(data, reading)
-    held = list(reading.adjust)
-    reading.refuse_both()
-    if reading.columns is not None:
-        reading = replace(reading, columns=[*reading.columns, *held])
-    source = open_source(data, reading)
-    where = {name: k for k, name in enumerate(source.names)}
-    unknown = [name for name in held if name not in where]
-    if unknown:
-        hint = did_you_mean(unknown[:4], source.names, each=2)
-        raise ColumnError(
-            f"adjust names {quoted(unknown)}, and {source.describe} has no such column.{hint} Its columns are {quoted(source.names)}.",
-            ["adjust"],
-        )
-    names = [name for name in source.names if name not in held]
-    positions = tuple(where[name] for name in (*names, *held))
-    return _around(source, names, positions, Changes.of({}, names, source.describe), tuple(map(Covariate, held)))

@@ -234,13 +234,15 @@ def _row_numbers(rows: Any) -> list[int] | None:
 
 def _blocks(fit: Fit, data: Any, reading: dict[str, Any]) -> Iterable[Array]:
     if data is not None:
-        table = Table(data, **{"columns": list(fit.names), "transform": dict(fit.transform) or None, **reading})
-        if table.source is None:
+        held = [one.name for one in fit.moments.held]
+        known = {"columns": list(fit.names), "transform": dict(fit.transform) or None, "adjust": held, **reading}
+        table = Table(data, **known)
+        if table.rows_source is None:
             raise SettingError("explain needs rows, and only moments were given.")
-        return table.source.batches(BLOCK_ROWS)
-    if fit.profile is None or fit.profile.stride > 1:
+        return table.rows_source.batches(BLOCK_ROWS)
+    if fit.profile is None or fit.profile.stride > 1 or len(fit.profile.rows) < fit.rows:
         raise SettingError("The fit does not keep all rows of its table: give data=… with the rows to explain.")
-    return [fit.profile.rows]
+    return [fit.profile.complete.rows]
 
 
 class _Kept:

@@ -205,7 +205,7 @@ class GraphTest:
         """The whole answer in plain values."""
         return {
             "nodes": list(self.graph.nodes),
-            "rows": self.n,
+            "rows": self.moments.rows,
             "level": self.level,
             "sentence": self.sentence,
             "contradicted": self.contradicted,
@@ -398,20 +398,21 @@ def _on_other_half(
         raise SettingError(
             "split: the graph was not learned here, so there is nothing to learn again; give a fit or a saved one (.ordag)."
         )
-    rows = _kept_rows(fit) if data is None else Table(data, keep=2**26, **{"columns": list(fit.names), **reading}).rows
+    known = {"columns": list(fit.names), "adjust": [one.name for one in fit.moments.held], **reading}
+    rows = _kept_rows(fit) if data is None else Table(data, keep=2**26, **known).rows
     if rows is None or rows.stride > 1:
         raise SettingError(
             "split: the rows are needed, and only a part of them or their moments are known: give data=… with all rows."
         )
     X = rows.values
     mixed = np.random.default_rng(seed).permutation(len(X))
-    first, second = (Table.of_rows(fit.names, X[half]) for half in (mixed[::2], mixed[1::2]))
+    first, second = (Table.of_rows(fit.names, X[half], fit.moments) for half in (mixed[::2], mixed[1::2]))
     learned = Fit.learned(first, fit.recipe)
     return _tested(learned.graph, None, second.moments, level, compare, seed)
 
 
 def _kept_rows(fit: Fit) -> Rows | None:
-    return None if fit.profile is None else Rows(fit.profile.rows, fit.profile.stride)
+    return None if fit.profile is None else Rows(fit.profile.complete.rows, fit.profile.stride)
 
 
 def _between(random: Baseline) -> str:

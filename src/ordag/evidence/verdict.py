@@ -163,7 +163,7 @@ def in_short(found: Found, verdict: Verdict) -> Iterator[str]:
     arrows, reasons = len(found.graph.directed), Counter(verdict.numbers["reasons"])
     lines = len(found.graph.undirected)
     if not arrows + lines:
-        yield f"No variable was found to depend on another in {counted(found.n, 'row')}."
+        yield f"No variable was found to depend on another in {counted(found.rows, 'row')}."
         yield "Weak effects may need more rows."
         return
     yield _how_many_wrong(found, verdict)
@@ -178,7 +178,9 @@ def in_short(found: Found, verdict: Verdict) -> Iterator[str]:
         return
     opened = reasons["open"] + lines
     if opened:
-        which = "The direction" if arrows + lines == 1 else f"{opened} of {arrows + lines} directions"
+        count = arrows + lines
+        which = f"All {count} directions" if opened == count > 1 else f"{opened} of {count} directions"
+        which = "The direction" if count == 1 else which
         yield f"{which} {'is' if opened == 1 else 'are'} open: these rows do not tell cause from effect there."
         yield _next_for_open(found)
     else:
@@ -320,7 +322,7 @@ def _tested(found: Found, grounds: _Grounds) -> str:
         f"not rejected along the learned order ({test.numbers})"
     )
     if test.detectable > 2.0:
-        sentence += f"; with {found.n} rows the test would often miss a factor below {test.detectable:.2g}"
+        sentence += f"; with {found.rows} rows the test would often miss a factor below {test.detectable:.2g}"
     return f"{sentence}."
 
 

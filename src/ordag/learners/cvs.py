@@ -334,7 +334,8 @@ def _split(table: Table, settings: CvsSettings, known: Constraints | None) -> Fo
         )
     mixed = rows.values[np.random.default_rng(0).permutation(len(rows.values))]
     half, other = mixed[::2], mixed[1::2]
-    found = _learned(Table.of_rows(table.names, half), settings, known)
+    found = _learned(Table.of_rows(table.names, half, table.moments), settings, known)
     test = ArrowTest(settings.test, other if row_test(settings.test) is not None else None)
-    tested = SparseParents(math.comb(len(table.names), 2), test, Moments.from_rows(other, table.names))
+    moments = Moments.from_rows(other, table.names).counted_like(table.moments)
+    tested = SparseParents(math.comb(len(table.names), 2), test, moments)
     return replace(found, result=tested)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from ordag.common.arrays import Array
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
+from ordag.data.roles import ColumnRole
 from ordag.graph.cpdag import Cpdag, extend
 from ordag.graph.dag import Dag
 from ordag.graph.links import NO_LINKS, Links
@@ -54,6 +55,7 @@ class Found:
     oriented: how an order has directed the class that was found. left_out: edges of small effect. known: what knowledge allows.
     profile: what is known of the rows beside their moments. transform: what was done to columns before, by name.
     inputs: the files and folders that the table was read from, which no output may replace.
+    columns: the roles of all columns of the table, in its order.
     optimum: the graph of the best score, where the graph is the one that the probabilities of arrows speak for.
     """
 
@@ -73,6 +75,7 @@ class Found:
     transform: Mapping[str, float | str] = field(default_factory=dict)
     inputs: tuple[Path, ...] = ()
     optimum: Dag | None = None
+    columns: tuple[ColumnRole, ...] = ()
 
     @property
     def method(self) -> str:
@@ -90,7 +93,13 @@ class Found:
 
     @property
     def n(self) -> int:
+        """What the rows count for: their number, less one for every column of covariates that is held fixed."""
         return self.moments.n
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self.moments.rows
 
     @property
     def order(self) -> tuple[str, ...] | None:
@@ -130,8 +139,8 @@ class Found:
 
     @property
     def sample(self) -> Array | None:
-        """An even share of the rows, all of a short table."""
-        return None if self.profile is None else self.profile.rows
+        """An even share of the rows, all of a short table; NaN where values are missing."""
+        return None if self.profile is None or not len(self.profile.rows) else self.profile.rows
 
     @property
     def expected_false_edges(self) -> float | None:

@@ -109,14 +109,26 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
     if recipe.least_rows is not None:
         table.needing(recipe.least_rows)
     found = METHODS[recipe.name].search(table, recipe, known)
-    found = replace(found, known=known, profile=table.profile, transform=table.transform, inputs=table.inputs)
-    found = replace(found, warnings=(*table.remarks, *found.warnings))
+    found = replace(
+        found, known=known, profile=table.profile, transform=table.transform, inputs=table.inputs, columns=table.columns
+    )
+    found = replace(found, warnings=(*table.remarks, *_left_out(table, recipe), *found.warnings))
     found = recipe.finished(found)
     if recipe.min_effect:
         found = without_small_effects(found, recipe.min_effect)
     if known is not None:
         verify(found.graph, known)
     return found
+
+
+def _left_out(table: Table, recipe: MethodSettings) -> list[str]:
+    """Say that a method on rows takes the complete ones, where others are used for the rest."""
+    rows = table.rows if recipe.needs_rows and table.missing in ("auto", "em") else None
+    if rows is None or table.source is None:
+        return []
+    X = table.source.array
+    incomplete = table.is_estimated if X is None else len(rows.values) < len(X)
+    return [f"This method takes complete rows: {len(rows.values):,} of them."] if incomplete else []
 
 
 def with_warnings(found: AnyFound) -> AnyFound:

@@ -37,8 +37,8 @@ def print_decision(answer: Any, console: Console, description: str) -> None:
 
 @print_decision.register
 def _(answer: GraphTest, console: Console, description: str) -> None:
-    sizes = f"{counted(answer.n, 'row')} · {counted(len(answer.graph.nodes), 'variable')} · {counted(answer.graph.edge_count, 'edge')}"
-    print_head(console, description, sizes)
+    counts = {"row": answer.moments.rows, "variable": len(answer.graph.nodes), "edge": answer.graph.edge_count}
+    print_head(console, description, " · ".join(counted(count, noun) for noun, count in counts.items()))
     _verdict(console, answer.sentence, answer.light)
     columns = answer.columns
     if columns["first"]:

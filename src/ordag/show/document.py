@@ -246,7 +246,8 @@ def _comparison(fit: Fit, comparison: Comparison) -> dict[str, Any]:
 def _data(fit: Fit, with_histograms: bool) -> dict[str, Any]:
     moments, profile = fit.moments, fit.profile
     said: dict[str, Any] = {
-        "rows": moments.n,
+        "rows": moments.rows,
+        "count_for": moments.n,
         "dropped": moments.dropped,
         "mean": _column(moments.mean),
         "least": None if profile is None else _column(profile.least),

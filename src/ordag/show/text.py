@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag.common.words import counted, harmless, joined, listed, number, percent, probability, shown
+from ordag.data.roles import few_values_sentence, set_aside_sentence
 from ordag.graph.acyclic import reachable
 from ordag.graph.graph import arrow
 from ordag.learners.pooled.posterior import SETTLED
 
 if TYPE_CHECKING:
+    from ordag.data.moments import Moments
     from ordag.evidence.verdict import Verdict
     from ordag.fit import Fit
     from ordag.show.view import Pairs
@@ -35,7 +37,9 @@ def heading(fit: Fit) -> str:
     moments = fit.moments
     dropped = f", {counted(moments.dropped, 'row')} with missing values dropped" if moments.dropped else ""
     outlying = f", {counted(moments.outlying, 'outlying row')} left out" if moments.outlying else ""
-    sizes = f"{counted(fit.n, 'row')}{dropped}{outlying} · {counted(len(fit.names), 'variable')}"
+    held = f" · {held_fixed(moments)}" if moments.held else ""
+    worth = f" that count for {fit.n:,}" if moments.missing == "em" else ""
+    sizes = f"{counted(fit.rows, 'row')}{worth}{dropped}{outlying} · {counted(len(fit.names), 'variable')}{held}"
     return f"{fit.method} · {sizes} · {counted(fit.graph.edge_count, 'edge')}"
 
 
@@ -60,7 +64,7 @@ def headline(fit: Fit, pairs: Pairs) -> list[str]:
     if not fit.graph.edge_count:
         return [
             f"No edges were found among {counted(len(fit.names), 'variable')}.",
-            f"These {counted(fit.n, 'row')} give no evidence that any of them causes another; weak effects may need more rows.",
+            f"These {counted(fit.rows, 'row')} give no evidence that any of them causes another; weak effects may need more rows.",
         ]
     open_arrows = {
         (source, target)
@@ -198,8 +202,36 @@ def tied_with(fit: Fit, most: int = 3) -> list[str]:
 
 
 def notes(fit: Fit) -> list[str]:
-    """Return the notes that apply: changed columns, chance edges, edges left out, resamples."""
-    return [said for said in (other_units(fit), fit.result.note(fit), left_out(fit), resampled(fit)) if said]
+    """Return the notes that apply: columns with few values, changed columns, chance edges, edges left out, resamples."""
+    found = (
+        within(fit),
+        few_values_sentence(fit.columns),
+        other_units(fit),
+        fit.result.note(fit),
+        left_out(fit),
+        resampled(fit),
+    )
+    return [said for said in found if said]
+
+
+def other_warnings(fit: Fit) -> list[str]:
+    """Return the warnings without that on columns that were set aside, which stands at the head of an answer."""
+    aside = f"{set_aside_sentence(fit.columns)}."
+    return [sentence for sentence in fit.warnings if sentence != aside]
+
+
+def held_fixed(moments: Moments) -> str:
+    """Name the covariates that are held fixed."""
+    return f"{joined([str(one) for one in moments.held], 4)} held fixed"
+
+
+def within(fit: Fit) -> str:
+    moments = fit.moments
+    if not moments.held:
+        return ""
+    several = len(moments.held) > 1 or moments.held[0].levels is not None
+    cost = f", which makes {counted(moments.rows, 'row')} count for {moments.n:,}" if moments.n < moments.rows else ""
+    return f"relations within {'the' if several else 'its'} values of what is held fixed{cost}"
 
 
 def other_units(fit: Fit) -> str:

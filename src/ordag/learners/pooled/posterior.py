@@ -141,15 +141,14 @@ class Posterior:
     def _models(self, rows: Array | None) -> Iterator[LinearSEM]:
         """Yield the graph that was drawn for every resample, fitted to it, over the positions of the order.
 
-        A resample to which its graph cannot be fitted is left out.
+        They are fitted at full strength, so that they vary as estimates do. A resample to which its graph cannot be fitted is left out.
         """
         probabilities = self.probabilities(rows)
         if probabilities is None:
             return
         graphs, p = self._graphs[probabilities.kind], self._found.moments.p
-        redrawn = Redrawn(
-            self._found.moments, None if rows is None else rows[:, self.order], scarce=self._found.variances.most < p
-        )
+        scarce, own = self._found.variances.most < p, None if rows is None else rows[:, self.order]
+        redrawn = Redrawn(self._found.moments, own, scarce=scarce, strength=1.0)
         for seed, bits in zip(children(self._seed, len(graphs)), graphs, strict=True):
             graph = np.unpackbits(bits, count=p * p).reshape(p, p).astype(bool)
             try:
