@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ordag.common.settings import Settings, declared
-from ordag.data.reading import Reading
+from ordag.data.reading import COLUMN_LISTS, Reading
 from ordag.learners.methods import METHODS
 from ordag.learners.settings import MethodSettings
 
@@ -32,7 +32,9 @@ HOMES = {
 }
 """Where the names in the types of settings come from."""
 
-OTHERWISE = {"columns": "--columns", "transform": "--transform", "header": "--no-header"}
+OTHERWISE = {"transform": "--transform", "header": "--no-header", "role": "--role"} | {
+    name: f"--{name}" for name in COLUMN_LISTS
+}
 """Options that the command line words in its own way."""
 
 EXPLICIT = ("columns", "transform", "missing")

@@ -111,7 +111,7 @@ def bootstrap(
     with connected(client) as cluster:
         table = Table(
             data, columns=columns, transform=transform, missing=missing, progress=progress, keep=keep, **reading
-        )
+        ).warn()
         recipe = recipe_for(table, method, asked)
         if hasattr(recipe, "seed"):
             told = isinstance(root.entropy, int) and not root.spawn_key

@@ -102,5 +102,9 @@ class OrdagWarning(UserWarning):
     """Something the reader of the answer should know."""
 
 
+class ColumnWarning(OrdagWarning):
+    """Columns were set aside."""
+
+
 class PrecisionWarning(OrdagWarning):
     """Some decisions rest on digits that float64 does not hold."""

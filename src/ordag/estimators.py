@@ -65,7 +65,7 @@ class GraphLearner(BaseEstimator):  # type: ignore[misc]
         if isinstance(given.get("seed"), np.random.RandomState):
             given["seed"] = int(given["seed"].randint(2**31))
         checked_seed(given.get("seed"), "random_state")
-        fit = learn(data, method=self.method, **given)
+        fit = learn(data, method=self.method, strict=True, **given)
         self.fit_: Fit = fit
         self.graph_ = fit.graph
         self.order_ = fit.places

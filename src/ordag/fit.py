@@ -109,6 +109,7 @@ class Fit(Found):
             "settings": {"method": self.method, **self.settings},
             "rows": self.rows,
             "rows_dropped": self.moments.dropped,
+            "columns": [one.to_dict() for one in self.columns],
             "nodes": list(self.names),
             "order": None if self.order is None else list(self.order),
             "steps": records(self.step_columns),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from ordag.common.checks import Seed
@@ -43,7 +43,12 @@ class BootstrapKeywords(TypedDict, total=False):
     start: Dag | None
     restarts: Sequence[int] | None
     strategy: str
+    drop: Sequence[str]
+    role: Mapping[str, str]
+    category: Sequence[str]
     adjust: Sequence[str]
+    cause: Sequence[str]
+    strict: bool
     separator: str | None
     encoding: str | None
     decimal: str | None

@@ -76,7 +76,7 @@ def learn(
     reading, asked = split_reading(settings)
     check_settings(method, asked)
     with connected(client):
-        table = Table(data, columns=columns, transform=transform, missing=missing, progress=progress, **reading)
+        table = Table(data, columns=columns, transform=transform, missing=missing, progress=progress, **reading).warn()
         return Fit.learned(table, recipe_for(table, method, asked), forecast_tables=forecast)
 
 
@@ -90,4 +90,4 @@ def refit(
     >>> ordag.refit("marks", graph, columns=["algebra", "vectors"]).sem.B.round(3).tolist()
     [[0.0, 0.754], [0.0, 0.0]]
     """
-    return model_refit(Table(data, columns=columns, missing=missing, **reading).moments, graph)
+    return model_refit(Table(data, columns=columns, missing=missing, **reading).warn().moments, graph)

@@ -28,6 +28,7 @@ from ordag.data.covariates import Covariate
 from ordag.data.holes import Holes
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
+from ordag.data.roles import ColumnRole
 from ordag.errors import OutputError, UnreadableError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
@@ -68,6 +69,7 @@ CLASSES: dict[str, type] = {
             Bootstrap,
             Intervals,
             Moments,
+            ColumnRole,
             Holes,
             Covariate,
             Profile,

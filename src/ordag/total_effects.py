@@ -123,7 +123,7 @@ def _learned(
     if seed is not None:
         asked["seed"] = seed
     check_settings(method, asked)
-    table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading)
+    table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading).warn()
     fit = Fit.learned(table, recipe_for(table, method, asked))
     check_pair(*pair, fit.names)
     directed(fit)

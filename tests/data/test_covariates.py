@@ -229,10 +229,10 @@ def test_files_of_moments_keep_covariates(tmp_path, data):
 @pytest.mark.parametrize(
     ("error", "sentence", "more"),
     [
-        (ColumnError, "adjust names 'agee'.*Did you mean", {"adjust": ["agee"]}),
+        (ColumnError, "no column 'agee' .adjust.*Did you mean", {"adjust": ["agee"]}),
         (
             SettingError,
-            "age cannot be held fixed .adjust. and be a variable",
+            "columns and adjust both name 'age'",
             {"adjust": ["age"], "columns": ["x", "age"]},
         ),
         (SettingError, "adjust='age' is a single text", {"adjust": "age"}),

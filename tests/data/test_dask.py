@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 import ordag
 from ordag.data.sources.dask import DaskSource
 from ordag.data.table import Table
-from ordag.errors import ColumnError, MissingValuesError, NonFiniteError, SettingError, TooFewRowsError, UnreadableError
+from ordag.errors import (
+    ColumnError,
+    ColumnWarning,
+    MissingValuesError,
+    NonFiniteError,
+    SettingError,
+    TooFewRowsError,
+    UnreadableError,
+)
 
 dask = pytest.importorskip("dask")
 bag = pytest.importorskip("dask.bag")
@@ -123,7 +131,7 @@ def test_what_comes_back_are_matrices_and_the_sample(monkeypatch):
     monkeypatch.setattr("ordag.data.profile.MOST_ROWS", 200)
     frame = made(20_000)
     ordag.learn(cut(frame, 5000, 10_000), "cvs")
-    assert came == [4 * 4, 4 * 157]  # every 128th row
+    assert came == [4 * 200, 4 * 4, 4 * 157]  # a look at the first rows; every 128th row
 
 
 def test_weights_of_rows_are_those_of_one_process(tmp_path):
@@ -147,7 +155,9 @@ def test_columns_are_chosen_by_name():
     for table in (cut(frame, 100), tables(frame.drop(columns="word"), 100)["bag"]):
         assert ordag.Moments.scan(table, columns=chosen).names == ("c", "a")
     with pytest.raises(ColumnError, match="the Dask data frame: column 'word' holds text"):
-        ordag.learn(cut(frame, 100))
+        ordag.learn(cut(frame, 100), strict=True)
+    with pytest.warns(ColumnWarning, match=r"Set aside: word \(1 value or more; adjust=\['word'\] holds it fixed\)\."):
+        assert ordag.learn(cut(frame, 100)).names == ("a", "b", "c", "d")
     with pytest.raises(ColumnError, match="'e'"):
         ordag.learn(cut(frame, 100), columns=["a", "e"])
 

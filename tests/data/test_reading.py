@@ -12,8 +12,8 @@ from ordag.errors import DataError, SettingError
 ROWS = [f"{k % 4},{k % 5}" for k in range(9)]
 
 
-def read(text, **reading):
-    table = Table(Upload("t.csv", text.encode()), **reading)
+def read(text, strict=True, **reading):
+    table = Table(Upload("t.csv", text.encode()), strict=strict, **reading)
     table.moments  # noqa: B018
     return table
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from strictly import open_source
 
 import ordag
 from ordag.data.reading import Reading
-from ordag.data.sources import open_source
 from ordag.errors import (
     ColumnError,
     DataError,

@@ -10,9 +10,10 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from strictly import open_source
 
 from ordag.data.reading import Reading
-from ordag.data.sources import Upload, open_source
+from ordag.data.sources import Upload
 from ordag.data.sources.databases import ROWS_AT_ONCE
 from ordag.errors import OrdagError, PrecisionError
 

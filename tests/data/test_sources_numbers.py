@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strictly import open_source
 
 from ordag.data.reading import Reading
-from ordag.data.sources import Upload, open_source
+from ordag.data.sources import Upload
 from ordag.errors import ColumnError, OrdagError, SettingError
 
 

@@ -12,9 +12,10 @@ import pandas as pd
 import pyreadstat
 import pytest
 import rdata
+from strictly import open_source
 
 from ordag.data.reading import Reading
-from ordag.data.sources import Upload, open_source
+from ordag.data.sources import Upload
 from ordag.data.sources.statistical import FORMATS
 from ordag.errors import OrdagError
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from strictly import open_source
 
 import ordag
 from ordag.data.reading import Reading
-from ordag.data.sources import Upload, open_source
+from ordag.data.sources import Upload
 from ordag.errors import OrdagError
 
 OLD = Path(__file__).parent / "files" / "old.xls"

@@ -157,6 +157,14 @@ def test_moments_take_factors_and_standard_deviations(frame, tmp_path):
             ordag.learn(data, "cvs", transform={"a": "log"})
 
 
+def test_moments_of_which_every_column_is_changed_or_none():
+    moments = Moments.from_rows(np.random.default_rng(0).standard_normal((20, 3)), names=("a", "b", "c"))
+    factors = {"a": 2.0, "b": -4.0, "c": 0.5}
+    changed = moments.read_as(Reading(transform=factors))
+    np.testing.assert_allclose(changed.spread, moments.spread * [2.0, 4.0, 0.5])
+    assert moments.read_as(Reading(transform=dict.fromkeys("abc", 1.0))) is moments
+
+
 @pytest.mark.slow
 def test_partitions_are_changed_where_they_lie(frame):
     dask = pytest.importorskip("dask.dataframe")
@@ -243,7 +251,7 @@ def test_logarithms_of_what_has_none_are_refused_with_the_place(frame, tmp_path)
 def test_a_constant_column_is_refused_as_one(frame):
     frame["c"] = 7.0
     with pytest.raises(ordag.errors.ConstantColumnError, match="Column c never changes"):
-        ordag.learn(frame, transform={"c": "standardise"})
+        ordag.learn(frame, transform={"c": "standardise"}, strict=True)
 
 
 @pytest.mark.parametrize(

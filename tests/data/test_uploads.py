@@ -159,10 +159,13 @@ def test_what_a_file_unpacks_to_is_bounded(name):
     assert len(data) < most / 8
     before = pa.total_allocated_bytes()
     with pytest.raises(UnreadableError, match=r"unpacks to more than 1,048,576 bytes"):
-        Table(Upload(name, data, most)).moments  # noqa: B018
+        Table(Upload(name, data, most), strict=True).moments  # noqa: B018
     assert pa.total_allocated_bytes() - before < 4 * most
-    assert Table(Upload(name, data, 2**23)).source.names == ("a", "b")
-    assert sum(len(batch) for batch in open_source(Upload(name, data, 2**23)).batches(1000)) == 200_000
+    assert Table(Upload(name, data, 2**23), strict=True).source.names == ("a", "b")
+    assert (
+        sum(len(batch) for batch in open_source(Upload(name, data, 2**23), Reading(strict=True)).batches(1000))
+        == 200_000
+    )
 
 
 def test_a_line_without_an_end_is_not_unpacked_beyond_the_bound():
@@ -177,7 +180,7 @@ def no_table(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("a table was made")
 
-    for place in ("csv._reader", "csv.select", "parquet.select_fields", "arrow_files._reader"):
+    for place in ("csv._reader", "csv.choose", "parquet.choose", "arrow_files._reader"):
         monkeypatch.setattr(f"ordag.data.sources.{place}", refuse)
     monkeypatch.setattr("ordag.data.moments_file._array", refuse)
 

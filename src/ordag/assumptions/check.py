@@ -216,7 +216,7 @@ def check(
     if alpha is not None:
         settings["alpha"] = level("alpha", alpha)
     check_settings(method, settings)
-    table = Table(data, columns=columns, missing=missing, progress=progress, keep=NUMBERS, **reading)
+    table = Table(data, columns=columns, missing=missing, progress=progress, keep=NUMBERS, **reading).warn()
     recipe = recipe_for(table, method, settings)
     recipe = recipe.declared(same_units, groups)
     with warnings.catch_warnings():

@@ -23,7 +23,7 @@ from ordag.cli.help import format_status, in_options
 from ordag.cli.progress import Progress, say
 from ordag.common.files import remove_unfinished
 from ordag.common.words import did_you_mean, harmless, quoted
-from ordag.errors import OrdagError, OrdagWarning, WorkerError
+from ordag.errors import ColumnWarning, OrdagError, OrdagWarning, WorkerError
 
 COMMANDS = {
     "learn": "Learn the causal graph behind DATA.",
@@ -229,7 +229,8 @@ def _plain_warnings() -> Iterator[None]:
                 default(message, category, *place, **more)
             elif str(message) not in printed:
                 printed.add(str(message))
-                say(f"Warning: {harmless(str(message))}")
+                label = "" if issubclass(category, ColumnWarning) else "Warning: "
+                say(f"{label}{in_options(OrdagError(str(message)), cli.commands.values())}")
 
         warnings.simplefilter("always", OrdagWarning)
         warnings.showwarning = show

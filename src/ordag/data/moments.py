@@ -17,13 +17,14 @@ from ordag.common.files import write_whole
 from ordag.common.linalg import lengths, triangle
 from ordag.common.markup import card, isolated, table
 from ordag.common.words import counted, joined, listed, number, quoted
+from ordag.data.covariance_file import covariance_in, read_covariance
 from ordag.data.covariates import Adjustment, Covariate, Root
 from ordag.data.covariates import merged as merged_roots
 from ordag.data.holes import Holes
 from ordag.data.missing import Tell
 from ordag.data.moments_file import ENDING, MARK, is_moments, pieces, read
 from ordag.data.passes import Progress, Summary, gram_in_memory, gram_pass, root_pass
-from ordag.data.reading import Missing, Reading
+from ordag.data.reading import Missing, PartReading, Reading
 from ordag.data.scatter import MANY_COLUMNS, WELL_CONDITIONED, root_of_scatter
 from ordag.data.sources import Source, Upload, open_source
 from ordag.data.sources.paths import DiskFile, locate, path_of
@@ -248,7 +249,6 @@ class Moments:
     def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
         """Return the columns and units of the settings, and the covariates, which are not taken out yet; logarithms need the rows."""
         reading.refuse_layout(describe)
-        reading.refuse_both()
         columns = None if reading.columns is None else name_list(reading.columns, "columns")
         whole = self.holding(reading.adjust)
         chosen = whole if columns is None or tuple(columns) == whole.variables else whole.select(columns)
@@ -294,7 +294,7 @@ class Moments:
 
         Well-conditioned columns go through a Gram matrix, others through QR: either way R has the digits it needs.
         """
-        source = open_source(data, Reading(missing=missing))
+        source = open_source(data, Reading(missing=missing, strict=True))
         names = None if names is None else name_list(names)
         if names is not None and len(names) != len(source.names):
             raise ColumnError(f"{counted(len(names), 'name')} for {counted(len(source.names), 'column')}.")
@@ -352,7 +352,7 @@ class Moments:
         can be merged.
         """
         check_function("progress", progress)
-        settings = Reading(columns=columns, missing=missing, **reading)
+        settings = PartReading(columns=columns, missing=missing, **reading)
         return scan_source(open_table(data, settings), settings.missing, progress)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -412,6 +412,9 @@ def given_moments(data: Any, reading: Reading, progress: Callable[[str], None] |
     parts = data if isinstance(data, list | tuple) else [data]
     if isinstance(data, Moments):
         moments = data
+    elif (file := covariance_in(data)) is not None:
+        found = read_covariance(file)
+        moments = Moments.from_covariance(found.covariance, found.n, names=found.names)
     elif isinstance(data, Upload):
         if data.ending != ENDING and not data.data.startswith(MARK):
             return None

@@ -89,6 +89,11 @@ class Sampler:
             self._held = [np.concatenate(self._held)[::2].copy()]
             self._stride, self._count = 2 * self._stride, len(self._held[0])
 
+    def select(self, columns: list[int]) -> None:
+        """Keep these columns alone."""
+        self._held = [block[:, columns] for block in self._held]
+        self._least, self._most = self._least[columns], self._most[columns]
+
     def finish(self) -> Profile:
         """Return all rows that were kept, and the extremes of all that were added."""
         if len(self._held) != 1:

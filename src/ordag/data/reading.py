@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from ordag.common.checks import as_list, as_number, check_choice, is_flag, short
-from ordag.common.settings import Settings, choice, declared, setting
+from ordag.common.settings import Settings, choice, declared, flag, setting
 from ordag.common.words import did_you_mean, listed, shown
+from ordag.data.roles import GIVEN_ROLES
 from ordag.errors import Remedy, SettingError
 
 Missing = Literal["auto", "em", "drop", "refuse"]
 
 CHANGES = ("log", "standardise")
 """Changes of a column other than a factor."""
+
+COLUMN_LISTS = ("columns", "drop", "category", "adjust", "cause")
+"""Settings that are lists of names of columns."""
 
 TEXT_LAYOUT = ("separator", "encoding", "decimal", "thousands", "header")
 """Settings of text files."""
@@ -32,15 +36,6 @@ FEWEST_COLUMNS = 2
 def _as_given(_: str, value: Any) -> Any:
     """Leave the check to the reader, which has the table at hand."""
     return value
-
-
-def _names(name: str, value: Any) -> tuple[str, ...]:
-    """Return names of columns, each once."""
-    if value is None:
-        return ()
-    if isinstance(value, str):
-        raise SettingError(f"{name}={value!r} is a single text: give a list of names, {name}=[{value!r}].")
-    return tuple(dict.fromkeys(str(one) for one in as_list(value, f"{name}={short(value)}: give a list of names.")))
 
 
 def _header(name: str, value: Any) -> bool:
@@ -81,6 +76,45 @@ def _change(name: str, column: str, change: Any) -> float | str:
     return factor
 
 
+def _names(name: str, value: Any) -> tuple[str, ...]:
+    """Return the names of columns, each once."""
+    if isinstance(value, str):
+        raise SettingError(
+            f"{name}={short(value)} is a single text: give a list of names, {name}=[{short(value)}].", [name]
+        )
+    message = f"{name}={short(value)}: give a list of names of columns."
+    return tuple(dict.fromkeys(str(one) for one in as_list(() if value is None else value, message)))
+
+
+def _roles(name: str, value: Any) -> dict[str, str]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise SettingError(
+            f"{name}={short(value)}: give a mapping from columns to roles, such as {{'year': 'variable'}}.", [name]
+        )
+    for column, role in value.items():
+        if role not in GIVEN_ROLES:
+            hint = did_you_mean(role, GIVEN_ROLES) if isinstance(role, str) else ""
+            raise SettingError(
+                f"{name} of column {str(column)!r} is {short(role)}: give {', '.join(GIVEN_ROLES[:-1])} or {GIVEN_ROLES[-1]}.{hint}",
+                [name],
+            )
+    return {str(column): role for column, role in value.items()}
+
+
+def roles_from_text(texts: Sequence[str]) -> dict[str, str]:
+    """Parse roles such as `year=time`, split at the last = of each."""
+    roles: dict[str, str] = {}
+    for text in texts:
+        column, _, role = text.rpartition("=")
+        if not column or not role:
+            raise SettingError(f"role={text!r}: write the column, =, and its role, such as year=time.", ["role"])
+        if roles.setdefault(column, role) != role:
+            raise SettingError(f"role={text!r}: {column!r} has a role already; a column has one.", ["role"])
+    return _roles("role", roles)
+
+
 def changes_from_text(texts: Sequence[str]) -> dict[str, float | str]:
     """Parse changes such as `height=100` and `income=log`, split at the last = of each."""
     changes: dict[str, float | str] = {}
@@ -100,19 +134,39 @@ def changes_from_text(texts: Sequence[str]) -> dict[str, float | str]:
     return changes
 
 
+def _two_settings(name: str, one: str, other: str) -> SettingError:
+    return SettingError(f"{one} and {other} both name {name!r}: say one thing of a column.", [one, other])
+
+
 @dataclass(frozen=True)
 class Reading(Settings):
-    """Which columns of a table, in which units, which rows, and the layout of a text file."""
+    """Which columns of a table, what they are, in which units, which rows, and the layout of a text file."""
 
-    columns: Sequence[str] | None = setting(None, _as_given, "names of the columns to use, all by default")
+    part: ClassVar[bool] = False
+    """Whether the table is one part of a larger one, in which a column may be constant that is not elsewhere."""
+
+    columns: Sequence[str] | None = setting(
+        None,
+        _as_given,
+        "names of the columns that are variables; by default all columns of numbers that do not look like something else",
+    )
+    drop: Sequence[str] = setting((), _names, "names of columns to leave out")
+    role: Mapping[str, str] = setting(
+        None, _roles, "what columns are, where it is not what they look like: `variable`, `id`, `time` or `category`"
+    )
+    category: Sequence[str] = setting((), _names, "names of columns whose numbers are codes without an order")
+    adjust: Sequence[str] = setting(
+        (), _names, "columns to hold fixed: the graph is that of the others within their values"
+    )
+    cause: Sequence[str] = setting(
+        (), _names, "names of columns that may have effects and no causes, of numbers or categories"
+    )
+    strict: bool = flag(False, "refuse a table with columns that would be set aside", typed=True)
     transform: Mapping[str, float | str] | None = setting(
         None,
         _transform,
         "columns in other units: for each a factor, `log` for its natural logarithm, or `standardise` for its standard deviation as "
         "the unit",
-    )
-    adjust: Sequence[str] = setting(
-        (), _names, "columns to hold fixed: the graph is that of the others within their values"
     )
     missing: Missing = choice(
         "auto",
@@ -135,6 +189,19 @@ class Reading(Settings):
     )
     table: str | None = setting(None, _as_given, "of an SQLite or DuckDB file that has several", typed=str)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        columns = self.columns if isinstance(self.columns, list | tuple) else ()
+        lists = {"columns": columns, "drop": self.drop, "role": self.role, "adjust": self.adjust, "cause": self.cause}
+        said: dict[str, str] = {}
+        for given, names in lists.items():
+            for name in map(str, names):
+                if said.setdefault(name, given) != given:
+                    raise _two_settings(name, said[name], given)
+        for name in self.category:
+            if said.get(name, "adjust") not in ("adjust", "cause") and self.role.get(name) != "category":
+                raise _two_settings(name, said[name], "category")
+
     def refuse_layout(self, describe: str, *taken: str) -> None:
         """Refuse the settings of other kinds of files, on which they would have no effect; those in `taken` are for this kind."""
         given = [name for name in LAYOUT if name not in taken and getattr(self, name) not in (None, True)]
@@ -144,14 +211,12 @@ class Reading(Settings):
         if given:
             raise SettingError(f"{given[0]}: {describe} has no {given[0]}s, so leave that out.", given)
 
-    def refuse_both(self) -> None:
-        """Refuse columns that are asked for as variables and as what is held fixed."""
-        both = [name for name in self.adjust if name in (self.columns or ())]
-        if both:
-            raise SettingError(
-                f"{listed(both)} cannot be held fixed (adjust) and be a variable (columns) at once: name it in one of them.",
-                ["adjust", "columns"],
-            )
+
+@dataclass(frozen=True)
+class PartReading(Reading):
+    """The settings by which one part of a table is read, for moments that are put together later."""
+
+    part: ClassVar[bool] = True
 
 
 DEFAULT_READING = Reading()

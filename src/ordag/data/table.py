@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
@@ -15,7 +17,8 @@ from ordag.common.words import counted, quoted
 from ordag.data.moments import Moments, given_moments, resolved
 from ordag.data.passes import Scan, draw_sample, gram_in_memory, gram_pass, root_pass, scan, summed_up
 from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
-from ordag.data.reading import Reading
+from ordag.data.reading import FEWEST_COLUMNS, Reading
+from ordag.data.roles import ColumnRole, confirmed, set_aside_sentence
 from ordag.data.scatter import MANY_COLUMNS
 from ordag.data.sources import DaskSource, Source, TensorSource
 from ordag.data.sources.paths import paths_of
@@ -26,10 +29,14 @@ from ordag.data.table_checks import (
     RowCheck,
     check_moments,
     check_size,
+    check_variables,
     least_squares_rows,
 )
 from ordag.data.transform import Changes, changed, held_fixed, open_table
-from ordag.errors import SettingError
+from ordag.errors import ColumnWarning, SettingError
+
+KNOWN = ("gram_moments", "moments", "qr_moments", "_unadjusted", "rows_source", "_scan", "_sample")
+"""What a table keeps of its rows once they have been read."""
 
 NOTHING = 1e-9
 """Standard deviations up to which covariates leave nothing of a value."""
@@ -41,7 +48,7 @@ class Table:
     `reading` are the settings of `Reading`. `keep` is how many numbers of a file's rows to keep when they are read, for `rows`.
     `names` are those of the variables, known before any row is read; `source` has the rows, None for moments; `transform`
     are the changes of columns, by name; `inputs` are the files and folders that are read. Moments and rows have `covariates` held
-    fixed: they are what regressions on them leave, at their means.
+    fixed: they are what regressions on them leave, at their means. `columns` are the roles of all columns.
     """
 
     def __init__(
@@ -53,6 +60,7 @@ class Table:
         self.transform: Mapping[str, float | str] = _changing(settings.transform)
         self._progress, self._keep = progress, keep
         self._least_rows: LeastRows = least_squares_rows
+        self._settled = True  # whether the columns are those that are used
         self._profile: Profile | None = None  # of moments, where one is known
         self._like: Moments | None = None
         self._sampler: Sampler | None = None
@@ -61,14 +69,19 @@ class Table:
         if self._given is None:
             self.source = open_table(data, settings)
             self.names, self.covariates = self.source.names, self.source.covariates
+            self.columns = self.source.columns
+            if self.source.suspects:
+                self._settle()
+            check_variables(self.names, self.columns, self.source.prefix)
         else:
             self.names, self.covariates = self._given.variables, self._given.covariates
+            self.columns = tuple(ColumnRole(name, "variable") for name in self.names)
         self.inputs = paths_of(data)
 
     @classmethod
     def of_rows(cls, names: Sequence[str], X: Array, like: Moments | None = None) -> Table:
         """Make a table of rows in memory under given names; they count for as much as those behind the moments `like`."""
-        table = cls(dict(zip(names, X.T, strict=True)))
+        table = cls(dict(zip(names, X.T, strict=True)), strict=True)
         table._like = like
         return table
 
@@ -100,7 +113,7 @@ class Table:
         table = copy(self)
         table.names, table.transform = names, _changing(changing)
         table._sampler = table._profile = None
-        for known in ("gram_moments", "moments", "qr_moments", "_unadjusted", "rows_source", "_scan", "_sample"):
+        for known in KNOWN:
             vars(table).pop(known, None)
         if self.source is None:
             table._given = raw.read_as(Reading(transform=changing))
@@ -141,14 +154,41 @@ class Table:
         if sample is not None:
             vars(self)["_sample"] = sample.scaled(columns, changes.factors)
 
+    def _settle(self) -> None:
+        """Set aside the columns that all rows show to be constant or made up by others, where the first rows did so."""
+        assert self.source is not None
+        self._least_rows, self._settled = _any_rows, False
+        wide = self.gram_moments if self._is_wide_file and not self.covariates else None
+        moments = self._unadjusted if wide is None else wide
+        whole = np.hypot(moments.spread, np.sqrt(moments.n) * moments.mean)
+        roles = {one.name: one for one in confirmed(self.source.suspects, moments.names, whole, moments.R)}
+        self._least_rows, self._settled = least_squares_rows, True
+        names = tuple(name for name in self.names if name not in roles)
+        self.columns = tuple(roles.get(one.name, one) for one in self.columns)
+        if roles and len(names) >= FEWEST_COLUMNS:
+            if self._sampler is not None:
+                self._sampler.select([j for j, name in enumerate(self.source.all_names) if name not in roles])
+            for known in KNOWN:
+                vars(self).pop(known, None)
+            self.source = changed(self.source, names, Changes.of({}, names, self.source.describe), self.missing)
+            vars(self)["_unadjusted" if wide is None else "gram_moments"] = moments.select(names)
+        self.names = names
+
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Sentences on what was left out unasked, and on how the table was read, where there is anything to say."""
-        aside = () if self.source is None else self.source.set_aside
+        """Sentences on the columns that were set aside, and on how the table was read, where there is anything to say."""
+        aside = set_aside_sentence(self.columns)
         notes = () if self.source is None else self.source.notes
-        said = [f"Set aside: {'; '.join(aside)}. Name columns to use others (columns=…, --columns)."] if aside else []
         holes = None if self._known is None else self._known.holes
-        return (*said, *(f"{note}." for note in notes), *(() if holes is None else holes.sentences))
+        said = [f"{sentence}." for sentence in (aside, *notes) if sentence]
+        return (*said, *(() if holes is None else holes.sentences))
+
+    def warn(self) -> Table:
+        """Warn of the columns that were set aside."""
+        aside = set_aside_sentence(self.columns)
+        if aside:
+            warnings.warn(f"{aside}.", ColumnWarning, stacklevel=_outside())
+        return self
 
     def tell(self, news: str) -> None:
         """Report progress."""
@@ -195,7 +235,8 @@ class Table:
 
     def _checked(self, moments: Moments) -> Moments:
         counted = moments if self._like is None else moments.counted_like(self._like)
-        check_moments(counted.n, counted.mean, counted.spread, counted.names, self._least_rows)
+        if self._settled:
+            check_moments(counted.n, counted.mean, counted.spread, counted.names, self._least_rows)
         return counted
 
     @cached_property
@@ -337,6 +378,18 @@ class Table:
         known = "qr_moments" in vars(self) or self.covariates
         X = None if known or self.gram_moments is None else self.source.array
         return self._sample.thinned(sample_size(len(self.names))) if X is None else Profile.of(X)
+
+
+def _any_rows(_: int) -> int:
+    return 1
+
+
+def _outside() -> int:
+    """Return the level of the call, for a warning, that came from outside of Ordag."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ordag."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _changing(transform: Mapping[str, float | str] | None) -> Mapping[str, float | str]:

@@ -11,9 +11,10 @@ import numpy as np
 from ordag.common.arrays import Array
 from ordag.common.checks import as_list, as_numbers, check_text, short
 from ordag.common.linalg import EPSILON, cholesky_until
-from ordag.common.words import counted, joined, listed, shown
+from ordag.common.words import counted, joined, listed, shell_word, shown
 from ordag.data.holes import Holes, Incomplete
-from ordag.data.reading import Missing, without
+from ordag.data.reading import FEWEST_COLUMNS, Missing, without
+from ordag.data.roles import ColumnRole, set_aside_sentence
 from ordag.errors import (
     ColumnError,
     ConstantColumnError,
@@ -218,6 +219,25 @@ def check_size(n: int, names: Sequence[str], least_rows: LeastRows = least_squar
             f"{prefix}{counted(n, 'row')} and {p} variables: the tests need at least {least_rows(p)} rows. Use more rows{fewer}"
             f"{sparse if able else ''}."
         )
+
+
+def check_variables(names: Sequence[str], columns: Sequence[ColumnRole], prefix: str = "") -> None:
+    """Refuse a table of which too few variables are left because others were set aside."""
+    aside = set_aside_sentence(columns, hints=False)
+    if len(names) + sum(one.role == "cause" for one in columns) >= FEWEST_COLUMNS or not aside:
+        return
+    left = f"only {shown(names[0])} is left" if names else "none is left"
+    able = [one.name for one in columns if one.role in ("id", "time", "derived") and one.is_number]
+    able = able[: FEWEST_COLUMNS - len(names)] if len(names) + len(able) >= FEWEST_COLUMNS else []
+    role = dict.fromkeys(able, "variable")
+    typed = " ".join(f"--role {shell_word(f'{name}=variable')}" for name in able)
+    advice = f" To use {listed(able)} all the same: role={role!r} ({typed})." if able else ""
+    remedies = (
+        [Remedy(f"take {listed(able)} for {'a variable' if len(able) == 1 else 'variables'}", {"role": role})]
+        if able
+        else []
+    )
+    raise DataError(f"{prefix}A graph needs two variables, and {left}. {aside}.{advice}", remedies=remedies)
 
 
 def check_held(n: int, rank: int, left: Array, names: Sequence[str], held: str) -> None:

@@ -133,19 +133,10 @@ def changed(source: Source, names: Sequence[str], changes: Changes, missing: Mis
     behind = tuple(range(len(source.names), len(source.all_names)))
     if changes.standardised.any():
         changes = changes.divided(_deviations(source, positions, changes.standardised, missing))
-    return _around(source, names, (*positions, *behind), changes, source.covariates)
-
-
-def _around(
-    source: Source,
-    names: Sequence[str],
-    positions: tuple[int, ...],
-    changes: Changes,
-    covariates: tuple[Covariate, ...],
-) -> Source:
-    known: dict[str, Any] = {"covariates": covariates, "set_aside": source.set_aside, "notes": source.notes}
+    positions = (*positions, *behind)
+    known: dict[str, Any] = {"covariates": source.covariates, "columns": source.columns, "notes": source.notes}
     if isinstance(source, DaskSource):
-        opened = partial(_opened, source.opened, tuple(names), positions, changes, covariates)
+        opened = partial(_opened, source.opened, tuple(names), positions, changes, source.covariates)
         return DaskSource(tuple(names), source.rows, source.describe, source.partitions, opened, **known)
     return ChangedSource(tuple(names), source.rows, source.describe, source, positions, changes, **known)
 
@@ -221,29 +212,7 @@ def _deviations(source: Source, positions: Sequence[int], standardised: Mask, mi
 
 def open_table(data: Any, reading: Reading) -> Source:
     """Open data as a source (`open_source`), with its columns changed by the setting `transform`."""
-    source = _held(data, reading)
+    source = open_source(data, reading)
     if not reading.transform:
         return source
     return changed(source, source.names, Changes.of(reading.transform, source.names, source.describe), reading.missing)
-
-
-def _held(data: Any, reading: Reading) -> Source:
-    """Open data with the columns of the setting `adjust` as covariates."""
-    if not reading.adjust:
-        return open_source(data, reading)
-    held = list(reading.adjust)
-    reading.refuse_both()
-    if reading.columns is not None:
-        reading = replace(reading, columns=[*reading.columns, *held])
-    source = open_source(data, reading)
-    where = {name: k for k, name in enumerate(source.names)}
-    unknown = [name for name in held if name not in where]
-    if unknown:
-        hint = did_you_mean(unknown[:4], source.names, each=2)
-        raise ColumnError(
-            f"adjust names {quoted(unknown)}, and {source.describe} has no such column.{hint} Its columns are {quoted(source.names)}.",
-            ["adjust"],
-        )
-    names = [name for name in source.names if name not in held]
-    positions = tuple(where[name] for name in (*names, *held))
-    return _around(source, names, positions, Changes.of({}, names, source.describe), tuple(map(Covariate, held)))

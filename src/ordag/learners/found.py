@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from ordag.common.arrays import Array
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
+from ordag.data.roles import ColumnRole
 from ordag.graph.cpdag import Cpdag, extend
 from ordag.graph.dag import Dag
 from ordag.graph.links import NO_LINKS, Links
@@ -54,6 +55,7 @@ class Found:
     oriented: how an order has directed the class that was found. left_out: edges of small effect. known: what knowledge allows.
     profile: what is known of the rows beside their moments. transform: what was done to columns before, by name.
     inputs: the files and folders that the table was read from, which no output may replace.
+    columns: the roles of all columns of the table, in its order.
     optimum: the graph of the best score, where the graph is the one that the probabilities of arrows speak for.
     """
 
@@ -73,6 +75,7 @@ class Found:
     transform: Mapping[str, float | str] = field(default_factory=dict)
     inputs: tuple[Path, ...] = ()
     optimum: Dag | None = None
+    columns: tuple[ColumnRole, ...] = ()
 
     @property
     def method(self) -> str:

@@ -109,7 +109,9 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
     if recipe.least_rows is not None:
         table.needing(recipe.least_rows)
     found = METHODS[recipe.name].search(table, recipe, known)
-    found = replace(found, known=known, profile=table.profile, transform=table.transform, inputs=table.inputs)
+    found = replace(
+        found, known=known, profile=table.profile, transform=table.transform, inputs=table.inputs, columns=table.columns
+    )
     found = replace(found, warnings=(*table.remarks, *_left_out(table, recipe), *found.warnings))
     found = recipe.finished(found)
     if recipe.min_effect:

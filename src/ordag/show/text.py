@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag.common.words import counted, harmless, joined, listed, number, percent, probability, shown
+from ordag.data.roles import few_values_sentence, set_aside_sentence
 from ordag.graph.acyclic import reachable
 from ordag.graph.graph import arrow
 from ordag.learners.pooled.posterior import SETTLED
@@ -201,10 +202,22 @@ def tied_with(fit: Fit, most: int = 3) -> list[str]:
 
 
 def notes(fit: Fit) -> list[str]:
-    """Return the notes that apply: changed columns, chance edges, edges left out, resamples."""
-    return [
-        said for said in (within(fit), other_units(fit), fit.result.note(fit), left_out(fit), resampled(fit)) if said
-    ]
+    """Return the notes that apply: columns with few values, changed columns, chance edges, edges left out, resamples."""
+    found = (
+        within(fit),
+        few_values_sentence(fit.columns),
+        other_units(fit),
+        fit.result.note(fit),
+        left_out(fit),
+        resampled(fit),
+    )
+    return [said for said in found if said]
+
+
+def other_warnings(fit: Fit) -> list[str]:
+    """Return the warnings without that on columns that were set aside, which stands at the head of an answer."""
+    aside = f"{set_aside_sentence(fit.columns)}."
+    return [sentence for sentence in fit.warnings if sentence != aside]
 
 
 def held_fixed(moments: Moments) -> str:

@@ -5,15 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.words import counted, cut
-from ordag.data.reading import DECIMAL_COMMA, FEWEST_COLUMNS, Reading, without
-from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, arrow_kind, beyond_exact, floats, select
+from ordag.data.reading import DECIMAL_COMMA, Reading, without
+from ordag.data.sources.choosing import choose
+from ordag.data.sources.columns import (
+    LARGEST_EXACT,
+    LONG,
+    TEXT,
+    Kind,
+    Look,
+    arrow_kind,
+    beyond_exact,
+    codes,
+    floats,
+    look_at,
+)
 from ordag.data.sources.first_lines import COMMENT
 from ordag.data.sources.numbers import recognised, strange
 from ordag.data.sources.paths import File, FileSource
@@ -45,7 +57,7 @@ class CsvSource(FileSource):
     """A text file, of which a few blocks are in memory at a time."""
 
     layout: Layout
-    columns: Mapping[int, str]  # pyarrow's names of the selected columns, by position in the file
+    written: Mapping[int, str]  # pyarrow's names of the columns that are read, by position in the file
     opened: list[Any] = field(default_factory=list)  # the open file, which tells how many of its bytes are read
 
     def share(self, rows: int) -> float | None:
@@ -61,11 +73,16 @@ class CsvSource(FileSource):
         checked = False
         with self.layout.file.unchanged(), self._reader(pa.float64()) as reader:
             for batch in reader:
-                block = np.column_stack([floats(column) for column in batch.columns])
+                block = self._converted(batch)
                 if not checked and bool((np.abs(block) >= LARGEST_EXACT).any()):
                     self._refuse_long_integers()
                     checked = True
                 yield block
+
+    def _converted(self, batch: Any) -> Array:
+        levels = [None] * len(self.names) + [one.levels for one in self.covariates]
+        columns = zip(batch.columns, levels, strict=True)
+        return np.column_stack([floats(one) if coded is None else codes(one, coded) for one, coded in columns])
 
     def _refuse_long_integers(self) -> None:
         """Read the columns once more, as text: 1e20 is fine, an integer that float64 has to round is not."""
@@ -75,7 +92,7 @@ class CsvSource(FileSource):
         row = 1
         with self._reader(pa.string()) as reader:
             for batch in reader:
-                for name, column in zip(self.names, batch.columns, strict=True):
+                for name, column in zip(self.names, batch.columns[: len(self.names)], strict=True):
                     long = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(column, LONG_INTEGER), False))
                     for k in long.to_pylist():
                         digits = column[k].as_py().strip()
@@ -84,8 +101,14 @@ class CsvSource(FileSource):
                 row += batch.num_rows
 
     def _reader(self, type_: Any) -> AbstractContextManager[Any]:
-        names = dict(zip(self.columns, self.names, strict=True))
-        return _reader(self.layout, names, dict.fromkeys(self.columns.values(), type_), self.opened)
+        """Open a reader of the columns, those of variables as of this type, categories as text."""
+        import pyarrow as pa
+
+        names = [*self.names, *(one.name for one in self.covariates)]
+        types = [type_] * len(self.names)
+        types += [type_ if one.levels is None else pa.string() for one in self.covariates]
+        places = dict(zip(self.written, names, strict=True))
+        return _reader(self.layout, places, dict(zip(self.written.values(), types, strict=True)), self.opened)
 
 
 def open_csv(file: File, reading: Reading) -> Source:
@@ -105,19 +128,27 @@ def open_csv(file: File, reading: Reading) -> Source:
     names = [name.strip() if layout.header else f"X{j + 1}" for j, name in enumerate(written)]
     if block is not None:
         layout, block = recognised(layout, block, reading, names, lambda: _as_text(layout, written))
-    kinds = [None] * len(names) if block is None else [_kind(column, layout) for column in block.columns]
-    aside = int(reading.columns is None and _first_has_row_names(names))
-    positions = [aside + j for j in select(names[aside:], kinds[aside:], reading.columns, describe)]
+    chosen = choose(_look(names, block, layout), reading, describe)
     return CsvSource(
-        names=tuple(names[j] for j in positions),
+        names=chosen.names,
         rows=0 if block is None else None,
         describe=describe,
         files=(file,),
         layout=layout,
         notes=layout.notes,
-        columns={j: written[j] for j in positions},
-        set_aside=("the first column, which has no name: it holds row names",) if aside else (),
+        written={j: written[j] for j in chosen.read},
+        **chosen.known,
     )
+
+
+def _look(names: list[str], block: Any, layout: Layout) -> Look:
+    """Look at the first block of the columns; a file that fits into it is seen whole."""
+    if block is None:
+        return Look(names, [None] * len(names), named=layout.header)
+    kinds = [_kind(column, layout) for column in block.columns]
+    look = look_at(block.schema, block, whole=layout.complete)
+    longest = [LONG if kind is None and known is LONG else kind for kind, known in zip(kinds, look.kinds, strict=True)]
+    return replace(look, names=names, kinds=longest, named=layout.header)
 
 
 def _as_text(layout: Layout, written: Sequence[str]) -> Any:
@@ -126,11 +157,6 @@ def _as_text(layout: Layout, written: Sequence[str]) -> Any:
 
     with _reader(layout, {}, dict.fromkeys(written, pa.string())) as reader:
         return next(batch for batch in reader if batch.num_rows)
-
-
-def _first_has_row_names(names: Sequence[str]) -> bool:
-    """Return whether the first column alone has no name, as R and pandas write row names."""
-    return not names[0] and all(names[1:]) and len(names) > FEWEST_COLUMNS
 
 
 def _kind(column: Any, layout: Layout) -> Kind | None:
@@ -146,14 +172,15 @@ def _kind(column: Any, layout: Layout) -> Kind | None:
     row, value = strange[0]
     if layout.decimal == "." and all(COMMA.fullmatch(value) for _, value in strange):
         remedy = None if layout.separator == "," else DECIMAL_COMMA
-        return Kind(f"decimal commas ({cut(value)!r} in data row {row})", DECIMAL_COMMA_ADVICE, remedy)
+        return Kind(f"decimal commas ({cut(value)!r} in data row {row})", DECIMAL_COMMA_ADVICE, remedy, "refused")
     if not layout.header and row == 1 and len(strange) == 1:
         return Kind(
             f"{cut(value)!r} in its first row",
             "If the first line holds the names, leave out header=False (--no-header on the command line).",
+            role="refused",
         )
     if 2 * len(strange) <= len(values):
-        return Kind(f"{cut(value)!r} in data row {row}", CORRECT)
+        return Kind(f"{cut(value)!r} in data row {row}", CORRECT, role="refused")
     return TEXT
 
 

@@ -11,14 +11,16 @@ import numpy as np
 from ordag.common.arrays import Array
 from ordag.common.words import News, counted
 from ordag.data.covariates import Covariate
+from ordag.data.roles import ColumnRole, Suspect
 
 
 @dataclass(frozen=True, eq=False)
 class Source(ABC):
-    """The selected columns of one table, missing values as NaN.
+    """The variables of one table, missing values as NaN.
 
-    `names` are the selected columns in the requested order, `rows` the number of rows where it is known without reading the table,
-    and `describe` is the name of the table in messages.
+    `names` are the variables in the requested order, `rows` the number of rows where it is known without reading the table, and
+    `describe` is the name of the table in messages. `covariates` are columns that a block has behind the variables, categories as
+    level numbers; `columns` are the roles of all columns of the table; `suspects` are variables that later rows may show to be none.
     """
 
     names: tuple[str, ...]
@@ -26,8 +28,8 @@ class Source(ABC):
     describe: str
     covariates: tuple[Covariate, ...] = field(default=(), kw_only=True)
     """Columns that are held fixed. In blocks they stand behind the columns of `names`, categories as numbers of their levels."""
-    set_aside: tuple[str, ...] = field(default=(), kw_only=True)
-    """What was left out unasked, each in a few words with its reason."""
+    columns: tuple[ColumnRole, ...] = field(default=(), kw_only=True)
+    suspects: tuple[Suspect, ...] = field(default=(), kw_only=True)
 
     notes: tuple[str, ...] = field(default=(), kw_only=True)
     """How the table was read where there was a choice, each in a few words."""
@@ -106,4 +108,4 @@ def _bytes(done: float, size: int) -> str:
 
 def rows_at_once(p: int) -> int:
     """Return the rows of p columns to convert at once: about a million numbers spread the cost of a call."""
-    return min(max((1 << 20) // p, 1 << 10), 1 << 16)
+    return min(max((1 << 20) // max(p, 1), 1 << 10), 1 << 16)

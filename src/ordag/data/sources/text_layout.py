@@ -96,6 +96,7 @@ class Layout:
     block: int  # bytes to parse at once
     first: tuple[str, ...]  # the cells of the header
     alone: bool  # there is no other line
+    complete: bool  # the first block is the whole file
     above: int = 0  # lines before the header
     names: tuple[str, ...] | None = None  # of the columns, where the header has not one for each
     trailing: bool = False  # every row ends with a separator
@@ -157,7 +158,7 @@ def find_layout(file: File, reading: Reading) -> Layout:
     alone = complete and (len(records) == start + 1 if records else len(lines) == 1)
     mark = "." if point == chosen else point  # such commas are in quotation marks, and pyarrow would refuse them
     return Layout(
-        file, compression, chosen, codec, mark, header, _block(head), first, alone,
+        file, compression, chosen, codec, mark, header, _block(head), first, alone, complete,
         beginning.above, beginning.names, beginning.trailing, notes=(*notes, *beginning.notes),
     )  # fmt: skip
 
