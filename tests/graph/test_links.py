@@ -193,7 +193,7 @@ def test_a_wide_graph_goes_through_every_format(wide, format):
     text = write_text(dag, format, edges)
     read = FORMATS[format].read(text)
     assert set(read.nodes) == set(names)
-    assert dict(read.weights) == edges
+    assert dict(read.weights) == (edges if format != "tetrad" else {})
     assert set(Dag.parse(text, format).directed) == set(edges)
     assert "adjacency" not in vars(dag)
 

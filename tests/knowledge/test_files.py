@@ -173,3 +173,61 @@ def test_files_that_are_too_large_for_knowledge_are_refused(tmp_path, monkeypatc
     (tmp_path / name).write_bytes(b"roots: a\n" * 2**17)
     with pytest.raises(SettingError, match=re.escape(f"is larger than 1 MB: {remedy}")):
         Knowledge.read(tmp_path / name)
+
+
+def test_a_yaml_file_of_more_than_a_megabyte_is_refused_before_it_is_read(tmp_path):
+    (tmp_path / "known.yaml").write_bytes(b"roots: [a]\n" + b"#" * 2**20)
+    with pytest.raises(SettingError, match="is larger than 1 MB"):
+        Knowledge.read(tmp_path / "known.yaml")
+
+
+TETRAD = """/knowledge
+addtemporal
+1 age sex
+2* smokes "drinks much"
+
+3 bwt
+
+forbiddirect
+age bwt
+requiredirect
+sex smokes
+forbiddengroup
+age sex
+bwt
+"""
+
+
+def test_knowledge_as_tetrad_writes_it():
+    found = files.parsed_entries(TETRAD, "known.txt")
+    assert files.entries_of(TETRAD.replace("\n", "\r\n").encode(), "known.txt") == found
+    assert found["tiers"] == [("age", "sex"), ("smokes", "drinks much"), ("bwt",)]
+    assert found["required"] == [("sex", "smokes")]
+    assert set(found["forbidden"]) == {
+        ("age", "bwt"), ("sex", "bwt"), ("smokes", "drinks much"), ("drinks much", "smokes"),
+    }  # fmt: skip
+    assert found["roots"] == found["sinks"] == []
+    assert files.parsed_entries("// by hand\n/Knowledge\naddtemporal\n4 c\n0 a\n0 b\n", "k")["tiers"] == [
+        ("a", "b"),
+        ("c",),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("/knowledge\na b\n", "k, line 2: expected one of addtemporal"),
+        ("/knowledge\naddtemporal\nx a\n", "k, line 3: a tier begins with its number"),
+        ("/knowledge\nrequiredirect\na b c\n", "k, line 3: an arrow is two names"),
+        ("/knowledge\nrequiredgroup\na\nb\n", "k, line 2: groups of required arrows are not read"),
+        (
+            "/knowledge\nforbiddirect\na b\nrequiredirect\na b\n",
+            "k, lines 3 and 5: a → b is both required and forbidden",
+        ),
+        ("/knowledge\naddtemporal\n1 a\n2 a\n", "a is in tier 1 and in tier 2"),
+    ],
+)
+def test_faults_in_knowledge_of_tetrad(text, said):
+    with pytest.raises(SettingError) as refused:
+        files.parsed_entries(text, "k")
+    assert said in str(refused.value)

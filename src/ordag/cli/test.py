@@ -50,7 +50,8 @@ def test(
     Every pair that the graph does not join is a claim: the two are independent given the parents of the later one. The answer lists the
     claims that DATA contradict, the arrows that DATA do not need, the fit as a whole (χ², RMSEA), and the single change that would mend
     most. To show how much the graph says, its variables are also mixed up at random. GRAPH is a saved fit (.ordag) or a file of a graph:
-    .dot .graphml .gml .adjacency.csv .csv .json .lavaan .dagitty. DATA is as in ordag learn; columns that are not in GRAPH are ignored.
+    .dot .graphml .gml .adjacency.csv .csv .json .lavaan .dagitty .tetrad. DATA is as in ordag learn; columns that are not in GRAPH are
+    ignored.
 
     \b
     Examples

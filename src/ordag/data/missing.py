@@ -165,6 +165,7 @@ def _run(
         raise CollinearError(
             f"{prefix}{listed(made_up)} follow from each other exactly, as far as their values are there, so missing values of other "
             "columns cannot be estimated beside them: leave one of them out (columns=…, --columns).",
+            remedies=without({made_up[-1]}, names),
             columns=made_up,
         )
     return found

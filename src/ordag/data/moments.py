@@ -17,6 +17,7 @@ from ordag.common.files import write_whole
 from ordag.common.linalg import lengths, triangle
 from ordag.common.markup import card, isolated, table
 from ordag.common.words import counted, joined, listed, number, quoted
+from ordag.data.covariance_file import covariance_in, read_covariance
 from ordag.data.covariates import Adjustment, Covariate, Root
 from ordag.data.covariates import merged as merged_roots
 from ordag.data.holes import Holes
@@ -411,6 +412,9 @@ def given_moments(data: Any, reading: Reading, progress: Callable[[str], None] |
     parts = data if isinstance(data, list | tuple) else [data]
     if isinstance(data, Moments):
         moments = data
+    elif (file := covariance_in(data)) is not None:
+        found = read_covariance(file)
+        moments = Moments.from_covariance(found.covariance, found.n, names=found.names)
     elif isinstance(data, Upload):
         if data.ending != ENDING and not data.data.startswith(MARK):
             return None
