@@ -25,7 +25,22 @@ import ordag
 SECONDS = 60
 """Time for one table."""
 
-SUSPICIOUS = ("id", "obs", "index", "row", "no", "nr", "number", "year", "date", "subject", "patient")
+SUSPICIOUS = (
+    "id",
+    "obs",
+    "index",
+    "row",
+    "no",
+    "nr",
+    "number",
+    "year",
+    "date",
+    "mon",
+    "time",
+    "subject",
+    "patient",
+    "unnamed: 0",
+)
 """Names that a node should not have, unless its values say otherwise."""
 
 
@@ -74,8 +89,9 @@ def is_usable(path: Path) -> bool:
 
 
 def is_counter(column: pd.Series) -> bool:
-    """Return whether a column rises by one from row to row."""
-    return bool(len(column) > 2 and (np.diff(column.to_numpy(dtype=float)) == 1.0).all())
+    """Return whether a column rises by the same from row to row."""
+    steps = np.diff(column.to_numpy(dtype=float))
+    return bool(len(steps) > 1 and steps[0] > 0.0 and np.ptp(steps) <= 0.02 * steps[0])
 
 
 def doubtful(path: Path, names: tuple[str, ...]) -> list[str]:

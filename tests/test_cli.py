@@ -107,8 +107,6 @@ def test_remedies_are_options(run, tmp_path):
     assert "To go on without, use --columns a,b.\n" in run("learn", "t.csv", "--strict")[2]
     refused = run("learn", "t.csv", "--columns", "a,b", "--missing", "refuse")[2]
     assert refused.endswith("or drop them with --missing drop.\n")
-    (tmp_path / "t.csv").write_bytes("höhe,b\n1,2\n".encode("latin-1"))
-    assert run("learn", "t.csv")[2].endswith("most often --encoding latin-1.\n")
 
 
 def test_every_error_has_one_form(run, tmp_path):
