@@ -46,7 +46,7 @@ COMMA = re.compile(r"\s*[+-]?[\d.]*,\d+(?:e[+-]?\d+)?\s*", re.IGNORECASE)
 GROUPED_NUMBER = re.compile(r"\s*[+-]?\d{1,3}(?:[,. ']\d{3})+(?:[.,]\d*)?\s*")
 NOT_CONVERTED = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", re.DOTALL)
 CORRECT = "Correct the value, or leave the cell empty if it is missing."
-CONTRADICTION = "Columns seem to be written in different ways: say which with decimal=… and thousands=… (--decimal, --thousands), or correct them."
+CONTRADICTION = "Columns seem to be written in different ways: set decimal=… and thousands=… (--decimal, --thousands)."
 UNPACKING = re.compile(r"(zlib|bz2|lz4|zstd) |inflate|decompress", re.IGNORECASE)
 DECIMAL_COMMA_ADVICE = (
     'If the comma is a decimal comma, set decimal="," (--decimal , on the command line); '
