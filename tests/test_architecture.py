@@ -25,13 +25,15 @@ ROOMS = """
     model
     knowledge
     learners
+    keywords
     resampling
     evidence
     fit
     bootstrapping
-    keywords learning total_effects estimators
+    learning total_effects estimators
     assumptions comparison
     saved
+    decisions
     show
     workbench
     exploring
@@ -46,8 +48,10 @@ EXCEPTIONS = {
     ("fit", "assumptions"),
     ("fit", "total_effects"),
     ("fit", "bootstrapping"),
+    ("fit", "decisions"),
+    ("decisions", "show"),
 }
-"""A fit shows, checks and resamples itself and gives its effects, and a diagnosis shows itself."""
+"""A fit shows, checks, resamples, tests and explains itself and gives its effects; diagnoses and decisions show themselves."""
 
 GPU = ("ordag.order.triton_steps",)
 """Kernels, which bring PyTorch with them."""
@@ -70,15 +74,17 @@ def modules():
     return {name_of(path): path for path in ROOT.rglob("*.py")}
 
 
+@cache
 def imported(path):
     """The modules of Ordag that a file imports, wherever in it: at the top, in functions, and for types."""
+    found = []
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "ordag")
+            found += [alias.name for alias in node.names if alias.name.split(".")[0] == "ordag"]
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "ordag":
-            for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                yield inner if inner in modules() else node.module
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            found += [name if name in modules() else node.module for name in inner]
+    return found
 
 
 def room_of(module):

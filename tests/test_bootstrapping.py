@@ -130,7 +130,7 @@ def test_batches_and_passes_of_a_stream_do_not_matter(tmp_path, monkeypatch):
     base = scan_source(source)
     root = np.random.SeedSequence(9)
     sums = [
-        streaming.poisson_sums(source, base, range(40), root, missing="error", batch=batch, workers=workers).sums
+        streaming.poisson_sums(source, base, range(40), root, missing="refuse", batch=batch, workers=workers).sums
         for batch, workers in ((7, 1), (256, 2), (5000, 1))
     ]
     np.testing.assert_array_equal(sums[0], sums[1])
@@ -147,7 +147,7 @@ def test_streamed_sums_are_those_of_weighted_rows():
     X = rows(4, 700)
     base = ordag.Moments.scan(X)
     root = np.random.SeedSequence(4)
-    resampler = streaming.poisson_sums(open_source(X), base, range(32, 64), root, missing="error")
+    resampler = streaming.poisson_sums(open_source(X), base, range(32, 64), root, missing="refuse")
     for b in (32, 50, 63):
         weights = np.concatenate([streaming.poisson_weights(root, 1, block)[b - 32] for block in range(3)])[: len(X)]
         copies = np.repeat(X, weights.astype(int), axis=0)
@@ -308,7 +308,7 @@ def test_missing_rows_are_dropped_when_asked():
     X = rows(4, 60)
     holed = np.insert(X, 10, np.nan, axis=0)
     with pytest.raises(MissingValuesError):
-        bootstrap(holed, 5, seed=1, workers=1)
+        bootstrap(holed, 5, seed=1, workers=1, missing="refuse")
     one, two = bootstrap(X, 5, seed=1, workers=1), bootstrap(holed, 5, seed=1, workers=1, missing="drop")
     np.testing.assert_array_equal(one.places, two.places)
 
@@ -401,7 +401,7 @@ def test_sums_are_those_of_one_row_after_the_other(monkeypatch):
     base = scan_source(source)
     root = np.random.SeedSequence(9)
     monkeypatch.setattr(streaming, "AT_ONCE", 1)
-    found = streaming.poisson_sums(source, base, range(3), root, missing="error").sums
+    found = streaming.poisson_sums(source, base, range(3), root, missing="refuse").sums
     Y = np.concatenate([np.ones((50, 1)), whiten(X, base.mean, base.R)], axis=1)
     i, j = np.triu_indices(5)
     weights = streaming.poisson_weights(root, 0, 0)[:3]

@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 
 from ordag.cli.options import title_of
-from ordag.common.words import harmless, spelled
-from ordag.show.provenance import shell_word
+from ordag.common.words import harmless, shell_word, spelled
 
 pytestmark = pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="all file names are Unicode there")
 

@@ -226,7 +226,7 @@ def test_the_answer_has_the_verdict_of_its_graph(weak):
     assert first.startswith("a → b: ")
     assert "per unit if there is a path; 95 % interval " in first
     assert second.startswith("Probability of a path: ")
-    assert f"explain {100 * effect.robustness:.0f} % of what is left of both" in second
+    assert f"explain {100 * effect.robustness:.0f} % of the residual variance of both" in second
     assert "expected wrong" in third
     rows = np.random.default_rng(1).standard_normal((300, 4)).cumsum(axis=0)
     walk = ordag.effect(ordag.learn(rows, draws=20), "X1", "X2")
@@ -302,3 +302,17 @@ def test_a_fit_takes_no_settings_of_learning():
     fit = ordag.learn("marks", "cvs")
     with pytest.raises(SettingError, match="alpha, method: this graph is learned already"):
         ordag.effect(fit, "algebra", "mechanics", alpha=0.05, method="cvs")
+
+
+def test_the_last_steps_add_up_to_the_effect_and_are_said():
+    model = ordag.LinearSEM.from_edges(
+        ["a", "m", "k", "b"], {("a", "m"): 2.0, ("m", "b"): 0.5, ("a", "b"): -0.3, ("a", "k"): 1.0, ("k", "m"): 1.0}
+    )
+    assert model.last_steps("a", "b") == pytest.approx({"m": 1.5, "a": -0.3})
+    assert list(model.last_steps("a", "b")) == ["m", "a"]
+    assert model.last_steps("m", "a") == {}
+    found = ordag.effect(model, "a", "b")
+    assert sum(found.last_steps.values()) == pytest.approx(found.estimate)
+    assert "In the learned graph 1.5 through m and -0.3 directly." in str(found)
+    assert found.to_dict()["last_steps"] == found.last_steps
+    assert "through" not in str(ordag.effect(model, "m", "b"))

@@ -236,16 +236,16 @@ def test_bad_tables_are_refused_with_what_to_change():
     with_inf[[2, 3], 3] = np.inf
     constant[:, 2] = 0.1
     with pytest.raises(MissingValuesError, match=r"X2 \(1 row\).*missing='drop'"):
-        learn(with_nan)
+        learn(with_nan, missing="refuse")
     assert learn(with_nan, missing="drop").n == 29
     with pytest.raises(NonFiniteError, match=r"X4 \(2 rows\)"):
         learn(with_inf)
     with pytest.raises(ConstantColumnError, match="Column X3 never changes"):
-        learn(constant)
+        learn(constant, strict=True)
     with pytest.raises(CollinearError, match=r"X[15] is a copy of X[15]"):
-        learn(np.column_stack([X, X[:, 0]]))
+        learn(np.column_stack([X, X[:, 0]]), strict=True)
     with pytest.raises(CollinearError, match="linear combination"):
-        learn(np.column_stack([X, X[:, 0] - 2 * X[:, 1]]))
+        learn(np.column_stack([X, X[:, 0] - 2 * X[:, 1]]), strict=True)
     with pytest.raises(TooFewRowsError, match="4 rows and 4 variables: the tests need at least 5 rows"):
         learn(X[:4])
     with pytest.raises(DataError, match="only one column, X1"):
@@ -255,7 +255,7 @@ def test_bad_tables_are_refused_with_what_to_change():
     with pytest.raises(NonFiniteError, match="too large"):
         learn(X * [1, 1e200, 1, 1])
     with pytest.raises(ColumnError, match="d"):
-        learn(pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(d="text"))
+        learn(pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(d="text"), strict=True)
 
 
 def test_the_public_names_are_these():
@@ -321,7 +321,6 @@ def test_the_public_names_are_these():
         _ = ordag.diagnose
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "method"),
     [
@@ -340,8 +339,18 @@ def test_the_public_names_are_these():
     ],
 )
 def test_settings_choose_the_method(settings, method):
-    assert learn("marks", **settings).method == method
-    assert learn("marks", "auto", **settings).graph == learn("marks", method, **settings).graph
+    marks = Table(Moments.scan("marks"))
+    chosen = recipe_for(marks, "auto", settings)
+    assert chosen.name == method
+    assert chosen == recipe_for(marks, method, settings)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("settings", "method"), [({"draws": 8}, "pooled"), ({"alpha": 0.05}, "cvs")])
+def test_auto_learns_with_the_method_that_it_chooses(settings, method):
+    found = learn("marks", **settings)
+    assert found.method == learn("marks", "auto", **settings).method == method
+    assert found.graph == learn("marks", method, **settings).graph
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,9 @@ ARITHMETIC = {
     ast.Pow: ast.Mult,
 }
 LEFT_OUT = (ast.Expr, ast.AugAssign, ast.Raise, ast.Continue, ast.Break)
+SYMMETRIC = ("min", "max", "minimum", "maximum", "logaddexp", "hypot", "union1d", "array_equal", "allclose")
+"""Functions whose answer does not depend on the sequence of two arguments."""
+
 NO_CODE = ("annotation", "returns", "decorator_list", "format_spec")
 
 
@@ -126,7 +129,8 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         case ast.Constant(value=float(value)):
             yield "constant", ast.Constant(value * 1.5 or 1.0)
         case ast.Call(args=[first, second, *rest]) if not isinstance(first, ast.Starred | ast.GeneratorExp):
-            if not isinstance(second, ast.Starred) and ast.dump(first) != ast.dump(second):
+            symmetric = not rest and getattr(node.func, "attr", getattr(node.func, "id", "")) in SYMMETRIC
+            if not symmetric and not isinstance(second, ast.Starred) and ast.dump(first) != ast.dump(second):
                 yield "exchanged", ast.Call(node.func, [second, first, *rest], node.keywords)
         case ast.If() | ast.While() | ast.IfExp():
             changed = copy.copy(node)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ordag.common.settings import Settings, declared
-from ordag.data.reading import Reading
+from ordag.data.reading import COLUMN_LISTS, Reading
 from ordag.learners.methods import METHODS
 from ordag.learners.settings import MethodSettings
 
@@ -32,7 +32,9 @@ HOMES = {
 }
 """Where the names in the types of settings come from."""
 
-OTHERWISE = {"columns": "--columns", "transform": "--transform", "header": "--no-header"}
+OTHERWISE = {"transform": "--transform", "header": "--no-header", "role": "--role"} | {
+    name: f"--{name}" for name in COLUMN_LISTS
+}
 """Options that the command line words in its own way."""
 
 EXPLICIT = ("columns", "transform", "missing")
@@ -80,28 +82,55 @@ def _written(value: Any) -> str:
 def keywords() -> str:
     """src/ordag/keywords.py."""
     types: dict[str, str] = {}
-    for settings in (*(method.settings for method in METHODS.values()), Reading):
-        types |= {field.name: str(field.type) for field in fields(settings) if field.name not in EXPLICIT}
-    types |= BOOTSTRAP
-    names = {name for written in types.values() for name in re.findall(r"\b[A-Z]\w+", written)} - {"None"}
+    own = {name: _types(method.settings) for name, method in METHODS.items()}
+    for written in (*own.values(), _types(Reading)):
+        for name in (one for one in written if one not in EXPLICIT):
+            types[name] = " | ".join(
+                dict.fromkeys([*types.get(name, written[name]).split(" | "), *written[name].split(" | ")])
+            )
+    again = {"seed": types.pop("seed"), **BOOTSTRAP}
+    classes = [
+        _class(
+            "BootstrapKeywords", "TypedDict, total=False", "The settings of all methods, and of reading a table.", types
+        ),
+        _class(
+            "Keywords",
+            "BootstrapKeywords, total=False",
+            "These, and the settings of learning again from resamples.",
+            again,
+        ),
+    ]
+    for name, written in own.items():
+        told = {"random_state" if setting == "seed" else setting: one for setting, one in written.items()}
+        title = METHODS[name].settings.__name__.removesuffix("Settings")
+        classes.append(
+            _class(f"{title}Keywords", "TypedDict, total=False", f"The settings of the estimator of {name}.", told)
+        )
+    names = {name for one in classes for line in one[2:] for name in re.findall(r"\b[A-Z]\w+", line)} - {"None"}
     imports: dict[str, list[str]] = {"typing": ["TypedDict"]}
     for name in sorted(names):
         imports.setdefault(HOMES[name], []).append(name)
     lines = {home: f"from {home} import {', '.join(sorted(found))}" for home, found in sorted(imports.items())}
     return "\n".join(
         [
-            '"""The keywords of `learn`, for editors. Made from the settings classes by `make settings`: do not edit."""\n',
+            '"""The keywords of the calls and estimators, for editors. Made from the settings by `make settings`: do not edit."""\n',
             "from __future__ import annotations\n",
             *(line for home, line in lines.items() if not home.startswith("ordag")),
             "",
             *(line for home, line in lines.items() if home.startswith("ordag")),
-            "\n",
-            "class Keywords(TypedDict, total=False):",
-            '    """The settings of all methods, of reading a table, and of learning again from resamples."""\n',
-            *(f"    {name}: {written}" for name, written in types.items()),
+            *("\n".join(["\n", *one]) for one in classes),
             "",
         ]
     )
+
+
+def _types(settings: type[Settings]) -> dict[str, str]:
+    return {field.name: str(field.type) for field in fields(settings)}
+
+
+def _class(name: str, bases: str, about: str, types: dict[str, str]) -> list[str]:
+    body = [f"    {setting}: {written}" for setting, written in types.items()]
+    return [f"class {name}({bases}):", f'    """{about}"""\n', *body]
 
 
 def main() -> None:

@@ -7,6 +7,11 @@ from .bootstrapping import bootstrap as bootstrap
 from .comparison import Comparison as Comparison
 from .comparison import compare as compare
 from .data.moments import Moments as Moments
+from .decisions.adjusting import adjust as adjust
+from .decisions.changing import changes as changes
+from .decisions.explaining import explain as explain
+from .decisions.intervening import intervene as intervene
+from .decisions.testing import test as test
 from .errors import ClusterError as ClusterError
 from .errors import CollinearError as CollinearError
 from .errors import ColumnError as ColumnError

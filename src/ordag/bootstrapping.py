@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -22,17 +22,20 @@ from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
 from ordag.errors import DataError, SettingError
 from ordag.fit import Fit
+from ordag.keywords import BootstrapKeywords
 from ordag.learners.methods import check_settings, recipe_for
 from ordag.learners.settings import MethodSettings
 from ordag.resampling.intervals import check_interval_level, intervals
 from ordag.resampling.replicates import Job, Replicate, run
 from ordag.resampling.resamplers import (
     HalfResampler,
+    HoledRowResampler,
     PlainRowResampler,
     Resampler,
     RowResampler,
     gaussian_resampler,
     seed_root,
+    to_draw,
 )
 from ordag.resampling.streaming import MEMORY, ON_A_CLUSTER, passes, poisson_sums
 from ordag.resampling.support import Support
@@ -72,12 +75,13 @@ def bootstrap(
     level: float = 0.95,
     progress: Callable[[str], None] | None = None,
     columns: Sequence[str] | None = None,
-    missing: Missing = "error",
-    **settings: Any,
+    transform: Mapping[str, float | str] | None = None,
+    missing: Missing = "auto",
+    **settings: Unpack[BootstrapKeywords],
 ) -> Bootstrap:
     """Learn from `replicates` samples of the data, and count what comes out how often.
 
-    data, method, columns, missing, settings: as for `ordag.learn`.
+    data, method, columns, transform, missing, settings: as for `ordag.learn`.
     seed: the same seed gives the same answer, with any number of workers; a method that draws lots itself has it too. Without one
         it is drawn, and the samples are others every time; `entropy` of the result is what was drawn.
     workers: processes to use; one for every core unless said otherwise. With a cluster, how many batches of replicates it works on
@@ -105,7 +109,9 @@ def bootstrap(
     check_settings(method, asked)
     keep = {"auto": IN_MEMORY, "rows": sys.maxsize, "half": sys.maxsize}.get(kind, 0)
     with connected(client) as cluster:
-        table = Table(data, columns=columns, missing=missing, progress=progress, keep=keep, **reading)
+        table = Table(
+            data, columns=columns, transform=transform, missing=missing, progress=progress, keep=keep, **reading
+        ).warn()
         recipe = recipe_for(table, method, asked)
         if hasattr(recipe, "seed"):
             told = isinstance(root.entropy, int) and not root.spawn_key
@@ -142,9 +148,10 @@ def bootstrap_table(
 ) -> Bootstrap:
     """The bootstrap of a fit with the table that it was learned from, learned with `recipe`; `keep` is what the table keeps of its rows."""
     count, cores, root = _checked_count(replicates), worker_count(workers), seed_root(seed)
-    source = table.source
+    source = table.rows_source
     scattered = isinstance(source, DaskSource)
-    rows = table.rows if keep and not scattered else None
+    takes_rows = recipe.needs_rows  # complete ones
+    rows = (table.rows if takes_rows else table.used_rows) if keep and not scattered else None
     X = rows.values if rows is not None and rows.stride == 1 and rows.values.size <= keep else None
     kind = _settled(kind, source, X, fit)
     keep_effects = 12 * count * fit.moments.p * (fit.moments.p - 1) // 2 <= EFFECTS
@@ -183,11 +190,14 @@ def bootstrap_table(
 def _resampler(kind: str, X: Array | None, base: Moments, recipe: MethodSettings) -> Resampler:
     if X is None or kind == "wishart":
         return gaussian_resampler(base, rows=recipe.needs_rows)
+    if np.isnan(X).any():
+        return HoledRowResampler(base, X, halves=kind == "half")
+    rows, number = to_draw(X, base)
     if kind == "half":
-        return HalfResampler(base, X)
+        return HalfResampler(base, rows, number)
     if recipe.needs_rows or base.n < least_squares_rows(base.p):
-        return PlainRowResampler(base, X)
-    return RowResampler.of(X, base)
+        return PlainRowResampler(base, rows, number)
+    return RowResampler.of(rows, base, number)
 
 
 def bootstrap_fit(
@@ -213,10 +223,10 @@ def bootstrap_kept_rows(
     fit: Fit, replicates: int, *, seed: Seed = 0, level: float = 0.95, workers: int | None = None
 ) -> Bootstrap:
     """Resample the rows that a fit keeps, or draw Gaussian samples with its moments where it keeps only some of them."""
-    if fit.profile is None or fit.profile.stride > 1 or len(fit.profile.rows) != fit.n:
+    if fit.profile is None or fit.profile.stride > 1 or not fit.n <= len(fit.profile.rows) <= fit.rows:
         return bootstrap_fit(fit, replicates, seed=seed, level=level, workers=workers)
     check_interval_level(level)
-    table = Table.of_rows(fit.names, fit.profile.rows)
+    table = Table(dict(zip(fit.names, fit.profile.rows.T, strict=True)), missing=fit.moments.missing)
     return bootstrap_table(table, fit, replicates, recipe=fit.recipe, seed=seed, level=level, workers=workers)
 
 
@@ -253,8 +263,13 @@ def _settled(kind: str, source: Source | None, X: Array | None, fit: Fit) -> str
     if kind == "wishart":
         _check_linear(fit.recipe)
     few = fit.n < least_squares_rows(fit.moments.p)
-    if kind == "auto" and X is None and few and not fit.recipe.needs_rows:
+    if kind == "auto" and X is None and (few or fit.moments.missing == "em") and not fit.recipe.needs_rows:
         return "wishart"
+    if kind == "poisson" and fit.moments.missing == "em":
+        raise SettingError(
+            "kind='poisson' adds up complete rows, and this table has missing values: use kind='rows', which reads all rows into memory, "
+            "or missing='drop'."
+        )
     if kind == "auto":
         kind = "poisson" if X is None else "rows"
     if kind == "poisson" and (few or fit.recipe.needs_rows):

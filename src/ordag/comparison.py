@@ -220,13 +220,13 @@ def compare(
     takers = {name: [m for m in methods if name in settings_of(m)] for name in common}
     for name in [name for name, found in takers.items() if not found]:
         raise SettingError(f"{name} is a setting of none of {', '.join(methods)}.", [name])
-    table = Table(data, progress=progress, **reading).needing(few_rows)
+    table = Table(data, progress=progress, **reading).warn().needing(few_rows)
     graph = truth.dag if isinstance(truth, LinearSEM) else truth
     outcomes = []
     for name in methods:
         given = {key: value for key, value in common.items() if name in takers[key]} | own.get(name, {})
         outcomes.append(_outcome(name, table, given, graph))
-    return Comparison(table.moments.names, table.moments.n, tuple(outcomes), graph)
+    return Comparison(table.moments.names, table.moments.rows, tuple(outcomes), graph)
 
 
 def _own_settings(settings: Mapping[str, Mapping[str, Any]] | None) -> dict[str, dict[str, Any]]:
@@ -250,7 +250,8 @@ def _outcome(method: str, table: Table, settings: Mapping[str, Any], truth: Dag 
         same = table if recipe.needs_rows else Table.of_moments(table.moments, table.profile, table.tell)
         fit = Fit.learned(same, recipe)
         remarks = () if same is table else table.remarks
-        fit = replace(fit, transform=table.transform, inputs=table.inputs, warnings=(*remarks, *fit.warnings))
+        known: dict[str, Any] = {"transform": table.transform, "inputs": table.inputs, "columns": table.columns}
+        fit = replace(fit, **known, warnings=(*remarks, *fit.warnings))
     except SettingError:
         raise
     except OrdagError as error:

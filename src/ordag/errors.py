@@ -47,7 +47,7 @@ class ColumnError(DataError):
 
 
 class MissingValuesError(DataError):
-    """Rows with missing values, and no instruction to drop them."""
+    """Missing values that are refused, or too many of them."""
 
 
 class NonFiniteError(DataError):
@@ -100,6 +100,10 @@ class WorkerError(OrdagError, RuntimeError):
 
 class OrdagWarning(UserWarning):
     """Something the reader of the answer should know."""
+
+
+class ColumnWarning(OrdagWarning):
+    """Columns were set aside."""
 
 
 class PrecisionWarning(OrdagWarning):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -14,6 +14,7 @@ from ordag.common.arrays import Array, Mask
 from ordag.common.checks import checked_seed
 from ordag.data.moments import Moments
 from ordag.fit import Fit
+from ordag.keywords import CvsKeywords, GdsKeywords, GesKeywords, PcKeywords, PooledKeywords
 from ordag.learners.methods import METHODS
 from ordag.learning import learn
 
@@ -64,7 +65,7 @@ class GraphLearner(BaseEstimator):  # type: ignore[misc]
         if isinstance(given.get("seed"), np.random.RandomState):
             given["seed"] = int(given["seed"].randint(2**31))
         checked_seed(given.get("seed"), "random_state")
-        fit = learn(data, method=self.method, **given)
+        fit = learn(data, method=self.method, strict=True, **given)
         self.fit_: Fit = fit
         self.graph_ = fit.graph
         self.order_ = fit.places
@@ -95,18 +96,38 @@ def _estimators_name(setting: str) -> str:
 class Pooled(GraphLearner):
     method = "pooled"
 
+    if TYPE_CHECKING:
+
+        def __init__(self, **settings: Unpack[PooledKeywords]) -> None: ...
+
 
 class CVS(GraphLearner):
     method = "cvs"
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **settings: Unpack[CvsKeywords]) -> None: ...
 
 
 class PC(GraphLearner):
     method = "pc"
 
+    if TYPE_CHECKING:
+
+        def __init__(self, **settings: Unpack[PcKeywords]) -> None: ...
+
 
 class GES(GraphLearner):
     method = "ges"
 
+    if TYPE_CHECKING:
+
+        def __init__(self, **settings: Unpack[GesKeywords]) -> None: ...
+
 
 class GDS(GraphLearner):
     method = "gds"
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **settings: Unpack[GdsKeywords]) -> None: ...

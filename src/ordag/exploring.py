@@ -41,6 +41,8 @@ def explore(
     tables = open_tables(data, title, most_mb, progress, reading)
     if tables.first_unread is not None:
         print(f"{tables.first_unread} The page offers ways to read it.")
+    if tables.first is not None:
+        tables.first.table.warn()
     serve_tables(tables, host=host, port=port, browser=browser, announce=print)
 
 

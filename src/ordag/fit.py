@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
     from ordag.assumptions.check import Diagnosis
     from ordag.bootstrapping import Bootstrap
+    from ordag.decisions.adjusting import AdjustmentAnswer
+    from ordag.decisions.explaining import Explanation
+    from ordag.decisions.intervening import Intervention
+    from ordag.decisions.testing import GraphTest
     from ordag.model.effects import Effect, Effects
 
 
@@ -65,7 +69,7 @@ class Fit(Found):
         """One row per arrow, by the order of source and target: weight, standard error, robustness, and two p-values.
 
         `weight` and `std_error` are those of the fitted model: the target regressed on its parents in the graph. `robustness` is the
-        share of what is left of both ends that a hidden common cause would have to explain to bring the weight to zero. `p_value`
+        share of the residual variance of both ends that a hidden common cause would have to explain to reduce the weight to zero. `p_value`
         is that of the test for the edge, which for cvs is another regression, on all earlier variables (for pc the
         largest p-value of the pair, for methods without tests that of the weight itself). `direction_p_value` is that of
         equal variances of the two ends given everything before the source: small means that the direction does not rest on
@@ -103,8 +107,9 @@ class Fit(Found):
         document: dict[str, Any] = {
             "version": __version__,
             "settings": {"method": self.method, **self.settings},
-            "rows": self.n,
+            "rows": self.rows,
             "rows_dropped": self.moments.dropped,
+            "columns": [one.to_dict() for one in self.columns],
             "nodes": list(self.names),
             "order": None if self.order is None else list(self.order),
             "steps": records(self.step_columns),
@@ -113,6 +118,12 @@ class Fit(Found):
             "warnings": list(self.warnings),
             "verdict": self.verdict.to_dict(),
         }
+        if self.n != self.rows:
+            document["rows_count_for"] = self.n
+        if self.moments.holes is not None:
+            document["missing"] = self.moments.holes.to_dict()
+        if self.moments.held:
+            document["adjust"] = [one.to_dict() for one in self.moments.held]
         if self.transform:
             document["transform"] = dict(self.transform)
         if self.sem is not None:
@@ -120,33 +131,12 @@ class Fit(Found):
             document["intercepts"] = dict(zip(self.names, plain(self.sem.intercept), strict=True))
         if self.score is not None:
             document["score"] = self.score
-        if self.separating_sets is not None and self.pair_p_values is not None:
-            document["separated"] = self._separated()
-        if self.probabilities is not None:
-            document["probabilities"] = self.probabilities.to_dict()
+        document |= self.result.entries(self)
         if self.support is not None:
             document["bootstrap"] = self.support.to_dict()
         if self.details:
             document["details"] = dict(self.details)
-        if self.selection is not None:
-            document["pairs_tested"] = self.selection.pairs
-            document["expected_false_edges"] = self.selection.expected_false
         return document
-
-    def _separated(self) -> list[dict[str, Any]]:
-        """Every pair that is not joined, by the places of its columns, with the set that separates it."""
-        assert self.separating_sets is not None
-        assert self.pair_p_values is not None
-        place = {name: index for index, name in enumerate(self.names)}
-        pairs = {tuple(sorted(place[name] for name in pair)): given for pair, given in self.separating_sets.items()}
-        return [
-            {
-                "pair": [self.names[i] for i in pair],
-                "given": list(pairs[pair]),
-                "p_value": float(self.pair_p_values[pair]),
-            }
-            for pair in sorted(pairs)
-        ]
 
     def to_json(self, indent: int | None = 2) -> str:
         """The document that the command line prints with --json."""
@@ -185,6 +175,30 @@ class Fit(Found):
         from ordag.total_effects import effects
 
         return effects(self, level, **options)
+
+    def test(self, data: Any = None, **options: Any) -> GraphTest:
+        """Test the graph on a table, or with split=True on half of the rows, the graph being learned from the other: see `ordag.test`."""
+        from ordag.decisions.testing import test
+
+        return test(self, data, **options)
+
+    def adjust(self, source: str, target: str) -> AdjustmentAnswer:
+        """Say which variables to hold fixed to estimate the effect of one variable on another: see `ordag.adjust`."""
+        from ordag.decisions.adjusting import adjust
+
+        return adjust(self, source, target)
+
+    def intervene(self, **what: Any) -> Intervention:
+        """Say what happens if variables are set, shifted, or follow a rule: see `ordag.intervene`."""
+        from ordag.decisions.intervening import intervene
+
+        return intervene(self, **what)
+
+    def explain(self, rows: Any = None, **options: Any) -> Explanation:
+        """Say where odd rows come from: see `ordag.explain`."""
+        from ordag.decisions.explaining import explain
+
+        return explain(self, rows, **options)
 
     def bootstrap(self, replicates: int = 500, **options: Any) -> Bootstrap:
         """Learn again from resamples, for the support of every arrow: of the rows where the fit keeps all of them, else of its moments.

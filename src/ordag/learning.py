@@ -26,7 +26,7 @@ def learn(
     *,
     columns: Sequence[str] | None = None,
     transform: Mapping[str, float | str] | None = None,
-    missing: Missing = "error",
+    missing: Missing = "auto",
     progress: Callable[[str], None] | None = None,
     bootstrap: int | None = None,
     forecast: int | None = None,
@@ -43,7 +43,8 @@ def learn(
     columns: names of the columns to use, all by default.
     transform: columns in other units, such as {"height": 100, "income": "log", "score": "standardise"}: a factor, the natural
         logarithm, or the standard deviation as the unit.
-    missing: "error" refuses rows with missing values, "drop" leaves them out.
+    missing: "em" estimates the moments from all rows, with what the incomplete ones hold; "drop" leaves these out; "refuse" refuses the
+        table. "auto" leaves out up to 2 % of the rows and uses them beyond (docs/guides/missing_values.md).
     progress: called now and then with a few words on how far things are.
     bootstrap: learn again from this many resamples, for the support of every arrow; settings may then be those of
         `ordag.bootstrap` too. The seed is 0 unless given.
@@ -75,12 +76,12 @@ def learn(
     reading, asked = split_reading(settings)
     check_settings(method, asked)
     with connected(client):
-        table = Table(data, columns=columns, transform=transform, missing=missing, progress=progress, **reading)
+        table = Table(data, columns=columns, transform=transform, missing=missing, progress=progress, **reading).warn()
         return Fit.learned(table, recipe_for(table, method, asked), forecast_tables=forecast)
 
 
 def refit(
-    data: Any, graph: Dag, *, columns: Sequence[str] | None = None, missing: Missing = "error", **reading: Any
+    data: Any, graph: Dag, *, columns: Sequence[str] | None = None, missing: Missing = "auto", **reading: Any
 ) -> Refit:
     """The least-squares model of a given graph on the same kinds of data: `.sem` and the `.std_error` of its weights.
 
@@ -89,4 +90,4 @@ def refit(
     >>> ordag.refit("marks", graph, columns=["algebra", "vectors"]).sem.B.round(3).tolist()
     [[0.0, 0.754], [0.0, 0.0]]
     """
-    return model_refit(Table(data, columns=columns, missing=missing, **reading).moments, graph)
+    return model_refit(Table(data, columns=columns, missing=missing, **reading).warn().moments, graph)

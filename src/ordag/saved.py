@@ -24,8 +24,11 @@ import numpy as np
 from ordag import __version__
 from ordag.bootstrapping import Bootstrap
 from ordag.common.checks import short
+from ordag.data.covariates import Covariate
+from ordag.data.holes import Holes
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
+from ordag.data.roles import ColumnRole
 from ordag.errors import OutputError, UnreadableError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
@@ -33,18 +36,19 @@ from ordag.graph.dag import Dag
 from ordag.graph.links import Links
 from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.masks import Constraints
-from ordag.learners.cvs import CvsSettings
+from ordag.learners.along_order import SelectedParents
 from ordag.learners.found import LeftOut
-from ordag.learners.gds.search import GdsResult, GdsSettings
-from ordag.learners.ges.search import GesResult, GesSettings
+from ordag.learners.gds.search import GdsResult
+from ordag.learners.ges.search import GesResult
+from ordag.learners.methods import METHODS
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.orient import Oriented
-from ordag.learners.pc.search import PcResult, PcSettings
-from ordag.learners.pooled.method import PooledSettings
+from ordag.learners.pc.search import PcResult
 from ordag.learners.pooled.posterior import Posterior, Probabilities
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.search import PooledResult
 from ordag.learners.pooled.variances import GramRegressions, RootRegressions
+from ordag.learners.result import Result
 from ordag.learners.sparse_parents import ArrowTest, SparseParents
 from ordag.order.factor import Factor
 from ordag.order.ordering import Ordering
@@ -60,9 +64,25 @@ LARGEST_TREE = 2**30
 CLASSES: dict[str, type] = {
     cls.__name__: cls
     for cls in (
-        *(Fit, Bootstrap, Intervals, Moments, Profile, Dag, Cpdag, Links, Knowledge, Constraints, LeftOut, Oriented),
-        *(CvsSettings, PcSettings, GesSettings, GdsSettings, PooledSettings),
-        *(Ordering, Factor, Selection, SparseParents, ArrowTest),
+        *(
+            Fit,
+            Bootstrap,
+            Intervals,
+            Moments,
+            ColumnRole,
+            Holes,
+            Covariate,
+            Profile,
+            Dag,
+            Cpdag,
+            Links,
+            Knowledge,
+            Constraints,
+            LeftOut,
+            Oriented,
+        ),
+        *(method.settings for method in METHODS.values()),
+        *(Ordering, Factor, Result, SelectedParents, Selection, SparseParents, ArrowTest),
         *(PcResult, GesResult, GdsResult, PooledResult, Optimum, Posterior, Probabilities),
         *(PooledScore, GramRegressions, RootRegressions),
     )

@@ -94,11 +94,12 @@ def effect(
         raise SettingError(f"{', '.join(given)}: this graph is learned already; give settings to ordag.learn.", given)
     found = pair_effect(fit, source, target, level, interval, replicates, 0 if seed is None else seed, workers)
     if isinstance(fit, LinearSEM):
-        return found
+        return replace(found, last_steps=fit.last_steps(source, target))
     learned = fit.fit if isinstance(fit, Bootstrap) else fit
     expected = learned.verdict.expected
     return replace(
         found,
+        last_steps=directed(learned).last_steps(source, target),
         wrong=math.nan if expected is None else expected.wrong,
         cautions=tuple(f"{one.sentence} {one.advice}" for one in learned.verdict.cautions),
     )
@@ -122,7 +123,7 @@ def _learned(
     if seed is not None:
         asked["seed"] = seed
     check_settings(method, asked)
-    table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading)
+    table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading).warn()
     fit = Fit.learned(table, recipe_for(table, method, asked))
     check_pair(*pair, fit.names)
     directed(fit)
@@ -203,7 +204,7 @@ def _effects(
 
 def _from_posterior(fit: Fit, level: float, wanted: Mask | None) -> tuple[Intervals, int]:
     """Intervals over the graphs drawn from the posterior that have a path, and the number of graphs."""
-    if fit.posterior is None or fit.probabilities is None:
+    if fit.probabilities is None:
         raise SettingError(
             "interval='posterior' takes the resamples of the probabilities of arrows, and this fit has none: learn with method='pooled' "
             "and draws=200 (--draws 200), say, or use interval='bootstrap'."
@@ -215,7 +216,7 @@ def _from_posterior(fit: Fit, level: float, wanted: Mask | None) -> tuple[Interv
             "ask for single effects with ordag.effect."
         )
     numbers, values = [], []
-    for effects in fit.posterior.effects(fit.sample):
+    for effects in fit.result.effects(fit):
         there = effects != 0 if wanted is None else wanted & (effects != 0)
         numbers.append(np.flatnonzero(there).astype(np.int32))
         values.append(effects[there])

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import ordag
 from ordag.assumptions.check import Diagnosis, check_fit, usual_draws
 from ordag.assumptions.check import check as diagnose_any
-from ordag.assumptions.equations import independence_finding
+from ordag.assumptions.equations import f_test_of_added, independence_finding
 from ordag.assumptions.sorting import sorting_finding
 from ordag.assumptions.stability import Baseline, Survival, influence_finding
 from ordag.cli.check import check
@@ -305,7 +305,7 @@ def test_missing_values_are_dropped_on_request():
     data = frame(model())
     data.loc[[3, 5], "b"] = np.nan
     with pytest.raises(MissingValuesError):
-        diagnose(data)
+        diagnose(data, missing="refuse")
     whole = diagnose(data.dropna())
     assert diagnose(data, missing="drop")["mardia"].numbers == whole["mardia"].numbers
 
@@ -523,8 +523,10 @@ def test_a_slow_method_learns_again_a_few_times_and_says_how_often():
 
 @pytest.mark.slow
 def test_the_class_to_which_error_variances_say_nothing_is_the_same_in_other_units():
-    fit = ordag.learn(model(omega=np.array([1.0, 4.0, 0.5, 2.0]), n=300) @ np.diag([1.0, 3.0, 0.2, 5.0]), "pooled")
-    wide = ordag.learn(np.random.default_rng(3).standard_normal((300, 12)).cumsum(axis=1), "pooled")
+    fit = ordag.learn(
+        model(omega=np.array([1.0, 4.0, 0.5, 2.0]), n=300) @ np.diag([1.0, 3.0, 0.2, 5.0]), "pooled", draws=0
+    )
+    wide = ordag.learn(np.random.default_rng(3).standard_normal((300, 12)).cumsum(axis=1), "pooled", draws=0)
     for one in (fit, wide):
         baseline = Baseline.of(one)
         for seed in range(3):
@@ -542,3 +544,16 @@ def test_fewer_standardised_tables_are_said_to_be_fewer(monkeypatch):
     few = check_fit(fit, draws=None)["standardising"]
     assert few.numbers["draws"] == usual_draws(fit) == 4
     assert "(average of 4)" in few.sentence
+
+
+def test_columns_that_add_nothing_to_a_regression_or_leave_no_row_have_no_p_value():
+    X = np.random.default_rng(0).standard_normal((6, 5))
+    target, base = X[:, 0], X[:, 1:3]
+    assert f_test_of_added(target, base, base @ np.array([[1.0], [2.0]])) == (1.0, 0.0)  # no new column
+    assert f_test_of_added(target, base, X[:, 3:].repeat(2, axis=1) ** [1, 2, 1, 2]) == (
+        1.0,
+        0.0,
+    )  # no degree of freedom
+    p_value, share = f_test_of_added(target, base, X[:, 3:4])
+    assert 0.0 < p_value < 1.0
+    assert 0.0 < share < 1.0

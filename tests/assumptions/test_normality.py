@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import chi2, kstest, norm, normaltest
 
-from ordag.assumptions.normality import columns_finding, kurtosis_test, mardia, mixture_tail, omnibus
+from ordag.assumptions.normality import (
+    columns_finding,
+    kurtosis_test,
+    mardia,
+    mardia_finding,
+    mixture_tail,
+    omnibus,
+)
 from ordag.data.datasets import load
 from ordag.errors import CollinearError, DataError, NonFiniteError, TooFewRowsError
 
@@ -184,6 +191,14 @@ def test_the_p_values_of_mardia_are_those_of_his_moments(n, p):
     variance = Fraction(8 * p * (p + 2) * (n - 3) * (n - p - 1) * (n - p + 1), (n + 1) ** 2 * (n + 3) * (n + 5))
     z = (found.kurtosis - float(mean)) / float(variance) ** 0.5
     assert found.kurtosis_p_value == pytest.approx(2 * norm.sf(abs(z)))
+
+
+def test_the_kurtosis_of_gaussian_rows_is_about_once_the_gaussian_one():
+    X = gaussian(0, 4000, 4)
+    found = mardia_finding(X, 0.05)
+    assert found.level == "fine"
+    assert found.numbers["kurtosis_ratio"] == pytest.approx(mardia(X).kurtosis / 24)
+    assert found.numbers["kurtosis_ratio"] == pytest.approx(1.0, abs=0.02)
 
 
 def test_of_single_columns_the_worst_is_named_with_its_p_value():

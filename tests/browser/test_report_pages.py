@@ -136,7 +136,7 @@ def test_probabilities_and_support_decide_where_there_are_some(opened):
 def test_what_was_only_searched_can_lose_edges_but_not_gain_any(opened):
     page, fit = opened("class"), fit_of("class")
     set_level(page, 0.002)
-    pairs = fit.pair_p_values[np.triu(fit.graph.skeleton)]
+    pairs = fit.result.p_values[np.triu(fit.graph.skeleton)]
     assert edges_in_graph(page) == int((pairs <= 0.002).sum()) < fit.graph.edge_count
     assert "not known" in page.locator("#expected").inner_text()
 

@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 import ordag
 from ordag.data.sources.dask import DaskSource
 from ordag.data.table import Table
-from ordag.errors import ColumnError, MissingValuesError, NonFiniteError, SettingError, TooFewRowsError, UnreadableError
+from ordag.errors import (
+    ColumnError,
+    ColumnWarning,
+    MissingValuesError,
+    NonFiniteError,
+    SettingError,
+    TooFewRowsError,
+    UnreadableError,
+)
 
 dask = pytest.importorskip("dask")
 bag = pytest.importorskip("dask.bag")
@@ -123,7 +131,7 @@ def test_what_comes_back_are_matrices_and_the_sample(monkeypatch):
     monkeypatch.setattr("ordag.data.profile.MOST_ROWS", 200)
     frame = made(20_000)
     ordag.learn(cut(frame, 5000, 10_000), "cvs")
-    assert came == [4 * 4, 4 * 157]  # every 128th row
+    assert came == [4 * 200, 4 * 4, 4 * 157]  # a look at the first rows; every 128th row
 
 
 def test_weights_of_rows_are_those_of_one_process(tmp_path):
@@ -147,7 +155,9 @@ def test_columns_are_chosen_by_name():
     for table in (cut(frame, 100), tables(frame.drop(columns="word"), 100)["bag"]):
         assert ordag.Moments.scan(table, columns=chosen).names == ("c", "a")
     with pytest.raises(ColumnError, match="the Dask data frame: column 'word' holds text"):
-        ordag.learn(cut(frame, 100))
+        ordag.learn(cut(frame, 100), strict=True)
+    with pytest.warns(ColumnWarning, match=r"Set aside: word \(1 value or more; adjust=\['word'\] holds it fixed\)\."):
+        assert ordag.learn(cut(frame, 100)).names == ("a", "b", "c", "d")
     with pytest.raises(ColumnError, match="'e'"):
         ordag.learn(cut(frame, 100), columns=["a", "e"])
 
@@ -159,7 +169,7 @@ def test_missing_and_infinite_values_are_named_with_their_partition():
     with pytest.raises(
         MissingValuesError, match=r"1 row of 600 has missing values, in b \(1 row\), in partition 2 \(the first is 0\)"
     ):
-        ordag.learn(table)
+        ordag.learn(table, missing="refuse")
     assert ordag.learn(table, missing="drop").moments.n == 599
     frame.iloc[[0, 599], 0] = np.inf
     with pytest.raises(NonFiniteError, match=r"in a \(2 rows\), in partitions 0, 2 and 3 "):

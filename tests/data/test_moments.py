@@ -129,7 +129,7 @@ def test_missing_values_are_counted_by_column_or_dropped():
     with pytest.raises(
         MissingValuesError, match=r"2 rows of 40 have missing values, in X1 \(2 rows\) and X3 \(1 row\)"
     ):
-        Moments.from_rows(X)
+        Moments.from_rows(X, missing="refuse")
     moments = Moments.from_rows(X, missing="drop")
     assert (moments.n, moments.dropped) == (38, 2)
     np.testing.assert_allclose(moments.R, Moments.from_rows(np.delete(X, [3, 5], axis=0)).R, rtol=1e-9, atol=1e-12)

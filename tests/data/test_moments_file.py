@@ -167,8 +167,8 @@ def test_a_huge_header_is_not_believed(tmp_path):
     header = {"names": names, "rows": 1, "dropped": 0, "squared": False}
     with pytest.raises(UnreadableError, match="is cut off"):
         Moments.load(written(path, header, [1.0]))
-    with pytest.raises(UnreadableError, match="version 2 of the format"):
-        Moments.load(written(path, header, [1.0], version=2))
+    with pytest.raises(UnreadableError, match="version 3 of the format"):
+        Moments.load(written(path, header, [1.0], version=3))
 
 
 def test_refusals(tmp_path):
@@ -264,3 +264,12 @@ def test_on_the_command_line(tmp_path):
         assert isinstance(refused.exception, OutputError | SettingError), refused.exception
     refused = run("moments", files[0], "--separator", ";", "--out", tmp_path / "n.moments")
     assert "is not read as text" in str(refused.exception)
+
+
+def test_rows_that_count_for_fewer_are_kept(tmp_path):
+    made = Moments(8, np.zeros(2), ["a", "b"], R=np.eye(2), rows=10)
+    made.save(tmp_path / "part.moments")
+    again = Moments.load(tmp_path / "part.moments")
+    assert (again.n, again.rows) == (8, 10)
+    assert (again.merge(made).n, again.merge(made).rows) == (16, 20)
+    assert again.select(["b"]).rows == again.scaled([1.0, 2.0]).rows == 10

@@ -12,8 +12,8 @@ from ordag.errors import DataError, SettingError
 ROWS = [f"{k % 4},{k % 5}" for k in range(9)]
 
 
-def read(text, **reading):
-    table = Table(Upload("t.csv", text.encode()), **reading)
+def read(text, strict=True, **reading):
+    table = Table(Upload("t.csv", text.encode()), strict=strict, **reading)
     table.moments  # noqa: B018
     return table
 
@@ -23,9 +23,7 @@ def read(text, **reading):
     [
         ("\n".join(["a,b,word", *(f"{row},x" for row in ROWS)]), [{"columns": ["a", "b"]}]),
         ("\n".join(["a,b,same", *(f"{row},1" for row in ROWS)]), [{"columns": ["a", "b"]}]),
-        ("\n".join(["a,b,c", *(f"{row},{k % 3}" for k, row in enumerate(ROWS)), "1,2,"]),
-         [{"missing": "drop"}, {"columns": ["a", "b"]}]),
-        ("\n".join(["a;b", *ROWS]).replace(",", ";"), [{"separator": ";"}]),
+        ("\n".join(["a;b", *(f"{1 + k % 4},{k % 5}00;{k % 5}" for k in range(9))]), [{"decimal": ","}, {"thousands": ","}]),
         ("\n".join(ROWS), [{"header": False}]),
     ],
 )  # fmt: skip
@@ -35,6 +33,15 @@ def test_every_way_that_an_error_names_leads_to_a_table(text, readings):
     assert [one.reading for one in refused.value.remedies] == readings
     for one in refused.value.remedies:
         assert len(read(text, **one.reading).names) >= 2
+
+
+def test_refused_holes_come_with_every_way_to_treat_them():
+    text = "\n".join(["a,b,c", *(f"{row},{k % 3}" for k, row in enumerate(ROWS)), "1,2,"])
+    with pytest.raises(DataError) as refused:
+        read(text, missing="refuse")
+    readings = [one.reading for one in refused.value.remedies]
+    assert readings == [{"missing": "em"}, {"missing": "drop"}, {"columns": ["a", "b"]}]
+    assert [read(text, **reading).moments.rows for reading in readings] == [10, 9, 10]
 
 
 def test_no_way_leaves_fewer_than_two_columns():
@@ -51,5 +58,5 @@ def test_ways_are_said_in_words():
 def test_settings_are_split_into_those_of_reading_and_the_others():
     given = {"alpha": 0.05, "decimal": ",", "missing": "drop"}
     assert split_reading(given) == ({"missing": "drop", "decimal": ","}, {"alpha": 0.05})
-    with pytest.raises(SettingError, match=r"missing='fill' is not known: use 'error' or 'drop'\."):
+    with pytest.raises(SettingError, match=r"missing='fill' is not known: use 'auto', 'em', 'drop' or 'refuse'\."):
         Reading(missing="fill")

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strictly import open_source
 
 import ordag
 from ordag import Moments
@@ -19,7 +20,7 @@ from ordag.data.datasets import load
 from ordag.data.moments_file import pieces
 from ordag.data.passes import Summary
 from ordag.data.reading import Reading
-from ordag.data.sources import Source, open_source
+from ordag.data.sources import Source
 from ordag.data.sources.source import regroup
 from ordag.errors import ColumnError, DataError, OrdagError, OrdagWarning, SettingError, UnreadableError
 
@@ -181,7 +182,7 @@ def test_bad_requests(table: Path) -> None:
 
 
 def test_many_columns_without_numbers_are_summed_up(folder: Path) -> None:
-    columns = {f"c{j}": [f"1,{j}", "2"] for j in range(9)}
+    columns = {f"c{j}": [f"1,{j},", "2"] for j in range(9)}
     lines = [";".join(columns), *(";".join(row) for row in zip(*columns.values(), strict=True))]
     Path("a.csv").write_text("\n".join(lines))
     with pytest.raises(ColumnError, match="6 more columns"):
@@ -306,9 +307,9 @@ def test_columns_of_arrow_that_are_no_numbers_are_named(tmp_path, kind):
         writer.write_table(table)
     for data in (table, table.to_batches()[0], table.to_reader(), iter(table.to_batches()), tmp_path / "x.arrow"):
         with pytest.raises(ColumnError, match=r"column 'a' holds [\w/ ]+.*: only numbers can be used"):
-            ordag.learn(data)
+            ordag.learn(data, strict=True)
     with pytest.raises(OrdagError, match="column 'a'"):
-        ordag.learn({"a": ODD[kind], "b": np.arange(12.0) ** 2})
+        ordag.learn({"a": ODD[kind], "b": np.arange(12.0) ** 2}, strict=True)
 
 
 def test_columns_of_arrays_in_a_frame_are_named():
@@ -316,4 +317,4 @@ def test_columns_of_arrays_in_a_frame_are_named():
 
     frame = pl.DataFrame({"a": pl.Series([[1, 2]] * 12, dtype=pl.Array(pl.Int64, 2)), "b": np.arange(12.0) ** 2})
     with pytest.raises(ColumnError, match="column 'a' holds"):
-        ordag.learn(frame)
+        ordag.learn(frame, strict=True)

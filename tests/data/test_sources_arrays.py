@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from strictly import open_source
 
 from ordag.data.reading import Reading
-from ordag.data.sources import open_source
 from ordag.errors import ColumnError, PrecisionError, UnreadableError
 
 X = np.arange(12.0).reshape(4, 3)

@@ -15,9 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from strictly import open_source
 
 from ordag.data.reading import Reading
-from ordag.data.sources import Source, open_source
+from ordag.data.sources import Source
 
 NAN = np.nan
 INF = np.inf

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from strictly import open_source
 
 import ordag
 from ordag.data.reading import Reading
-from ordag.data.sources import open_source
 from ordag.errors import (
     ColumnError,
     DataError,
@@ -58,13 +58,13 @@ def test_an_empty_file(path: Path) -> None:
     ("start", "what", "remedy"),
     [
         (b"\x89PNG\r\n\x1a\n", "a PNG image", "holds the table"),
-        (b"PK\x03\x04", "an Excel workbook", "Save the table as CSV"),
-        (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "Save the table as CSV"),
+        (b"PK\x03\x04", "an Excel workbook", "the ending .xlsx"),
+        (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "the ending .xls"),
         (b"%PDF-1.7\n", "a PDF document", "Save the table as CSV"),
         (b"PAR1", "a Parquet file", ".parquet"),
         (b"ARROW1", "an Arrow", "pass the table"),
         (b"\x93NUMPY", "a NumPy array", "numpy.load"),
-        (b"SQLite format 3", "an SQLite database", "Save the table as CSV"),
+        (b"SQLite format 3", "an SQLite database", "the ending .sqlite"),
     ],
 )
 def test_binary_files(path: Path, start: bytes, what: str, remedy: str) -> None:
@@ -118,18 +118,13 @@ def test_a_truncated_gzip(tmp_path: Path) -> None:
 
 
 def test_invalid_utf8(path: Path) -> None:
-    message = refusal(path, "a,b\n1,2\n3,é\n".encode("latin-1"), UnreadableError)
+    message = refusal(path, "a,b\n1,2\n3,ééé\n".encode("latin-1"), UnreadableError)
     says(message, "not encoded in UTF-8", "byte 11, line 3", 'encoding="latin-1"', "--encoding latin-1")
 
 
 def test_invalid_utf8_far_down(path: Path) -> None:
     message = refusal(path, b"a,b\n" + b"1,2\n" * 100_000 + b"1,\xe9\n", UnreadableError)
     says(message, "not encoded in UTF-8", "column 'b' in data row 100001", 'encoding="latin-1"')
-
-
-def test_utf16_is_recognised(path: Path) -> None:
-    says(refusal(path, "a,b\n1,2\n".encode("utf-16"), UnreadableError), "UTF-16", 'encoding="utf-16"')
-    says(refusal(path, "a,b\n1,2\n".encode("utf-32"), UnreadableError), "UTF-32", 'encoding="utf-32"')
 
 
 def test_a_wrong_encoding(path: Path) -> None:
@@ -149,26 +144,14 @@ def test_a_wrong_encoding_far_down(path: Path) -> None:
 # --- separators, headers and names -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ("a;b\n1;2\n", ("semicolons", 'separator=";"', "--separator ';'")),
-        ("a;b\n1,5;2,5\n", ("semicolons", 'separator=";"')),
-        ("a\tb\n1\t2\n", ("tabs", r'separator="\t"', "--separator tab")),
-        ("a|b\n1|2\n", ("vertical bars", 'separator="|"')),
-        ("a b\n1 2\n", ("spaces", 'separator=" "')),
-        ("a    b\n1    2\n", ("several spaces", "single tabs")),
-    ],
-)
-def test_another_separator(path: Path, content: str, words: tuple[str, ...]) -> None:
-    says(refusal(path, content, UnreadableError), *words)
+def test_columns_set_apart_by_several_spaces(path: Path) -> None:
+    says(refusal(path, "a    b\n1    2\n", UnreadableError), "several spaces", "single tabs")
 
 
 def test_a_separator_that_is_wrongly_set(path: Path) -> None:
     says(refusal(path, "a,b\n1,2\n", UnreadableError, separator=";"), "commas", 'separator=","')
     says(refusal(path, "a,b\n1,2\n", SettingError, separator=",,"), "',,'", "single character")
     says(refusal(path, "a,b\n1,2\n", SettingError, separator=""), "single character")
-    says(refusal(path.with_suffix(".tsv"), "a,b\n1,2\n", UnreadableError), "commas")
 
 
 def test_a_name_in_quotes_may_contain_other_separators(path: Path) -> None:
@@ -185,7 +168,6 @@ def test_no_header(path: Path) -> None:
 def test_a_header_where_none_is_expected(path: Path) -> None:
     message = refusal(path, "a,b\n1,2\n3,4\n", ColumnError, header=False)
     says(message, "'X1'", "'a' in its first row", "leave out header=False")
-    says(refusal(path, "1,5;2\n3;4\n", ColumnError, header=False, separator=";"), "decimal commas")
 
 
 def test_one_row_without_a_header(path: Path) -> None:
@@ -204,7 +186,7 @@ def test_a_column_without_a_name(path: Path) -> None:
     message = refusal(path, "a,,b\n0,1,2\n1,3,4\n", ColumnError)
     says(message, "column 2 of 3 has no name", "row names", "columns=['a', 'b'] (--columns a,b on the command line)")
     says(refusal(path, ",a\n0,1\n1,3\n", ColumnError), "column 1 of 2 has no name")
-    says(refusal(path, "a,b,\n1,2,\n", ColumnError), "column 3 of 3 has no name", "separator at the end")
+    says(refusal(path, "a,b,\n1,2,3\n", ColumnError), "column 3 of 3 has no name", "separator at the end")
 
 
 # --- rows --------------------------------------------------------------------------------------------------
@@ -222,10 +204,6 @@ def test_ragged_rows(path: Path) -> None:
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
 def test_a_file_cut_off_in_its_last_row(path: Path, end: str) -> None:
     says(refusal(path, f"a,b,c\n1,2,3\n4,5{end}", UnreadableError), "data row 2 has 2 fields", "last row", "cut off")
-
-
-def test_row_names_without_a_name(path: Path) -> None:
-    says(refusal(path, "a,b\nr1,1,2\nr2,3,4\n", UnreadableError), "data row 1 has 3 fields", "row names")
 
 
 def test_an_open_quotation_mark(path: Path) -> None:
@@ -255,11 +233,11 @@ def test_text_dates_times_and_truth_values(path: Path) -> None:
 
 
 def test_decimal_commas(path: Path) -> None:
-    message = refusal(path, "a;b\n1,5;2\n2,5;3\n", ColumnError, separator=";")
+    message = refusal(path, "a;b\n1,5;2.5\n2,5;3.5\n", ColumnError, separator=";")
     says(message, "column 'a' holds decimal commas ('1,5' in data row 1)", 'decimal=","', "--decimal ,")
     message = refusal(path, "a;b\n" + "1;2\n" * 100_000 + "1;2,5\n", ColumnError, separator=";")
     says(message, "column 'b' holds '2,5' in data row 100001", 'decimal=","')
-    says(refusal(path, 'a,b\n"1,5",2\n', ColumnError), "decimal commas")
+    says(refusal(path, 'a,b\n"1,5",2.5\n', ColumnError), "decimal commas")
 
 
 def test_decimal_points_where_commas_are_expected(path: Path) -> None:
@@ -316,10 +294,6 @@ def test_without_an_ending_the_first_bytes_tell_how_it_is_compressed(tmp_path: P
     assert [block.tolist() for block in open_source(path).batches(10)] == [[[1.0, 2.0], [3.0, 4.0]]]
 
 
-def test_a_comment_before_the_header(path: Path) -> None:
-    says(refusal(path, "# made by hand\na,b\n1,2\n3,4\n", UnreadableError), "'# made by hand'", "comment")
-
-
 def test_sentences_about_rows_name_the_file(path: Path) -> None:
     for text, error in (
         ("a,b\n", TooFewRowsError),
@@ -328,7 +302,7 @@ def test_sentences_about_rows_name_the_file(path: Path) -> None:
     ):
         path.write_text(text)
         with pytest.raises(error, match=rf"^{path.name}: "):
-            ordag.learn(path)
+            ordag.learn(path, missing="refuse")
 
 
 def test_a_link_that_leads_nowhere(tmp_path: Path) -> None:

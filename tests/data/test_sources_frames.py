@@ -11,9 +11,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from strictly import open_source
 
 from ordag.data.reading import Reading
-from ordag.data.sources import Source, open_source
+from ordag.data.sources import Source
 from ordag.errors import ColumnError, PrecisionError, UnreadableError
 
 NAN = np.nan

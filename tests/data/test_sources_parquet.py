@@ -16,10 +16,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from strictly import open_source
 
 from ordag import Moments
 from ordag.data.reading import Reading
-from ordag.data.sources import Source, open_source
+from ordag.data.sources import Source
 from ordag.errors import ColumnError, OrdagWarning, PrecisionError, UnreadableError
 
 NAN = np.nan
@@ -246,7 +247,7 @@ def test_a_file_with_a_further_column(folder: Path) -> None:
 
 def test_a_file_with_another_type(folder: Path) -> None:
     write(folder / "part-3.parquet", {"a": [7.0], "b": ["x"]})
-    with pytest.raises(ColumnError, match=r"part-3\.parquet: column 'b' holds text"):
+    with pytest.raises(ColumnError, match=r"parts: column 'b' holds text in part-3\.parquet"):
         open_source(folder)
 
 

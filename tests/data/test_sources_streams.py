@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from budgets import crossed
 from pyarrow import dataset, feather, ipc
+from strictly import open_source
 
 import ordag
 from ordag import Moments
 from ordag.data.reading import Reading
-from ordag.data.sources import open_source
 from ordag.errors import ColumnError, PrecisionError, UnreadableError
 
 X = np.random.default_rng(3).standard_normal((500, 4)) @ np.triu(np.ones((4, 4)))
@@ -120,16 +120,16 @@ def test_parts_that_do_not_fit_are_named():
     with pytest.raises(UnreadableError, match="the list_iterator is empty"):
         Moments.scan(iter([]))
     with pytest.raises(ColumnError, match=r"the list_iterator, part 1.*'t'"):
-        Moments.scan(iter([pd.DataFrame({"t": ["x", "y"], "u": [1.0, 2.0]})]))
+        Moments.scan(iter([pd.DataFrame({"t": ["x", "y"], "u": [1.0, 2.0]})]), strict=True)
 
 
 def test_numbers_that_float64_would_round_are_refused_with_their_row():
     column = pa.array([1, 2, 2**60, 4], type=pa.int64())
     table = pa.table({"a": column, "b": pa.array([1.0, 2.0, 3.0, 5.0])})
     with pytest.raises(PrecisionError, match="in data row 3"):
-        Moments.scan(Query(table))
+        Moments.scan(Query(table), strict=True)
     with pytest.raises(ColumnError, match="the Query"):
-        Moments.scan(Query(pa.table({"a": ["x"], "b": [1.0]})))
+        Moments.scan(Query(pa.table({"a": ["x"], "b": [1.0]})), strict=True)
 
 
 def test_missing_values_are_missing():

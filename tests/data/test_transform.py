@@ -97,7 +97,7 @@ def test_with_some_columns_and_missing_values(kind, frame, tmp_path):
     assert_same(learned, ordag.learn(by_hand(frame[chosen], changes), "cvs"))
     assert learned.moments.dropped == 2
     with pytest.raises(ordag.errors.MissingValuesError, match="2 rows of 300 have missing values"):
-        ordag.learn(data, "cvs", columns=chosen, transform=changes)
+        ordag.learn(data, "cvs", columns=chosen, missing="refuse", transform=changes)
 
 
 @pytest.mark.parametrize("kind", ["iterator", "stream"])
@@ -243,7 +243,7 @@ def test_logarithms_of_what_has_none_are_refused_with_the_place(frame, tmp_path)
 def test_a_constant_column_is_refused_as_one(frame):
     frame["c"] = 7.0
     with pytest.raises(ordag.errors.ConstantColumnError, match="Column c never changes"):
-        ordag.learn(frame, transform={"c": "standardise"})
+        ordag.learn(frame, transform={"c": "standardise"}, strict=True)
 
 
 @pytest.mark.parametrize(

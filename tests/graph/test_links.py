@@ -78,6 +78,7 @@ def test_links_are_the_entries_of_a_mask(graph, data):
     np.testing.assert_array_equal(links.turned.mask, A.T)
     np.testing.assert_array_equal(links.without_direction().mask, A | A.T)
     np.testing.assert_array_equal(links.in_columns, A.sum(axis=0))
+    assert links.starts == [0, *np.cumsum(A.sum(axis=1))]
     np.testing.assert_array_equal(links.mutual, A.T[A])
     places = np.array(data.draw(st.permutations(range(p))), dtype=np.intp)
     moved = np.zeros_like(A)
@@ -192,7 +193,7 @@ def test_a_wide_graph_goes_through_every_format(wide, format):
     text = write_text(dag, format, edges)
     read = FORMATS[format].read(text)
     assert set(read.nodes) == set(names)
-    assert dict(read.weights) == edges
+    assert dict(read.weights) == (edges if format != "tetrad" else {})
     assert set(Dag.parse(text, format).directed) == set(edges)
     assert "adjacency" not in vars(dag)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from itertools import pairwise
 
@@ -163,9 +164,63 @@ def test_names_in_yaml_are_as_written(tmp_path):
     assert Knowledge.read(file).roots == ("no", "007", "2024-05-01", "1e3")
 
 
-@pytest.mark.parametrize(("name", "limit"), [("known.txt", "LARGEST"), ("known.yaml", "LARGEST_YAML")])
-def test_files_that_are_too_large_for_knowledge_are_refused(tmp_path, monkeypatch, name, limit):
+@pytest.mark.parametrize(
+    ("name", "limit", "remedy"),
+    [("known.txt", "LARGEST", "is it the right file?"), ("known.yaml", "LARGEST_YAML", "write it as plain text")],
+)
+def test_files_that_are_too_large_for_knowledge_are_refused(tmp_path, monkeypatch, name, limit, remedy):
     monkeypatch.setattr(files, limit, 2**20)
     (tmp_path / name).write_bytes(b"roots: a\n" * 2**17)
-    with pytest.raises(SettingError, match="is larger than 1 MB"):
+    with pytest.raises(SettingError, match=re.escape(f"is larger than 1 MB: {remedy}")):
         Knowledge.read(tmp_path / name)
+
+
+TETRAD = """/knowledge
+addtemporal
+1 age sex
+2* smokes "drinks much"
+
+3 bwt
+
+forbiddirect
+age bwt
+requiredirect
+sex smokes
+forbiddengroup
+age sex
+bwt
+"""
+
+
+def test_knowledge_as_tetrad_writes_it():
+    found = files.parsed_entries(TETRAD, "known.txt")
+    assert found["tiers"] == [("age", "sex"), ("smokes", "drinks much"), ("bwt",)]
+    assert found["required"] == [("sex", "smokes")]
+    assert set(found["forbidden"]) == {
+        ("age", "bwt"), ("sex", "bwt"), ("smokes", "drinks much"), ("drinks much", "smokes"),
+    }  # fmt: skip
+    assert found["roots"] == found["sinks"] == []
+    assert files.parsed_entries("// by hand\n/Knowledge\naddtemporal\n4 c\n0 a\n0 b\n", "k")["tiers"] == [
+        ("a", "b"),
+        ("c",),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("/knowledge\na b\n", "k, line 2: expected one of addtemporal"),
+        ("/knowledge\naddtemporal\nx a\n", "k, line 3: a tier begins with its number"),
+        ("/knowledge\nrequiredirect\na b c\n", "k, line 3: an arrow is two names"),
+        ("/knowledge\nrequiredgroup\na\nb\n", "k, line 2: groups of required arrows are not read"),
+        (
+            "/knowledge\nforbiddirect\na b\nrequiredirect\na b\n",
+            "k, lines 3 and 5: a → b is both required and forbidden",
+        ),
+        ("/knowledge\naddtemporal\n1 a\n2 a\n", "a is in tier 1 and in tier 2"),
+    ],
+)
+def test_faults_in_knowledge_of_tetrad(text, said):
+    with pytest.raises(SettingError) as refused:
+        files.parsed_entries(text, "k")
+    assert said in str(refused.value)

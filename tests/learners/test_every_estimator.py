@@ -317,7 +317,7 @@ def test_missing_values(n, variance):
     X = ordag.simulate("er2", p, n, seed=6).X
     X[3, 1] = np.nan
     with pytest.raises(MissingValuesError, match=r"X2 \(1 row\)"):
-        ordag.learn(X, "cvs", variance=variance)
+        ordag.learn(X, "cvs", variance=variance, missing="refuse")
     dropped = ordag.learn(X, "cvs", variance=variance, missing="drop")
     assert dropped.graph == ordag.learn(np.delete(X, 3, axis=0), "cvs", variance=variance).graph
     X[:, 1] = np.nan

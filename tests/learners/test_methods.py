@@ -49,12 +49,12 @@ def test_learn_is_the_search_on_the_same_moments(method):
 def test_pc_keeps_its_tests():
     fit = learn(X, method="pc")
     joined = fit.graph.skeleton
-    assert len(fit.separating_sets) == (~joined).sum() // 2 - 4
-    assert (fit.pair_p_values[joined] <= 0.01).all()
+    assert len(fit.result.separating_sets) == (~joined).sum() // 2 - 4
+    assert (fit.result.p_values[joined] <= 0.01).all()
     apart = ~joined & ~np.eye(8, dtype=bool)
-    assert (fit.pair_p_values[apart] > 0.01).all()
+    assert (fit.result.p_values[apart] > 0.01).all()
     separated = json.loads(fit.to_json())["separated"]
-    assert len(separated) == len(fit.separating_sets)
+    assert len(separated) == len(fit.result.separating_sets)
     assert set(separated[0]) == {"pair", "given", "p_value"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -15,7 +16,7 @@ from oracles import pooled as oracles
 from oracles.model import regression
 from oracles.pooled import masks
 
-from ordag import learn
+from ordag import learn, simulate
 from ordag.common.bits import packed_columns
 from ordag.common.linalg import inverse
 from ordag.data.datasets import load
@@ -23,10 +24,10 @@ from ordag.data.moments import Moments
 from ordag.errors import SettingError
 from ordag.learners.order_search import kernel
 from ordag.learners.order_search.engine import OrderSearch
-from ordag.learners.pooled import chain
+from ordag.learners.pooled import chain, resampled
 from ordag.learners.pooled.exact import AllGraphs, all_graphs
 from ordag.learners.pooled.posterior import Probabilities, usual_draws
-from ordag.learners.pooled.resampled import Redrawn
+from ordag.learners.pooled.resampled import Redrawn, strength_for
 from ordag.learners.pooled.sampler import Sampler, Walk
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.variances import log_variances
@@ -152,13 +153,13 @@ def test_the_marks_by_the_plug_in_score_over_all_graphs(five):
 
 
 @pytest.mark.slow
-def test_the_marks_have_the_graph_of_the_paper(five):
-    X, _ = marks()
+def test_the_marks_have_the_graph_of_the_paper():
     fit = learn("marks", method="pooled", graph="best")
     assert set(fit.graph.directed) == PAPER
     assert fit.details["start_scores"] == {"all graphs": fit.score}
-    totals = oracles.scores_of(X, five)
-    assert fit.score == pytest.approx(totals.min(), abs=1e-3)
+    X, names = marks()
+    parents = [frozenset(names.index(a) for a, b in PAPER if b == name) for name in names]
+    assert fit.score == pytest.approx(oracles.score_of(X, parents), abs=1e-3)
     probabilities = fit.probabilities
     np.testing.assert_array_equal(probabilities.joined, probabilities.arrows + probabilities.arrows.T)
     at = {name: k for k, name in enumerate(fit.names)}
@@ -166,6 +167,13 @@ def test_the_marks_have_the_graph_of_the_paper(five):
         i, j = at[row["source"]], at[row["target"]]
         assert row["probability"] == probabilities.arrows[i, j] > probabilities.arrows[j, i]
         assert row["edge_probability"] == probabilities.joined[i, j]
+
+
+@pytest.mark.thorough
+def test_no_graph_of_the_marks_has_a_lower_score(five):
+    X, _ = marks()
+    fit = learn("marks", method="pooled", graph="best", draws=0)
+    assert fit.score == pytest.approx(oracles.scores_of(X, five).min(), abs=1e-3)
 
 
 def sampler_of(score, variances, near, allowed=None, required=None):
@@ -314,6 +322,22 @@ def test_a_resample_has_the_covariance_of_the_rows_drawn(seed):
     same, own = Redrawn(Moments.from_rows(X), X, scarce=True).draw(np.random.default_rng(seed))
     np.testing.assert_allclose(same, np.corrcoef(drawn.T), atol=1e-10)
     np.testing.assert_allclose(own, scale, atol=1e-10)
+    for strength in (0.3, 1.0, 1.7):
+        unit, scale = Redrawn(Moments.from_rows(X), X, scarce=False, strength=strength).draw(
+            np.random.default_rng(seed)
+        )
+        far = oracles.resample(X, seed, strength)
+        np.testing.assert_allclose(unit @ unit.T, np.corrcoef(far.T), atol=1e-9)
+        np.testing.assert_allclose(np.exp(scale), far.var(axis=0), rtol=1e-9)
+
+
+def test_resamples_are_as_far_from_the_table_as_their_strength():
+    X = oracles.random_rows(3, 400, np.random.default_rng(1))
+    S = np.cov(X.T, bias=True)
+    for strength in (0.9, 1.8):
+        redrawn = Redrawn(Moments.from_rows(X), None, scarce=False, strength=strength)
+        own = [np.exp(redrawn.draw(np.random.default_rng(seed))[1]) for seed in range(400)]
+        np.testing.assert_allclose(np.std(own, axis=0), strength * S.diagonal() * np.sqrt(2.0 / 400), rtol=0.15)
 
 
 @pytest.mark.parametrize("scarce", [False, True])
@@ -358,6 +382,17 @@ def test_probabilities_are_averages_over_resamples(p):
     np.testing.assert_allclose(fit.probabilities.arrows, expected, atol=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("p", "n", "density", "far"),
+    [(5, 400, 1.0, False), (6, 400, 1.0, True), (8, 400, 1.0, True), (8, 400, 0.2, False), (8, 60, 1.0, False)],
+)
+def test_dense_graphs_are_resampled_farther_from_the_table(p, n, density, far):
+    X = oracles.random_rows(p, n, np.random.default_rng(p), density=density)
+    result = learn(X, method="pooled", draws=0).result
+    assert strength_for(result) == pytest.approx(oracles.strength_for(result.best.edges, p, n))
+    assert (strength_for(result) > 1.3) == far
+
+
 def test_probabilities_say_whether_they_have_settled():
     none = np.zeros((2, 2))
     near, far = (Probabilities(none, "rows", 100, none + error, none) for error in (0.05, 0.06))
@@ -375,9 +410,37 @@ def test_probabilities_depend_on_the_seed_alone_and_two_seeds_agree():
     np.testing.assert_array_equal(one.arrows, same.arrows)
     assert (one.arrows != other.arrows).any()
     assert one.draws == 40
-    apart = np.abs(one.arrows - other.arrows)
-    assert (apart <= 4.5 * np.hypot(one.errors, other.errors) + 0.01).all()
+    assert as_alike_as_they_say(one, other)
     assert ((one.compelled <= one.arrows + 0.3) & (one.compelled >= 0.0)).all()
+
+
+def as_alike_as_they_say(one, other):
+    """Whether two sets of probabilities differ by no more than their standard errors explain."""
+    return bool((np.abs(one.arrows - other.arrows) <= 4.5 * np.hypot(one.errors, other.errors) + 0.01).all())
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("p", "n", "degree"), [(4, 100, 2), (8, 200, 4), (12, 200, 3), (20, 300, 4)])
+def test_how_a_table_stands_changes_no_probability_beyond_its_error(p, n, degree):
+    random = np.random.default_rng(p)
+    X = simulate("erdos-renyi", p, n, p, degree=degree).X * np.exp(random.normal(size=p))
+    here = learn(X, method="pooled").probabilities
+    for there in (X[random.permutation(n)], 7.3 * X, X + 100.0):
+        assert as_alike_as_they_say(learn(there, method="pooled").probabilities, here)
+    assert as_alike_as_they_say(learn(X, method="pooled", seed=9).probabilities, here)
+    shuffle = random.permutation(p)
+    there = learn(X[:, shuffle], method="pooled").probabilities
+    back = np.argsort(shuffle)
+    arrows, errors = (one[np.ix_(back, back)] for one in (there.arrows, there.errors))
+    assert as_alike_as_they_say(replace(there, arrows=arrows, errors=errors), here)
+
+
+@pytest.mark.slow
+def test_resamples_are_the_same_however_many_run_at_a_time(monkeypatch):
+    X = oracles.random_rows(7, 60, np.random.default_rng(0), size=0.4)
+    two = learn(X, method="pooled", draws=40).probabilities
+    monkeypatch.setattr(resampled, "THREADS", 1)
+    np.testing.assert_array_equal(learn(X, method="pooled", draws=40).probabilities.arrows, two.arrows)
 
 
 def pair(seed, n, weight):

@@ -231,3 +231,68 @@ def dagitty_string(text, place):
             assert text[place] != "\x7f", "a control character"
             string, place = string + text[place], place + 1
     return string, place + 1
+
+
+def d_separated(adjacency, i, j, given):
+    """No path between i and j is open: every simple path, looked at one by one."""
+    p = len(adjacency)
+    below = [{k, *descendants(adjacency, k)} for k in range(p)]
+
+    def is_open(path):
+        for left, middle, right in zip(path, path[1:], path[2:], strict=False):
+            collider = adjacency[left][middle] and adjacency[right][middle]
+            if collider and not (below[middle] & set(given)):
+                return False
+            if not collider and middle in given:
+                return False
+        return True
+
+    def paths(path):
+        if path[-1] == j:
+            yield path
+            return
+        for node in range(p):
+            if node not in path and (adjacency[path[-1]][node] or adjacency[node][path[-1]]):
+                yield from paths([*path, node])
+
+    return not any(is_open(path) for path in paths([i]))
+
+
+def is_valid_adjustment(adjacency, a, b, given):
+    """The regression of b on a and `given` has the total effect of a, whatever the weights: tried on random ones, exactly."""
+    from fractions import Fraction
+    from random import Random
+
+    p = len(adjacency)
+    random = Random(7)
+    for _ in range(2):
+        weight = [[Fraction(random.randint(1, 40), 7) * int(adjacency[i][j]) for j in range(p)] for i in range(p)]
+        total = total_effects_exactly(weight)
+        noise = [Fraction(random.randint(1, 30), 11) for _ in range(p)]
+        covariance = [[sum(total[k][i] * noise[k] * total[k][j] for k in range(p)) for j in range(p)] for i in range(p)]
+        if regression_exactly(covariance, b, [a, *given])[0] != total[a][b]:
+            return False
+    return True
+
+
+def total_effects_exactly(weight):
+    """The sum over all directed paths of the products of their weights; 1 from a variable to itself."""
+    p = len(weight)
+
+    def effect(i, j):
+        return 1 if i == j else sum(weight[i][k] * effect(k, j) for k in range(p) if weight[i][k])
+
+    return [[effect(i, j) for j in range(p)] for i in range(p)]
+
+
+def regression_exactly(covariance, target, causes):
+    """The coefficients of `target` on `causes`, by Gauss and Jordan in fractions."""
+    rows = [[covariance[i][j] for j in causes] + [covariance[i][target]] for i in causes]
+    for k in range(len(rows)):
+        pivot = next(r for r in range(k, len(rows)) if rows[r][k])
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        rows[k] = [value / rows[k][k] for value in rows[k]]
+        for r in range(len(rows)):
+            if r != k:
+                rows[r] = [x - rows[r][k] * y for x, y in zip(rows[r], rows[k], strict=True)]
+    return [row[-1] for row in rows]

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from budgets import crossed
+from budgets import crossed, thorough
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -69,7 +69,9 @@ def test_methods_have_their_names_at_eighty_columns(run, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [*(COMMANDS[k] for k in (0, 3, 5, 6)), *(thorough(COMMANDS[k]) for k in (1, 2, 4))], ids=" ".join
+)
 def test_a_pipe_has_no_width(run, monkeypatch, words):
     monkeypatch.delenv("COLUMNS", raising=False)
     status, out, _ = run(*words)

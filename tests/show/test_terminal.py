@@ -156,7 +156,7 @@ def test_edges_without_direction_have_their_p_values():
     assert head == ["p edge"]
     assert [(row[0], row[2]) for row in rows] == [(shown(a), shown(b)) for a, b in fit.graph.undirected]
     for (a, b), row in zip(fit.graph.undirected, rows, strict=True):
-        assert read(row[3]) == pytest.approx(fit.pair_p_values[NAMES.index(a), NAMES.index(b)], rel=0.06, abs=1e-16)
+        assert read(row[3]) == pytest.approx(fit.result.p_values[NAMES.index(a), NAMES.index(b)], rel=0.06, abs=1e-16)
     assert [row[1] for row in rows] == ["—"]
     rows = [cells(line) for line in section(lines_of(print_fit, fit_of("scored class")), "Without direction")]
     assert [len(row) for row in rows] == [3]

@@ -10,7 +10,7 @@ from looks import ACTING, KINDS, NAMES, fit_of, rows, wide_fit
 
 import ordag
 from ordag.common.words import shown
-from ordag.show.text import arrows, false_edges, left_out, legend, margin, resampled, scored, summary
+from ordag.show.text import arrows, left_out, legend, margin, resampled, scored, summary
 
 
 def test_margins_are_in_percent_and_from_twice_on_in_times():
@@ -77,14 +77,19 @@ def test_long_fits_are_cut_short():
 )
 def test_edges_by_chance_are_counted_as_the_selection_counts_them(kind, words):
     fit = fit_of(kind)
-    assert words in false_edges(fit)
-    said = float(false_edges(fit).removeprefix("about ").split()[0])
+    assert words in fit.result.note(fit)
+    said = float(fit.result.note(fit).removeprefix("about ").split()[0])
     assert said == pytest.approx(fit.expected_false_edges, rel=0.06)
     assert (kind != "cvs") or fit.expected_false_edges == pytest.approx(15 * fit.settings["alpha"])
 
 
 def test_sentences_that_do_not_apply_are_empty():
-    assert {kind for kind in KINDS if not false_edges(fit_of(kind))} == {"pooled", "class", "scored class", "searched"}
+    assert {kind for kind in KINDS if not fit_of(kind).result.note(fit_of(kind))} == {
+        "pooled",
+        "class",
+        "scored class",
+        "searched",
+    }
     assert {kind for kind in KINDS if resampled(fit_of(kind))} == {"pooled", "bootstrap"}
     assert {kind for kind in KINDS if left_out(fit_of(kind))} == {"small"}
     assert {kind for kind in KINDS if scored(fit_of(kind))} == {"pooled", "scored class", "searched"}

@@ -20,6 +20,7 @@ from ordag.assumptions.equations import (
     linearity_finding,
     spread_finding,
 )
+from ordag.assumptions.missing_values import missing_finding
 from ordag.assumptions.normality import columns_finding, kurtosis_finding, mardia_finding
 from ordag.assumptions.sorting import sorting_finding
 from ordag.assumptions.stability import (
@@ -124,7 +125,9 @@ class Diagnosis:
     @property
     def heading(self) -> str:
         fit, arrows = self.fit, self.fit.graph.edge_count
-        return f"check · {counted(fit.n, 'row')} · {counted(len(fit.names), 'variable')} · {counted(arrows, 'arrow')}"
+        return (
+            f"check · {counted(fit.rows, 'row')} · {counted(len(fit.names), 'variable')} · {counted(arrows, 'arrow')}"
+        )
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """A small chart for each finding, on these axes or on new ones: see `ordag.Fit.plot`."""
@@ -164,7 +167,7 @@ def check(
     data: Any,
     *,
     columns: Sequence[str] | None = None,
-    missing: Missing = "error",
+    missing: Missing = "auto",
     method: str = "auto",
     alpha: float | None = None,
     seed: int = 0,
@@ -189,7 +192,8 @@ def check(
 
     The findings, by key: scale, equal_variances, condition, sorting, standardising, units, backward, hidden_causes, logarithms,
     kurtosis, mardia, columns, linearity, residual_spread, residual_pairs, dependent_rows, groups_of_rows, duplicate_rows,
-    filled_cells, influence. docs/trust.md explains each. Given Moments, those that need rows are "unchecked".
+    filled_cells, influence; missing_values where there are any. docs/trust.md explains each. Given Moments, those that need rows
+    are "unchecked".
     """
     check_choice("units", units, (None, "commensurable"), "'commensurable' if all columns are in comparable units")
     if not is_flag(same_units):
@@ -212,7 +216,7 @@ def check(
     if alpha is not None:
         settings["alpha"] = level("alpha", alpha)
     check_settings(method, settings)
-    table = Table(data, columns=columns, missing=missing, progress=progress, keep=NUMBERS, **reading)
+    table = Table(data, columns=columns, missing=missing, progress=progress, keep=NUMBERS, **reading).warn()
     recipe = recipe_for(table, method, settings)
     recipe = recipe.declared(same_units, groups)
     with warnings.catch_warnings():
@@ -255,7 +259,7 @@ def check_fit(
     if groups is not None:
         groups = [[fit.names[j] for j in group] for group in placed_groups(groups, fit.names)]
     if rows is None and fit.profile is not None:
-        rows = Rows(fit.profile.rows, fit.profile.stride)
+        rows = Rows(fit.profile.complete.rows, fit.profile.stride)
     count = usual_draws(fit) if draws is None else draws
     verdict = quick_verdict(fit, same_units=True, tables=fit.forecast_tables) if same_units else fit.verdict
     baseline = Baseline.of(fit, None if rows is None else rows.values)
@@ -278,6 +282,9 @@ def check_fit(
     for key, find in checks.items():
         tell(f"checking {key.replace('_', ' ')}")
         findings.append(_guarded(key, find, fit))
+    if fit.moments.holes is not None:
+        level = LEVEL if alpha is None else alpha
+        findings.append(_guarded("missing_values", lambda: missing_finding(fit, level), fit))
     findings += _row_findings(baseline, rows, LEVEL if alpha is None else alpha, tested, tell)
     return Diagnosis(full_verdict(verdict, findings), tuple(findings), fit)
 
@@ -332,10 +339,15 @@ def _row_findings(
             yield unchecked(key, "needs the rows.")
         elif len(X) < LEAST_ROWS:
             yield unchecked(key, f"needs at least {LEAST_ROWS} rows, and there are {len(X)}.")
+        elif key == "logarithms" and baseline.fit.moments.held:
+            yield unchecked(key, "takes the columns themselves, and covariates are held fixed.")
         elif key in JOINT and len(X) < least_squares_rows(X.shape[1]):
             yield unchecked(key, "takes more rows than variables.")
         else:
             finding = _guarded(key, find, baseline.fit)
+            if baseline.fit.moments.missing == "em":
+                complete = f"{finding.sentence} (From {len(X):,} complete rows.)"
+                finding = Finding(key, finding.level, complete, finding.numbers)
             if rows.stride > 1:
                 sampled = f"{finding.sentence} (From every {rows.stride}th row.)"
                 finding = Finding(key, finding.level, sampled, {**finding.numbers, "stride": rows.stride})

@@ -64,13 +64,11 @@ class Baseline:
         """A fit, and the rows that it was learned from, with the columns in line."""
         order = np.array(fit.places or topological_order(fit.graph.adjacency))
         given = fit.moments
-        factor = None if fit.ordering is None else fit.ordering.factor
-        R = triangle(given.R[:, order]) if factor is None else factor.L.T
+        R = triangle(given.R[:, order]) if fit.factor is None else fit.factor.L.T
         names = [fit.names[j] for j in order]
         moments = Moments(given.n, given.mean[order], names, R=np.asfortranarray(R), squared=given.squared)
         in_line = None if rows is None else rows[:, order]
-        graph = fit.graph if fit.optimum is None else fit.optimum
-        return cls(fit, order, moments, graph.adjacency[np.ix_(order, order)], in_line)
+        return cls(fit, order, moments, fit.best_graph.adjacency[np.ix_(order, order)], in_line)
 
     @property
     def count(self) -> int:
@@ -91,8 +89,8 @@ class Baseline:
         """A table of other rows of the same columns."""
         names = self.moments.names
         if self.fit.recipe.needs_rows:
-            return Table.of_rows(names, rows)
-        return Table(Moments.from_rows(rows, names))
+            return Table.of_rows(names, rows, self.fit.moments)
+        return Table(Moments.from_rows(rows, names).counted_like(self.fit.moments))
 
     def rescaled(self, factors: Array) -> Mask:
         """The arrows that the same settings find with every column multiplied by its factor."""
@@ -197,8 +195,7 @@ def backward_finding(baseline: Baseline) -> Finding:
         return unchecked("backward", "takes more rows than variables.")
     forward = baseline.fit.settings["direction"] == "forward"
     other = baseline.again(baseline.scaled(np.ones(len(baseline.order))), other_way)
-    assert other.ordering is not None
-    places = np.argsort(other.ordering.order).astype(np.float64)
+    places = np.argsort(other.known_ordering.order).astype(np.float64)
     tau = agreement(np.arange(len(places), dtype=np.float64), places)
     kept = baseline.compare(other.graph.adjacency)
     first, second = ("effects", "causes") if forward else ("causes", "effects")
@@ -229,7 +226,7 @@ def _survival(
     if not baseline.count:
         return Finding(key, "fine", NO_ARROWS, numbers)
     level: Level = at_most_look(kept.level, tested)
-    which = " of the best single graph" if baseline.fit.optimum not in (None, baseline.fit.graph) else ""
+    which = " of the best single graph" if baseline.fit.best_graph != baseline.fit.graph else ""
     sentence = f"{share(kept.kept)} of the {counted(baseline.count, 'arrow')}{which} survive {words}, {share(kept.turned)} turn round"
     if same_units and level != "fine":
         return Finding(key, "look", f"{sentence}; a note only, as you say that the units are the same.", numbers)

@@ -23,12 +23,17 @@ from ordag.cli.help import format_status, in_options
 from ordag.cli.progress import Progress, say
 from ordag.common.files import remove_unfinished
 from ordag.common.words import did_you_mean, harmless, quoted
-from ordag.errors import OrdagError, OrdagWarning, WorkerError
+from ordag.errors import ColumnWarning, OrdagError, OrdagWarning, WorkerError
 
 COMMANDS = {
     "learn": "Learn the causal graph behind DATA.",
     "check": "Check how far the arrows that ordag learn finds in DATA can be trusted.",
     "effect": "Estimate the total causal effect of one variable on another in the model learned from DATA.",
+    "test": "Test whether the graph in the file GRAPH holds in DATA.",
+    "adjust": "Say which variables to hold fixed to estimate an effect in the graph in the file GRAPH.",
+    "changes": "Say which equations differ between the tables BEFORE and AFTER, and what explains a change.",
+    "explain": "Say where odd rows of DATA come from.",
+    "intervene": "Say what happens to every variable of DATA if some are set, shifted, or follow a rule.",
     "compare": "Learn from DATA with several methods, and compare their graphs.",
     "explore": "Open a workbench in the browser, where the graph of DATA follows every change.",
     "moments": "Write what learning needs of DATA to a small file.",
@@ -224,7 +229,8 @@ def _plain_warnings() -> Iterator[None]:
                 default(message, category, *place, **more)
             elif str(message) not in printed:
                 printed.add(str(message))
-                say(f"Warning: {harmless(str(message))}")
+                label = "" if issubclass(category, ColumnWarning) else "Warning: "
+                say(f"{label}{in_options(OrdagError(str(message)), cli.commands.values())}")
 
         warnings.simplefilter("always", OrdagWarning)
         warnings.showwarning = show

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import click
 
 from ordag.assumptions.check import check as check_assumptions
-from ordag.cli.help import ManualPage
+from ordag.cli.help import ManualPage, typed
 from ordag.cli.options import (
     DATA,
     READING,
@@ -23,6 +24,7 @@ from ordag.cli.options import (
 from ordag.cli.progress import Progress
 from ordag.common.files import write_whole
 from ordag.common.words import shown
+from ordag.errors import ColumnWarning
 from ordag.learners.methods import AUTO, METHODS
 from ordag.show.files import check_outputs
 from ordag.show.report import check_page
@@ -105,7 +107,9 @@ def check(
     reading = take_reading(values)
     said = {"orient_by_order": orient_by_order, "variance": variance, "knowledge": knowledge}
     settings: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
-    with Progress() as progress:
+    with warnings.catch_warnings(), Progress() as progress:
+        if not as_json:
+            warnings.simplefilter("ignore", ColumnWarning)  # the answer says it
         diagnosis = check_assumptions(
             data,
             method=method,
@@ -130,6 +134,6 @@ def check(
     if as_json:
         click.echo(diagnosis.to_json())
     else:
-        print_diagnosis(diagnosis, Screen(), title_of(data))
+        print_diagnosis(diagnosis, Screen(), title_of(data), typed=typed)
         if report is not None:
             click.echo(f"written: {shown(report)}", err=True)

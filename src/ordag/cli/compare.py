@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ordag.cli.help import ManualPage
+from ordag.cli.help import ManualPage, typed
 from ordag.cli.options import (
     DATA_OR_NONE,
     READING,
@@ -24,7 +24,7 @@ from ordag.cli.options import (
 )
 from ordag.cli.progress import Progress
 from ordag.comparison import compare as compare_methods
-from ordag.errors import OrdagError, PrecisionWarning, SettingError, UnreadableError
+from ordag.errors import ColumnWarning, OrdagError, PrecisionWarning, SettingError, UnreadableError
 from ordag.graph.dag import Dag
 from ordag.graph.formats import format_of
 from ordag.learners.methods import METHODS, settings_of
@@ -97,11 +97,13 @@ def compare(
         refuse_unused_level(settings)
     with warnings.catch_warnings(), Progress() as progress:
         warnings.simplefilter("ignore", PrecisionWarning)
+        if not as_json:
+            warnings.simplefilter("ignore", ColumnWarning)  # the answer says it
         comparison = compare_methods(source, names, truth=graph, progress=progress, **reading, **settings)
     if as_json:
         click.echo(comparison.to_json())
     else:
-        print_comparison(comparison, Screen(), description)
+        print_comparison(comparison, Screen(), description, typed=typed)
 
 
 def read_truth(path: Path) -> Dag:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ordag.cli.help import ManualPage, in_options
+from ordag.cli.help import ManualPage, in_options, typed
 from ordag.cli.options import DATA_OR_NONE, READING, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
 from ordag.exploring import MOST_MB, open_tables, serve_tables
@@ -51,4 +51,6 @@ def explore(data: str | list[str] | None, port: int, host: str, browser: bool, m
     if tables.first_unread is not None:
         sentence = in_options(tables.first_unread, [click.get_current_context().command])
         click.echo(f"{sentence} The page offers ways to read it.", err=True)
+    for remark in () if tables.first is None else tables.first.table.remarks:
+        click.echo(typed(remark), err=True)
     serve_tables(tables, host=host, port=port, browser=browser, announce=click.echo)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
 from click.shell_completion import get_completion_class
 
-from ordag.common.words import harmless
+from ordag.common.words import harmless, shell_word
+from ordag.data.reading import COLUMN_LISTS
 from ordag.errors import OrdagError
 
 ABOUT_METHODS = "Methods and their settings"
@@ -33,6 +33,9 @@ STATUS = [
 
 NARROW = 70
 """Width of a terminal, in characters, below which descriptions stand under their options instead of beside them."""
+
+LISTS = tuple(f"--{name}" for name in COLUMN_LISTS)
+"""Options that are split at commas where they are typed once."""
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -98,7 +101,7 @@ def format_status(formatter: click.HelpFormatter) -> None:
         formatter.write_dl(STATUS)
 
 
-VALUE = r"""(?:'[^']*'|"[^"]*"|\[(?:'[^']*'|"[^"]*"|[^\]'"])*\]|\([^)]*\)|…|[^\s,;:()…]*[^\s,;:()….])"""
+VALUE = r"""(?:'[^']*'|"[^"]*"|\{[^}]*\}|\[(?:'[^']*'|"[^"]*"|[^\]'"])*\]|\([^)]*\)|…|[^\s,;:()…]*[^\s,;:()….])"""
 """A value as errors write it: a string, a list, a tuple, … or a word."""
 
 BOTH = re.compile(rf"\b\w+={VALUE}(?: \((--.+?) on the command line\)| \((--[^()]+)\)|, (--[\w-]+))")
@@ -125,6 +128,11 @@ def in_options(error: OrdagError, commands: Iterable[click.Command]) -> str:
     return re.sub(rf"(?<![\w-])({'|'.join(bare)})(?![\w=-])", lambda name: options[name[1]], text)
 
 
+def typed(sentence: str) -> str:
+    """Return a sentence with options of the current command instead of Python settings."""
+    return in_options(OrdagError(sentence), [click.get_current_context().command])
+
+
 def _option(option: str, written: str) -> str:
     """Write `--correction bh` for the Python value 'bh'."""
     try:
@@ -133,8 +141,12 @@ def _option(option: str, written: str) -> str:
         value = written
     if value is True or value == "…":
         return option
-    items = value if isinstance(value, list | tuple) else [value]
-    return f"{option} {shlex.quote(','.join(map(str, items)))}"
+    if isinstance(value, dict):
+        return " ".join(f"{option} {shell_word(f'{key}={one}')}" for key, one in value.items())
+    items = list(map(str, value)) if isinstance(value, list | tuple) else [str(value)]
+    if option in LISTS and any("," in item for item in items):  # once more than there are, so that none is split
+        return " ".join(f"{option} {shell_word(item)}" for item in (items * 2)[: max(len(items), 2)])
+    return f"{option} {shell_word(','.join(items))}"
 
 
 @click.command(cls=ManualPage)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ordag.cli.help import ManualPage
+from ordag.cli.help import ManualPage, typed
 from ordag.cli.options import (
     DATA,
     READING,
@@ -25,8 +25,8 @@ from ordag.cli.options import (
 )
 from ordag.cli.progress import Progress
 from ordag.common.files import write_whole
-from ordag.common.words import harmless, shown
-from ordag.errors import PrecisionWarning, SettingError
+from ordag.common.words import shown
+from ordag.errors import ColumnWarning, PrecisionWarning, SettingError
 from ordag.learners.methods import AUTO, METHODS
 from ordag.learning import learn as learn_graph
 from ordag.show.export import check_ending, content, endings
@@ -167,7 +167,8 @@ def learn(
         {} if bootstrap is None else {"bootstrap": bootstrap, "workers": workers, "client": scheduler}
     )
     with warnings.catch_warnings(), Progress() as progress:
-        warnings.simplefilter("ignore", PrecisionWarning)  # the fit has it as a warning too
+        for said in (ColumnWarning, PrecisionWarning):  # the fit has these as warnings too
+            warnings.simplefilter("ignore", said)
         fit = learn_graph(data, method, progress=progress, forecast=forecast, **resampling, **reading, **settings)
         pages = [path for path in (*out, *([report] if report else [])) if path.lower().endswith(PAGES)]
         contents: dict[str, str | bytes] = {path: content(fit, path) for path in out if path not in pages}
@@ -185,9 +186,9 @@ def learn(
     if as_json:
         click.echo(document)
         for sentence in fit.warnings:
-            click.echo(f"Warning: {harmless(sentence)}", err=True)
+            click.echo(f"Warning: {typed(sentence)}", err=True)
     else:
-        print_fit(fit, Screen(), title_of(data), verbose=verbose)
+        print_fit(fit, Screen(), title_of(data), verbose=verbose, typed=typed)
         for path in contents:
             click.echo(f"written: {shown(path)}", err=True)
 

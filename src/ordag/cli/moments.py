@@ -9,10 +9,11 @@ import click
 from ordag.cli.help import ManualPage
 from ordag.cli.options import DATA, READING, inputs, take_reading, title_of, with_options
 from ordag.cli.progress import Progress
-from ordag.common.words import counted, shown
+from ordag.common.words import counted, harmless, joined, shown
 from ordag.data.moments import given_moments, scan_source
 from ordag.data.moments_file import ENDING
-from ordag.data.reading import Reading
+from ordag.data.reading import PartReading
+from ordag.data.roles import set_aside_sentence
 from ordag.data.transform import open_table
 from ordag.errors import OutputError
 from ordag.show.files import check_outputs
@@ -42,13 +43,20 @@ def moments(data: str | list[str], out: str, **values: Any) -> None:
     if not out.lower().endswith(ENDING):
         raise OutputError(f"--out {out}: end the name of a file of moments in {ENDING}.")
     check_outputs([("--out", out)], inputs(data))
-    reading = Reading(**take_reading(values))
+    reading = PartReading(**take_reading(values))
+    aside = ""
     with Progress() as progress:
         found = given_moments(data, reading, progress)
         if found is None:
             source = open_table(data, reading)
-            found = scan_source(source, reading.missing, lambda rows: progress(source.news(rows)))
+            aside = set_aside_sentence(source.columns, hints=False)
+            found = scan_source(source, reading.missing, lambda rows: progress(source.news(rows)), progress)
         found.save(out)
     dropped = f", {counted(found.dropped, 'row')} with missing values left out" if found.dropped else ""
-    click.echo(f"{title_of(data)}: {counted(found.n, 'row')}{dropped} · {counted(found.p, 'column')}")
+    worth = f" that count for {found.n:,}" if found.missing == "em" else ""
+    held = f" · {joined([str(one) for one in found.covariates])} to be held fixed" if found.covariates else ""
+    sizes = f"{counted(found.rows, 'row')}{worth}{dropped} · {counted(len(found.variables), 'column')}"
+    click.echo(f"{title_of(data)}: {sizes}{held}")
+    if aside:
+        click.echo(f"{harmless(aside)}.")
     click.echo(f"written: {shown(out)}", err=True)

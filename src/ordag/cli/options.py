@@ -19,14 +19,14 @@ from ordag.cli.help import ABOUT_METHODS, ABOUT_READING, SectionedOption
 from ordag.cli.progress import Progress
 from ordag.common.files import unfinished
 from ordag.common.settings import Setting, declared
-from ordag.common.words import News, counted, shown, spelled
+from ordag.common.words import News, counted, shell_word, shown, spelled
 from ordag.data.datasets import DATASETS
 from ordag.data.moments_file import ENDING
-from ordag.data.reading import CHANGES, Reading, changes_from_text
+from ordag.data.reading import CHANGES, COLUMN_LISTS, Reading, changes_from_text, roles_from_text
 from ordag.errors import OrdagError, SettingError, UnreadableError
 from ordag.learners.methods import METHODS
 from ordag.learners.settings import MethodSettings
-from ordag.show.provenance import Origin, shell_word
+from ordag.show.provenance import Origin
 
 INPUT_BLOCK_BYTES = 1 << 20
 """Bytes of standard input read at a time."""
@@ -212,13 +212,26 @@ TRANSFORM = click.option(
     "standard deviation. May be repeated.",
 )
 
+
+def _column_lists() -> Iterator[Option[Any]]:
+    """Yield the options that are lists of names."""
+    for name in COLUMN_LISTS:
+        more = (
+            " Separated by commas; repeat the option for names with commas." if name == "columns" else " As --columns."
+        )
+        text = f"{_sentence(declared(Reading)[name].help)}{more}"
+        yield click.option(f"--{name}", multiple=True, cls=SectionedOption, section=ABOUT_READING, help=text)
+
+
 READING = [
+    *_column_lists(),
     click.option(
-        "--columns",
+        "--role",
         multiple=True,
+        metavar="COLUMN=ROLE",
         cls=SectionedOption,
         section=ABOUT_READING,
-        help="Columns to use, separated by commas; by default all. Repeat the option for names with commas.",
+        help="What a column is, where it is not what it looks like: variable, id, time or category. May be repeated.",
     ),
     TRANSFORM,
     *(
@@ -252,8 +265,10 @@ def with_options(options: list[Callable[[Command], Command]]) -> Callable[[Comma
 def take_reading(values: dict[str, Any]) -> dict[str, Any]:
     """Take the options on reading a table out of `values`, as keyword arguments of `learn`."""
     values["header"] = False if values.pop("no_header") else None
-    values["columns"] = _column_list(values["columns"])
+    values |= {name: _column_list(values[name]) for name in COLUMN_LISTS}
     values["transform"] = changes_from_text(values["transform"]) or None
+    values["role"] = roles_from_text(values["role"]) or None
+    values["strict"] = values["strict"] or None
     reading = {name: values.pop(name) for name in declared(Reading)}
     return {name: value for name, value in reading.items() if value is not None}
 
@@ -303,4 +318,5 @@ def _column_list(columns: tuple[str, ...]) -> list[str] | None:
     if not columns:
         return None
     names = [name.strip() for name in columns[0].split(",")] if len(columns) == 1 else columns
-    return [name for name in names if name.strip()]
+    kept = [name for name in names if name.strip()]
+    return kept if len(columns) == 1 else list(dict.fromkeys(kept))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -182,6 +183,24 @@ def about(value: float) -> str:
 def amount(value: float) -> str:
     """Write a number of any size in a sentence: "1,234", "0.567"."""
     return f"{value:,.0f}" if 100 <= abs(value) < 1e6 else f"{value:.3g}"
+
+
+def shell_word(word: str) -> str:
+    """Quote a word for a shell; control characters become escapes that bash and zsh read."""
+    if harmless(word) == word:
+        return shlex.quote(word)
+    return f"$'{''.join(map(_shell_letter, word))}'"
+
+
+def _shell_letter(letter: str) -> str:
+    if letter in "\\'":
+        return f"\\{letter}"
+    if harmless(letter) == letter:
+        return letter
+    if UNDECODED.match(letter):
+        return harmless(letter)
+    code = ord(letter)
+    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _is_plain(letter: str) -> bool:

@@ -16,16 +16,22 @@ from ordag.common.checks import as_numbers, check_function, is_whole, short
 from ordag.common.files import write_whole
 from ordag.common.linalg import lengths, triangle
 from ordag.common.markup import card, isolated, table
-from ordag.common.words import counted, listed, number, quoted
+from ordag.common.words import counted, joined, listed, number, quoted
+from ordag.data.covariance_file import covariance_in, read_covariance
+from ordag.data.covariates import Adjustment, Covariate, Root
+from ordag.data.covariates import merged as merged_roots
+from ordag.data.holes import Holes
+from ordag.data.missing import Tell
 from ordag.data.moments_file import ENDING, MARK, is_moments, pieces, read
 from ordag.data.passes import Progress, Summary, gram_in_memory, gram_pass, root_pass
-from ordag.data.reading import Missing, Reading
-from ordag.data.scatter import MANY_COLUMNS, WELL_CONDITIONED, merge_roots, root_of_scatter
+from ordag.data.reading import Missing, PartReading, Reading
+from ordag.data.scatter import MANY_COLUMNS, WELL_CONDITIONED, root_of_scatter
 from ordag.data.sources import Source, Upload, open_source
 from ordag.data.sources.paths import DiskFile, locate, path_of
 from ordag.data.table_checks import (
     check_covariance,
     check_finite,
+    check_held,
     check_names,
     is_triangle,
     name_list,
@@ -42,16 +48,25 @@ class Moments:
 
     With `squared`, R was computed from a matrix of squares and products (a covariance matrix) and holds conditional variances to
     half as many digits as a root of the rows. `scatter` is that matrix, in its lower triangle, or None. `dropped` rows had missing
-    values, `outlying` ones were left out by robust moments. Arrays are read-only, in copies too.
+    values, `outlying` ones were left out by robust moments. `rows` were used; they count for n, which every formula takes. `holes` are
+    their missing values. Arrays are read-only, in copies too.
+
+    `covariates` are to be held fixed: the first columns are theirs, and `adjusted` takes them out. Afterwards they are `held`, the mean
+    is still that of the columns, R is the root of what regressions on the covariates leave of them, and n is the number that the `rows`
+    are worth: one less for every column that was taken out.
     """
 
     n: int
+    rows: int
     mean: Array
     names: tuple[str, ...]
     scatter: Array | None
     squared: bool
     dropped: int
     outlying: int
+    holes: Holes | None
+    covariates: tuple[Covariate, ...]
+    held: tuple[Covariate, ...]
 
     def __init__(
         self,
@@ -64,6 +79,10 @@ class Moments:
         squared: bool = False,
         dropped: int = 0,
         outlying: int = 0,
+        rows: int | None = None,
+        holes: Holes | None = None,
+        covariates: Sequence[Covariate] = (),
+        held: Sequence[Covariate] = (),
     ) -> None:
         if (R is None) == (scatter is None):
             raise SettingError("Moments: give either R or scatter.")
@@ -75,6 +94,8 @@ class Moments:
             raise ColumnError("Moments: there are no columns; at least one is needed.")
         mean = shaped(mean, "mean", p)
         known: dict[str, Any] = {"squared": squared or R is None, "dropped": dropped, "outlying": outlying}
+        known |= {"rows": int(n if rows is None else rows), "covariates": tuple(covariates), "held": tuple(held)}
+        known["holes"] = holes
         if R is not None:
             R = shaped(R, "R", p, p)
             check_finite(mean, R, names)
@@ -93,8 +114,70 @@ class Moments:
         return _frozen(root[0])
 
     @property
+    def missing(self) -> Missing:
+        """How missing values were treated: "em" where incomplete rows were used, else "drop"."""
+        return "em" if self.holes is not None and self.holes.how == "em" else "drop"
+
+    @property
     def p(self) -> int:
         return len(self.names)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the columns that are not those of a covariate to be held fixed."""
+        return self.names[self._width :]
+
+    @property
+    def _width(self) -> int:
+        return sum(len(one.columns) for one in self.covariates)
+
+    @property
+    def adjustment(self) -> Adjustment:
+        """What the covariates explain of the variables."""
+        return Adjustment.of(Root(self.n, self.mean, self.R, self.covariates))
+
+    def adjusted(self) -> Moments:
+        """Return the moments of the variables with the covariates held fixed, which takes one row for each of their columns."""
+        if not self.covariates:
+            return self
+        found = self.adjustment
+        left, whole = lengths(found.R), lengths(self.R[:, self._width :])
+        held = joined([str(one) for one in self.covariates])
+        check_held(self.n, found.rank, left / np.where(whole > 0.0, whole, 1.0), self.variables, held)
+        return Moments(
+            self.n - found.rank,
+            self.mean[self._width :],
+            self.variables,
+            R=found.R,
+            **self._history | {"covariates": (), "held": (*self.held, *self.covariates)},
+        )
+
+    def counted_like(self, whole: Moments) -> Moments:
+        """Return the same where rows count for as much each as those of another table, whose covariates they have been freed of."""
+        if whole.n == whole.rows and not whole.held:
+            return self
+        n = int(self.rows * (whole.n / whole.rows))
+        same = Moments.__new__(Moments)
+        same.__setstate__(vars(self) | {"n": n, "held": whole.held})
+        return same
+
+    def holding(self, columns: Sequence[str]) -> Moments:
+        """Return the moments with these columns, which hold numbers, as covariates that are to be held fixed."""
+        known = {one.name for one in self.covariates}
+        more = [name for name in name_list(columns, "adjust") if name not in known]
+        unknown = [name for name in more if name not in self.variables]
+        if unknown:
+            raise ColumnError(
+                f"adjust names {listed(unknown)}, and there is no such column: the columns are {listed(self.variables)}.",
+                ["adjust"],
+            )
+        if not more:
+            return self
+        names = [*self.names[: self._width], *more, *(name for name in self.variables if name not in more)]
+        where = {name: k for k, name in enumerate(self.names)}
+        index = [where[name] for name in names]
+        history = self._history | {"covariates": (*self.covariates, *map(Covariate, more))}
+        return Moments(self.n, self.mean[index], names, R=triangle(self.R[:, index]), **history)
 
     @property
     def variances(self) -> Array:
@@ -116,28 +199,33 @@ class Moments:
         return (self.R.T @ self.R) / (self.n - 1)
 
     def select(self, columns: Sequence[str]) -> Moments:
-        """Return the moments of these columns, in this order."""
+        """Return the moments of these columns, in this order, and of the covariates."""
         columns = name_list(columns, "columns")
         where = {name: k for k, name in enumerate(self.names)}
-        unknown = [name for name in columns if name not in where]
+        unknown = [name for name in columns if name not in self.variables]
         if unknown:
-            raise ColumnError(f"There is no column {listed(unknown)}: the columns are {listed(self.names)}.")
+            raise ColumnError(f"There is no column {listed(unknown)}: the columns are {listed(self.variables)}.")
         if not columns:
             raise SettingError("columns is empty: name at least one column, or leave columns out to use all.")
+        columns = [*self.names[: self._width], *columns]
         index = [where[name] for name in columns]
         if self.scatter is not None:
             full = np.tril(self.scatter) + np.tril(self.scatter, -1).T
             known: dict[str, Any] = {"scatter": full[np.ix_(index, index)]}
         else:
             known = {"R": triangle(self.R[:, index])}
-        return Moments(self.n, self.mean[index], columns, **known, **self._history)
+        history = self._history
+        if self.holes is not None:
+            history["holes"] = self.holes.of_columns(columns)
+        return Moments(self.n, self.mean[index], columns, **known, **history)
 
     def scaled(self, factors: Sequence[float] | Array) -> Moments:
-        """Return the moments with every column multiplied by its factor."""
-        factors = shaped(factors, "factors", self.p)
-        wrong = [self.names[j] for j in np.flatnonzero(~np.isfinite(factors) | (factors == 0.0))]
+        """Return the moments with every variable multiplied by its factor."""
+        factors = shaped(factors, "factors", len(self.variables))
+        wrong = [self.variables[j] for j in np.flatnonzero(~np.isfinite(factors) | (factors == 0.0))]
         if wrong:
             raise SettingError(f"The factor of {listed(wrong)} is 0 or not finite: give a number other than 0.")
+        factors = np.concatenate([np.ones(self._width), factors])
         known: dict[str, Any] = {}
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             if self.scatter is not None:
@@ -155,51 +243,58 @@ class Moments:
     @property
     def _history(self) -> dict[str, Any]:
         """What is recorded beside the numbers."""
-        return {"squared": self.squared, "dropped": self.dropped, "outlying": self.outlying}
+        kept = ("squared", "dropped", "outlying", "rows", "covariates", "held", "holes")
+        return {name: getattr(self, name) for name in kept}
 
     def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
-        """Return the columns and units of the settings; logarithms need the rows."""
+        """Return the columns and units of the settings, and the covariates, which are not taken out yet; logarithms need the rows."""
         reading.refuse_layout(describe)
         columns = None if reading.columns is None else name_list(reading.columns, "columns")
-        chosen = self if columns is None or tuple(columns) == self.names else self.select(columns)
-        changes = Changes.of(reading.transform or {}, chosen.names, "the table")
+        whole = self.holding(reading.adjust)
+        chosen = whole if columns is None or tuple(columns) == whole.variables else whole.select(columns)
+        changes = Changes.of(reading.transform or {}, chosen.variables, "the table")
         if changes.logs.any():
-            names = [chosen.names[j] for j in np.flatnonzero(changes.logs)]
+            names = [chosen.variables[j] for j in np.flatnonzero(changes.logs)]
             raise DataError(
                 f"transform takes logarithms of {quoted(names)}, which needs the rows, and only moments were given: give the rows.",
                 ["transform"],
             )
-        factors = changes.divided(chosen.spread / np.sqrt(max(chosen.n - 1.0, 1.0))).factors
+        deviations = chosen.spread[chosen._width :] / np.sqrt(max(chosen.n - 1.0, 1.0))
+        factors = changes.divided(deviations).factors
         return chosen.scaled(factors) if (factors != 1.0).any() else chosen
 
     def merge(self, *others: Moments) -> Moments:
-        """Return the moments of all the rows together. Columns are matched by name; any grouping gives the same result."""
+        """Return the moments of all the rows together. Columns are matched by name; any grouping gives the same result.
+
+        Covariates that are to be held fixed are those of all the rows: take them out of the whole, not of the parts.
+        """
         if not others:
             return self
         for other in others:
             if not isinstance(other, Moments):
                 raise SettingError(f"{short(other)} cannot be merged: give Moments.")
             _check_same_columns(self, other, "Those to merge")
-        aligned = [self, *(o if o.names == self.names else o.select(self.names) for o in others)]
-        filled = [(m.n, m.mean, m.R) for m in aligned if m.n > 0]
-        n, mean, R = merge_roots(filled) if filled else (0, self.mean, self.R)
+        held = [one for m in (self, *others) for one in m.held]
+        if held:
+            raise DataError(
+                f"{listed([one.name for one in held])} has been taken out of one part already, and parts differ in it: merge first, then "
+                "hold it fixed."
+            )
+        aligned = [self, *(o if o.variables == self.variables else o.select(self.variables) for o in others)]
+        whole = merged_roots([Root(m.n, m.mean, m.R, m.covariates) for m in aligned])
+        summary = Summary.of_root(self.variables, whole, sum(m.dropped for m in aligned))
         return Moments(
-            n,
-            mean,
-            self.names,
-            R=R,
-            squared=any(m.squared for m in aligned),
-            dropped=sum(m.dropped for m in aligned),
+            **summary._asdict() | {"squared": any(m.squared for m in aligned), "rows": sum(m.rows for m in aligned)},
             outlying=sum(m.outlying for m in aligned),
         )
 
     @classmethod
-    def from_rows(cls, data: Any, names: Sequence[str] | None = None, *, missing: Missing = "error") -> Moments:
+    def from_rows(cls, data: Any, names: Sequence[str] | None = None, *, missing: Missing = "auto") -> Moments:
         """Compute the moments of an array or data frame in memory; `names` are the names of an array's columns.
 
         Well-conditioned columns go through a Gram matrix, others through QR: either way R has the digits it needs.
         """
-        source = open_source(data, Reading(missing=missing))
+        source = open_source(data, Reading(missing=missing, strict=True))
         names = None if names is None else name_list(names)
         if names is not None and len(names) != len(source.names):
             raise ColumnError(f"{counted(len(names), 'name')} for {counted(len(source.names), 'column')}.")
@@ -207,7 +302,10 @@ class Moments:
         moments = None if gram is None else resolved(cls(**gram._asdict()))
         if moments is None:
             moments = cls(**root_pass(source, missing)._asdict())
-        return cls(moments.n, moments.mean, names or moments.names, R=moments.R, dropped=moments.dropped)
+        history = moments._history
+        if names is not None and moments.holes is not None:
+            history["holes"] = moments.holes.renamed(names)
+        return cls(moments.n, moments.mean, names or moments.names, R=moments.R, **history)
 
     @classmethod
     def from_covariance(
@@ -244,16 +342,17 @@ class Moments:
         data: Any,
         *,
         columns: Sequence[str] | None = None,
-        missing: Missing = "error",
+        missing: Missing = "auto",
         progress: Progress | None = None,
         **reading: Any,
     ) -> Moments:
         """Compute the moments of a file, a folder of Parquet files, a frame or an array in one pass over batches of rows.
 
-        A table of Dask is read by its workers.
+        A table of Dask is read by its workers. Columns to be held fixed (`adjust`) are not taken out yet, so that the moments of parts
+        can be merged.
         """
         check_function("progress", progress)
-        settings = Reading(columns=columns, missing=missing, **reading)
+        settings = PartReading(columns=columns, missing=missing, **reading)
         return scan_source(open_table(data, settings), settings.missing, progress)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -275,7 +374,8 @@ class Moments:
 
     @property
     def _content(self) -> Summary:
-        return Summary(self.names, self.n, self.mean, R=self.R, squared=self.squared, dropped=self.dropped)
+        kept = {name: value for name, value in self._history.items() if name != "outlying"}
+        return Summary(self.names, self.n, self.mean, R=self.R, **kept)
 
     @classmethod
     def load(cls, *paths: str | PathLike[str]) -> Moments:
@@ -306,25 +406,33 @@ def _frozen(values: Array) -> Array:
 def given_moments(data: Any, reading: Reading, progress: Callable[[str], None] | None = None) -> Moments | None:
     """Return moments, or the content of files of moments, of several all rows together; None for data of another kind.
 
-    Columns and units are those of `reading`. Where it names columns, files may differ in the others.
+    Columns and units are those of `reading`. Where it names columns, files may differ in the others. Covariates are not taken out yet.
     """
     describe = Path(data).name if isinstance(data, str | PathLike) else "a table of moments"
     parts = data if isinstance(data, list | tuple) else [data]
     if isinstance(data, Moments):
         moments = data
+    elif (file := covariance_in(data)) is not None:
+        found = read_covariance(file)
+        moments = Moments.from_covariance(found.covariance, found.n, names=found.names)
     elif isinstance(data, Upload):
         if data.ending != ENDING and not data.data.startswith(MARK):
             return None
         moments = Moments(**read(data)[0]._asdict())
     elif parts and all(isinstance(one, Moments) for one in parts):
-        moments = merged(((f"Moments {k}", one) for k, one in enumerate(parts, start=1)), reading.columns)
+        moments = merged(((f"Moments {k}", one) for k, one in enumerate(parts, start=1)), _needed(reading))
     elif parts and all(isinstance(one, str | PathLike) and is_moments(path_of(one)) for one in parts):
         if progress is not None:
             progress(f"reading {counted(len(parts), 'file')} of moments")
-        moments = loaded(parts, reading.columns)
+        moments = loaded(parts, _needed(reading))
     else:
         return None
     return moments.read_as(reading, describe)
+
+
+def _needed(reading: Reading) -> list[str] | None:
+    """Return the columns that moments must have for these settings, None if all."""
+    return None if reading.columns is None else [*name_list(reading.columns, "columns"), *reading.adjust]
 
 
 def loaded(paths: Sequence[str | PathLike[str]], columns: Sequence[str] | None = None) -> Moments:
@@ -349,7 +457,8 @@ def merged(parts: Iterable[tuple[str, Moments]], columns: Sequence[str] | None) 
     found: tuple[str, Moments] | None = None
     for describe, part in parts:
         try:
-            used = part if columns is None else part.select(columns)
+            known = {one.name for one in part.covariates}
+            used = part if columns is None else part.select([name for name in columns if name not in known])
         except ColumnError as error:
             raise ColumnError(f"{describe}: {error}") from error
         if found is None:
@@ -362,7 +471,7 @@ def merged(parts: Iterable[tuple[str, Moments]], columns: Sequence[str] | None) 
 
 
 def _check_same_columns(one: Moments, other: Moments, describe: str) -> None:
-    odd = sorted(set(one.names) ^ set(other.names))
+    odd = sorted(set(one.variables) ^ set(other.variables))
     if odd:
         raise ColumnError(
             f"{describe} hold moments of different columns: {listed(odd)} is in one of them only. Choose columns that all of them have "
@@ -372,6 +481,8 @@ def _check_same_columns(one: Moments, other: Moments, describe: str) -> None:
 
 def resolved(gram: Moments) -> Moments | None:
     """Return moments with all the digits of the rows from their scatter, or None where its conditioning is too poor for that."""
+    if gram.missing == "em":
+        return gram
     if gram.n > gram.p and gram.scatter is not None:
         root = root_of_scatter(gram.scatter)
         if root is not None and root[1] >= WELL_CONDITIONED:
@@ -379,12 +490,14 @@ def resolved(gram: Moments) -> Moments | None:
     return None
 
 
-def scan_source(source: Source, missing: Missing = "error", progress: Progress | None = None) -> Moments:
+def scan_source(
+    source: Source, missing: Missing = "auto", progress: Progress | None = None, tell: Tell | None = None
+) -> Moments:
     """Compute moments with all the digits of the rows; a wide file is read again where a Gram matrix loses some."""
     p = len(source.names)
     if source.repeatable and p >= MANY_COLUMNS and (source.rows is None or source.rows > p):
-        gram = gram_pass(source, missing, progress)
+        gram = gram_pass(source, missing, progress, tell=tell)
         moments = None if gram is None else resolved(Moments(**gram._asdict()))
         if moments is not None:
             return moments
-    return Moments(**root_pass(source, missing, progress)._asdict())
+    return Moments(**root_pass(source, missing, progress, tell=tell)._asdict())

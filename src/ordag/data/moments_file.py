@@ -1,8 +1,9 @@
 """The file format of `Moments` (docs/scale.md).
 
 From the first byte to the last: the mark `ordag\\0mo`, the version of the format and the length of the header as unsigned 32-bit numbers;
-the header, JSON in UTF-8: `names`, `rows`, `dropped`, `squared`; the means; the triangle of R row by row, each row from its
-diagonal on; and the SHA-256 of everything before. All numbers have their lowest byte first, means and triangle are float64.
+the header, JSON in UTF-8: `names`, `rows` (what the rows count for), `used` (their number), `dropped`, `squared`, `covariates` and
+`held`, each a list of `name` and `levels`; the means; the triangle of R row by row, each row from its diagonal on; and the SHA-256 of
+everything before. All numbers have their lowest byte first, means and triangle are float64. Version 2 has covariates, version 1 none.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ordag.common.arrays import Array
+from ordag.data.covariates import Covariate
 from ordag.data.passes import Summary
 from ordag.data.sources.paths import File
 from ordag.data.table_checks import check_names
@@ -26,7 +28,7 @@ from ordag.errors import ColumnError, UnreadableError
 
 ENDING = ".moments"
 MARK = b"ordag\0mo"
-VERSION = 1
+VERSIONS = (1, 2)
 START = struct.Struct("<8sII")
 LONGEST_HEADER = 2**28  # bytes
 LONGEST_LIST = 16  # commas in the header for each column that an upload may have: some names have a few
@@ -34,13 +36,18 @@ LONGEST_LIST = 16  # commas in the header for each column that an upload may hav
 
 def pieces(moments: Summary) -> Iterator[bytes]:
     """Yield the bytes of a file piece by piece."""
-    counts = {"rows": moments.n, "dropped": moments.dropped, "squared": bool(moments.squared)}
-    header = json.dumps({"names": list(moments.names), **counts}).encode("ascii")
+    used = moments.n if moments.rows is None else moments.rows
+    counts = {"rows": moments.n, "used": used, "dropped": moments.dropped, "squared": bool(moments.squared)}
+    columns = {
+        "covariates": [one.to_dict() for one in moments.covariates],
+        "held": [one.to_dict() for one in moments.held],
+    }
+    header = json.dumps({"names": list(moments.names), **counts, **columns}).encode("ascii")
     total = hashlib.sha256()
     R = moments.R
     assert R is not None
     rows = (R[k, k:] for k in range(len(moments.names)))
-    start = START.pack(MARK, VERSION, len(header)) + header
+    start = START.pack(MARK, 2 if moments.covariates else 1, len(header)) + header
     for piece in chain([start], map(_numbers, chain([moments.mean], rows))):
         total.update(piece)
         yield piece
@@ -88,9 +95,9 @@ def _parse(file: BinaryIO, origin: File) -> tuple[Summary, bytes]:
     if len(start) < START.size:
         raise cut
     _, version, length = START.unpack(start)
-    if version != VERSION:
+    if version not in VERSIONS:
         raise UnreadableError(
-            f"{describe} has version {version} of the format, and this Ordag reads version {VERSION}: use the Ordag that wrote it."
+            f"{describe} has version {version} of the format, and this Ordag reads up to version {VERSIONS[-1]}: use the one that wrote it."
         )
     if length > LONGEST_HEADER or length > size:
         raise cut if length <= LONGEST_HEADER else _damaged(describe)
@@ -117,20 +124,30 @@ def _parse(file: BinaryIO, origin: File) -> tuple[Summary, bytes]:
         check_names(names)
     except ColumnError as error:
         raise UnreadableError(f"{describe} has invalid names. {error}") from error
-    summary = Summary(names, known["rows"], mean, R=R, squared=known["squared"], dropped=known["dropped"])
-    return summary, total.digest()
+    history = {key: known[key] for key in ("squared", "dropped", "covariates", "held")}
+    return Summary(names, known["rows"], mean, R=R, rows=known.get("used", known["rows"]), **history), total.digest()
 
 
 def _header(header: bytes, describe: str) -> tuple[tuple[str, ...], dict[str, Any]]:
     try:
         known = json.loads(header)
-        counts = all(type(known[key]) is int and known[key] >= 0 for key in ("rows", "dropped"))
+        whole = [key for key in ("rows", "dropped", "used") if key != "used" or key in known]
+        counts = all(type(known[key]) is int and known[key] >= 0 for key in whole)
         named = known["names"] and all(type(name) is str for name in known["names"])
-        if counts and named and type(known["squared"]) is bool:
+        known |= {key: tuple(map(_covariate, known.get(key, ()))) for key in ("covariates", "held")}
+        first = [column for one in known["covariates"] for column in one.columns]
+        if counts and named and type(known["squared"]) is bool and known["names"][: len(first)] == first:
             return tuple(known["names"]), known
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
     raise _damaged(describe)
+
+
+def _covariate(known: dict[str, Any]) -> Covariate:
+    name, levels = known["name"], known["levels"]
+    if type(name) is not str or not (levels is None or all(type(level) is str for level in levels)):
+        raise ValueError
+    return Covariate(name, None if levels is None else tuple(levels))
 
 
 def _array(file: BinaryIO, total: Any, count: int) -> Array:

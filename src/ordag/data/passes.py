@@ -11,9 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ordag.common.arrays import Array
+from ordag.data.covariates import Covariate, Root, RootAccumulator, merged
+from ordag.data.holes import KEPT, Holes
+from ordag.data.missing import Complete, Tell, estimate
 from ordag.data.profile import Profile, Sampler, stride_of
 from ordag.data.reading import Missing
-from ordag.data.scatter import Accumulator, Products, chunk_rows, gram_rows, merge_roots, scatter_of
+from ordag.data.scatter import Products, chunk_rows, gram_rows, scatter_of
 from ordag.data.sources import DaskSource, Source, TensorSource
 from ordag.data.table_checks import SMALLEST, LeastRows, RowCheck, check_size
 from ordag.errors import DataError, OrdagError
@@ -23,7 +26,10 @@ Progress = Callable[[int], None]
 
 
 class Summary(NamedTuple):
-    """The arguments of `Moments`: columns, number and mean of the complete rows, and R or the scatter; `dropped` rows were incomplete."""
+    """The arguments of `Moments`: columns, number and mean of the complete rows, and R or the scatter; `dropped` rows were incomplete.
+
+    `rows` were used, if not n. The columns of `covariates` come first.
+    """
 
     names: tuple[str, ...]
     n: int
@@ -32,10 +38,31 @@ class Summary(NamedTuple):
     scatter: Array | None = None
     squared: bool = False
     dropped: int = 0
+    rows: int | None = None
+    covariates: tuple[Covariate, ...] = ()
+    held: tuple[Covariate, ...] = ()
+    holes: Holes | None = None
+
+    @classmethod
+    def of(cls, source: Source, check: RowCheck, root: Root, tell: Tell | None = None) -> Summary:
+        """Summarise rows by the root of the complete ones, and by what the others hold where these are used."""
+        known = cls.of_root(source.names, root, check.dropped)
+        if check.how == "em":
+            complete = Complete(root.n, root.mean, root.R.T @ root.R, root.covariates)
+            return known._replace(squared=True, **estimate(source, check, complete, tell)._asdict())
+        return known._replace(holes=check.holes)
+
+    @classmethod
+    def of_root(cls, names: tuple[str, ...], root: Root, dropped: int) -> Summary:
+        """Summarise complete rows by their root."""
+        before = [column for one in root.covariates for column in one.columns]
+        return cls((*before, *names), root.n, root.mean, R=root.R, dropped=dropped, covariates=root.covariates)
 
 
 def gram_in_memory(source: Source) -> Summary | None:
-    """Form the scatter of rows in memory; None for other sources, and where values are missing or infinite."""
+    """Form the scatter of rows in memory; None for others, where values are missing or infinite, and where covariates are held fixed."""
+    if source.covariates:
+        return None
     X = source.tensor if isinstance(source, TensorSource) else source.array
     if X is None or not len(X):
         return None
@@ -50,16 +77,20 @@ def gram_pass(
     progress: Progress | None = None,
     sampler: Sampler | None = None,
     least_rows: LeastRows | None = None,
+    tell: Tell | None = None,
 ) -> Summary | None:
-    """Form the scatter in one pass; None where that loses digits."""
+    """Form the scatter in one pass; None where that loses digits. Where incomplete rows are used, there is a root instead."""
     p = len(source.names)
     total = Products(p)
     with np.errstate(over="ignore", invalid="ignore"):
-        dropped = _add_rows(source, missing, gram_rows(p), total, progress, sampler, least_rows)
-        mean, scatter = total.finish()
+        check = _add_rows(source, missing, gram_rows(p), total, progress, sampler, least_rows)
+        mean, scatter = total.finish() if total.rows else (np.zeros(p), total.scatter)
+    if check.how == "em":
+        complete = Complete(total.rows, mean, np.tril(scatter) + np.tril(scatter, -1).T)
+        return Summary(source.names, squared=True, **estimate(source, check, complete, tell)._asdict())
     if not _usable(mean, scatter) or not total.kept(scatter):
         return None
-    return Summary(source.names, total.rows, mean, scatter=scatter, dropped=dropped)
+    return Summary(source.names, total.rows, mean, scatter=scatter, dropped=check.dropped, holes=check.holes)
 
 
 def root_pass(
@@ -68,6 +99,7 @@ def root_pass(
     progress: Progress | None = None,
     sampler: Sampler | None = None,
     least_rows: LeastRows | None = None,
+    tell: Tell | None = None,
 ) -> Summary:
     """Compute the root by orthogonal transformations in one pass, with all the digits of the rows.
 
@@ -77,12 +109,11 @@ def root_pass(
     if p == 0:
         raise DataError("There are no columns: a graph needs at least two.")
     if isinstance(source, DaskSource):
-        return scan(source, missing).summary
-    total = Accumulator(p)
+        return summed_up(source, scan(source, missing), tell)
+    total = RootAccumulator(p, source.covariates)
     with np.errstate(over="ignore", invalid="ignore"):
-        dropped = _add_rows(source, missing, chunk_rows(p), total, progress, sampler, least_rows)
-        n, mean, R = total.finish()
-    return Summary(source.names, n, mean, R=R, dropped=dropped)
+        check = _add_rows(source, missing, chunk_rows(p), total, progress, sampler, least_rows)
+        return Summary.of(source, check, total.finish(), tell)
 
 
 def _usable(mean: Array, scatter: Array) -> bool:
@@ -95,45 +126,50 @@ def _add_rows(
     source: Source,
     missing: Missing,
     batch: int,
-    total: Accumulator | Products,
+    total: RootAccumulator | Products,
     progress: Progress | None,
     sampler: Sampler | None,
     least_rows: LeastRows | None,
-) -> int:
-    """Add every complete row to `total` and to the sampler, and return how many were left out.
+) -> RowCheck:
+    """Add every complete row to `total`, and every row that can be used to the sampler; return the check that all rows went through.
 
     The first rows wait until there are `least_rows` of them: with fewer, nothing is computed.
     """
-    rows = RowCheck(source.names, missing)
+    rows = RowCheck(source.all_names, missing, KEPT, len(source.names))
     least = 0 if least_rows is None else least_rows(len(source.names))
-    waiting: list[Array] = []
+    waiting: list[tuple[Array, Array]] = []
+
+    def add_waiting() -> None:
+        for complete, every in waiting:
+            total.add(complete)
+            if sampler is not None:
+                sampler.add(every)
+        waiting.clear()
+
     if progress is not None:
         progress(0)
     for block in source.batches(batch):
-        waiting.append(rows.admit(block))
-        if rows.rows - rows.dropped >= least:
-            for clean in waiting:
-                total.add(clean)
-                if sampler is not None:
-                    sampler.add(clean)
-            waiting.clear()
+        waiting.append(rows.split(block))
+        if rows.usable >= least:
+            add_waiting()
         if progress is not None:
             progress(rows.rows)
     rows.verdict(source.prefix)
     if least_rows is not None:
-        check_size(rows.rows - rows.dropped, source.names, least_rows, source.prefix)
-    return rows.dropped
+        check_size(rows.usable, source.names, least_rows, source.prefix)
+    add_waiting()
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """One pass over some partitions: what `RowCheck` found, (n, mean, R), the extremes, and the complete rows of each partition.
+    """One pass over some partitions: what `RowCheck` found, the root, the extremes, and the complete rows of each partition.
 
     `error` is the first that a partition raised; the rest is void then.
     """
 
     check: RowCheck
-    root: tuple[int, Array, Array]
+    root: Root
     least: Array
     most: Array
     counts: tuple[int, ...]
@@ -143,11 +179,6 @@ class Scan:
     def starts(self) -> tuple[int, ...]:
         """Complete rows before each partition."""
         return tuple(accumulate(self.counts, initial=0))[:-1]
-
-    @property
-    def summary(self) -> Summary:
-        n, mean, R = self.root
-        return Summary(self.check.names, n, mean, R=R, dropped=self.check.dropped)
 
 
 def scan(source: DaskSource, missing: Missing) -> Scan:
@@ -161,39 +192,44 @@ def scan(source: DaskSource, missing: Missing) -> Scan:
 
 def _scan_partition(source: Source, number: int, missing: Missing) -> Scan:
     p = len(source.names)
-    check, total = RowCheck(source.names, missing), Accumulator(p)
+    check = RowCheck(source.all_names, missing, variables=p)
+    total = RootAccumulator(p, source.covariates)
     least, most = np.full(p, np.inf), np.full(p, -np.inf)
     with np.errstate(over="ignore", invalid="ignore"):
         try:
             for block in source.batches(chunk_rows(p)):
                 clean = check.admit(block)
                 total.add(clean)
-                least = np.minimum(least, clean.min(axis=0, initial=np.inf))
-                most = np.maximum(most, clean.max(axis=0, initial=-np.inf))
+                least = np.minimum(least, clean[:, :p].min(axis=0, initial=np.inf))
+                most = np.maximum(most, clean[:, :p].max(axis=0, initial=-np.inf))
         except OrdagError as error:  # returned, so that which partition is named does not depend on who was first
-            return Scan(check, (0, np.zeros(0), np.zeros((0, 0))), least, most, (0,), error)
+            return Scan(check, Root(0, np.zeros(0), np.zeros((0, 0))), least, most, (0,), error)
         root = total.finish()
     check.note_partition(number)
-    return Scan(check, root, least, most, (root[0],))
+    return Scan(check, root, least, most, (root.n,))
 
 
 def _merge_scans(scans: Sequence[Scan]) -> Scan:
     wrong = next((one for one in scans if one.error is not None), None)
     if wrong is not None:
         return wrong
-    filled = [one.root for one in scans if one.root[0] > 0] or [scans[0].root]
     return Scan(
         RowCheck.merged([one.check for one in scans]),
-        merge_roots(filled) if len(filled) > 1 else filled[0],
+        merged([one.root for one in scans]),
         np.min([one.least for one in scans], axis=0),
         np.max([one.most for one in scans], axis=0),
         tuple(count for one in scans for count in one.counts),
     )
 
 
+def summed_up(source: DaskSource, found: Scan, tell: Tell | None = None) -> Summary:
+    """Return what a pass over all partitions comes to; incomplete rows are used where they lie."""
+    return Summary.of(source, found.check, found.root, tell)
+
+
 def draw_sample(source: DaskSource, found: Scan, limit: int) -> Profile:
     """Draw the rows that a `Sampler` of the whole table keeps, from the partitions that `found` has counted."""
-    stride = stride_of(found.root[0], limit)
+    stride = stride_of(found.root.n, limit)
     pieces = source.mapped(partial(_draw_rows, stride=stride), found.starts)
     rows = np.concatenate([np.empty((0, len(source.names))), *pieces])
     return Profile(rows, stride, found.least, found.most)

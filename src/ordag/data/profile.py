@@ -27,7 +27,10 @@ class Rows(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """An even sample of the rows, `stride` apart (1 means all), and the least and the greatest value of every column."""
+    """An even sample of the rows, `stride` apart (1 means all), and the least and the greatest value of every column.
+
+    Where incomplete rows are used, missing values are NaN.
+    """
 
     rows: Array
     stride: int
@@ -45,6 +48,12 @@ class Profile(NamedTuple):
             if reach.max() <= 1.5 * reach.min() or np.ptp(most - least) <= 0.5 * (most - least).min():
                 least, most = X.min(axis=0), X.max(axis=0)
         return cls(rows, stride, least, most)
+
+    @property
+    def complete(self) -> Profile:
+        """The profile with the complete rows alone."""
+        whole = np.isfinite(self.rows).all(axis=1)
+        return self if whole.all() else self._replace(rows=self.rows[whole])
 
     def thinned(self, most: int) -> Profile:
         """Return the profile with at most `most` rows, as `Rows.thinned`."""
@@ -70,8 +79,8 @@ class Sampler:
     def add(self, block: Array) -> None:
         if not len(block):
             return
-        np.minimum(self._least, block.min(axis=0), out=self._least)
-        np.maximum(self._most, block.max(axis=0), out=self._most)
+        np.fmin(self._least, np.fmin.reduce(block, axis=0), out=self._least)
+        np.fmax(self._most, np.fmax.reduce(block, axis=0), out=self._most)
         kept = block[(-self._position) % self._stride :: self._stride]
         self._position += len(block)
         self._held.append(np.array(kept))
@@ -79,6 +88,11 @@ class Sampler:
         while self._count > self._limit:
             self._held = [np.concatenate(self._held)[::2].copy()]
             self._stride, self._count = 2 * self._stride, len(self._held[0])
+
+    def select(self, columns: list[int]) -> None:
+        """Keep these columns alone."""
+        self._held = [block[:, columns] for block in self._held]
+        self._least, self._most = self._least[columns], self._most[columns]
 
     def finish(self) -> Profile:
         """Return all rows that were kept, and the extremes of all that were added."""

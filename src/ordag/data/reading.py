@@ -5,17 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, get_args
 
-from ordag.common.checks import as_number, is_flag, short
-from ordag.common.settings import Settings, choice, declared, setting
+from ordag.common.checks import as_list, as_number, check_choice, is_flag, short
+from ordag.common.settings import Settings, choice, declared, flag, setting
 from ordag.common.words import did_you_mean, listed, shown
+from ordag.data.roles import GIVEN_ROLES
 from ordag.errors import Remedy, SettingError
 
-Missing = Literal["error", "drop"]
+Missing = Literal["auto", "em", "drop", "refuse"]
 
 CHANGES = ("log", "standardise")
 """Changes of a column other than a factor."""
+
+COLUMN_LISTS = ("columns", "drop", "category", "adjust", "cause")
+"""Settings that are lists of names of columns."""
+
+TEXT_LAYOUT = ("separator", "encoding", "decimal", "thousands", "header")
+"""Settings of text files."""
+
+PARTS = ("sheet", "table")
+"""Settings of files with several tables."""
+
+LAYOUT = (*TEXT_LAYOUT, *PARTS)
 
 FEWEST_COLUMNS = 2
 """Columns that a graph needs."""
@@ -30,6 +42,14 @@ def _header(name: str, value: Any) -> bool:
     if not is_flag(value):
         raise SettingError(f"{name}={short(value)}: say True, or False if the first line is data already.")
     return bool(value)
+
+
+def _missing(name: str, value: Any) -> Any:
+    words = get_args(Missing)
+    if value == "error":
+        raise SettingError(f"{name}='error' is now called 'refuse': say {name}='refuse' (--missing refuse).", [name])
+    check_choice(name, value, words, f"{', '.join(map(repr, words[:-1]))} or {words[-1]!r}")
+    return value
 
 
 def _transform(name: str, value: Any) -> dict[str, float | str] | None:
@@ -56,6 +76,45 @@ def _change(name: str, column: str, change: Any) -> float | str:
     return factor
 
 
+def _names(name: str, value: Any) -> tuple[str, ...]:
+    """Return the names of columns, each once."""
+    if isinstance(value, str):
+        raise SettingError(
+            f"{name}={short(value)} is a single text: give a list of names, {name}=[{short(value)}].", [name]
+        )
+    message = f"{name}={short(value)}: give a list of names of columns."
+    return tuple(dict.fromkeys(str(one) for one in as_list(() if value is None else value, message)))
+
+
+def _roles(name: str, value: Any) -> dict[str, str]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise SettingError(
+            f"{name}={short(value)}: give a mapping from columns to roles, such as {{'year': 'variable'}}.", [name]
+        )
+    for column, role in value.items():
+        if role not in GIVEN_ROLES:
+            hint = did_you_mean(role, GIVEN_ROLES) if isinstance(role, str) else ""
+            raise SettingError(
+                f"{name} of column {str(column)!r} is {short(role)}: give {', '.join(GIVEN_ROLES[:-1])} or {GIVEN_ROLES[-1]}.{hint}",
+                [name],
+            )
+    return {str(column): role for column, role in value.items()}
+
+
+def roles_from_text(texts: Sequence[str]) -> dict[str, str]:
+    """Parse roles such as `year=time`, split at the last = of each."""
+    roles: dict[str, str] = {}
+    for text in texts:
+        column, _, role = text.rpartition("=")
+        if not column or not role:
+            raise SettingError(f"role={text!r}: write the column, =, and its role, such as year=time.", ["role"])
+        if roles.setdefault(column, role) != role:
+            raise SettingError(f"role={text!r}: {column!r} has a role already; a column has one.", ["role"])
+    return _roles("role", roles)
+
+
 def changes_from_text(texts: Sequence[str]) -> dict[str, float | str]:
     """Parse changes such as `height=100` and `income=log`, split at the last = of each."""
     changes: dict[str, float | str] = {}
@@ -75,31 +134,89 @@ def changes_from_text(texts: Sequence[str]) -> dict[str, float | str]:
     return changes
 
 
+def _two_settings(name: str, one: str, other: str) -> SettingError:
+    return SettingError(f"{one} and {other} both name {name!r}: say one thing of a column.", [one, other])
+
+
 @dataclass(frozen=True)
 class Reading(Settings):
-    """Which columns of a table, in which units, which rows, and the layout of a text file."""
+    """Which columns of a table, what they are, in which units, which rows, and the layout of a text file."""
 
-    columns: Sequence[str] | None = setting(None, _as_given, "names of the columns to use, all by default")
+    part: ClassVar[bool] = False
+    """Whether the table is one part of a larger one, in which a column may be constant that is not elsewhere."""
+
+    columns: Sequence[str] | None = setting(
+        None,
+        _as_given,
+        "names of the columns that are variables; by default all columns of numbers that do not look like something else",
+    )
+    drop: Sequence[str] = setting((), _names, "names of columns to leave out")
+    role: Mapping[str, str] = setting(
+        None, _roles, "what columns are, where it is not what they look like: `variable`, `id`, `time` or `category`"
+    )
+    category: Sequence[str] = setting((), _names, "names of columns whose numbers are codes without an order")
+    adjust: Sequence[str] = setting(
+        (), _names, "columns to hold fixed: the graph is that of the others within their values"
+    )
+    cause: Sequence[str] = setting(
+        (), _names, "names of columns that may have effects and no causes, of numbers or categories"
+    )
+    strict: bool = flag(False, "refuse a table with columns that would be set aside", typed=True)
     transform: Mapping[str, float | str] | None = setting(
         None,
         _transform,
         "columns in other units: for each a factor, `log` for its natural logarithm, or `standardise` for its standard deviation as "
         "the unit",
     )
-    missing: Missing = choice("error", ("error", "drop"), "rows with missing values: refuse, or leave out")
+    missing: Missing = choice(
+        "auto",
+        ("auto", "em", "drop", "refuse"),
+        "missing values: use what the incomplete rows hold (`em`), leave these rows out, refuse the table, or, by itself, leave out up to "
+        "2 % of the rows and use them beyond",
+        check=_missing,
+    )
     separator: str | None = setting(
         None, _as_given, "between the fields of a text file: , ; tab or another character", typed=str
     )
     encoding: str | None = setting(None, _as_given, "of a text file; UTF-8 unless said otherwise", typed=str)
     decimal: str | None = choice(None, (".", ","), "decimal mark of a text file", check=_as_given)
-    header: bool = setting(True, _header, "False if the first line of a text file is data already")
+    thousands: str | None = choice(
+        None, (",", ".", " ", "'"), "separator of thousands in the numbers of a text file", check=_as_given
+    )
+    header: bool = setting(True, _header, "False if the first line of a text file or sheet is data already")
+    sheet: str | None = setting(
+        None, _as_given, "of an Excel or OpenDocument workbook; the first with anything in it by default", typed=str
+    )
+    table: str | None = setting(None, _as_given, "of an SQLite or DuckDB file that has several", typed=str)
 
-    def refuse_layout(self, describe: str) -> None:
-        """Refuse the settings of text files for a table of another kind, on which they would have no effect."""
-        layout = {name: getattr(self, name) for name in ("separator", "encoding", "decimal", "header")}
-        given = [name for name, value in layout.items() if value is not None and value is not True]
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        columns = self.columns if isinstance(self.columns, list | tuple) else ()
+        lists = {"columns": columns, "drop": self.drop, "role": self.role, "adjust": self.adjust, "cause": self.cause}
+        said: dict[str, str] = {}
+        for given, names in lists.items():
+            for name in map(str, names):
+                if said.setdefault(name, given) != given:
+                    raise _two_settings(name, said[name], given)
+        for name in self.category:
+            if said.get(name, "adjust") not in ("adjust", "cause") and self.role.get(name) != "category":
+                raise _two_settings(name, said[name], "category")
+
+    def refuse_layout(self, describe: str, *taken: str) -> None:
+        """Refuse the settings of other kinds of files, on which they would have no effect; those in `taken` are for this kind."""
+        given = [name for name in LAYOUT if name not in taken and getattr(self, name) not in (None, True)]
+        text = [name for name in given if name not in PARTS]
+        if text:
+            raise SettingError(f"{', '.join(text)}: {describe} is not read as text, so leave that out.", text)
         if given:
-            raise SettingError(f"{', '.join(given)}: {describe} is not read as text, so leave that out.", given)
+            raise SettingError(f"{given[0]}: {describe} has no {given[0]}s, so leave that out.", given)
+
+
+@dataclass(frozen=True)
+class PartReading(Reading):
+    """The settings by which one part of a table is read, for moments that are put together later."""
+
+    part: ClassVar[bool] = True
 
 
 DEFAULT_READING = Reading()

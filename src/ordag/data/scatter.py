@@ -110,7 +110,7 @@ def merge_roots(parts: list[tuple[int, Array, Array]]) -> tuple[int, Array, Arra
 class Accumulator:
     """Sums blocks of rows up to (n, mean, R) of all of them; memory is a few p × p matrices."""
 
-    def __init__(self, p: int) -> None:
+    def __init__(self, p: int, base: tuple[int, Array, Array] | None = None) -> None:
         self.p = p
         self.chunk = max(2 * p, 1024)
         self.waiting: list[Array] = []
@@ -120,6 +120,8 @@ class Accumulator:
         self.rows = 0  # rows since `base`
         self.total = np.zeros(p)  # their sum, less base mean
         self.products: Array | None = None  # of all rows about the base mean, where there are any since it
+        if base is not None:
+            self._rest_on(base)
 
     def _rest_on(self, base: tuple[int, Array, Array]) -> None:
         """Start adding later rows to this base."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
@@ -9,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ordag.common.arrays import Array
+from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
 from ordag.common.words import counted, quoted
 from ordag.data.moments import Moments, given_moments, resolved
-from ordag.data.passes import Scan, draw_sample, gram_in_memory, gram_pass, root_pass, scan
+from ordag.data.passes import Scan, draw_sample, gram_in_memory, gram_pass, root_pass, scan, summed_up
 from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
-from ordag.data.reading import Reading
+from ordag.data.reading import FEWEST_COLUMNS, Reading
+from ordag.data.roles import ColumnRole, confirmed, set_aside_sentence
 from ordag.data.scatter import MANY_COLUMNS
 from ordag.data.sources import DaskSource, Source, TensorSource
 from ordag.data.sources.paths import paths_of
@@ -26,18 +29,26 @@ from ordag.data.table_checks import (
     RowCheck,
     check_moments,
     check_size,
+    check_variables,
     least_squares_rows,
 )
-from ordag.data.transform import Changes, changed, open_table
-from ordag.errors import SettingError
+from ordag.data.transform import Changes, changed, held_fixed, open_table
+from ordag.errors import ColumnWarning, SettingError
+
+KNOWN = ("gram_moments", "moments", "qr_moments", "_unadjusted", "rows_source", "_scan", "_sample")
+"""What a table keeps of its rows once they have been read."""
+
+NOTHING = 1e-9
+"""Standard deviations up to which covariates leave nothing of a value."""
 
 
 class Table:
     """Data of any kind that Ordag takes, opened and checked, not yet computed with.
 
     `reading` are the settings of `Reading`. `keep` is how many numbers of a file's rows to keep when they are read, for `rows`.
-    `names` are those of the columns, known before any row is read; `source` has the rows, None for moments; `transform`
-    are the changes of columns, by name; `inputs` are the files and folders that are read.
+    `names` are those of the variables, known before any row is read; `source` has the rows, None for moments; `transform`
+    are the changes of columns, by name; `inputs` are the files and folders that are read. Moments and rows have `covariates` held
+    fixed: they are what regressions on them leave, at their means. `columns` are the roles of all columns.
     """
 
     def __init__(
@@ -49,21 +60,30 @@ class Table:
         self.transform: Mapping[str, float | str] = _changing(settings.transform)
         self._progress, self._keep = progress, keep
         self._least_rows: LeastRows = least_squares_rows
+        self._settled = True  # whether the columns are those that are used
         self._profile: Profile | None = None  # of moments, where one is known
+        self._like: Moments | None = None
         self._sampler: Sampler | None = None
         self._given = given_moments(data, settings, progress)
         self.source: Source | None = None
         if self._given is None:
             self.source = open_table(data, settings)
-            self.names = self.source.names
+            self.names, self.covariates = self.source.names, self.source.covariates
+            self.columns = self.source.columns
+            if self.source.suspects:
+                self._settle()
+            check_variables(self.names, self.columns, self.source.prefix)
         else:
-            self.names = self._given.names
+            self.names, self.covariates = self._given.variables, self._given.covariates
+            self.columns = tuple(ColumnRole(name, "variable") for name in self.names)
         self.inputs = paths_of(data)
 
     @classmethod
-    def of_rows(cls, names: Sequence[str], X: Array) -> Table:
-        """Make a table of rows in memory under given names."""
-        return cls(dict(zip(names, X.T, strict=True)))
+    def of_rows(cls, names: Sequence[str], X: Array, like: Moments | None = None) -> Table:
+        """Make a table of rows in memory under given names; they count for as much as those behind the moments `like`."""
+        table = cls(dict(zip(names, X.T, strict=True)), strict=True)
+        table._like = like
+        return table
 
     @classmethod
     def of_moments(
@@ -88,22 +108,23 @@ class Table:
         same = columns is None or tuple(columns) == self.names
         moments = self.moments if columns is None or same else self.moments.select(columns)
         names = moments.names
+        raw = self._unadjusted.select(names) if self.covariates or self.source is None else moments
         changes = Changes.of(changing, names, "the table" if self.source is None else self.source.describe)
         table = copy(self)
         table.names, table.transform = names, _changing(changing)
         table._sampler = table._profile = None
-        for known in ("gram_moments", "moments", "qr_moments", "_scan", "_sample"):
+        for known in KNOWN:
             vars(table).pop(known, None)
         if self.source is None:
-            table._given = moments.read_as(Reading(transform=changing))
+            table._given = raw.read_as(Reading(transform=changing))
             return table
-        settled = changes.divided(moments.spread / np.sqrt(max(moments.n - 1.0, 1.0)))
+        settled = changes.divided(raw.spread[raw.p - len(names) :] / np.sqrt(max(raw.n - 1.0, 1.0)))
         table.source = changed(self.source, names, settled, self.missing)
-        if same or not moments.dropped:
-            table._take(self, moments, settled)
+        if same or moments.holes is None:
+            table._take(self, moments, raw, settled)
         return table
 
-    def _take(self, other: Table, moments: Moments, changes: Changes) -> None:
+    def _take(self, other: Table, moments: Moments, raw: Moments, changes: Changes) -> None:
         """Take over what another table of the same rows has read: its moments, of these columns, and its sample."""
         if isinstance(self.source, DaskSource):
             return
@@ -112,7 +133,8 @@ class Table:
         sample = None if other._sampler is None else other._sample
         exact = sample is not None and "qr_moments" in vars(other)
         if changes.logs.any():
-            if exact and sample is not None and sample.stride == 1 and not moments.dropped:
+            whole = sample is not None and sample.stride == 1 and moments.holes is None
+            if exact and sample is not None and whole and not self.covariates:
                 assert self.source is not None
                 rows = changes.apply(sample.rows[:, columns], self.names, self.source.describe, 1)
                 logs = Moments.from_rows(dict(zip(self.names, rows.T, strict=True)))
@@ -123,6 +145,7 @@ class Table:
         if not ((spread >= SMALLEST) & (spread <= LARGEST)).all():
             return  # reading the rows gives the best error
         if exact:
+            vars(self)["_unadjusted"] = raw.scaled(changes.factors)
             vars(self)["qr_moments"] = self._checked(moments.scaled(changes.factors))
         elif other.gram_moments is not None:
             gram = other.gram_moments if len(columns) == len(other.names) else other.gram_moments.select(self.names)
@@ -131,11 +154,41 @@ class Table:
         if sample is not None:
             vars(self)["_sample"] = sample.scaled(columns, changes.factors)
 
+    def _settle(self) -> None:
+        """Set aside the columns that all rows show to be constant or made up by others, where the first rows did so."""
+        assert self.source is not None
+        self._least_rows, self._settled = _any_rows, False
+        wide = self.gram_moments if self._is_wide_file and not self.covariates else None
+        moments = self._unadjusted if wide is None else wide
+        whole = np.hypot(moments.spread, np.sqrt(moments.n) * moments.mean)
+        roles = {one.name: one for one in confirmed(self.source.suspects, moments.names, whole, moments.R)}
+        self._least_rows, self._settled = least_squares_rows, True
+        names = tuple(name for name in self.names if name not in roles)
+        self.columns = tuple(roles.get(one.name, one) for one in self.columns)
+        if roles and len(names) >= FEWEST_COLUMNS:
+            if self._sampler is not None:
+                self._sampler.select([j for j, name in enumerate(self.source.all_names) if name not in roles])
+            for known in KNOWN:
+                vars(self).pop(known, None)
+            self.source = changed(self.source, names, Changes.of({}, names, self.source.describe), self.missing)
+            vars(self)["_unadjusted" if wide is None else "gram_moments"] = moments.select(names)
+        self.names = names
+
     @property
     def remarks(self) -> tuple[str, ...]:
-        """A sentence on what was left out unasked, if anything was."""
-        aside = () if self.source is None else self.source.set_aside
-        return (f"Set aside: {'; '.join(aside)}. Name columns to use others (columns=…, --columns).",) if aside else ()
+        """Sentences on the columns that were set aside, and on how the table was read, where there is anything to say."""
+        aside = set_aside_sentence(self.columns)
+        notes = () if self.source is None else self.source.notes
+        holes = None if self._known is None else self._known.holes
+        said = [f"{sentence}." for sentence in (aside, *notes) if sentence]
+        return (*said, *(() if holes is None else holes.sentences))
+
+    def warn(self) -> Table:
+        """Warn of the columns that were set aside."""
+        aside = set_aside_sentence(self.columns)
+        if aside:
+            warnings.warn(f"{aside}.", ColumnWarning, stacklevel=_outside())
+        return self
 
     def tell(self, news: str) -> None:
         """Report progress."""
@@ -149,15 +202,24 @@ class Table:
     def needing(self, least_rows: LeastRows) -> Table:
         """Refuse this table from now on if it has fewer rows; the default is the number for regressions on all columns."""
         self._least_rows = least_rows
-        known = next((one for one in vars(self).values() if isinstance(one, Moments)), None)
-        if known is not None:
-            check_size(known.n, self.names, least_rows)
+        if self._known is not None:
+            check_size(self._known.n, self.names, least_rows)
         return self
+
+    @property
+    def _known(self) -> Moments | None:
+        """Moments that have been computed or given."""
+        return next((one for one in vars(self).values() if isinstance(one, Moments)), None)
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether incomplete rows are used, so that the moments are not those of the complete rows."""
+        return (self._known or self.moments).missing == "em"
 
     @property
     def n(self) -> int:
         """The number of usable rows."""
-        if self._given is not None:
+        if self._given is not None and not self.covariates:
             return self._given.n
         return self.qr_moments.n if self.gram_moments is None else self.gram_moments.n
 
@@ -172,8 +234,10 @@ class Table:
             check_size(self.source.rows, self.names, self._least_rows, self.source.prefix)
 
     def _checked(self, moments: Moments) -> Moments:
-        check_moments(moments.n, moments.mean, moments.spread, moments.names, self._least_rows)
-        return moments
+        counted = moments if self._like is None else moments.counted_like(self._like)
+        if self._settled:
+            check_moments(counted.n, counted.mean, counted.spread, counted.names, self._least_rows)
+        return counted
 
     @cached_property
     def moments(self) -> Moments:
@@ -187,24 +251,44 @@ class Table:
         self._check_rows()
         if self.source is None:
             return None
-        if self._is_wide_file:
-            gram = gram_pass(self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows)
+        if self._is_wide_file and not self.covariates:
+            gram = gram_pass(
+                self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows, self.tell
+            )
         else:
             gram = gram_in_memory(self.source)
-        return None if gram is None else self._checked(Moments(**gram._asdict()))
+        moments = None if gram is None else self._checked(Moments(**gram._asdict()))
+        if moments is not None and moments.scatter is None:  # estimated
+            vars(self)["qr_moments"] = moments
+            return None
+        return moments
 
     @cached_property
     def qr_moments(self) -> Moments:
         """Moments by orthogonal transformations of the rows, for any conditioning; given moments as they are."""
+        return self._checked(self._unadjusted.adjusted())
+
+    @cached_property
+    def _unadjusted(self) -> Moments:
+        """The same with the columns of the covariates, which are not held fixed yet."""
         if self.source is None:
             assert self._given is not None
-            return self._checked(self._given)
+            return self._given
         self._check_rows()
         if isinstance(self.source, DaskSource):
-            summary = self._scan.summary
+            summary = summed_up(self.source, self._scan, self.tell)
         else:
-            summary = root_pass(self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows)
-        return self._checked(Moments(**summary._asdict()))
+            summary = root_pass(
+                self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows, self.tell
+            )
+        return Moments(**summary._asdict())
+
+    @cached_property
+    def rows_source(self) -> Source | None:
+        """The source of the rows, with covariates held fixed; None for moments."""
+        if self.source is None or not self.covariates:
+            return self.source
+        return held_fixed(self.source, self._unadjusted.adjustment)
 
     @property
     def _is_wide_file(self) -> bool:
@@ -216,7 +300,7 @@ class Table:
         return sample_size(len(self.names), self._keep)
 
     def _new_sampler(self) -> Sampler:
-        self._sampler = Sampler(len(self.names), self._sample_limit)
+        self._sampler = Sampler(len(self.names) + len(self.covariates), self._sample_limit)
         return self._sampler
 
     @cached_property
@@ -236,11 +320,30 @@ class Table:
             stride = stride_of(len(source.tensor), self._sample_limit)
             return Profile(source.every(stride), stride, *source.extremes())
         if isinstance(source, DaskSource):
-            return draw_sample(source, self._scan, self._sample_limit)
+            assert isinstance(self.rows_source, DaskSource)
+            sample = draw_sample(self.rows_source, self._scan, self._sample_limit)
+            return sample._replace(rows=self._telling(sample.rows))
         if self._sampler is None:
             _ = self.gram_moments if self._is_wide_file else self.qr_moments
         assert self._sampler is not None
-        return self._sampler.finish()
+        sample = self._sampler.finish()
+        sample = sample if self.is_estimated else sample.complete
+        if not self.covariates:
+            return sample
+        p = len(self.names)
+        return Profile(self._fixed(sample.rows), sample.stride, sample.least[:p], sample.most[:p])
+
+    def _fixed(self, block: Array) -> Array:
+        """Return rows of the source with the covariates held fixed."""
+        return self._telling(self._unadjusted.adjustment.residuals(block, self.covariates))
+
+    def _telling(self, rows: Array) -> Array:
+        """Leave out the rows of which covariates leave nothing, such as the only one of a group."""
+        if not self.covariates:
+            return rows
+        moments = self.qr_moments
+        left: Mask = (np.abs(rows - moments.mean) > NOTHING * moments.spread / np.sqrt(moments.n)).any(axis=1)
+        return rows[left]
 
     @property
     def rows(self) -> Rows | None:
@@ -249,7 +352,22 @@ class Table:
             return None
         X = self.source.array
         if X is not None:
-            return Rows(RowCheck(self.names, "drop").admit(X), 1)
+            check = RowCheck(self.source.all_names, "refuse" if self.missing == "refuse" else "drop")
+            complete = check.admit(X)
+            check.verdict(self.source.prefix)
+            return Rows(self._fixed(complete) if self.covariates else complete, 1)
+        sample = self._sample.complete
+        return Rows(sample.rows, sample.stride)
+
+    @property
+    def used_rows(self) -> Rows | None:
+        """The rows behind the moments, as `rows`: where incomplete rows are used, with NaN for missing values."""
+        if self.source is None or not self.is_estimated:
+            return self.rows
+        X = self.source.array
+        if X is not None:
+            every = RowCheck(self.source.all_names, "em", variables=len(self.names)).split(X)[1]
+            return Rows(self._fixed(every) if self.covariates else every, 1)
         return Rows(self._sample.rows, self._sample.stride)
 
     @property
@@ -257,8 +375,21 @@ class Table:
         """An even sample of the rows and the extremes of the columns; None for moments without one."""
         if self.source is None:
             return self._profile
-        X = None if "qr_moments" in vars(self) or self.gram_moments is None else self.source.array
+        known = "qr_moments" in vars(self) or self.covariates
+        X = None if known or self.gram_moments is None else self.source.array
         return self._sample.thinned(sample_size(len(self.names))) if X is None else Profile.of(X)
+
+
+def _any_rows(_: int) -> int:
+    return 1
+
+
+def _outside() -> int:
+    """Return the level of the call, for a warning, that came from outside of Ordag."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ordag."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _changing(transform: Mapping[str, float | str] | None) -> Mapping[str, float | str]:

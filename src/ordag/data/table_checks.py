@@ -11,8 +11,10 @@ import numpy as np
 from ordag.common.arrays import Array
 from ordag.common.checks import as_list, as_numbers, check_text, short
 from ordag.common.linalg import EPSILON, cholesky_until
-from ordag.common.words import counted, joined, listed, shown
-from ordag.data.reading import Missing, without
+from ordag.common.words import counted, joined, listed, shell_word, shown
+from ordag.data.holes import Holes, Incomplete
+from ordag.data.reading import FEWEST_COLUMNS, Missing, without
+from ordag.data.roles import ColumnRole, set_aside_sentence
 from ordag.errors import (
     ColumnError,
     ConstantColumnError,
@@ -35,6 +37,9 @@ SMALLEST, LARGEST = 1e-135, 1e145
 """Lengths of centred columns between which squares and their quotients stay within float64."""
 
 
+EXPLAINED = 1e-10
+"""Share of its length up to which nothing is left of a column."""
+
 SMALL_MATRIX = 300
 """Columns up to which a copy of a matrix is quicker than a loop over its rows."""
 
@@ -53,28 +58,65 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-class RowCheck:
-    """Passes on complete finite rows, counts the others, and refuses the table at the end if it has to."""
+FEW_INCOMPLETE = 0.02
+"""Share of the rows up to which incomplete ones are left out unless the user decides."""
 
-    def __init__(self, names: tuple[str, ...], missing: Missing) -> None:
+
+class RowCheck:
+    """Passes on complete finite rows, counts the others, and refuses the table at the end if it has to.
+
+    The columns behind the first `variables` are covariates. `incomplete` are the rows with missing values and all covariates, which are
+    kept if `keep` says so: see `Incomplete`.
+    """
+
+    def __init__(self, names: tuple[str, ...], missing: Missing, keep: int = 0, variables: int | None = None) -> None:
         self.names = names
+        self.variables = len(names) if variables is None else variables
         self.missing = missing
         self.rows = 0
         self.dropped = 0
         self.absent = np.zeros(len(names), np.int64)
         self.infinite = np.zeros(len(names), np.int64)
         self.partitions: list[int] = []  # of a table of Dask, those with such rows
+        self.incomplete = Incomplete(self.variables, keep if self.estimating else 0)
+
+    @property
+    def estimating(self) -> bool:
+        """Whether incomplete rows may be used."""
+        return self.missing in ("auto", "em")
+
+    @property
+    def how(self) -> str:
+        """What becomes of the incomplete rows, now that all have been seen: "em" or "drop"; "" if there are none."""
+        if not self.dropped:
+            return ""
+        few = self.missing == "auto" and self.dropped <= FEW_INCOMPLETE * self.rows
+        return "em" if self.estimating and self.incomplete.rows and not few else "drop"
+
+    @property
+    def usable(self) -> int:
+        """The rows so far that can be used."""
+        return self.rows - self.dropped + (self.incomplete.rows if self.how == "em" else 0)
+
+    @property
+    def holes(self) -> Holes | None:
+        """Where values are missing; None where none is."""
+        if not self.how:
+            return None
+        names, complete = self.names[: self.variables], self.rows - self.dropped
+        return self.incomplete.found(names, complete, self.rows, self.how, unasked=self.missing == "auto")
 
     @classmethod
     def merged(cls, checks: Sequence[RowCheck]) -> RowCheck:
         """Return the check of all the rows that these have seen."""
-        whole = cls(checks[0].names, checks[0].missing)
+        whole = cls(checks[0].names, checks[0].missing, variables=checks[0].variables)
         for one in checks:
             whole.rows += one.rows
             whole.dropped += one.dropped
             whole.absent += one.absent
             whole.infinite += one.infinite
             whole.partitions += one.partitions
+        whole.incomplete = Incomplete.merged([one.incomplete for one in checks])
         return whole
 
     def note_partition(self, number: int) -> None:
@@ -82,41 +124,61 @@ class RowCheck:
         self.partitions = [number] if self.infinite.any() or self.absent.any() else []
 
     def admit(self, block: Array) -> Array:
-        """Return the rows of `block` that can be used."""
+        """Return the complete rows of `block`."""
+        return self.split(block)[0]
+
+    def split(self, block: Array) -> tuple[Array, Array]:
+        """Return the complete rows of `block`, and all rows that can be used, in their order."""
         self.rows += len(block)
         with np.errstate(over="ignore", invalid="ignore"):
             clean = bool(np.isfinite(block.sum()))
         if clean:
-            return block
+            return block, block
         absent = np.isnan(block)
         whole = np.asarray(~absent.any(axis=1))
-        infinite = np.isinf(block) & whole[:, None]  # the other rows are not used, whatever they hold
+        infinite = np.isinf(block)
+        if not self.estimating:
+            infinite &= whole[:, None]  # the other rows are not used, whatever they hold
         self.absent += absent.sum(axis=0)
         self.infinite += infinite.sum(axis=0)
         self.dropped += int(len(block) - whole.sum())
-        return block[whole & ~infinite.any(axis=1)]
+        finite = ~infinite.any(axis=1)
+        p = self.variables
+        known = finite & ~absent[:, :p].all(axis=1) & ~absent[:, p:].any(axis=1)
+        self.incomplete.add(block[known & ~whole])
+        complete = block[whole & finite]
+        return complete, block[known] if self.estimating else complete
 
     def verdict(self, prefix: str = "") -> None:
-        """Refuse infinite values, and missing ones unless their rows are dropped; the sentence begins with `prefix`."""
+        """Refuse infinite values, and missing ones where nothing else can be done; the sentence begins with `prefix`."""
         if self.infinite.any():
             raise NonFiniteError(
                 f"{prefix}Infinite values in {self._counts(self.infinite)}{self._in_partitions()}: remove those rows or columns, or "
                 "correct the values.",
                 remedies=self._without(self.infinite),
             )
-        if self.dropped and self.dropped == self.rows:
+        if not self.dropped:
+            return
+        have = (
+            f"{counted(self.dropped, 'row')} of {self.rows:,} {'has' if self.dropped == 1 else 'have'} missing values"
+        )
+        where = f"{self._counts(self.absent)}{self._in_partitions()}"
+        if self.missing == "refuse":
             raise MissingValuesError(
-                f"{prefix}Every row has missing values, in {self._counts(self.absent)}: fill them in, or leave those columns out "
-                "(columns=…, --columns).",
-                remedies=self._without(self.absent),
-            )
-        if self.dropped and self.missing == "error":
-            raise MissingValuesError(
-                f"{prefix}{counted(self.dropped, 'row')} of {self.rows:,} {'has' if self.dropped == 1 else 'have'} missing values, in "
-                f"{self._counts(self.absent)}{self._in_partitions()}: fill them in, leave those columns out, or drop the rows with "
-                "missing='drop' (--missing drop).",
+                f"{prefix}{have}, in {where}: fill them in, leave those columns out, or use what these rows hold with missing='em' "
+                "(--missing em), or drop them with missing='drop' (--missing drop).",
                 remedies=[
+                    Remedy("use what incomplete rows hold", {"missing": "em"}),
                     Remedy(f"leave out {counted(self.dropped, 'row')} with missing values", {"missing": "drop"}),
+                    *self._without(self.absent),
+                ],
+            )
+        if self.dropped == self.rows and self.how == "drop":
+            raise MissingValuesError(
+                f"{prefix}Every row has missing values, in {where}: use what they hold with missing='em' (--missing em), or leave those "
+                "columns out (columns=…, --columns).",
+                remedies=[
+                    *([Remedy("use what incomplete rows hold", {"missing": "em"})] if self.incomplete.rows else []),
                     *self._without(self.absent),
                 ],
             )
@@ -156,6 +218,42 @@ def check_size(n: int, names: Sequence[str], least_rows: LeastRows = least_squar
         raise TooFewRowsError(
             f"{prefix}{counted(n, 'row')} and {p} variables: the tests need at least {least_rows(p)} rows. Use more rows{fewer}"
             f"{sparse if able else ''}."
+        )
+
+
+def check_variables(names: Sequence[str], columns: Sequence[ColumnRole], prefix: str = "") -> None:
+    """Refuse a table of which too few variables are left because others were set aside."""
+    aside = set_aside_sentence(columns, hints=False)
+    if len(names) + sum(one.role == "cause" for one in columns) >= FEWEST_COLUMNS or not aside:
+        return
+    left = f"only {shown(names[0])} is left" if names else "none is left"
+    able = [one.name for one in columns if one.role in ("id", "time", "derived") and one.is_number]
+    able = able[: FEWEST_COLUMNS - len(names)] if len(names) + len(able) >= FEWEST_COLUMNS else []
+    role = dict.fromkeys(able, "variable")
+    typed = " ".join(f"--role {shell_word(f'{name}=variable')}" for name in able)
+    advice = f" To use {listed(able)} all the same: role={role!r} ({typed})." if able else ""
+    remedies = (
+        [Remedy(f"take {listed(able)} for {'a variable' if len(able) == 1 else 'variables'}", {"role": role})]
+        if able
+        else []
+    )
+    raise DataError(f"{prefix}A graph needs two variables, and {left}. {aside}.{advice}", remedies=remedies)
+
+
+def check_held(n: int, rank: int, left: Array, names: Sequence[str], held: str) -> None:
+    """Refuse covariates that leave no rows, or nothing of a column; `left` is the share of each column's length that they leave."""
+    if n - rank < 2:
+        raise TooFewRowsError(
+            f"Holding {held} fixed takes {counted(rank, 'row')} of {n:,}, and leaves too few to learn from: hold fixed what has fewer "
+            "values.",
+            ["adjust"],
+        )
+    gone = [name for name, share in zip(names, left, strict=True) if share <= EXPLAINED]
+    if gone:
+        raise ConstantColumnError(
+            f"{listed(gone)} never {'changes' if len(gone) == 1 else 'change'} with {held} held fixed: leave out what follows from it "
+            "(columns=…, --columns).",
+            remedies=without(set(gone), names),
         )
 
 

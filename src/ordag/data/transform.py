@@ -12,9 +12,10 @@ import numpy as np
 from ordag.common.arrays import Array, Mask
 from ordag.common.linalg import lengths
 from ordag.common.words import did_you_mean, quoted
-from ordag.data.passes import scan
+from ordag.data.covariates import Adjustment, Covariate, RootAccumulator
+from ordag.data.passes import root_pass
 from ordag.data.reading import Missing, Reading
-from ordag.data.scatter import Accumulator, chunk_rows
+from ordag.data.scatter import chunk_rows
 from ordag.data.sources import DaskSource, Source, open_source
 from ordag.data.table_checks import RowCheck
 from ordag.errors import ColumnError, DataError
@@ -22,11 +23,15 @@ from ordag.errors import ColumnError, DataError
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """For every column a factor, whether its logarithm is taken, and whether its standard deviation becomes the unit."""
+    """For every column a factor, whether its logarithm is taken, and whether its standard deviation becomes the unit.
+
+    every_row: whether incomplete rows are used, so that their values are checked.
+    """
 
     factors: Array
     logs: Mask
     standardised: Mask
+    every_row: bool = False
 
     @classmethod
     def of(cls, transform: Mapping[str, float | str], names: Sequence[str], describe: str) -> Changes:
@@ -64,8 +69,8 @@ class Changes:
         return changed
 
     def _check_positive(self, part: Array, present: Mask, names: Sequence[str], describe: str, first_row: int) -> None:
-        """Refuse logarithms of other than positive numbers in complete rows; the other rows are not used."""
-        wrong = (part <= 0.0) & present.all(axis=1, keepdims=True)
+        """Refuse logarithms of other than positive numbers in rows that are used."""
+        wrong = (part <= 0.0) & (self.every_row | present.all(axis=1, keepdims=True))
         if wrong.any():
             row, k = (int(index) for index in np.argwhere(wrong)[0])
             name = names[int(np.flatnonzero(self.logs)[k])]
@@ -78,7 +83,7 @@ class Changes:
 
 @dataclass(frozen=True, eq=False)
 class ChangedSource(Source):
-    """Some columns of another source, by their positions in it, each with its change."""
+    """Some columns of another source, by their positions in its blocks, covariates behind the variables; each variable with its change."""
 
     inner: Source
     positions: tuple[int, ...]
@@ -113,7 +118,9 @@ class ChangedSource(Source):
     def _changed(self, block: Array, first_row: int) -> Array:
         every = self.positions == tuple(range(block.shape[1]))
         part = block if every else block[:, self.positions]
-        return self.changes.apply(part, self.names, self.describe, first_row)
+        p = len(self.names)
+        variables = self.changes.apply(part[:, :p], self.names, self.describe, first_row)
+        return np.concatenate([variables, part[:, p:]], axis=1) if self.covariates else variables
 
 
 def changed(source: Source, names: Sequence[str], changes: Changes, missing: Missing) -> Source:
@@ -122,39 +129,82 @@ def changed(source: Source, names: Sequence[str], changes: Changes, missing: Mis
         return source
     where = {name: k for k, name in enumerate(source.names)}
     positions = tuple(where[name] for name in names)
+    changes = replace(changes, every_row=missing in ("auto", "em"))
+    behind = tuple(range(len(source.names), len(source.all_names)))
     if changes.standardised.any():
         changes = changes.divided(_deviations(source, positions, changes.standardised, missing))
+    positions = (*positions, *behind)
+    known: dict[str, Any] = {"covariates": source.covariates, "columns": source.columns, "notes": source.notes}
     if isinstance(source, DaskSource):
-        opened = partial(_opened, source.opened, tuple(names), positions, changes)
-        return DaskSource(
-            tuple(names), source.rows, source.describe, source.partitions, opened, set_aside=source.set_aside
-        )
-    return ChangedSource(
-        tuple(names), source.rows, source.describe, source, positions, changes, set_aside=source.set_aside
-    )
+        opened = partial(_opened, source.opened, tuple(names), positions, changes, source.covariates)
+        return DaskSource(tuple(names), source.rows, source.describe, source.partitions, opened, **known)
+    return ChangedSource(tuple(names), source.rows, source.describe, source, positions, changes, **known)
 
 
 def _opened(
-    opened: Any, names: tuple[str, ...], positions: tuple[int, ...], changes: Changes, partition: Any, number: int
+    opened: Any,
+    names: tuple[str, ...],
+    positions: tuple[int, ...],
+    changes: Changes,
+    covariates: tuple[Covariate, ...],
+    partition: Any,
+    number: int,
 ) -> Source:
     inner = opened(partition, number)
-    return ChangedSource(names, inner.rows, inner.describe, inner, positions, changes)
+    local = inner.covariates or covariates  # a partition has its own levels
+    return ChangedSource(names, inner.rows, inner.describe, inner, positions, changes, covariates=local)
+
+
+@dataclass(frozen=True, eq=False)
+class FixedSource(Source):
+    """The variables of another source with its covariates held fixed: what regressions on them leave of every row."""
+
+    inner: Source
+    adjustment: Adjustment
+
+    @property
+    def file_bytes(self) -> int | None:
+        return self.inner.file_bytes
+
+    def share(self, rows: int) -> float | None:
+        return self.inner.share(rows)
+
+    def batches(self, rows: int) -> Iterator[Array]:
+        return (self.adjustment.residuals(block, self.inner.covariates) for block in self.inner.batches(rows))
+
+
+def held_fixed(source: Source, adjustment: Adjustment) -> Source:
+    """Return the variables of a source with its covariates held fixed."""
+    if isinstance(source, DaskSource):
+        opened = partial(_opened_fixed, source.opened, adjustment)
+        return DaskSource(source.names, source.rows, source.describe, source.partitions, opened)
+    return FixedSource(source.names, source.rows, source.describe, source, adjustment)
+
+
+def _opened_fixed(opened: Any, adjustment: Adjustment, partition: Any, number: int) -> Source:
+    return held_fixed(opened(partition, number), adjustment)
 
 
 def _deviations(source: Source, positions: Sequence[int], standardised: Mask, missing: Missing) -> Array:
-    """Return the standard deviations, with divisor n − 1, of the standardised columns over the complete rows; 1 for the others."""
+    """Return the standard deviations, with divisor n − 1, of the standardised columns over the rows that are used; 1 for the others."""
     columns = np.array(positions)[standardised]
     with np.errstate(over="ignore", invalid="ignore"):
         if isinstance(source, DaskSource):
-            n, _, R = scan(source, missing).root
-            spread = lengths(R)[columns]
+            estimated = root_pass(source, missing)
+            assert estimated.R is not None
+            n, spread = estimated.n, lengths(estimated.R)[len(estimated.names) - len(source.names) + columns]
         else:
-            rows, total = RowCheck(source.names, missing), Accumulator(len(columns))
+            rows = RowCheck(source.all_names, missing, variables=len(source.names))
+            total = RootAccumulator(len(columns))
             for block in source.batches(chunk_rows(len(source.names))):
                 total.add(np.ascontiguousarray(rows.admit(block)[:, columns]))
             rows.verdict(source.prefix)
-            n, _, R = total.finish()
-            spread = lengths(R)
+            root = total.finish()
+            n, spread = root.n, lengths(root.R)
+            if rows.how == "em":
+                estimated = root_pass(source, "em")
+                assert estimated.R is not None
+                n, spread = estimated.n, lengths(estimated.R)[len(estimated.names) - len(source.names) + columns]
         deviations = np.ones(len(positions))
         deviations[standardised] = spread / np.sqrt(max(n - 1.0, 1.0))
     return deviations

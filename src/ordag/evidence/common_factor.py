@@ -146,8 +146,8 @@ def common_factor(fit: Found) -> CommonFactor | None:
             break
     if best is None or best.worse >= NEARLY:
         return best
-    if fit.ordering is not None and fit.ordering.factor is not None:
-        best = replace(best, graph_bic=min(graph, _best_along(fit.ordering)))
+    if fit.factor is not None:
+        best = replace(best, graph_bic=min(graph, _best_along(fit.known_ordering)))
     hub, star = _best_star(R, n)
     return replace(best, hub=fit.names[hub]) if best.factors == 1 and star <= best.bic else best
 

@@ -148,12 +148,12 @@ def equality_test(found: Found) -> EqualVariances | None:
 
 def residual_kurtosis(found: Found) -> float:
     """The excess kurtosis of the residuals, averaged over the variables; 0 without rows."""
-    if found.profile is None or len(found.profile.rows) < FEWEST_ROWS:
+    rows = None if found.profile is None else found.profile.complete.rows
+    if rows is None or len(rows) < FEWEST_ROWS:
         return 0.0
-    centred = found.profile.rows - found.profile.rows.mean(axis=0)
-    if found.ordering is not None and found.ordering.factor is not None:
-        factor = found.ordering.factor
-        residuals = factor.times_W(centred[:, found.ordering.order].T).T * factor.L_diagonal
+    centred = rows - rows.mean(axis=0)
+    if found.factor is not None:
+        residuals = found.factor.times_W(centred[:, found.known_ordering.order].T).T * found.factor.L_diagonal
     else:
         assert found.sem is not None
         residuals = centred - found.sem.by_parents(centred)

@@ -69,7 +69,7 @@ def expected(found: Found, tables: int | None = None) -> Expected | None:
     """Return what a fit says of its own errors: by the probabilities of its arrows where its method has them, else by a forecast."""
     if not found.recipe.linear:
         return None
-    if tables is None and found.posterior is not None:
+    if tables is None and found.result.by_probabilities:
         return _by_probabilities(found)
     return forecast(found, tables)
 

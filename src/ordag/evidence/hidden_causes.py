@@ -16,10 +16,9 @@ import numpy as np
 
 from ordag.common.arrays import Mask
 from ordag.common.words import amount, counted, listed
-from ordag.evidence.common_factor import LEAST_VARIABLES, MOST_VARIABLES, CommonFactor, common_factor
+from ordag.evidence.common_factor import LEAST_VARIABLES, MOST_VARIABLES, common_factor
 from ordag.evidence.finding import Caution, Finding, Level, unchecked
 from ordag.learners.found import Found
-from ordag.learners.pooled.search import PooledResult
 
 NAMED, TOLD = 4, 3
 """Variables of a hidden cause that a sentence names, and hidden causes that it tells of, at most."""
@@ -76,13 +75,12 @@ def hidden_causes(found: Found) -> HiddenCauses | None:
     They are looked for once for each search. None for other methods than the pooled one, with fewer than 4 or more than 60 variables, with
     too few rows for regressions on all variables, and where columns nearly determine each other.
     """
-    result = found.result
-    if not isinstance(result, PooledResult) or result.with_hidden is None:
+    models, number = found.result.with_hidden, {name: j for j, name in enumerate(found.names)}
+    if models is None:
         return None
-    models, number = result.with_hidden, {name: j for j, name in enumerate(found.names)}
     if models[0].score - models[-1].score < least_gain(len(found.names)):
         models = models[:1]
-    place = [number[name] for name in result.moments.names]
+    place = [number[name] for name in found.result.hidden_names]
     p, last = len(place), models[-1].adjacency
     left = np.zeros((p, p), dtype=bool)
     left[np.ix_(place, place)] = last[:p, :p]
@@ -139,6 +137,6 @@ def hidden_causes_finding(found: Found) -> Finding:
         return Finding(
             "hidden_causes", "warning", f"{causes.sentence[:-1]} (score {gain} better).", {**numbers, **causes.numbers}
         )
-    assert isinstance(factor, CommonFactor)
+    assert factor is not None
     level: Level = "warning" if factor.explains else "look" if factor.nearly else "fine"
     return Finding("hidden_causes", level, factor.sentence, numbers)

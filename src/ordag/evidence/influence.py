@@ -61,9 +61,9 @@ def deciding_row(found: Found) -> Lone | None:
         return None
     if getattr(recipe, "kicks", None) is not None or recipe.seconds * (len(found.names) + 10.0) ** 2 > MOST_SECONDS:
         return None
-    X = found.profile.rows
+    X = found.profile.complete.rows
     n, p = X.shape
-    if n != found.n or n <= least_squares_rows(p) or p > MOST_COLUMNS or not found.graph.edge_count:
+    if n != found.rows or found.n <= least_squares_rows(p) or p > MOST_COLUMNS or not found.graph.edge_count:
         return None
     d2 = distances(X)
     farthest, middle = (int(k) for k in np.argsort(d2, kind="stable")[[-1, n // 2]])
@@ -83,8 +83,9 @@ def _kept(found: Found, rows: Array) -> float:
     """The share of edges that are learned again from these rows, arrows with their direction unless that is open anyway."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecisionWarning)
-        again: Mask = learn_from(Table(Moments.from_rows(rows, found.names)), found.recipe.alone()).graph.adjacency
-    arrows = (found.optimum or found.graph).adjacency
+        moments = Moments.from_rows(rows, found.names).counted_like(found.moments)
+        again: Mask = learn_from(Table(moments), found.recipe.alone()).graph.adjacency
+    arrows = found.best_graph.adjacency
     if found.probabilities is not None:
         again = again | (again.T & (found.probabilities.arrows < DECIDED * found.probabilities.joined))
     return float((arrows & again).sum() / max(int(arrows.sum()), 1))

@@ -39,9 +39,10 @@ class Sample(NamedTuple):
 
 def row_cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
     """All that the rows of a fit say against its graph; nothing without rows. hasty: nothing that takes another search."""
-    if found.profile is None or len(found.profile.rows) < FEWEST_ROWS:
+    rows = None if found.profile is None else found.profile.complete.rows
+    if rows is None or len(rows) < FEWEST_ROWS:
         return []
-    sample = Sample.of(found.profile.rows, found.moments.mean, found.names)
+    sample = Sample.of(rows, found.moments.mean, found.names)
     beware = [caution for check in CHECKS.values() if (caution := check(sample)) is not None]
     decides = None if hasty else influence_caution(found)
     return beware if decides is None else [*beware, decides]
@@ -64,8 +65,8 @@ def dependent_rows(sample: Sample) -> Caution | None:
         column = shown(sample.names[by.column])
         return Caution(
             "dependent_rows",
-            f"Rows come in {by.groups:,} groups by {column}: within a group they are alike (intraclass correlation {by.alike:.2f} "
-            "or more in a third of the columns), so they count for fewer than they are.",
+            f"Rows come in {by.groups:,} groups by {column} and are alike within a group (intraclass correlation {by.alike:.2f}), so they "
+            "count for fewer than they are.",
             f"Learn from one row of each group, or from deviations from the group's means, without {column}.",
             doubt,
         )
@@ -74,8 +75,7 @@ def dependent_rows(sample: Sample) -> Caution | None:
     like = "in clusters or in time order" if memory.in_blocks else "in a time series"
     return Caution(
         "dependent_rows",
-        f"Neighbouring rows are alike (correlation {memory.least:.2f} or more in a third of the columns), as {like}: they count for "
-        "fewer than they are.",
+        f"Neighbouring rows are alike (correlation {memory.least:.2f}), as {like}: they count for fewer than they are.",
         "Learn from rows that are independent: one of each cluster, or rows far apart in time.",
         doubt,
     )
@@ -131,7 +131,7 @@ def filled_cells(sample: Sample) -> Caution | None:
         "filled_cells",
         f"Cells of {listed(sample.names[j] for j in filled)} hold one and the same value ({share(filled[worst])} of "
         f"{shown(sample.names[worst])}), as if missing values were filled in: such cells weaken correlations.",
-        "Leave these cells empty, and learn from complete rows (missing='drop').",
+        "Leave these cells empty: incomplete rows are used for what they hold (missing='em').",
         "cells were filled in",
     )
 

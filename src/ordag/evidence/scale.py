@@ -61,6 +61,9 @@ def scale_of(moments: Moments, profile: Profile | None = None, *, same_units: bo
     """What the variances, and the rows where they are there, say about scaling."""
     variances = np.asarray(moments.variances)
     spread = float(variances.max() / variances.min())
+    profile = None if profile is None else profile.complete
+    if profile is not None and not len(profile.rows):
+        profile = None
     whole = profile is not None and bool((profile.rows == np.round(profile.rows)).all())
     shared = np.zeros(moments.p, dtype=bool) if whole else _shared(variances)
     kind: Kind = ""

@@ -107,9 +107,9 @@ class _Within:
 
 def step_columns(found: Found) -> dict[str, Any]:
     """One entry per step: node, variance, margin; by least squares also runner_up, runner_up_p_value, tied (names), tie_matters."""
-    if found.ordering is None:
-        return {"node": [], "variance": [], "margin": []}
     ordering = found.ordering
+    if ordering is None:
+        return {"node": [], "variance": [], "margin": []}
     columns = {"node": list(found.order or ()), "variance": ordering.variances, "margin": ordering.margins}
     if ordering.factor is None or ordering.parent_sets is not None:
         return columns  # the rule compared other variances than those given all before

@@ -31,15 +31,16 @@ class Turning(NamedTuple):
 
 def turning_factors(found: Found) -> Turning | None:
     """Those of the arrows along the order of a fit; None where it has no order or no such arrow."""
-    if found.ordering is None or found.ordering.factor is None:
+    if found.factor is None:
         return None
+    ordering = found.known_ordering
     source, target = found.graph.arrows.source, found.graph.arrows.target
-    place = np.argsort(found.ordering.order)
+    place = np.argsort(ordering.order)
     along = place[source] < place[target]
     source, target = source[along], target[along]
     if not len(source):
         return None
-    v_a, v_b, c = found.ordering.pair(place[source], place[target])
+    v_a, v_b, c = ordering.pair(place[source], place[target])
     explained = (c / v_a) * (c / v_b)
     margin = v_b / v_a
     return Turning(source, target, margin / np.maximum(1.0 - explained, np.finfo(float).eps), margin)

@@ -37,7 +37,6 @@ from ordag.evidence.turning import Turning, turning_factors
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.graph import arrow
 from ordag.learners.found import Found
-from ordag.learners.pooled.search import PooledResult
 
 Forecast = Callable[[], Expected | None]
 
@@ -149,8 +148,8 @@ def quick_verdict(
     reasons = Counter(arrow_reasons(found, *arrow_ends(found)))
     beware = cautions(found, hasty=not forecast)
     wrong: Forecast = partial(expected, found, tables) if forecast else lambda: None
-    if isinstance(found.result, PooledResult):
-        verdict = _pooled_verdict(found, found.result, reasons, wrong)
+    if found.result.by_probabilities:
+        verdict = _pooled_verdict(found, reasons, wrong)
     elif isinstance(found.graph, Cpdag) or found.oriented is not None:
         verdict = _class_verdict(found, reasons, same_units, beware, wrong)
     else:
@@ -164,7 +163,7 @@ def in_short(found: Found, verdict: Verdict) -> Iterator[str]:
     arrows, reasons = len(found.graph.directed), Counter(verdict.numbers["reasons"])
     lines = len(found.graph.undirected)
     if not arrows + lines:
-        yield f"No variable was found to depend on another in {counted(found.n, 'row')}."
+        yield f"No variable was found to depend on another in {counted(found.rows, 'row')}."
         yield "Weak effects may need more rows."
         return
     yield _how_many_wrong(found, verdict)
@@ -179,7 +178,9 @@ def in_short(found: Found, verdict: Verdict) -> Iterator[str]:
         return
     opened = reasons["open"] + lines
     if opened:
-        which = "The direction" if arrows + lines == 1 else f"{opened} of {arrows + lines} directions"
+        count = arrows + lines
+        which = f"All {count} directions" if opened == count > 1 else f"{opened} of {count} directions"
+        which = "The direction" if count == 1 else which
         yield f"{which} {'is' if opened == 1 else 'are'} open: these rows do not tell cause from effect there."
         yield _next_for_open(found)
     else:
@@ -193,7 +194,7 @@ def _how_many_wrong(found: Found, verdict: Verdict) -> str:
     if probabilities is not None and not probabilities.settled:
         return "How many arrows are wrong is not settled: ask for more resamples with draws."
     if wrong is None:
-        if found.posterior is None:
+        if not found.result.by_probabilities:
             return f"How many of the {counted(count, noun)} are wrong is not known."
         return (
             f"How many of the {counted(count, noun)} are wrong is not known: probabilities were not asked for, or take long "
@@ -209,12 +210,7 @@ def _how_many_wrong(found: Found, verdict: Verdict) -> str:
 
 def _next_for_open(found: Found) -> str:
     units = found.settings.get("units", "") is None and not found.settings.get("groups")
-    if (
-        units
-        and isinstance(found.result, PooledResult)
-        and found.result.spread <= COMPARABLE
-        and found.result.score.groups
-    ):
+    if units and found.result.compares_variances and found.result.spread <= COMPARABLE:
         return "If all columns share a unit, say so with units='commensurable' (--units commensurable); else add what you know."
     return "Add what you know of their order (knowledge), or run an experiment."
 
@@ -326,7 +322,7 @@ def _tested(found: Found, grounds: _Grounds) -> str:
         f"not rejected along the learned order ({test.numbers})"
     )
     if test.detectable > 2.0:
-        sentence += f"; with {found.n} rows the test would often miss a factor below {test.detectable:.2g}"
+        sentence += f"; with {found.rows} rows the test would often miss a factor below {test.detectable:.2g}"
     return f"{sentence}."
 
 
@@ -348,7 +344,7 @@ def _counted(found: Found, reasons: Counter[str]) -> str:
     sure = (
         f" (with a probability of {DECIDED:g} or more each, if there is an edge)" if probabilities is not None else ""
     )
-    variances = "the order by variances" if found.posterior is None else f"the pooled error variances{sure}"
+    variances = f"the pooled error variances{sure}" if found.result.by_probabilities else "the order by variances"
     words = {
         "knowledge": ("comes", "come", "from what you know"),
         "class": ("follows", "follow", "from the equivalence class, which needs no variances"),
@@ -369,13 +365,11 @@ def _counted(found: Found, reasons: Counter[str]) -> str:
     return f"Of {count} direction{'s' if count > 1 else ''}, {'; '.join(parts)}."
 
 
-def _pooled_verdict(found: Found, result: PooledResult, reasons: Counter[str], wrong: Forecast) -> Verdict:
+def _pooled_verdict(found: Found, reasons: Counter[str], wrong: Forecast) -> Verdict:
     """What every arrow rests on, and how far apart the error variances are."""
-    spread = result.spread
-    sentence = (
-        f"{_counted(found, reasons)} {spread_sentence(spread, found.settings, compared=bool(result.score.groups))}"
-    )
-    if found.settings["units"] and spread > COMPARABLE:
+    spread = found.result.spread
+    sentence = f"{_counted(found, reasons)} {spread_sentence(found)}"
+    if found.settings.get("units") and spread > COMPARABLE:
         sentence += (
             " That is far for columns that share a unit: leave units='commensurable' (--units) out unless you are sure."
         )
@@ -385,9 +379,9 @@ def _pooled_verdict(found: Found, result: PooledResult, reasons: Counter[str], w
     return Verdict(None, sentence, wrong(), numbers)
 
 
-def spread_sentence(spread: float, settings: Mapping[str, Any], *, compared: bool) -> str:
-    """How far apart the error variances are, in words."""
-    groups = settings.get("groups")
+def spread_sentence(found: Found) -> str:
+    """Say how far apart the error variances are."""
+    spread, compared, groups = found.result.spread, found.result.compares_variances, found.settings.get("groups")
     if not compared and groups is not None:
         return "No two columns share a unit, so no error variances are compared."
     if not compared:
@@ -395,5 +389,5 @@ def spread_sentence(spread: float, settings: Mapping[str, Any], *, compared: boo
     where = " within the groups" if groups else ""
     if spread < EQUAL:
         return f"The error variances{where} are equal as far as these rows can tell."
-    taken = ", taken to have comparable units," if settings.get("units") else ""
+    taken = ", taken to have comparable units," if found.settings.get("units") else ""
     return f"The error variances{where}{taken} differ by a factor of about {amount(spread)}."

@@ -1,4 +1,4 @@
-"""Files of knowledge: plain text or YAML, with errors that name the line."""
+"""Files of knowledge: plain text, YAML or those of Tetrad, with errors that name the line."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ordag.common.checks import short
 from ordag.common.words import joined
 from ordag.errors import SettingError
 from ordag.knowledge.rules import KEYS, Contradiction, Entry, check_rules
+from ordag.knowledge.tetrad import TetradFaultError, is_tetrad, tetrad_items
 
 HEADING = re.compile(r"\s*([^\W\d]\w*)\s*:")
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -59,7 +60,7 @@ def entries_of(content: bytes, where: str) -> Mapping[str, Any]:
     is_yaml = where.lower().endswith((".yaml", ".yml"))
     most = LARGEST_YAML if is_yaml else LARGEST
     try:
-        text = content.decode("utf-8-sig").replace("\r\n", "\n")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise SettingError(f"The knowledge file {where} is not UTF-8 text (byte {error.start}).") from error
     if len(content) > most:
@@ -74,6 +75,26 @@ def parsed_entries(text: str, source: str) -> dict[str, list[Any]]:
         raise SettingError(f"{short(text)} is not text, so there is no knowledge in it.")
     entries: dict[str, list[Any]] = {key: [] for key in KEYS}
     lines: dict[Entry, list[int]] = {}
+    try:
+        for number, key, item in tetrad_items(text) if is_tetrad(text) else _items(text):
+            entries[key].append(item)
+            for name in item if key == "tiers" else [item]:
+                lines.setdefault((key, name), []).append(number)
+    except (FaultError, TetradFaultError) as fault:
+        raise SettingError(f"{source}, {fault}.") from None
+    try:
+        check_rules(**entries)
+    except Contradiction as clash:
+        numbers = sorted({number for entry in clash.entries for number in lines.get(entry, ())})
+        word = "line" if len(numbers) == 1 else "lines"
+        raise SettingError(
+            f"{source}, {word} {joined([str(number) for number in numbers], len(numbers))}: {clash}"
+        ) from None
+    return entries
+
+
+def _items(text: str) -> Iterator[tuple[int, str, Any]]:
+    """Yield the number of the line, key and value of every entry."""
     key: str | None = None
     for number, whole in enumerate(text.split("\n"), 1):
         try:
@@ -84,22 +105,10 @@ def parsed_entries(text: str, source: str) -> dict[str, list[Any]]:
             tokens = list(_tokens(rest))
             if tokens and key is None:
                 raise FaultError(f"begin with one of {', '.join(KEYS)} and a colon, as in 'roots: age'")
-            found = _grouped(key, tokens) if key is not None and tokens else []
+            for item in _grouped(key, tokens) if key is not None and tokens else []:
+                yield number, str(key), item
         except FaultError as fault:
-            raise SettingError(f"{source}, line {number}: {fault}.") from None
-        for item in found:
-            entries[str(key)].append(item)
-            for name in item if key == "tiers" else [item]:
-                lines.setdefault((str(key), name), []).append(number)
-    try:
-        check_rules(**entries)
-    except Contradiction as clash:
-        numbers = sorted({number for entry in clash.entries for number in lines.get(entry, ())})
-        word = "line" if len(numbers) == 1 else "lines"
-        raise SettingError(
-            f"{source}, {word} {joined([str(number) for number in numbers], len(numbers))}: {clash}"
-        ) from None
-    return entries
+            raise FaultError(f"line {number}: {fault}") from None
 
 
 def parsed_value(key: str, value: Any) -> Any:

@@ -19,7 +19,8 @@ from ordag.data.table_checks import least_squares_rows
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
-from ordag.learners.found import AnyFound, Found
+from ordag.learners.along_order import SelectedParents
+from ordag.learners.found import Found
 from ordag.learners.settings import SECONDS_SPARSE, MethodSettings, edge_test, level_of_tests
 from ordag.learners.sparse_parents import ArrowTest, SparseParents, few_rows_sentence, sparse_graph
 from ordag.order import ESTIMATORS, RULES, VarianceEstimator, better_order, find_order, rule_of
@@ -210,10 +211,9 @@ def _learned(table: Table, settings: CvsSettings, known: Constraints | None) -> 
         recipe=settings,
         moments=moments,
         graph=Dag.known_acyclic_edges(moments.names, ordering.order[earlier], ordering.order[later]),
+        result=SelectedParents(selection),
         ordering=ordering,
-        selection=selection,
         warnings=(*ordering.warnings, *_not_compared(ordering, settings)),
-        result=selection,
     )
 
 
@@ -334,30 +334,8 @@ def _split(table: Table, settings: CvsSettings, known: Constraints | None) -> Fo
         )
     mixed = rows.values[np.random.default_rng(0).permutation(len(rows.values))]
     half, other = mixed[::2], mixed[1::2]
-    found = _learned(Table.of_rows(table.names, half), settings, known)
+    found = _learned(Table.of_rows(table.names, half, table.moments), settings, known)
     test = ArrowTest(settings.test, other if row_test(settings.test) is not None else None)
-    tested = SparseParents(math.comb(len(table.names), 2), test, Moments.from_rows(other, table.names))
-    return replace(found, result=tested, selection=None)
-
-
-def with_false_edges_said(found: AnyFound) -> AnyFound:
-    """Add a warning where many of the edges are expected to be false."""
-    selection, recipe = found.selection, found.recipe
-    if selection is None or not isinstance(recipe, CvsSettings) or recipe.correction != "none":
-        return found
-    count = selection.edge_count
-    if selection.expected_false <= 0.1 * max(count, 1):
-        return found
-    were = f"{count} {'edge was' if count == 1 else 'edges were'} found"
-    if recipe.parents == "test":
-        sentence = (
-            f"At this level about {selection.expected_in_words} false edges are expected among {selection.pairs:,} pairs "
-            f"tested, and {were}: control the false-discovery rate of edges with correction='bh' (--correction bh)."
-        )
-    else:
-        rule = PARENT_RULES[recipe.parents].title
-        sentence = (
-            f"{rule} lets about {selection.expected_in_words} false edges through among {selection.pairs:,} pairs, and "
-            f"{were}: use tests with correction='bh' (--correction bh) instead."
-        )
-    return replace(found, warnings=(*found.warnings, sentence))
+    moments = Moments.from_rows(other, table.names).counted_like(table.moments)
+    tested = SparseParents(math.comb(len(table.names), 2), test, moments)
+    return replace(found, result=tested)

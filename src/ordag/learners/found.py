@@ -6,30 +6,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from ordag.common.arrays import Array
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
+from ordag.data.roles import ColumnRole
 from ordag.graph.cpdag import Cpdag, extend
 from ordag.graph.dag import Dag
 from ordag.graph.links import NO_LINKS, Links
 from ordag.knowledge.masks import Constraints, decided
 from ordag.learners.orient import Oriented
 from ordag.learners.pooled.posterior import Posterior, Probabilities
+from ordag.learners.result import GRAPH_ALONE, Result
 from ordag.learners.settings import MethodSettings
 from ordag.model.refit import Refit, refit
 from ordag.model.sem import LinearSEM
+from ordag.order.factor import Factor
 from ordag.order.ordering import Ordering
 from ordag.parents.selection import Selection
 
 AnyFound = TypeVar("AnyFound", bound="Found")
-
-
-class Result(Protocol):
-    """What a search gives of its own, such as `PcResult`: typed, and in plain values."""
-
-    def details(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -52,28 +49,25 @@ class Found:
     """A learned graph, and what the method has beside it.
 
     recipe: the settings of the method; `learn_from(table, recipe)` learns in the same way from another table.
-    ordering, selection: an ordering, and the choice of parents along it. sequence: the column numbers of an order alone.
+    result: what the method knows beside the graph.
+    ordering: an ordering. sequence: the column numbers of an order alone.
     score: that of the graph, where a search had one. posterior: where probabilities of arrows come from.
-    pair_p_values, separating_sets: those of the tests of joined and separated pairs.
-    result: what else the search tells.
     oriented: how an order has directed the class that was found. left_out: edges of small effect. known: what knowledge allows.
     profile: what is known of the rows beside their moments. transform: what was done to columns before, by name.
     inputs: the files and folders that the table was read from, which no output may replace.
+    columns: the roles of all columns of the table, in its order.
     optimum: the graph of the best score, where the graph is the one that the probabilities of arrows speak for.
     """
 
     recipe: MethodSettings
     moments: Moments
     graph: Dag | Cpdag
+    result: Result = GRAPH_ALONE
     warnings: tuple[str, ...] = ()
     ordering: Ordering | None = None
-    selection: Selection | None = None
     sequence: tuple[int, ...] | None = None
     score: float | None = None
     posterior: Posterior | None = None
-    pair_p_values: Array | None = None
-    separating_sets: Mapping[frozenset[str], tuple[str, ...]] | None = None
-    result: Result | None = None
     oriented: Oriented | None = None
     left_out: LeftOut | None = None
     known: Constraints | None = None
@@ -81,6 +75,7 @@ class Found:
     transform: Mapping[str, float | str] = field(default_factory=dict)
     inputs: tuple[Path, ...] = ()
     optimum: Dag | None = None
+    columns: tuple[ColumnRole, ...] = ()
 
     @property
     def method(self) -> str:
@@ -98,7 +93,13 @@ class Found:
 
     @property
     def n(self) -> int:
+        """What the rows count for: their number, less one for every column of covariates that is held fixed."""
         return self.moments.n
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self.moments.rows
 
     @property
     def order(self) -> tuple[str, ...] | None:
@@ -111,14 +112,35 @@ class Found:
         return self.sequence if self.ordering is None else tuple(self.ordering.order.tolist())
 
     @property
+    def known_ordering(self) -> Ordering:
+        """The ordering, for results that have one."""
+        assert self.ordering is not None
+        return self.ordering
+
+    @property
+    def factor(self) -> Factor | None:
+        """The factor of the ordering; None without one."""
+        return None if self.ordering is None else self.ordering.factor
+
+    @property
+    def selection(self) -> Selection | None:
+        """The choice of parents along the ordering, for methods that make one."""
+        return getattr(self.result, "selection", None)
+
+    @property
+    def best_graph(self) -> Dag | Cpdag:
+        """The graph of the best score, which the one shown need not be."""
+        return self.optimum or self.graph
+
+    @property
     def probabilities(self) -> Probabilities | None:
         """The probability of every arrow, for methods that have a posterior distribution; worked out when first asked for."""
         return None if self.posterior is None else self.posterior.probabilities(self.sample)
 
     @property
     def sample(self) -> Array | None:
-        """An even share of the rows, all of a short table."""
-        return None if self.profile is None else self.profile.rows
+        """An even share of the rows, all of a short table; NaN where values are missing."""
+        return None if self.profile is None or not len(self.profile.rows) else self.profile.rows
 
     @property
     def expected_false_edges(self) -> float | None:
@@ -158,10 +180,7 @@ class Found:
 
         Those of a Cpdag; of the class that an order has directed; for pooled error variances, of the classes of sampled graphs.
         """
-        if self.posterior is not None:
-            return Links.of(self.posterior.compelled(self.sample))
-        graph = self.graph if self.oriented is None else self.oriented.before
-        return NO_LINKS if isinstance(graph, Dag) else graph.arrows
+        return self.result.compelled(self)
 
     @cached_property
     def by_knowledge(self) -> Links:
@@ -171,7 +190,7 @@ class Found:
     @cached_property
     def details(self) -> Mapping[str, Any]:
         """What else there is to tell, in plain values: that of the search, and of whatever was done to its graph."""
-        details = {} if self.result is None else self.result.details()
+        details = self.result.details()
         if self.ordering is not None and self.ordering.parent_sets is not None:
             details["variance"] = self.ordering.rule
         if self.oriented is not None:

@@ -14,12 +14,12 @@ from ordag.data.table_checks import least_squares_rows
 from ordag.errors import DataError, SettingError
 from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.masks import verify
-from ordag.learners.cvs import CvsSettings, cvs, with_false_edges_said
+from ordag.learners.cvs import CvsSettings, cvs
 from ordag.learners.found import AnyFound, Found
 from ordag.learners.gds.search import GdsSettings, gds
 from ordag.learners.ges.search import GesSettings, ges
 from ordag.learners.pc.search import PcSettings, pc
-from ordag.learners.pooled.method import PooledSettings, is_standardised, pooled, pooled_rows, with_consensus
+from ordag.learners.pooled.method import PooledSettings, is_standardised, pooled, pooled_rows
 from ordag.learners.precision import with_digits_checked
 from ordag.learners.settings import MethodSettings
 from ordag.learners.small_effects import with_notice, without_small_effects
@@ -125,10 +125,11 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
     if recipe.least_rows is not None:
         table.needing(recipe.least_rows)
     found = METHODS[recipe.name].search(table, recipe, known)
-    found = replace(found, known=known, profile=table.profile, transform=table.transform, inputs=table.inputs)
-    found = replace(found, warnings=(*table.remarks, *found.warnings))
-    if isinstance(recipe, PooledSettings):
-        found = with_consensus(found)
+    found = replace(
+        found, known=known, profile=table.profile, transform=table.transform, inputs=table.inputs, columns=table.columns
+    )
+    found = replace(found, warnings=(*table.remarks, *_left_out(table, recipe), *found.warnings))
+    found = recipe.finished(found)
     if recipe.min_effect:
         found = without_small_effects(found, recipe.min_effect)
     if known is not None:
@@ -136,28 +137,37 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
     return found
 
 
-def with_warnings(found: Found) -> Found:
-    """The same with everything that somebody who reads it should be warned of."""
-    return _with_others(with_false_edges_said(found))
+def _left_out(table: Table, recipe: MethodSettings) -> list[str]:
+    """Say that a method on rows takes the complete ones, where others are used for the rest."""
+    rows = table.rows if recipe.needs_rows and table.missing in ("auto", "em") else None
+    if rows is None or table.source is None:
+        return []
+    X = table.source.array
+    incomplete = table.is_estimated if X is None else len(rows.values) < len(X)
+    return [f"This method takes complete rows: {len(rows.values):,} of them."] if incomplete else []
 
 
-def with_quick_warnings(found: Found) -> Found:
-    """The same without a warning of false edges that it takes time to count: `with_counts_said` adds that one."""
-    return with_warnings(found) if is_counted(found) else _with_others(found)
+def with_warnings(found: AnyFound) -> AnyFound:
+    """Add what a reader of the graph should be warned of."""
+    return _with_remarks(_with_others(found))
 
 
-def with_counts_said(found: AnyFound) -> AnyFound:
-    """The same, counted, with what `with_quick_warnings` has left out."""
-    if found.selection is None or is_counted(found):
+def with_quick_warnings(found: AnyFound) -> AnyFound:
+    """Add the warnings that take no time; `with_slow_warnings` adds the others."""
+    return with_warnings(found) if found.result.is_complete(found) else _with_others(found)
+
+
+def with_slow_warnings(found: AnyFound) -> AnyFound:
+    """Add what `with_quick_warnings` has left out."""
+    if found.result.is_complete(found):
         return found
-    found.selection.expected_false  # noqa: B018
-    return with_false_edges_said(found)
+    found.result.note(found)  # counts what takes time, for all who ask later
+    return _with_remarks(found)
 
 
-def is_counted(found: Found) -> bool:
-    """Whether the false edges to expect are known, or take no time to count."""
-    return found.selection is None or found.selection.is_counted
+def _with_remarks(found: AnyFound) -> AnyFound:
+    return replace(found, warnings=(*found.warnings, *found.result.remarks(found)))
 
 
-def _with_others(found: Found) -> Found:
+def _with_others(found: AnyFound) -> AnyFound:
     return with_notice(with_digits_checked(found))

@@ -13,6 +13,7 @@ from ordag.data.moments import Moments
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
+from ordag.learners.result import Result
 from ordag.learners.settings import Penalty
 from ordag.parents.adaptive import edge_price
 
@@ -24,7 +25,7 @@ MOST_SEARCHES = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchResult:
+class SearchResult(Result):
     """A graph with its score, and the score without edges. price: under a named penalty, the price of an edge and the searches made."""
 
     graph: Dag | Cpdag
@@ -33,7 +34,7 @@ class SearchResult:
     price: Mapping[str, float] = field(default_factory=dict)
 
 
-Result = TypeVar("Result", bound=SearchResult)
+AnyResult = TypeVar("AnyResult", bound=SearchResult)
 
 
 @dataclass(frozen=True)
@@ -92,14 +93,14 @@ class EdgePenalty:
 
 
 def search_with_penalty(
-    search: Callable[[float, Result | None], Result],
+    search: Callable[[float, AnyResult | None], AnyResult],
     penalty: Penalty,
     moments: Moments,
     known: Constraints | None,
     *,
     variances: int,
     sign: float,
-) -> Result:
+) -> AnyResult:
     """Search under a penalty: once for a number, else at the first price, then at the price that follows from the edges found.
 
     The searches end when a number of edges comes up again; the result of the best score is returned. The cost of the edge prior
@@ -112,7 +113,7 @@ def search_with_penalty(
         return search(penalty, None)
     named = EdgePenalty.of(penalty, moments, known)
 
-    def rescored(found: Result, factor: float) -> Result:
+    def rescored(found: AnyResult, factor: float) -> AnyResult:
         """Replace the score at this factor by that of the named penalty, which has BIC's price of variances."""
         if named.name == "bic":
             return found

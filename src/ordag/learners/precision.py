@@ -13,7 +13,7 @@ from ordag.common.arrays import Array
 from ordag.common.words import joined, shown
 from ordag.errors import PrecisionWarning
 from ordag.graph.cpdag import Cpdag
-from ordag.learners.found import Found
+from ordag.learners.found import AnyFound, Found
 from ordag.order.ordering import Ordering
 from ordag.order.rounding import NEGLIGIBLE, column_lengths, noise
 from ordag.parents.selection import Selection
@@ -26,7 +26,7 @@ LOG_LIKELIHOOD = 0.1
 """How far rounding may move the log-likelihood of one variable; a search decides by differences of a few units."""
 
 
-def with_digits_checked(found: Found) -> Found:
+def with_digits_checked(found: AnyFound) -> AnyFound:
     """Compute the regressions now, so that what cannot be computed is refused here, and warn where few digits are left.
 
     If every variance given all predecessors is precise, so is every one given fewer, and no check is needed.

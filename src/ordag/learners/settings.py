@@ -16,6 +16,7 @@ from ordag.data.table_checks import LeastRows, least_squares_rows
 from ordag.errors import SettingError
 from ordag.knowledge.knowledge import Knowledge, KnowledgeLike
 from ordag.learners.orient import WAYS
+from ordag.learners.result import Learned
 from ordag.parents import ROW_TESTS, TESTS, row_test
 from ordag.parents.tests import named_test
 
@@ -78,6 +79,12 @@ class MethodSettings(Settings):
     rests_on_condition: ClassVar[bool] = True
     """Whether its directions rest on the condition of Park & Kim's Theorem 2.2."""
 
+    rests_on: ClassVar[str] = (
+        "This method takes the variable with the least variance, given those before it, to come next, and variances are in squared "
+        "units of their columns: a column in smaller units has larger numbers, and goes towards the end."
+    )
+    """What a change of units can do to its graph, in a sentence."""
+
     edge_rule: ClassVar[Mapping[str, Any]] = {"rule": "adaptive"}
     """How it chooses parents along a given order: keywords of `parents.select`."""
 
@@ -126,6 +133,10 @@ class MethodSettings(Settings):
         """The same settings for the moments of another sample, with other random numbers where there are any."""
         changed: dict[str, Any] = {"seed": random} if hasattr(self, "seed") else {}
         return replace(self.alone(), **changed)
+
+    def finished(self, found: Learned) -> Learned:
+        """Return what was found with what takes the sample of its rows as well."""
+        return found
 
     def alone(self) -> Self:
         """The same settings for the graph that the search itself finds, where `learn` would go on from it."""

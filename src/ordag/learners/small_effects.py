@@ -17,7 +17,7 @@ from ordag.data.moments import Moments
 from ordag.graph.cpdag import Cpdag
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import class_fault
-from ordag.learners.found import Found, LeftOut
+from ordag.learners.found import AnyFound, Found, LeftOut
 
 SMALL_EFFECT = 0.05
 """Warn of standardised effects below this."""
@@ -75,7 +75,7 @@ def without_small_effects(found: Found, min_effect: float) -> Found:
     return replace(found, graph=graph, left_out=LeftOut(min_effect, edges, fault), warnings=sentences)
 
 
-def with_notice(found: Found) -> Found:
+def with_notice(found: AnyFound) -> AnyFound:
     """Add a warning where many rows have found small effects and no `min_effect` is set."""
     if found.left_out is not None or found.n < LEAST_ROWS or found.moments.p > MOST_COLUMNS:
         return found

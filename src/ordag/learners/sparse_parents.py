@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtrit
 
-from ordag.common.arrays import Array
+from ordag.common.arrays import Array, Indices
 from ordag.common.words import counted
 from ordag.data.moments import Moments
 from ordag.graph.dag import Dag
 from ordag.graph.links import Links
 from ordag.knowledge.masks import Constraints
+from ordag.learners.result import Level, Result
 from ordag.model.refit import Refit, refit
 from ordag.order.ordering import Ordering
 from ordag.order.sparse import MOST_PARENTS, ROWS_PER_PARENT
 from ordag.parents.row_tests import RowTest, row_p_value, row_test
 from ordag.parents.tests import Test, named_test
+
+if TYPE_CHECKING:
+    from ordag.learners.found import Found
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +43,11 @@ class ArrowTest:
             return np.array(
                 [row_p_value(of_rows, self.rows, j, i, [k for k in causes(j).tolist() if k != i]) for i, j in ends]
             )
+        if self.test is None:
+            return fitted.p_values_of(source, target)
         weights, std_errors = fitted.weights_of(source, target)
         t = np.abs(weights / std_errors)
         d = fitted.residual_df[target].astype(float)
-        if self.test is None:
-            return np.asarray(2.0 * stdtr(d, -t))
         parents = fitted.links.in_columns
         n = int(fitted.residual_df[0] + parents[0] + 1)
         correlations: Array = t / np.hypot(t, np.sqrt(d))
@@ -51,7 +55,7 @@ class ArrowTest:
 
 
 @dataclass(frozen=True, eq=False)
-class SparseParents:
+class SparseParents(Result):
     """The tests of a graph whose parents are those that its order was found with.
 
     pairs: the number of pairs of variables. split: the moments of rows that the graph was not learned from, if there are any: tests
@@ -62,9 +66,16 @@ class SparseParents:
     test: ArrowTest = ArrowTest()
     split: Moments | None = None
 
-    def p_values(self, fitted: Refit, source: NDArray[np.intp], target: NDArray[np.intp]) -> Array:
-        """Return the p-values of arrows of a graph that was fitted to the rows it was learned from."""
-        return self.test.p_values(fitted if self.split is None else refit(self.split, fitted.sem.dag), source, target)
+    def evidence(self, found: Found, source: Indices, target: Indices) -> dict[str, Array]:
+        """Return p-values on the rows of the split, or else on those that the graph was learned from, and q-values over all pairs."""
+        fitted = found.refit if self.split is None else refit(self.split, found.graph)  # type: ignore[arg-type]
+        assert fitted is not None
+        p_values = self.test.p_values(fitted, source, target)
+        return {"p_value": p_values, "q_value": discovery_rates(p_values, self.pairs)}
+
+    def level(self, found: Found) -> Level:
+        rate = found.settings["alpha"]
+        return Level("q_value", rate, self.pairs, float(rate or 0.0), correction="bh", stands_for=rate)
 
     def details(self) -> dict[str, Any]:
         tests = "of other rows than the graph" if self.split is not None else "after selection"

@@ -7,7 +7,8 @@ a to b of the products of their weights, which is $T_{ab}$ with $T = (I - B)^{-1
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +20,7 @@ from ordag.common.arrays import Array, Mask
 from ordag.common.checks import short
 from ordag.common.linalg import lengths, triangle
 from ordag.common.markup import MOST_ROWS, arrow, card, sentence, table
-from ordag.common.words import about, counted, did_you_mean, harmless, listed, number, share, shown
+from ordag.common.words import about, counted, did_you_mean, harmless, joined, listed, number, share, shown
 from ordag.errors import ColumnError, SettingError
 from ordag.graph.links import Links
 from ordag.model.refit import robustness_value
@@ -50,11 +51,11 @@ class Effect:
         has), and for a model that was not fitted to rows. mean: over all graphs, 0 where there is no path.
     path_found: whether the learned graph has a directed path. probability: of a path, the share of the graphs drawn from the posterior that
         have one. path_support: the share of resamples in whose learned graph there is one. Both are nan where there are none.
-    robustness: the share of what is left of both that a hidden common cause would have to explain to bring the effect to zero
+    robustness: the share of the residual variance of both that a hidden common cause would have to explain to reduce the effect to zero
         (`ordag.model.refit.robustness_value`); nan without a path in the learned graph.
     replicates: the number of resamples.
     wrong: the share of the arrows of the learned graph that is expected wrong, nan where unknown. cautions: reasons to doubt the
-        graph, each with what to do about it.
+        graph, each with what to do about it. last_steps: `LinearSEM.last_steps` of the learned model.
     """
 
     source: str
@@ -74,15 +75,16 @@ class Effect:
     replicates: int
     wrong: float = math.nan
     cautions: tuple[str, ...] = ()
+    last_steps: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain values, None where unknown."""
         values = {key: None if value != value else value for key, value in vars(self).items()}
-        return {**values, "cautions": list(self.cautions)}
+        return {**values, "cautions": list(self.cautions), "last_steps": dict(self.last_steps)}
 
     def __str__(self) -> str:
-        """Two lines on the effect; then the expected share of wrong arrows, and one line for each caution."""
-        lines = [f"{shown(self.source)} → {shown(self.target)}: {self._size}", self.certainty]
+        """Lines on the effect and its parts; then the expected share of wrong arrows, and one line for each caution."""
+        lines = [f"{shown(self.source)} → {shown(self.target)}: {self._size}", self._steps, self.certainty]
         if self.wrong == self.wrong:
             lines.append(f"Of the arrows of the learned graph {about(self.wrong)} are expected wrong.")
         return "\n".join(filter(None, [*lines, *map(harmless, self.cautions)]))
@@ -107,6 +109,17 @@ class Effect:
         return f"{estimate:.3g} per unit, {ends}, if the learned graph is right"
 
     @property
+    def _steps(self) -> str:
+        """The direct part of the effect and those through other variables, in words; "" if there is one part."""
+        if len(self.last_steps) < 2:
+            return ""
+        parts = [
+            f"{number(part, 3)} {'directly' if name == self.source else f'through {shown(name)}'}"
+            for name, part in self.last_steps.items()
+        ]
+        return f"In the learned graph {joined(parts, 4)}."
+
+    @property
     def certainty(self) -> str:
         """The probability of a directed path, and the strength of a hidden common cause that could explain the effect, in words."""
         return " ".join([*self._path, *self._robust])
@@ -126,7 +139,9 @@ class Effect:
         if self.robustness != self.robustness or self._share < IMPROBABLE:
             return []
         explained = share(self.robustness)
-        return [f"A hidden common cause would have to explain {explained} of what is left of both to bring it to zero."]
+        return [
+            f"A hidden common cause would have to explain {explained} of the residual variance of both to reduce it to zero."
+        ]
 
 
 @dataclass(frozen=True, eq=False)

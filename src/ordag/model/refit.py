@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtr
 
 from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.checks import short
@@ -50,6 +51,11 @@ class Refit:
         """The weights of arrows by the columns of their ends, and their standard errors; 0 and nan where there is no arrow."""
         find = self.links.look_up
         return find(self.weights, source, target, 0.0), find(self.std_errors, source, target, np.nan)
+
+    def p_values_of(self, source: Indices, target: Indices) -> Array:
+        """The p-values of t tests of the weights of arrows; nan where there is no arrow."""
+        weights, std_errors = self.weights_of(source, target)
+        return np.asarray(2.0 * stdtr(self.residual_df[target].astype(float), -np.abs(weights / std_errors)))
 
     def robustness_of(self, source: Indices, target: Indices) -> Array:
         """The robustness values of arrows (`robustness_value`); nan where there is no arrow."""

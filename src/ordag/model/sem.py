@@ -183,6 +183,15 @@ class LinearSEM:
         """A topological order of the columns, the same for the same graph."""
         return topological_order(self.dag.links)
 
+    def last_steps(self, source: str, target: str) -> dict[str, float]:
+        """Split a total effect by the last step of its paths, largest first: the direct part has the source's name, the others that of
+        the parent of the target that they pass last. They add up to the total effect."""
+        a, b = self.names.index(source), self.names.index(target)
+        total = self.total_effects()[a]
+        total[a] = 1.0
+        parts = {name: float(total[j] * self.B[j, b]) for j, name in enumerate(self.names) if total[j] and self.B[j, b]}
+        return dict(sorted(parts.items(), key=lambda part: -abs(part[1])))
+
     def total_effects(self) -> Array:
         r"""$(I - B)^{-1} - I$; entry (i, j) sums over the paths i → … → j the products of their weights.
 

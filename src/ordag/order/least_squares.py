@@ -123,7 +123,7 @@ def _on_other_moments(name: str, help: str, moments_of: Callable[[Array, Sequenc
         rows = table.rows
         assert rows is not None
         table.tell(f"{name} moments of {counted(len(rows.values), 'row')}")
-        moments = moments_of(np.asarray(rows.values), table.names)
+        moments = moments_of(np.asarray(rows.values), table.names).counted_like(table.moments)
         check_size(moments.n, table.names)  # outliers are left out
         return forward(moments, before)
 

@@ -168,6 +168,7 @@ class FromScatter:
             multiply(columns.T, columns[:, : stop - start], G[start:, start:stop])
             if start:
                 multiply(L[start:, :start], L[start:stop, :start].T, G[start:, start:stop], beta=1.0)
+            del columns  # as large as what comes next
             G[start:, start:stop] /= units[start:, None] * units[start:stop]
             G[start:stop, stop:] = G[stop:, start:stop].T
         self.G = G.T  # symmetric, and by rows

@@ -14,9 +14,11 @@ U comes from a QR factorisation of the weighted rows. No row is ever copied more
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from ordag.common.arrays import Array
@@ -24,6 +26,7 @@ from ordag.common.checks import Seed, checked_seed
 from ordag.common.linalg import triangle, wishart_root
 from ordag.common.words import counted
 from ordag.data.moments import Moments
+from ordag.data.reweighted import Reweighted
 from ordag.data.scatter import WELL_CONDITIONED, root_of_scatter
 from ordag.errors import CollinearError, TooFewRowsError
 
@@ -49,15 +52,16 @@ class RowResampler:
 
     base: Moments
     whitened: Array
+    count: int
     same_rows: ClassVar[bool] = True
 
     @classmethod
-    def of(cls, X: Array, base: Moments) -> RowResampler:
-        return cls(base, whiten(X, base.mean, base.R))
+    def of(cls, X: Array, base: Moments, count: int | None = None) -> RowResampler:
+        return cls(base, whiten(X, base.mean, base.R), len(X) if count is None else count)
 
     def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
-        n, p = self.whitened.shape
-        counts = np.bincount(np.random.default_rng(seed).integers(n, size=n), minlength=n)
+        p, n = self.base.p, self.count
+        counts = np.bincount(_drawn(seed, len(self.whitened), n), minlength=len(self.whitened))
         drawn = np.flatnonzero(counts)
         if len(drawn) <= p:
             raise TooFewRowsError(
@@ -79,11 +83,11 @@ class PlainRowResampler:
 
     base: Moments
     X: Array
+    count: int
     same_rows: ClassVar[bool] = True
 
     def rows(self, seed: np.random.SeedSequence) -> Array:
-        n = len(self.X)
-        return self.X[np.random.default_rng(seed).integers(n, size=n)]
+        return self.X[_drawn(seed, len(self.X), self.count)]
 
     def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
         return Moments.from_rows(self.rows(seed), self.base.names)
@@ -96,8 +100,34 @@ class HalfResampler(PlainRowResampler):
     same_rows: ClassVar[bool] = False
 
     def rows(self, seed: np.random.SeedSequence) -> Array:
-        n = len(self.X)
-        return self.X[np.random.default_rng(seed).permutation(n)[: n // 2]]
+        return self.X[np.random.default_rng(seed).permutation(len(self.X))[: self.count // 2]]
+
+
+@dataclass(frozen=True, eq=False)
+class HoledRowResampler:
+    """The same for rows with missing values, NaN: the moments of every sample are estimated anew. `halves` as in `HalfResampler`."""
+
+    base: Moments
+    X: Array
+    halves: bool = False
+    same_rows: ClassVar[bool] = True
+
+    @cached_property
+    def _rows(self) -> Reweighted:
+        return Reweighted(self.X, self.base.mean, self.base.covariance())
+
+    def moments(self, replicate: int, seed: np.random.SeedSequence) -> Moments:
+        random, count, n = np.random.default_rng(seed), len(self.X), self.base.n
+        if self.halves:
+            weights, n = np.zeros(count), n // 2
+            weights[random.permutation(count)[: count // 2]] = 1.0
+        else:
+            weights = np.bincount(random.integers(count, size=count), minlength=count).astype(np.float64)
+        mean, S = self._rows.gaussian(weights)
+        root = root_of_scatter(np.asfortranarray(S * n))
+        if root is None:
+            raise CollinearError("The columns of the sample are collinear.")
+        return Moments(n, mean, self.base.names, R=root[0], squared=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,11 +182,11 @@ class GramResampler:
         p = self.base.p
         whole = np.zeros((p + 1, p + 1))
         whole[np.triu_indices(p + 1)] = self.sums[replicate - self.first]
-        n = round(whole[0, 0])
+        n = round(whole[0, 0] * (self.base.n / self.base.rows))
         if n <= p + 1:
             raise TooFewRowsError(f"The sample has {counted(n, 'row')}, and {p} variables need {p + 2}.")
-        mean = whole[0, 1:] / n
-        root = root_of_scatter(np.asfortranarray(whole[1:, 1:].T - n * np.outer(mean, mean)))
+        mean = whole[0, 1:] / whole[0, 0]
+        root = root_of_scatter(np.asfortranarray(whole[1:, 1:].T - whole[0, 0] * np.outer(mean, mean)))
         if root is None:
             raise CollinearError("The columns of the sample are collinear.")
         return _moments(n, mean, root[0], self.base, squared=root[1] < WELL_CONDITIONED)
@@ -165,6 +195,21 @@ class GramResampler:
 def gaussian_resampler(base: Moments, *, rows: bool) -> WishartResampler | GaussianRowResampler:
     """Samples from the Gaussian distribution with these moments; with `rows` for methods that take rows."""
     return GaussianRowResampler(base) if rows else WishartResampler(base)
+
+
+def to_draw(X: Array, base: Moments) -> tuple[Array, int]:
+    r"""Return rows to draw from, and how many of them a sample has.
+
+    With covariates held fixed the rows are residuals, k of them with the scatter S. n are drawn, the number that they count for, each
+    $\sqrt{k/n}$ times as long: their scatter is S on average, and varies as that of n independent rows does.
+    """
+    if not base.held:
+        return X, len(X)
+    return base.mean + (X - base.mean) * np.sqrt(len(X) / base.n), base.n
+
+
+def _drawn(seed: np.random.SeedSequence, rows: int, count: int) -> NDArray[np.int64]:
+    return np.random.default_rng(seed).integers(rows, size=count)
 
 
 def whiten(X: Array, mean: Array, R: Array) -> Array:

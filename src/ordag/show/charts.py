@@ -55,7 +55,7 @@ class Chart:
 def charts(fit: Fit, diagnosis: Diagnosis) -> dict[str, Chart]:
     """Return a chart for every finding that has one, by key; charts of rows use the sample of rows kept in the fit."""
     found = {}
-    rows = None if fit.profile is None else fit.profile.rows
+    rows = None if fit.profile is None else fit.profile.complete.rows
     for finding in diagnosis.findings:
         if finding.level == "unchecked":
             continue
@@ -78,6 +78,7 @@ def histograms(fit: Fit) -> list[Chart]:
     bins = min(MOST_BINS, max(5, math.ceil(math.sqrt(len(fit.profile.rows)))))
     for j, name in enumerate(fit.names):
         column = fit.profile.rows[:, j]
+        column = column[np.isfinite(column)]
         span = float(fit.profile.least[j]), float(fit.profile.most[j])
         counts, edges = np.histogram(column, bins, span if np.isfinite(span).all() else None)
         mean = float(fit.moments.mean[j])

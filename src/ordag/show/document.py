@@ -64,7 +64,7 @@ def document(
         "ordered": fit.places is not None,
         "pairs": _pairs(fit, view),
         "fixed": _fixed(fit, view),
-        "level": _level(fit, view),
+        "level": _level(view),
         "look": view.first_look,
         "layout": _layout(view) if layout else None,
         "model": _model(fit),
@@ -139,18 +139,11 @@ def _fixed(fit: Fit, view: View) -> dict[str, list[int]]:
     return {name: np.flatnonzero(mask).tolist() for name, mask in said.items()}
 
 
-def _level(fit: Fit, view: View) -> dict[str, Any] | None:
+def _level(view: View) -> dict[str, Any] | None:
     """Return the threshold that the sliders move; `stands_for` is the level of the graph, or the one equivalent to its penalty."""
     if view.level is None:
         return None
-    level = asdict(view.level)
-    level["stands_for"] = level["value"]
-    level["expected"] = None
-    if fit.selection is not None:
-        if level["value"] is None and not math.isnan(fit.selection.level):
-            level["stands_for"] = fit.selection.level
-        level["expected"] = fit.selection.expected_false
-    return {name: _short(value) if isinstance(value, float) else value for name, value in level.items()}
+    return {name: _short(value) if isinstance(value, float) else value for name, value in view.level._asdict().items()}
 
 
 def _layout(view: View) -> dict[str, Any] | None:
@@ -253,7 +246,8 @@ def _comparison(fit: Fit, comparison: Comparison) -> dict[str, Any]:
 def _data(fit: Fit, with_histograms: bool) -> dict[str, Any]:
     moments, profile = fit.moments, fit.profile
     said: dict[str, Any] = {
-        "rows": moments.n,
+        "rows": moments.rows,
+        "count_for": moments.n,
         "dropped": moments.dropped,
         "mean": _column(moments.mean),
         "least": None if profile is None else _column(profile.least),

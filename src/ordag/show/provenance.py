@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from os import PathLike
@@ -16,9 +15,9 @@ import numpy as np
 from ordag import __version__
 from ordag.bootstrapping import IN_MEMORY
 from ordag.common.settings import declared
-from ordag.common.words import UNDECODED, harmless, spelled
+from ordag.common.words import shell_word, spelled
 from ordag.data.datasets import DATASETS
-from ordag.data.reading import Reading
+from ordag.data.reading import COLUMN_LISTS, Reading
 from ordag.graph.dag import Dag
 from ordag.knowledge.knowledge import Knowledge
 
@@ -159,24 +158,6 @@ def command_line(fit: Fit, origin: Origin) -> str:
     return " ".join(map(shell_word, [*words, "--report", "report.html"])) + comment
 
 
-def shell_word(word: str) -> str:
-    """Quote a word for a shell; control characters become escapes that bash and zsh read."""
-    if harmless(word) == word:
-        return shlex.quote(word)
-    return f"$'{''.join(map(_shell_letter, word))}'"
-
-
-def _shell_letter(letter: str) -> str:
-    if letter in "\\'":
-        return f"\\{letter}"
-    if harmless(letter) == letter:
-        return letter
-    if UNDECODED.match(letter):
-        return harmless(letter)
-    code = ord(letter)
-    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
 def _file_argument(data: str | PathLike[str]) -> str:
     """Write a path so that it cannot be read as a built-in table or as an option."""
     text = str(data)
@@ -188,7 +169,11 @@ def _changed_reading(fit: Fit, origin: Origin) -> dict[str, Any]:
     """Return how the table was read where that differs from the defaults, with the changes of columns."""
     defaults = Reading()
     given = {**origin.reading, "transform": dict(fit.transform) or None}
-    return {name: given[name] for name in declared(Reading) if name in given and given[name] != getattr(defaults, name)}
+    return {
+        name: given[name]
+        for name in declared(Reading)
+        if name in given and given[name] != getattr(defaults, name) and given[name] != []
+    }
 
 
 def _changed_settings(fit: Fit) -> dict[str, Any]:
@@ -197,11 +182,14 @@ def _changed_settings(fit: Fit) -> dict[str, Any]:
 
 
 def _reading_option(name: str, value: Any) -> list[str]:
-    if name == "columns":
+    if name in COLUMN_LISTS:
         plain = all("," not in column and column == column.strip() for column in value)
-        return ["--columns", ",".join(value)] if plain else [word for one in value for word in ("--columns", one)]
-    if name == "transform":
-        return [word for column, change in value.items() for word in ("--transform", f"{column}={change}")]
+        listed = value if len(value) > 1 else (*value, *value)  # only a repeated option takes a name with a comma
+        return [f"--{name}", ",".join(value)] if plain else [word for one in listed for word in (f"--{name}", one)]
+    if name in ("transform", "role"):
+        return [word for column, change in value.items() for word in (f"--{name}", f"{column}={change}")]
+    if name == "strict":
+        return ["--strict"]
     if name == "header":
         return ["--no-header"]
     return [f"--{name}", "tab" if value == "\t" else str(value)]
@@ -215,7 +203,7 @@ def _resampling(fit: Fit) -> dict[str, Any]:
     given |= {"bootstrap": fit.support.replicates, "seed": fit.support.entropy}
     if fit.support.level != 0.95:
         given["level"] = fit.support.level
-    in_memory = fit.n * len(fit.names) <= IN_MEMORY
+    in_memory = fit.rows * len(fit.names) <= IN_MEMORY
     default_kind = "wishart" if fit.profile is None else "rows" if in_memory else "poisson"
     if fit.support.kind != default_kind:
         given["kind"] = fit.support.kind

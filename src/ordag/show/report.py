@@ -156,10 +156,9 @@ def _edge_tables(fit: Fit, most: int) -> str:
     arrows = (arrow(*ends) for ends in zip(columns["source"][:most], columns["target"], strict=False))
     rows = [list(row) for row in zip(arrows, *written.values(), strict=False)]
     directed = table(["arrow", *written], rows, most=most, total=len(columns["source"]), where=": see .edges")
-    tests = [] if fit.pair_p_values is None else ["p edge"]
-    undirected = (
-        [arrow(*pair, joint="—"), *([p_value] if tests else [])] for pair, p_value in lines_without_direction(fit)
-    )
+    lines = lines_without_direction(fit)
+    tests = ["p edge"] if any(p_value for _, p_value in lines) else []
+    undirected = ([arrow(*pair, joint="—"), *([p_value] if tests else [])] for pair, p_value in lines)
     return directed + sentence(legend(fit), "note") + table(["without direction", *tests], undirected, most=most)
 
 

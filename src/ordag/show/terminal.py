@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -11,18 +12,19 @@ from rich.text import Text
 from ordag.assumptions.check import TITLES, Diagnosis
 from ordag.common.words import counted, harmless, number, shown
 from ordag.comparison import Comparison
+from ordag.data.roles import ColumnRole, few_values_sentence, set_aside_sentence
 from ordag.evidence.verdict import TIERS, Verdict
 from ordag.show.screen import Column, print_head, say, show_table
 from ordag.show.text import (
     arrows,
     edge_cells,
-    false_edges,
     heading,
     left_out,
     legend,
     lines_without_direction,
     margin,
     other_units,
+    other_warnings,
     resampled,
     scored,
     tied_with,
@@ -48,9 +50,15 @@ NARROW = 60
 """Screen width in characters below which each finding is printed under its title instead of beside it."""
 
 
-def print_fit(fit: Fit, console: Console, description: str = "", *, verbose: bool = False) -> None:
-    """Print the order, the graph, the table of arrows, the verdict and the notes; if `verbose`, what the verdict rests on."""
+def print_fit(
+    fit: Fit, console: Console, description: str = "", *, verbose: bool = False, typed: Callable[[str], str] = str
+) -> None:
+    """Print the order, the graph, the table of arrows, the verdict and the notes; if `verbose`, what the verdict rests on.
+
+    typed: how settings in a sentence are written here, such as `--adjust sex` for `adjust=['sex']`.
+    """
     print_head(console, description, heading(fit))
+    _print_aside(fit.columns, console, typed)
     if fit.order is not None:
         _section(console, "Order, causes first")
         if fit.ordering is not None:
@@ -65,10 +73,18 @@ def print_fit(fit: Fit, console: Console, description: str = "", *, verbose: boo
     _print_lines(fit, console)
     console.print()
     print_verdict(fit.verdict, console, verbose=verbose)
-    for sentence in (other_units(fit), false_edges(fit), scored(fit) if verbose else "", left_out(fit), resampled(fit)):
+    few = typed(few_values_sentence(fit.columns))
+    for sentence in (
+        few,
+        other_units(fit),
+        fit.result.note(fit),
+        scored(fit) if verbose else "",
+        left_out(fit),
+        resampled(fit),
+    ):
         if sentence:
-            say(console, f"{sentence}.", style="dim")
-    for sentence in fit.warnings:
+            say(console, f"{harmless(sentence)}.", style="dim")
+    for sentence in other_warnings(fit):
         _warn(console, sentence)
 
 
@@ -83,9 +99,12 @@ def print_verdict(verdict: Verdict, console: Console, *, verbose: bool = False) 
         say(console, harmless(verdict.help), "  ", style="dim")
 
 
-def print_diagnosis(diagnosis: Diagnosis, console: Console, description: str = "") -> None:
-    """Print the verdict, then the findings from warnings to what is fine."""
+def print_diagnosis(
+    diagnosis: Diagnosis, console: Console, description: str = "", *, typed: Callable[[str], str] = str
+) -> None:
+    """Print the verdict, then the findings from warnings to what is fine; `typed` as for `print_fit`."""
     print_head(console, description, diagnosis.heading)
+    _print_aside(diagnosis.fit.columns, console, typed)
     console.print()
     print_verdict(diagnosis.verdict, console, verbose=True)
     width = max(len(finding.key) for finding in diagnosis.findings)
@@ -100,15 +119,18 @@ def print_diagnosis(diagnosis: Diagnosis, console: Console, description: str = "
             titles = [finding.title.ljust(width) for finding in findings]
             sentences = [harmless(finding.sentence) for finding in findings]
             show_table(console, [Column("", titles, style="cyan"), Column("", sentences, prose=True)])
-    for sentence in diagnosis.fit.warnings:
+    for sentence in other_warnings(diagnosis.fit):
         console.print()
         _warn(console, sentence)
 
 
-def print_comparison(comparison: Comparison, console: Console, description: str = "") -> None:
-    """Print the methods, the pairs that they share, and the pairs on which they differ."""
+def print_comparison(
+    comparison: Comparison, console: Console, description: str = "", *, typed: Callable[[str], str] = str
+) -> None:
+    """Print the methods, the pairs that they share, and the pairs on which they differ; `typed` as for `print_fit`."""
     sizes = f"{counted(comparison.rows, 'row')} · {counted(len(comparison.names), 'variable')}"
     print_head(console, description, sizes)
+    _print_aside(next((one.fit.columns for one in comparison.outcomes if one.fit is not None), ()), console, typed)
     console.print()
     cells = comparison.cells
     methods = []
@@ -117,7 +139,7 @@ def print_comparison(comparison: Comparison, console: Console, description: str 
         methods.append(Column(title, [row[k] for row in cells], right=k > 0, rank=rank))
     show_table(console, methods, elsewhere="; see --json")
     for outcome in comparison.outcomes:
-        for sentence in [outcome.problem] if outcome.problem else (outcome.fit.warnings if outcome.fit else ()):
+        for sentence in [outcome.problem] if outcome.problem else (other_warnings(outcome.fit) if outcome.fit else ()):
             say(console, Text.assemble((f"{outcome.method}: ", "bold yellow"), harmless(sentence)))
     found = [outcome.method for outcome in comparison.outcomes if outcome.fit is not None]
     if len(found) > 1:
@@ -144,6 +166,13 @@ def fit_text(fit: Fit, width: int, *, verbose: bool = False) -> str:
     text = StringIO()
     print_fit(fit, Console(file=text, width=width, highlight=False, markup=False, color_system=None), verbose=verbose)
     return text.getvalue().rstrip("\n")
+
+
+def _print_aside(columns: Sequence[ColumnRole], console: Console, typed: Callable[[str], str]) -> None:
+    """Print which columns were set aside, if any was."""
+    sentence = set_aside_sentence(columns)
+    if sentence:
+        say(console, harmless(f"{typed(sentence)}."))
 
 
 def _section(console: Console, title: str) -> None:

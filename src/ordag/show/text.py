@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag.common.words import counted, harmless, joined, listed, number, percent, probability, shown
+from ordag.data.roles import few_values_sentence, set_aside_sentence
 from ordag.graph.acyclic import reachable
 from ordag.graph.graph import arrow
 from ordag.learners.pooled.posterior import SETTLED
 
 if TYPE_CHECKING:
+    from ordag.data.moments import Moments
     from ordag.evidence.verdict import Verdict
     from ordag.fit import Fit
     from ordag.show.view import Pairs
@@ -35,7 +37,9 @@ def heading(fit: Fit) -> str:
     moments = fit.moments
     dropped = f", {counted(moments.dropped, 'row')} with missing values dropped" if moments.dropped else ""
     outlying = f", {counted(moments.outlying, 'outlying row')} left out" if moments.outlying else ""
-    sizes = f"{counted(fit.n, 'row')}{dropped}{outlying} · {counted(len(fit.names), 'variable')}"
+    held = f" · {held_fixed(moments)}" if moments.held else ""
+    worth = f" that count for {fit.n:,}" if moments.missing == "em" else ""
+    sizes = f"{counted(fit.rows, 'row')}{worth}{dropped}{outlying} · {counted(len(fit.names), 'variable')}{held}"
     return f"{fit.method} · {sizes} · {counted(fit.graph.edge_count, 'edge')}"
 
 
@@ -60,7 +64,7 @@ def headline(fit: Fit, pairs: Pairs) -> list[str]:
     if not fit.graph.edge_count:
         return [
             f"No edges were found among {counted(len(fit.names), 'variable')}.",
-            f"These {counted(fit.n, 'row')} give no evidence that any of them causes another; weak effects may need more rows.",
+            f"These {counted(fit.rows, 'row')} give no evidence that any of them causes another; weak effects may need more rows.",
         ]
     open_arrows = {
         (source, target)
@@ -167,23 +171,17 @@ def legend(fit: Fit) -> str:
     columns = fit.edge_columns
     if not columns["source"] or "weight" not in columns:
         return ""
-    if "probability" in columns or (fit.selection is None and fit.pair_p_values is None):
-        return ROBUST
-    tests = "given all earlier variables" if fit.selection is not None else "the largest of all tests of the pair"
-    return f"weight and s.e.: given the target's other parents; p edge: {tests}; {ROBUST}"
+    tests = fit.result.p_value_of
+    return f"weight and s.e.: given the target's other parents; p edge: {tests}; {ROBUST}" if tests else ROBUST
 
 
 def lines_without_direction(fit: Fit) -> list[tuple[tuple[str, str], str]]:
     """Return the undirected edges with their p-values, empty where the method has no tests."""
-    return [
-        (
-            (a, b),
-            ""
-            if fit.pair_p_values is None
-            else probability(float(fit.pair_p_values[fit.names.index(a), fit.names.index(b)])),
-        )
-        for a, b in fit.graph.undirected
-    ]
+    lines = fit.graph.undirected
+    ends = np.array([[fit.names.index(name) for name in line] for line in lines], dtype=np.intp).reshape(-1, 2)
+    p_values = fit.result.evidence(fit, *ends.T).get("p_value")
+    written = [""] * len(lines) if p_values is None else map(probability, p_values.tolist())
+    return list(zip(lines, written, strict=True))
 
 
 def tied_with(fit: Fit, most: int = 3) -> list[str]:
@@ -204,8 +202,36 @@ def tied_with(fit: Fit, most: int = 3) -> list[str]:
 
 
 def notes(fit: Fit) -> list[str]:
-    """Return the notes that apply: changed columns, chance edges, edges left out, resamples."""
-    return [said for said in (other_units(fit), false_edges(fit), left_out(fit), resampled(fit)) if said]
+    """Return the notes that apply: columns with few values, changed columns, chance edges, edges left out, resamples."""
+    found = (
+        within(fit),
+        few_values_sentence(fit.columns),
+        other_units(fit),
+        fit.result.note(fit),
+        left_out(fit),
+        resampled(fit),
+    )
+    return [said for said in found if said]
+
+
+def other_warnings(fit: Fit) -> list[str]:
+    """Return the warnings without that on columns that were set aside, which stands at the head of an answer."""
+    aside = f"{set_aside_sentence(fit.columns)}."
+    return [sentence for sentence in fit.warnings if sentence != aside]
+
+
+def held_fixed(moments: Moments) -> str:
+    """Name the covariates that are held fixed."""
+    return f"{joined([str(one) for one in moments.held], 4)} held fixed"
+
+
+def within(fit: Fit) -> str:
+    moments = fit.moments
+    if not moments.held:
+        return ""
+    several = len(moments.held) > 1 or moments.held[0].levels is not None
+    cost = f", which makes {counted(moments.rows, 'row')} count for {moments.n:,}" if moments.n < moments.rows else ""
+    return f"relations within {'the' if several else 'its'} values of what is held fixed{cost}"
 
 
 def other_units(fit: Fit) -> str:
@@ -215,13 +241,6 @@ def other_units(fit: Fit) -> str:
         for name, change in fit.transform.items()
     ]
     return f"learned from {joined(changed)}" if changed else ""
-
-
-def false_edges(fit: Fit) -> str:
-    if fit.selection is None or math.isnan(fit.selection.expected_false):
-        return ""
-    noun = "edge" if fit.selection.expected_false == 1 else "edges"
-    return f"about {fit.selection.expected_in_words} false {noun} expected {fit.selection.grounds}"
 
 
 def left_out(fit: Fit) -> str:
@@ -247,7 +266,7 @@ def scored(fit: Fit) -> str:
     if fit.score is None:
         return ""
     start = fit.details.get("start", "")
-    if fit.optimum is not None and fit.optimum != fit.graph:
+    if fit.best_graph != fit.graph:
         return f"score {fit.score:.6g}; the best single graph (--graph best) has {fit.details['best_score']:.6g}"
     if start == "all graphs":
         return f"score {fit.score:.6g}, the best of all graphs"

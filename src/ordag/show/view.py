@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 
 from ordag.common.arrays import Array, Mask
 from ordag.common.words import shown
-from ordag.evidence.arrows import arrow_reasons, edge_p_values
+from ordag.evidence.arrows import arrow_reasons, pair_evidence
 from ordag.evidence.hidden_causes import may_be_hidden
-from ordag.graph.links import Links
-from ordag.learners.sparse_parents import SparseParents, discovery_rates
-from ordag.parents.selection import Selection
+from ordag.learners.result import Level, Unjoined
 from ordag.picture.layout import Layout, sequence
 from ordag.picture.scene import place
 
@@ -36,12 +34,8 @@ MAX_PLACED_VARIABLES = 300
 NEAR_TIE = 0.05
 """The p-value above which a direction rests on a near-tie."""
 
-LEAST_EDGE_PROBABILITY = 0.01
-"""The probability of an edge below which a pair that the graph does not join is left out."""
-
 Look = Literal["graph", "matrix", "neighbourhood"]
 Kind = Literal["arrow", "line", "absent"]
-Evidence = Literal["p_value", "q_value", "edge_probability"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,23 +89,6 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Level:
-    """The threshold that decides which pairs are joined, and that a page can move.
-
-    evidence: the column of `Pairs` that is compared with it. value: its present value, None where the graph was found another way.
-    correction: how p-values are corrected for the number of `pairs` tested. complete: every pair with a p-value up to this, or a
-    probability from this on, is in the document. learned_only: only pairs of the graph have evidence.
-    """
-
-    evidence: Evidence
-    value: float | None
-    correction: str
-    pairs: int
-    complete: float
-    learned_only: bool
-
-
-@dataclass(frozen=True)
 class View:
     """A fit, ready to be drawn, with at most `most_pairs` pairs that the graph does not join."""
 
@@ -152,89 +129,37 @@ class View:
         return _level(self.fit, self.pairs, self.most_pairs)
 
 
-def _ends(fit: Fit, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp], list[Kind]]:
-    """Return the arrows of the graph along the order, then its lines, then the likeliest absent pairs."""
+def _ends(fit: Fit, absent: Unjoined) -> tuple[NDArray[np.intp], NDArray[np.intp], list[Kind]]:
+    """Return the arrows of the graph along the order, then its lines, then absent pairs."""
     place = np.argsort(fit.places or range(len(fit.names)))
     lines = fit.graph.lines
     parts: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
     for links in (fit.graph.arrows, lines.where(lines.source < lines.target)):
         by_place = np.lexsort((place[links.target], place[links.source]))
         parts.append((links.source[by_place], links.target[by_place]))
-    parts.append(_absent(fit, most))
+    parts.append(absent[:2])
     source, target = (np.concatenate([part[end] for part in parts]) for end in (0, 1))
     looks: tuple[Kind, ...] = ("arrow", "line", "absent")
     kinds = [kind for kind, part in zip(looks, parts, strict=True) for _ in part[0]]
     return source, target, kinds
 
 
-def _absent(fit: Fit, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the likeliest pairs that the graph does not join, as arrows: by probability, or by p-value along the order."""
-    if fit.probabilities is not None:
-        free = ~fit.graph.skeleton
-        likely = np.where(free & (fit.probabilities.joined >= LEAST_EDGE_PROBABILITY), fit.probabilities.arrows, -1.0)
-        i, j = np.nonzero(
-            (likely > likely.T) | ((likely == likely.T) & (likely >= 0) & np.tri(len(likely), dtype=bool).T)
-        )
-        best = np.argsort(-likely[i, j], kind="stable")[:most]
-        return i[best], j[best]
-    if fit.selection is None or fit.ordering is None or fit.ordering.parent_sets is not None:
-        none = np.empty(0, dtype=np.intp)
-        return none, none
-    order = fit.ordering.order
-    later, earlier = _least_p_values(fit.selection, fit.graph.links.renamed(np.argsort(order)), most)
-    return order[earlier], order[later]
-
-
-def _least_p_values(selection: Selection, joined: Links, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the positions, later and earlier, of the absent pairs with the least p-values, holding few pairs at a time."""
-    high, low = np.maximum(joined.source, joined.target), np.minimum(joined.source, joined.target)
-    taken = np.append(np.sort(high * joined.p + low), -1)
-    ends, values, worst = np.empty((2, 0), dtype=np.intp), np.empty(0), [1.0]
-    for later, earlier, p_values in selection.up_to(worst):
-        pairs = later * joined.p + earlier
-        free = taken[np.searchsorted(taken[:-1], pairs)] != pairs
-        ends = np.concatenate([ends, np.stack([later[free], earlier[free]])], axis=1)
-        values = np.concatenate([values, p_values[free]])
-        if len(values) > 2 * most:
-            best = np.lexsort((*ends[::-1], values))[:most]
-            ends, values = ends[:, best], values[best]
-            worst[:] = [float(values[-1])]
-    best = np.lexsort((*ends[::-1], values))[:most]
-    return ends[0, best], ends[1, best]
-
-
 def _pairs(fit: Fit, most: int) -> Pairs:
-    source, target, kinds = _ends(fit, most)
+    absent = fit.result.unjoined(fit, most)
+    source, target, kinds = _ends(fit, absent)
     count = len(source)
-    place = np.argsort(fit.places or range(len(fit.names)))
-    ends = place[source], place[target]
-    earlier, later = np.minimum(*ends), np.maximum(*ends)
     present = np.array([kind != "absent" for kind in kinds], dtype=bool)
     unknown = np.full(count, math.nan)
     weight, std_error, robustness = unknown.copy(), unknown.copy(), unknown.copy()
-    p_value, q_value, direction = unknown.copy(), unknown.copy(), unknown.copy()
     if fit.refit is not None:
         weight[present], std_error[present] = fit.refit.weights_of(source[present], target[present])
         robustness[present] = fit.refit.robustness_of(source[present], target[present])
-    known = np.ones(count, dtype=bool) if fit.selection is not None else present
-    tested = edge_p_values(fit, source[known], target[known])
-    if tested is not None:
-        p_value[known] = tested
-    if isinstance(fit.result, SparseParents):
-        q_value[present] = discovery_rates(p_value[present], fit.result.pairs)
-    factor = None if fit.ordering is None else fit.ordering.factor
-    if fit.ordering is not None and factor is not None:
-        direction = fit.ordering.direction_p_values(earlier, later)
-        if fit.selection is not None:
-            with np.errstate(invalid="ignore", divide="ignore"):
-                given_all = -factor.W_at(later, earlier) / factor.W_diagonal[later]
-            weight = np.where(present, weight, given_all)
-    edge_probability, probability = unknown, unknown
-    if fit.probabilities is not None:
-        edge_probability, probability = (
-            fit.probabilities.joined[source, target],
-            fit.probabilities.arrows[source, target],
-        )
+    weight[~present] = absent.weight
+    evidence = pair_evidence(fit, source, target)
+    p_value, q_value, direction, edge_probability, probability = (
+        evidence.get(name, unknown)
+        for name in ("p_value", "q_value", "direction_p_value", "edge_probability", "probability")
+    )
     support, turned, low, high = unknown, unknown, weight - 1.96 * std_error, weight + 1.96 * std_error
     if fit.support is not None:
         columns = fit.support.arrow_columns(source, target)
@@ -243,7 +168,7 @@ def _pairs(fit: Fit, most: int) -> Pairs:
         lines = np.array([kind == "line" for kind in kinds], dtype=bool)
         support = np.where(lines, columns["adjacency_support"], support)
     reason = arrow_reasons(fit, source, target)
-    if fit.probabilities is not None:
+    if "probability" in evidence:
         hidden = may_be_hidden(fit)[source, target]
         reason = ["hidden" if by_hidden else one for one, by_hidden in zip(reason, hidden, strict=True)]
     tied = np.where(np.isnan(direction), np.isin(np.array(reason), ["open", "hidden"]), direction > NEAR_TIE)
@@ -265,22 +190,9 @@ def _strength(support: Array, probability: Array, p_value: Array) -> Array:
 
 
 def _level(fit: Fit, pairs: Pairs, most_pairs: int) -> Level | None:
-    total = math.comb(len(fit.names), 2)
+    level = fit.result.level(fit)
     absent = np.array([kind == "absent" for kind in pairs.kind], dtype=bool)
-    cut = int(absent.sum()) >= most_pairs
-    if fit.probabilities is not None:
-        least = float(pairs.edge_probability[absent].min()) if cut else LEAST_EDGE_PROBABILITY
-        return Level("edge_probability", None, "none", total, least, False)
-    alpha = fit.settings.get("alpha")
-    if isinstance(fit.result, SparseParents):
-        return Level("q_value", alpha, "bh", total, float(alpha or 0.0), True)
-    if fit.selection is not None:
-        most = float(pairs.p_value[absent].max()) if cut else 1.0
-        by_test = fit.settings.get("parents") == "test"
-        return Level("p_value", alpha if by_test else None, str(fit.settings.get("correction", "none")) if by_test else "none",
-                     fit.selection.pairs, most, False)  # fmt: skip
-    if len(pairs) and not np.isnan(pairs.p_value).all():
-        return Level(
-            "p_value", alpha if fit.pair_p_values is not None else None, "none", total, float(alpha or 1.0), True
-        )
-    return None
+    if level is None or level.learned_only or absent.sum() < most_pairs:
+        return level
+    values = getattr(pairs, level.evidence)[absent]
+    return level._replace(complete=float(values.max() if level.evidence == "p_value" else values.min()))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import heapq
-import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +16,7 @@ from ordag.evidence.forecast import usual_count
 from ordag.evidence.verdict import Verdict, quick_verdict, spread_sentence
 from ordag.fit import Fit
 from ordag.graph.acyclic import topological_order
-from ordag.learners.methods import is_counted
-from ordag.learners.pooled.search import PooledResult
+from ordag.graph.cpdag import Cpdag
 from ordag.model.effects import Effect, check_pair, effects_given_graph
 from ordag.show.document import document
 from ordag.show.provenance import Origin
@@ -43,7 +40,7 @@ def brief(fit: Fit, origin: Origin, *, layout: bool, whole: bool = False) -> dic
     decide, and the expected false edges.
     """
     pending = not whole and is_pending(fit)
-    quick = _without_slow_parts(fit) if pending else fit
+    quick = fit if fit.result.is_complete(fit) else fit.result.without_slow_parts(fit)
     verdict = _first_verdict(quick) if pending else fit.verdict
     shown_document = document(
         quick,
@@ -62,30 +59,20 @@ def brief(fit: Fit, origin: Origin, *, layout: bool, whole: bool = False) -> dic
 
 def is_pending(fit: Fit) -> bool:
     """Whether parts of the document take time and are not known yet."""
-    if not is_counted(fit):
+    if not fit.result.is_complete(fit):
         return True
-    if "verdict" in vars(fit) or not fit.recipe.linear:
+    if "verdict" in vars(fit) or not fit.recipe.linear or fit.result.by_probabilities:
         return False
-    if fit.posterior is not None:
-        return not fit.posterior.quick
     return fit.graph.edge_count > 0 and usual_count(fit) > 0
-
-
-def _without_slow_parts(fit: Fit) -> Fit:
-    """Return a fit without probabilities that have to be sampled, and without a count of false edges that takes time."""
-    if fit.posterior is not None:
-        fit = replace(fit, posterior=fit.posterior.unweighed())
-    if fit.selection is not None and not is_counted(fit):
-        fit = replace(fit, selection=replace(fit.selection, expected=math.nan))
-    return fit
 
 
 def _first_verdict(fit: Fit) -> Verdict:
     """Return what is known of the directions at once."""
-    if not isinstance(fit.result, PooledResult):
+    if not fit.result.by_probabilities:
         return quick_verdict(fit, forecast=False)
-    spread = spread_sentence(fit.result.spread, fit.settings, compared=bool(fit.result.score.groups))
-    return Verdict(None, spread, weighed=False, sentence="What each direction rests on is being worked out.")
+    return Verdict(
+        None, spread_sentence(fit), weighed=False, sentence="What each direction rests on is being worked out."
+    )
 
 
 def judgement(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,20 +114,12 @@ def _scale_sentence(before: Fit, after: Fit, changed: Mapping[str, NDArray[np.in
     count = f"Through {what}: {', '.join(counts)}." if counts else f"No arrow is changed by {what}."
     if after.method != before.method:
         return f"{count} Another method was taken as well."
-    if after.method in ("pc", "ges") and after.oriented is None:
+    if isinstance(after.graph, Cpdag):
         rests = "This method rests on partial correlations, which no unit can change" + (
             "; logarithms can, as they bend the relations between columns." if logs else "."
         )
-    elif after.method == "pooled":
-        rests = (
-            "This method compares error variances, which are in squared units of their columns, but allows them to differ: "
-            "units can open a direction or close it."
-        )
     else:
-        rests = (
-            "This method takes the variable with the least variance, given those before it, to come next, and variances are in squared "
-            "units of their columns: a column in smaller units has larger numbers, and goes towards the end."
-        )
+        rests = after.recipe.rests_on
     return f"{count} {rests}"
 
 
@@ -170,7 +149,7 @@ def effect_of(fit: Fit, cause: str, effect: str) -> dict[str, Any]:
     """
     i, j = check_pair(cause, effect, fit.names)
     sem = directed(fit)
-    weighed = fit.posterior is not None and fit.posterior.quick and fit.probabilities is not None
+    weighed = fit.result.is_complete(fit) and fit.probabilities is not None
     found = pair_effect(fit, cause, effect, LEVEL, "posterior" if weighed else "given-graph")
     paths, count = _paths(sem.B, i, j)
     known = found if found.path_found else None

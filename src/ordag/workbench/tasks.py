@@ -15,7 +15,7 @@ from ordag.data.table import Table
 from ordag.fit import Fit
 from ordag.graph.formats import FORMATS
 from ordag.learners.found import Found
-from ordag.learners.methods import learn_from, with_counts_said
+from ordag.learners.methods import learn_from, with_slow_warnings
 from ordag.learners.settings import MethodSettings
 from ordag.learning import learn
 from ordag.show.document import document
@@ -58,13 +58,13 @@ def learn_from_rows(call: Mapping[str, Any], *, progress: Progress) -> Fit:
 
 def count_false_edges(fit: Fit, *, progress: Progress) -> Fit:
     """Add the false edges to expect, and a warning if they are many."""
-    return with_counts_said(fit)
+    return with_slow_warnings(fit)
 
 
 def judge(fit: Fit, *, progress: Progress) -> Fit:
     """Add the verdict, with the forecast or the probabilities of arrows that it takes."""
     progress("forecasting what would be wrong")
-    judged = with_counts_said(fit)
+    judged = with_slow_warnings(fit)
     judged.verdict  # noqa: B018
     return judged
 

@@ -20,7 +20,7 @@ from ordag.data.table import Table
 from ordag.errors import SettingError
 from ordag.fit import Fit
 from ordag.learners.found import Found
-from ordag.learners.methods import METHODS, is_counted, learn_from, recipe_for, settings_of, with_quick_warnings
+from ordag.learners.methods import METHODS, learn_from, recipe_for, settings_of, with_quick_warnings
 from ordag.learners.settings import MethodSettings
 from ordag.show.provenance import Origin, command_line, python_call
 from ordag.workbench import tasks
@@ -157,7 +157,7 @@ class Workbench:
     async def fit(self, question: Question, progress: AsyncProgress | None = None) -> Fit:
         """Learn what a question asks for, with all warnings."""
         found = await self._quick_fit(question, progress)
-        if is_counted(found):
+        if found.result.is_complete(found) or found.result.by_probabilities:
             return found
         return self._keep(question, await self._answers.run(tasks.count_false_edges, found, progress=progress))
 
@@ -207,7 +207,7 @@ class Workbench:
 
         def work() -> dict[str, Any]:
             whole = brief(fit, question.origin, layout=False, whole=True)
-            more = ("warnings", "notes") if fit.posterior is None else ("warnings", "notes", "pairs", "level", "fixed")
+            more = ("warnings", "notes", *(("pairs", "level", "fixed") if fit.result.by_probabilities else ()))
             return {**judgement(whole), **{name: whole[name] for name in more}}
 
         return await self.in_thread(work)

@@ -11,12 +11,16 @@ from ordag.data.sources.arrays import open_array, open_rows
 from ordag.data.sources.arrow_files import open_arrow_file
 from ordag.data.sources.csv import open_csv
 from ordag.data.sources.dask import DaskSource, open_dask
+from ordag.data.sources.databases import open_database
 from ordag.data.sources.frames import open_columns, open_frame
 from ordag.data.sources.parquet import open_folder, open_parquet
 from ordag.data.sources.paths import DiskFile, Upload, locate
+from ordag.data.sources.r_data import open_rds
 from ordag.data.sources.source import Source
+from ordag.data.sources.statistical import open_statistical
 from ordag.data.sources.streams import open_dataset, open_iterator, open_stream
 from ordag.data.sources.tensors import TensorSource, open_tensor
+from ordag.data.sources.workbooks import open_workbook
 from ordag.errors import UnreadableError
 
 __all__ = ["DaskSource", "Source", "TensorSource", "Upload", "open_source"]
@@ -24,7 +28,9 @@ __all__ = ["DaskSource", "Source", "TensorSource", "Upload", "open_source"]
 Opener = Callable[..., Source | None]
 """From data and settings to a source, or None for data of another kind: the first opener that returns a source is taken."""
 
-FILES: tuple[Opener, ...] = (open_parquet, open_arrow_file, open_csv)
+FILES: tuple[Opener, ...] = (
+    open_parquet, open_arrow_file, open_workbook, open_statistical, open_rds, open_database, open_csv
+)  # fmt: skip
 """Openers of (file, Reading); text comes last, as it takes every file."""
 
 TABLES: tuple[Opener, ...] = (
@@ -42,6 +48,9 @@ def open_source(data: Any, reading: Reading = DEFAULT_READING) -> Source:
       has one, else commas), also compressed (.csv.gz, .csv.bz2, .csv.zst, .csv.lz4);
     - the path of a Parquet file (.parquet, .pq), or of a folder of Parquet files with the same columns;
     - the path of an Arrow or Feather file (.arrow, .arrows, .feather, .ipc);
+    - the path of an Excel or OpenDocument workbook (.xlsx, .xlsm, .xls, .ods), of which `reading.sheet` names a sheet; of a file of Stata
+      (.dta), SPSS (.sav, .zsav, .por) or SAS (.sas7bdat, .xpt), whose value labels make categories; of a data frame of R (.rds); of a
+      file of SQLite or DuckDB, of which `reading.table` names a table;
     - the name of a built-in data set, "marks" or "sachs". A bare name without an ending is the data set;
       "./marks" and Path("marks") are files;
     - a data frame (pandas, polars, Arrow and others that narwhals supports; lazy ones are collected; a pandas

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from os import PathLike
@@ -14,7 +14,9 @@ import numpy as np
 from ordag.common.arrays import Array
 from ordag.common.checks import short
 from ordag.common.words import counted
+from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
+from ordag.data.sources.choosing import Chosen, choose
 from ordag.data.sources.columns import (
     BOOLEANS,
     COMPLEX,
@@ -24,8 +26,9 @@ from ordag.data.sources.columns import (
     TEXT,
     TIMES,
     Kind,
+    Look,
     beyond_exact,
-    select,
+    number_codes,
 )
 from ordag.data.sources.source import Source
 from ordag.errors import ColumnError, UnreadableError
@@ -65,13 +68,29 @@ class ArraySource(Source):
         part = self.table if whole else self.table[start:stop]
         if self.positions != tuple(range(self.table.shape[1])):
             part = part[:, self.positions]
-        with np.errstate(over="ignore"):  # what is too large becomes infinite, and `RowCheck` refuses it
-            numbers = part.astype(np.float64, copy=False)
-        return numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
+        numbers = _floats(part)
+        coded = [
+            (k, one.levels) for k, one in enumerate(self.covariates, start=len(self.names)) if one.levels is not None
+        ]
+        if coded:
+            numbers = numbers.copy()
+        for k, levels in coded:
+            numbers[:, k] = number_codes(numbers[:, k], levels)
+        return numbers
 
 
-def open_array(data: Any, reading: Reading, describe: str = "the array") -> Source | None:
-    """Open an (n, p) array, or an object that NumPy converts to one; its columns are named X1 to Xp."""
+def open_array(
+    data: Any,
+    reading: Reading,
+    describe: str = "the array",
+    *,
+    whole: bool = True,
+    known: Sequence[Covariate] | None = None,
+) -> Source | None:
+    """Open an (n, p) array, or an object that NumPy converts to one; its columns are named X1 to Xp.
+
+    whole, known: as for `Look` and `choose`, of one part of a table.
+    """
     if type(data).__module__.startswith("scipy.sparse"):
         raise UnreadableError(f"A sparse matrix of shape {data.shape} was given: pass data.toarray().")
     if not hasattr(data, "__array__"):
@@ -81,9 +100,9 @@ def open_array(data: Any, reading: Reading, describe: str = "the array") -> Sour
         hint = " For a single variable there is no graph to learn." if table.ndim == 1 else ""
         raise UnreadableError(f"{describe} has shape {table.shape}: expected two dimensions, (rows, variables).{hint}")
     refuse_dtype(table.dtype, describe)
-    names, positions = numbered(table.shape[1], reading, describe)
-    _refuse_inexact(table, names, positions, describe)
-    return ArraySource(names, len(table), describe, table, positions)
+    chosen = numbered(table.shape[1], reading, describe, known, lambda j: _floats(table[:, j]), whole=whole)
+    _refuse_inexact(table, chosen.names, chosen.positions, describe)
+    return ArraySource(chosen.names, len(table), describe, table, chosen.read, **chosen.known)
 
 
 def refuse_dtype(dtype: Any, describe: str) -> None:
@@ -94,11 +113,24 @@ def refuse_dtype(dtype: Any, describe: str) -> None:
         raise ColumnError(f"{describe} holds {kind.holds} (dtype {dtype}): only real numbers can be used.{advice}")
 
 
-def numbered(p: int, reading: Reading, describe: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Return names and positions of the selected ones among columns X1 to Xp."""
+def numbered(
+    p: int,
+    reading: Reading,
+    describe: str,
+    known: Sequence[Covariate] | None = None,
+    numbers: Callable[[int], Array] | None = None,
+    *,
+    whole: bool = False,
+) -> Chosen:
+    """Choose among columns X1 to Xp, whose names say nothing; `numbers` are those of a column, where they are at hand."""
     names = tuple(f"X{j + 1}" for j in range(p))
-    positions = select(names, [None] * p, reading.columns, describe)
-    return tuple(names[j] for j in positions), positions
+    return choose(Look(names, [None] * p, numbers, None, whole, named=False), reading, describe, known)
+
+
+def _floats(column: np.ndarray[Any, Any]) -> Array:
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and `RowCheck` refuses it
+        numbers = column.astype(np.float64, copy=False)
+    return numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
 
 
 def open_rows(data: Any, reading: Reading) -> Source | None:

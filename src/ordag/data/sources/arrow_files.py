@@ -10,7 +10,8 @@ from typing import Any
 
 from ordag.common.arrays import Array
 from ordag.data.reading import Reading
-from ordag.data.sources.columns import batch_to_block, select_fields
+from ordag.data.sources.choosing import choose
+from ordag.data.sources.columns import batch_to_block, look_at
 from ordag.data.sources.paths import File, FileSource, Upload, arrow_errors
 from ordag.data.sources.source import Source
 from ordag.data.sources.text_layout import TEXT_ENDINGS
@@ -43,7 +44,7 @@ class ArrowFileSource(FileSource):
             batches = (reader.get_batch(k) for k in range(reader.num_record_batches)) if self.is_file else reader
             for k, batch in enumerate(batches, start=1):
                 self.done[:] = [k / reader.num_record_batches if self.is_file else raw.tell() / raw.size()]
-                yield batch_to_block(batch, self.names, self.describe, first_row)
+                yield batch_to_block(batch, self.names, self.describe, first_row, self.covariates)
                 first_row += batch.num_rows
 
 
@@ -73,9 +74,11 @@ def open_arrow_file(file: File, reading: Reading) -> Source | None:
             _check_upload(file, is_file)
         with _reader(file, is_file) as (reader, _):
             schema = reader.schema
-            names = select_fields(schema, reading.columns, describe)
-    positions = tuple(sorted(schema.get_field_index(name) for name in names))
-    return ArrowFileSource(names, None, describe, (file,), is_file, positions)
+            batches = (reader.get_batch(k) for k in range(reader.num_record_batches)) if is_file else reader
+            first = next((batch for batch in batches if batch.num_rows), None)
+            whole = first is not None and is_file and reader.num_record_batches == 1
+            chosen = choose(look_at(schema, first, whole=whole), reading, describe)
+    return ArrowFileSource(chosen.names, None, describe, (file,), is_file, tuple(sorted(chosen.read)), **chosen.known)
 
 
 @contextmanager

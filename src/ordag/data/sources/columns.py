@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,9 @@ import numpy as np
 from ordag.common.arrays import Array
 from ordag.common.checks import as_list, check_text, short
 from ordag.common.words import cut, did_you_mean, quoted
-from ordag.data.reading import without
+from ordag.data.covariates import Covariate
+from ordag.data.reading import Reading, without
+from ordag.data.roles import Levels
 from ordag.errors import ColumnError, PrecisionError, Remedy, SettingError
 
 LARGEST_EXACT = 2**53  # from here on float64 skips integers
@@ -22,35 +24,77 @@ LARGEST_EXACT = 2**53  # from here on float64 skips integers
 
 @dataclass(frozen=True)
 class Kind:
-    """What a column holds instead of numbers, the advice about it, and the remedy that an error offers."""
+    """What a column holds instead of numbers, the advice about it, the remedy that an error offers, and the role that it implies.
+
+    The role "category" is settled by the values; "refused" is a column of numbers with cells that are none.
+    """
 
     holds: str
     advice: str = ""
     remedy: Remedy | None = field(default=None, compare=False)
+    role: str = "unusable"
 
 
-TEXT = Kind("text")
-DATES = Kind("dates")
-TIMES = Kind("times")
+@dataclass(frozen=True)
+class Look:
+    """The columns of a table, and the rows of it that are at hand when it is opened.
+
+    kinds: None for a column of numbers. numbers, levels: what the column at a position holds, for columns of numbers and of others;
+    None where no row is at hand. whole: these are all rows. named: the names are those of the table, not given by Ordag.
+    """
+
+    names: Sequence[str]
+    kinds: Sequence[Kind | None]
+    numbers: Callable[[int], Array] | None = None
+    levels: Callable[[int], Levels] | None = None
+    whole: bool = False
+    named: bool = True
+
+
+TEXT = Kind("text", role="category")
+DATES = Kind("dates", role="time")
+TIMES = Kind("times", role="time")
+LONG = Kind("whole numbers of more digits than float64 holds", role="id")
 NESTED = Kind("lists or records")
 BYTES = Kind("bytes")
 COMPLEX = Kind("complex numbers", "Take the real part, the size or the angle first.")
-BOOLEANS = Kind("true/false values", "Convert true/false to 1/0 first if they are meant as numbers.")
+BOOLEANS = Kind("true/false values", "Convert true/false to 1/0 first if they are meant as numbers.", role="category")
+
+
+def check_columns(names: Sequence[str], reading: Reading, describe: str) -> None:
+    """Refuse a table without columns, and settings that name columns which it has not."""
+    if not names:
+        raise ColumnError(f"{describe} has no columns: expected one for each variable.")
+    check_text(names, describe)
+    known = set(names)
+    unknown: dict[str, str] = {}
+    for setting in ("drop", "role", "category", "adjust", "cause"):
+        unknown |= {name: setting for name in getattr(reading, setting) if name not in known}
+    if unknown:
+        some = ", ".join(f"{name!r} ({setting})" for name, setting in list(unknown.items())[:8])
+        hint = did_you_mean(list(unknown), names, each=2)
+        raise ColumnError(
+            f"{describe} has no column {some}{' and more' if len(unknown) > 8 else ''}.{hint} Its columns are {quoted(names)}.",
+            set(unknown.values()),
+        )
 
 
 def select(
     names: Sequence[str], kinds: Sequence[Kind | None], wanted: Sequence[str] | None, describe: str
 ) -> tuple[int, ...]:
-    """Return the positions of the wanted columns (all if None); `kinds` has None for a column of numbers."""
-    if not names:
-        raise ColumnError(f"{describe} has no columns: expected one for each variable.")
-    check_text(names, describe)
+    """Return the positions of the wanted columns, which have to hold numbers (all if None); `kinds` has None for those that do."""
     if wanted is None:
         _refuse_unnamed(names, describe)
         positions = tuple(range(len(names)))
     else:
         positions = _positions(names, _request(wanted), describe)
-    _refuse_duplicates(names, positions, describe)
+    refuse_duplicates(names, positions, describe)
+    refuse_kinds(names, kinds, positions, describe)
+    return positions
+
+
+def refuse_kinds(names: Sequence[str], kinds: Sequence[Kind | None], positions: Sequence[int], describe: str) -> None:
+    """Refuse the columns at these positions that hold other than numbers."""
     refused = {names[j]: kind for j in positions if (kind := kinds[j]) is not None}
     if refused:
         usable = [name for name, kind in zip(names, kinds, strict=True) if kind is None and name]
@@ -58,7 +102,6 @@ def select(
         remedies = [kind.remedy for kind in refused.values()]
         shared = [one for one in remedies[:1] if one is not None and remedies.count(one) == len(remedies)]
         raise ColumnError(_not_numbers(refused, usable, describe), remedies=[*shared, *without(set(refused), kept)])
-    return positions
 
 
 def beyond_exact(describe: str, name: str, value: int | str, row: int | None = None) -> PrecisionError:
@@ -104,7 +147,7 @@ def _refuse_unnamed(names: Sequence[str], describe: str) -> None:
         )
 
 
-def _refuse_duplicates(names: Sequence[str], positions: Sequence[int], describe: str) -> None:
+def refuse_duplicates(names: Sequence[str], positions: Sequence[int], describe: str) -> None:
     counts = Counter(names)
     twice = list(dict.fromkeys(names[j] for j in positions if counts[names[j]] > 1))
     if twice:
@@ -161,26 +204,112 @@ def arrow_kind(type_: Any) -> Kind | None:
     return next((kind for test, kind in tests if test(type_)), Kind(f"values of type {type_}"))
 
 
-def select_fields(fields: Iterable[Any], wanted: Sequence[str] | None, describe: str) -> tuple[str, ...]:
-    """Return the names of the wanted columns among the fields of an Arrow schema."""
+def look_at(fields: Iterable[Any], first: Any, *, whole: bool) -> Look:
+    """Look at the columns of an Arrow schema, and at a first batch of rows with the same columns, or None."""
     fields = list(fields)
-    names = [field.name for field in fields]
-    return tuple(names[j] for j in select(names, [arrow_kind(field.type) for field in fields], wanted, describe))
+    kinds = [arrow_kind(field.type) for field in fields]
+    if first is None:
+        return Look([field.name for field in fields], kinds)
+    places = [first.schema.get_field_index(field.name) for field in fields]
+    for j, place in enumerate(places):
+        if kinds[j] is None and _is_long(fields[j].type) and _beyond(first.column(place)):
+            kinds[j] = LONG
+    return Look(
+        [field.name for field in fields],
+        kinds,
+        lambda j: floats(_as_float64(first.column(places[j]))),
+        lambda j: levels_of(first.column(places[j])),
+        whole,
+    )
 
 
-def batch_to_block(batch: Any, names: Sequence[str], describe: str, first_row: int) -> Array:
-    """Convert the named columns of an Arrow record batch to one block of float64; `first_row`, from 1, is for messages."""
+def levels_of(column: Any) -> Levels:
+    """Count the different values of an Arrow column."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    plain = pc.cast(column, column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    present = plain.drop_null()
+    return Levels(pc.count_distinct(present).as_py(), len(present), [str(value) for value in present[:20].to_pylist()])
+
+
+def codes(column: Any, levels: Sequence[str]) -> Array:
+    """Return the numbers of the levels that an Arrow column has, NaN where it has none; new levels go to the end of the list."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    plain = pc.cast(column, column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    encoded = plain.dictionary_encode()
+    known = {level: k for k, level in enumerate(levels)}
+    place = [
+        math.nan if value != value else known.setdefault(level_text(value), len(known))
+        for value in encoded.dictionary.to_pylist()
+    ]
+    assert isinstance(levels, list)
+    levels[:] = list(known)
+    numbers = np.array([*place, math.nan])
+    at = pc.fill_null(encoded.indices, len(place)).to_numpy(zero_copy_only=False)
+    return np.asarray(numbers[at.astype(np.intp)])
+
+
+def number_codes(column: Array, levels: Sequence[str]) -> Array:
+    """Return `codes` of a column of numbers."""
+    values, places = np.unique(column, return_inverse=True)
+    known = {level: k for k, level in enumerate(levels)}
+    place = [
+        math.nan if value != value else known.setdefault(level_text(value), len(known)) for value in values.tolist()
+    ]
+    assert isinstance(levels, list)
+    levels[:] = list(known)
+    return np.asarray(np.array(place, dtype=np.float64)[places.reshape(-1)])
+
+
+def level_text(value: object) -> str:
+    """Write a value of a category: without surrounding spaces, and whole numbers without a decimal point."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+def batch_to_block(
+    batch: Any, names: Sequence[str], describe: str, first_row: int, covariates: Sequence[Covariate] = ()
+) -> Array:
+    """Convert the named columns of an Arrow record batch, and the covariates, to one block of float64.
+
+    `first_row`, from 1, is for messages.
+    """
+    columns = []
+    levels = {one.name: one.levels for one in covariates}
+    for name in (*names, *levels):
+        column = batch.column(batch.schema.get_field_index(name))
+        coded = levels.get(name)
+        if coded is None and _is_long(column.type):
+            _refuse_inexact(column, name, describe, first_row)
+        columns.append(floats(_as_float64(column)) if coded is None else codes(column, coded))
+    return np.column_stack(columns)
+
+
+def _as_float64(column: Any) -> Any:
     import pyarrow as pa
 
-    columns = []
-    for name in names:
-        column = batch.column(batch.schema.get_field_index(name))
-        type_ = column.type
-        whole = pa.types.is_integer(type_) or (pa.types.is_decimal(type_) and type_.scale <= 0)
-        if whole and type_.bit_width >= 64:
-            _refuse_inexact(column, name, describe, first_row)
-        columns.append(floats(column if pa.types.is_float64(type_) else column.cast(pa.float64())))
-    return np.column_stack(columns)
+    return column if pa.types.is_float64(column.type) else column.cast(pa.float64())
+
+
+def _is_long(type_: Any) -> bool:
+    """Return whether a type holds whole numbers of more digits than float64 does."""
+    from pyarrow import types
+
+    whole = types.is_integer(type_) or (types.is_decimal(type_) and type_.scale <= 0)
+    return bool(whole and type_.bit_width >= 64)
+
+
+def _beyond(column: Any) -> bool:
+    import pyarrow.compute as pc
+
+    ends = [extreme.as_py() for extreme in pc.min_max(column).values()]
+    return any(end is not None and abs(int(end)) > LARGEST_EXACT for end in ends)
 
 
 def floats(column: Any) -> Array:
@@ -200,6 +329,8 @@ def floats(column: Any) -> Array:
 def _refuse_inexact(column: Any, name: str, describe: str, first_row: int) -> None:
     import pyarrow.compute as pc
 
+    if not _beyond(column):
+        return
     for extreme in pc.min_max(column).values():
         value = extreme.as_py()
         if value is not None and abs(int(value)) > LARGEST_EXACT:

@@ -5,15 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.words import counted, cut
-from ordag.data.reading import DECIMAL_COMMA, FEWEST_COLUMNS, Reading, without
-from ordag.data.sources.columns import LARGEST_EXACT, TEXT, Kind, arrow_kind, beyond_exact, floats, select
+from ordag.data.reading import DECIMAL_COMMA, Reading, without
+from ordag.data.sources.choosing import choose
+from ordag.data.sources.columns import (
+    LARGEST_EXACT,
+    LONG,
+    TEXT,
+    Kind,
+    Look,
+    arrow_kind,
+    beyond_exact,
+    codes,
+    floats,
+    look_at,
+)
+from ordag.data.sources.first_lines import COMMENT
+from ordag.data.sources.numbers import recognised, strange
 from ordag.data.sources.paths import File, FileSource
 from ordag.data.sources.source import Source
 from ordag.data.sources.text_layout import NUMBER, Layout, find_layout, not_decodable
@@ -31,7 +45,6 @@ LONG_INTEGER = r"^\s*[+-]?\d{16,}\s*$"
 COMMA = re.compile(r"\s*[+-]?[\d.]*,\d+(?:e[+-]?\d+)?\s*", re.IGNORECASE)
 NOT_CONVERTED = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", re.DOTALL)
 CORRECT = "Correct the value, or leave the cell empty if it is missing."
-COMMENT = ("#", "%", "//")
 UNPACKING = re.compile(r"(zlib|bz2|lz4|zstd) |inflate|decompress", re.IGNORECASE)
 DECIMAL_COMMA_ADVICE = (
     'If the comma is a decimal comma, set decimal="," (--decimal , on the command line); '
@@ -44,7 +57,7 @@ class CsvSource(FileSource):
     """A text file, of which a few blocks are in memory at a time."""
 
     layout: Layout
-    columns: Mapping[int, str]  # pyarrow's names of the selected columns, by position in the file
+    written: Mapping[int, str]  # pyarrow's names of the columns that are read, by position in the file
     opened: list[Any] = field(default_factory=list)  # the open file, which tells how many of its bytes are read
 
     def share(self, rows: int) -> float | None:
@@ -60,11 +73,16 @@ class CsvSource(FileSource):
         checked = False
         with self.layout.file.unchanged(), self._reader(pa.float64()) as reader:
             for batch in reader:
-                block = np.column_stack([floats(column) for column in batch.columns])
+                block = self._converted(batch)
                 if not checked and bool((np.abs(block) >= LARGEST_EXACT).any()):
                     self._refuse_long_integers()
                     checked = True
                 yield block
+
+    def _converted(self, batch: Any) -> Array:
+        levels = [None] * len(self.names) + [one.levels for one in self.covariates]
+        columns = zip(batch.columns, levels, strict=True)
+        return np.column_stack([floats(one) if coded is None else codes(one, coded) for one, coded in columns])
 
     def _refuse_long_integers(self) -> None:
         """Read the columns once more, as text: 1e20 is fine, an integer that float64 has to round is not."""
@@ -74,7 +92,7 @@ class CsvSource(FileSource):
         row = 1
         with self._reader(pa.string()) as reader:
             for batch in reader:
-                for name, column in zip(self.names, batch.columns, strict=True):
+                for name, column in zip(self.names, batch.columns[: len(self.names)], strict=True):
                     long = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(column, LONG_INTEGER), False))
                     for k in long.to_pylist():
                         digits = column[k].as_py().strip()
@@ -83,8 +101,14 @@ class CsvSource(FileSource):
                 row += batch.num_rows
 
     def _reader(self, type_: Any) -> AbstractContextManager[Any]:
-        names = dict(zip(self.columns, self.names, strict=True))
-        return _reader(self.layout, names, dict.fromkeys(self.columns.values(), type_), self.opened)
+        """Open a reader of the columns, those of variables as of this type, categories as text."""
+        import pyarrow as pa
+
+        names = [*self.names, *(one.name for one in self.covariates)]
+        types = [type_] * len(self.names)
+        types += [type_ if one.levels is None else pa.string() for one in self.covariates]
+        places = dict(zip(self.written, names, strict=True))
+        return _reader(self.layout, places, dict(zip(self.written.values(), types, strict=True)), self.opened)
 
 
 def open_csv(file: File, reading: Reading) -> Source:
@@ -98,24 +122,41 @@ def open_csv(file: File, reading: Reading) -> Source:
         with _reader(layout, {}, {}) as reader:
             written = reader.schema.names
             block = next((batch for batch in reader if batch.num_rows), None)
+    if layout.trailing:
+        written = written[:-1]
+        block = None if block is None else block.select(range(len(written)))
     names = [name.strip() if layout.header else f"X{j + 1}" for j, name in enumerate(written)]
-    kinds = [None] * len(names) if block is None else [_kind(column, layout) for column in block.columns]
-    aside = int(reading.columns is None and _first_has_row_names(names))
-    positions = [aside + j for j in select(names[aside:], kinds[aside:], reading.columns, describe)]
+    if block is not None:
+        layout, block = recognised(layout, block, reading, names, lambda: _as_text(layout, written))
+    chosen = choose(_look(names, block, layout), reading, describe)
     return CsvSource(
-        names=tuple(names[j] for j in positions),
+        names=chosen.names,
         rows=0 if block is None else None,
         describe=describe,
         files=(file,),
         layout=layout,
-        columns={j: written[j] for j in positions},
-        set_aside=("the first column, which has no name: it holds row names",) if aside else (),
+        notes=layout.notes,
+        written={j: written[j] for j in chosen.read},
+        **chosen.known,
     )
 
 
-def _first_has_row_names(names: Sequence[str]) -> bool:
-    """Return whether the first column alone has no name, as R and pandas write row names."""
-    return not names[0] and all(names[1:]) and len(names) > FEWEST_COLUMNS
+def _look(names: list[str], block: Any, layout: Layout) -> Look:
+    """Look at the first block of the columns; a file that fits into it is seen whole."""
+    if block is None:
+        return Look(names, [None] * len(names), named=layout.header)
+    kinds = [_kind(column, layout) for column in block.columns]
+    look = look_at(block.schema, block, whole=layout.complete)
+    longest = [LONG if kind is None and known is LONG else kind for kind, known in zip(kinds, look.kinds, strict=True)]
+    return replace(look, names=names, kinds=longest, named=layout.header)
+
+
+def _as_text(layout: Layout, written: Sequence[str]) -> Any:
+    """Return the first block with all columns as text."""
+    import pyarrow as pa
+
+    with _reader(layout, {}, dict.fromkeys(written, pa.string())) as reader:
+        return next(batch for batch in reader if batch.num_rows)
 
 
 def _kind(column: Any, layout: Layout) -> Kind | None:
@@ -131,14 +172,15 @@ def _kind(column: Any, layout: Layout) -> Kind | None:
     row, value = strange[0]
     if layout.decimal == "." and all(COMMA.fullmatch(value) for _, value in strange):
         remedy = None if layout.separator == "," else DECIMAL_COMMA
-        return Kind(f"decimal commas ({cut(value)!r} in data row {row})", DECIMAL_COMMA_ADVICE, remedy)
+        return Kind(f"decimal commas ({cut(value)!r} in data row {row})", DECIMAL_COMMA_ADVICE, remedy, "refused")
     if not layout.header and row == 1 and len(strange) == 1:
         return Kind(
             f"{cut(value)!r} in its first row",
             "If the first line holds the names, leave out header=False (--no-header on the command line).",
+            role="refused",
         )
     if 2 * len(strange) <= len(values):
-        return Kind(f"{cut(value)!r} in data row {row}", CORRECT)
+        return Kind(f"{cut(value)!r} in data row {row}", CORRECT, role="refused")
     return TEXT
 
 
@@ -150,7 +192,6 @@ def _reader(
 
     Reading is serial, so that rows are numbered in errors; threads make it no quicker.
     """
-    import pyarrow as pa
     from pyarrow import csv
 
     ragged: list[Any] = []
@@ -159,6 +200,9 @@ def _reader(
         ragged.append(row)
         return "error"
 
+    import pyarrow as pa
+
+    asked = {name: pa.string() if name in layout.styles else type_ for name, type_ in types.items()}
     try:
         raw = layout.file.arrow()
         if opened is not None:
@@ -172,6 +216,9 @@ def _reader(
                     block_size=layout.block,
                     encoding=layout.encoding,
                     autogenerate_column_names=not layout.header,
+                    skip_rows=layout.above + (layout.names is not None),
+                    skip_rows_after_names=layout.below,
+                    column_names=layout.names,
                 ),
                 parse_options=csv.ParseOptions(
                     delimiter=layout.separator, newlines_in_values=True, invalid_row_handler=remember
@@ -180,12 +227,12 @@ def _reader(
                     null_values=list(MISSING),
                     strings_can_be_null=True,
                     decimal_point=layout.decimal,
-                    column_types=dict(types),
-                    include_columns=list(types),
+                    column_types=asked,
+                    include_columns=list(asked),
                 ),
             ) as reader,
         ):
-            yield reader
+            yield _plain(reader, layout, names, types) if layout.styles.keys() & types.keys() else reader
     except UnicodeDecodeError as error:
         raise not_decodable(layout.file.describe, layout.encoding, f"byte {error.object[error.start]:#04x}") from error
     except UnicodeEncodeError as error:
@@ -194,12 +241,36 @@ def _reader(
         raise (_ragged(ragged[0], layout) if ragged else _explained(str(error), layout, names)) from error
 
 
+def _plain(reader: Any, layout: Layout, names: Mapping[int, str], types: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the blocks with numbers in place of those that are written in a style of their own."""
+    import pyarrow as pa
+
+    row, shown_names = 1, dict(zip(types, names.values(), strict=True))
+    for batch in reader:
+        columns = []
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            style = layout.styles.get(name)
+            if style is None:
+                columns.append(column)
+                continue
+            k = strange(column, style) if pa.types.is_floating(types[name]) else None
+            if k is not None:
+                raise ColumnError(
+                    f"{layout.file.describe}: column {shown_names[name]!r} holds {cut(column[k].as_py())!r} in data row {row + k}, which "
+                    f"is no number written like those before it. {CORRECT}",
+                    remedies=without({shown_names[name]}, list(names.values())),
+                )
+            columns.append(style.cleaned(column).cast(types[name]))
+        yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+        row += batch.num_rows
+
+
 def _explained(message: str, layout: Layout, names: Mapping[int, str]) -> DataError:
     """Translate an error of pyarrow into the terms of the user's table."""
     describe = layout.file.describe
     found = NOT_CONVERTED.match(message)
     if found and int(found[1]) in names:
-        place = f" in data row {int(found[2]) - layout.header}" if found[2] else ""
+        place = f" in data row {int(found[2]) - layout.before}" if found[2] else ""
         name = names[int(found[1])]
         others = without({name}, list(names.values()))
         problem = f"{describe}: column {name!r} holds {cut(found[3])!r}{place}, which is not a number."
@@ -227,14 +298,14 @@ def _explained(message: str, layout: Layout, names: Mapping[int, str]) -> DataEr
 
 def _ragged(row: Any, layout: Layout) -> UnreadableError:
     expected, found = row.expected_columns, row.actual_columns
-    place = "a row" if row.number is None else f"data row {row.number - layout.header}"
+    place = "a row" if row.number is None else f"data row {row.number - layout.before}"
     if layout.first[0].lstrip().startswith(COMMENT):
         remedy = f"The first line ({cut(layout.first[0])!r}) looks like a comment: delete the lines before the header."
     elif row.text.count('"') % 2:
         remedy = "A quotation mark in it is opened and never closed."
     elif found < expected and _ends_with(row.text, layout):
         remedy = "It is the last row: the file seems to be cut off."
-    elif found == expected + 1 and row.number == 2:
+    elif found == expected + 1 and row.number == layout.before + 1:
         remedy = "If the first column holds row names, give it a name in the header too."
     else:
         remedy = "Correct the row, and quote cells that contain the separator."

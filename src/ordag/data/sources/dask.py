@@ -12,14 +12,19 @@ import numpy as np
 from ordag.common.arrays import Array
 from ordag.common.cluster import computed
 from ordag.common.words import counted, quoted
+from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
 from ordag.data.sources.arrays import numbered, refuse_dtype
+from ordag.data.sources.choosing import Chosen, same_columns
 from ordag.data.sources.frames import open_frame
 from ordag.data.sources.source import Source, regroup
 from ordag.data.sources.streams import column_names, open_part
 from ordag.errors import ColumnError, UnreadableError
 
 Result = TypeVar("Result")
+
+LOOKED_ROWS = 200
+"""Rows of the first partition that are looked at for the roles of columns."""
 
 MERGED_AT_ONCE = 2
 """Neighbours merged in one task: with more of them, more p × p matrices wait for the last."""
@@ -29,7 +34,8 @@ MERGED_AT_ONCE = 2
 class PartitionSource(Source):
     """One partition, on its worker: a table, or a list of tables. A partition that is not as it should be raises when it is read."""
 
-    every: tuple[str, ...] | None  # the columns of all partitions, where all of them are used
+    every: tuple[str, ...] | None  # the columns of all partitions, where the user has not named some
+    reading: Reading  # of the same columns as in the others
     partition: Any
 
     def batches(self, rows: int) -> Iterator[Array]:
@@ -44,11 +50,11 @@ class PartitionSource(Source):
                 )
             self._check_columns(column_names(table))
             describe = f"{self.describe}, part {k}" if several else self.describe
-            yield open_part(table, Reading(columns=self.names), describe)
+            yield open_part(table, self.reading, describe, self.covariates)
 
     def _check_columns(self, names: Sequence[str]) -> None:
         expected = self.names if self.every is None else self.every
-        absent = [name for name in expected if name not in names]
+        absent = [name for name in (*expected, *(one.name for one in self.covariates)) if name not in names]
         odd = [name for name in names if self.every is not None and name not in expected]
         if absent or odd:
             lacks = f"lacks {quoted(absent)}" if absent else ""
@@ -113,9 +119,18 @@ def _on_partition(
 
 
 def _opened(
-    names: tuple[str, ...], every: tuple[str, ...] | None, describe: str, partition: Any, number: int
+    names: tuple[str, ...],
+    covariates: tuple[Covariate, ...],
+    every: tuple[str, ...] | None,
+    reading: Reading,
+    describe: str,
+    partition: Any,
+    number: int,
 ) -> PartitionSource:
-    return PartitionSource(names, None, f"partition {number} of {describe}", every, partition)
+    """Open a partition on its worker; its categories have levels of their own."""
+    own = tuple(Covariate(one.name, None if one.levels is None else []) for one in covariates)
+    place = f"partition {number} of {describe}"
+    return PartitionSource(names, None, place, every, reading, partition, covariates=own)
 
 
 def open_dask(data: Any, reading: Reading) -> Source | None:
@@ -137,13 +152,32 @@ def open_dask(data: Any, reading: Reading) -> Source | None:
 
 def _open_frame(frame: Any, reading: Reading) -> Source:
     describe = "the Dask data frame"
-    known = open_frame(frame._meta, reading, describe)
-    assert known is not None
     labels = {str(label): label for label in frame.columns}
-    if set(labels) - set(known.names):
-        frame = frame[[labels[name] for name in known.names]]
-    every = tuple(labels) if reading.columns is None else None
-    return _source(describe, known.names, every, frame.to_delayed())
+    partitions = frame.to_delayed()
+    start = open_frame(_start(frame._meta, partitions, reading, describe), reading, describe, whole=False)
+    assert start is not None
+    read = [*start.names, *(one.name for one in start.covariates)]
+    if set(labels) - set(read):
+        partitions = frame[[labels[name] for name in read]].to_delayed()
+    every = tuple(labels) if reading.columns is None and not set(labels) - set(read) else None
+    return _source(describe, start, every, reading, partitions)
+
+
+def _start(meta: Any, partitions: Sequence[Any], reading: Reading, describe: str) -> Any:
+    """Return the first rows of a data frame, or none where the user has said which columns to use."""
+    from dask import delayed
+
+    look = delayed(_first_rows, pure=False)
+    if reading.columns is None and not reading.strict:
+        for partition in partitions:
+            found = computed([look(partition)], describe, partitions)[0]
+            if found is not None:
+                return found
+    return meta
+
+
+def _first_rows(partition: Any) -> Any:
+    return partition.head(LOOKED_ROWS) if len(partition) else None
 
 
 def _open_array(array: Any, reading: Reading) -> Source:
@@ -153,9 +187,9 @@ def _open_array(array: Any, reading: Reading) -> Source:
     if not np.isfinite(array.shape[1]):
         raise UnreadableError(f"{describe} has an unknown number of columns: call .compute_chunk_sizes() first.")
     refuse_dtype(array.dtype, describe)
-    names, _ = numbered(array.shape[1], reading, describe)
+    start = numbered(array.shape[1], reading, describe)
     whole = array if array.numblocks[1] == 1 else array.rechunk({1: -1})
-    return _source(describe, names, None, whole.to_delayed()[:, 0].tolist())
+    return _source(describe, start, None, reading, whole.to_delayed()[:, 0].tolist())
 
 
 def _open_bag(bag: Any, reading: Reading) -> Source:
@@ -170,29 +204,32 @@ def _open_bag(bag: Any, reading: Reading) -> Source:
         if isinstance(found, str):
             raise UnreadableError(f"{describe} holds objects of type {found}: expected Arrow tables, or data frames.")
         if found is not None:
-            known = open_frame(found, reading, describe)
-            assert known is not None
+            start = open_frame(found, reading, describe, whole=False)
+            assert start is not None
             every = tuple(column_names(found)) if reading.columns is None else None
-            return _source(describe, known.names, every, partitions)
+            return _source(describe, start, every, reading, partitions)
     raise UnreadableError(f"{describe} is empty: expected Arrow tables in its {counted(len(partitions), 'partition')}.")
 
 
 def _first_table(partition: Any) -> Any:
-    """Return the first table of a partition without its rows, the type of an object that is no table, or None if there is none."""
+    """Return the first rows of the first table of a partition, the type of an object that is no table, or None if there is none."""
     import pyarrow as pa
 
     first = next(iter(partition), None)
     if first is None:
         return None
     if isinstance(first, pa.Table | pa.RecordBatch):
-        return first.schema.empty_table()
-    return first.head(0) if hasattr(first, "head") else type(first).__name__
+        return first.slice(0, LOOKED_ROWS)
+    return first.head(LOOKED_ROWS) if hasattr(first, "head") else type(first).__name__
 
 
 def _source(
-    describe: str, names: tuple[str, ...], every: tuple[str, ...] | None, partitions: Sequence[Any]
+    describe: str, start: Source | Chosen, every: tuple[str, ...] | None, reading: Reading, partitions: Sequence[Any]
 ) -> DaskSource:
-    return DaskSource(names, None, describe, tuple(partitions), partial(_opened, names, every, describe))
+    known: dict[str, Any] = {name: getattr(start, name) for name in ("covariates", "columns", "suspects")}
+    again = same_columns(reading, start.names)
+    opened = partial(_opened, start.names, start.covariates, every, again, describe)
+    return DaskSource(start.names, None, describe, tuple(partitions), opened, **known)
 
 
 def _is_table(partition: Any) -> bool:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,19 +12,26 @@ import numpy as np
 from ordag.common.arrays import Array
 from ordag.common.checks import check_text
 from ordag.common.words import counted
+from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
+from ordag.data.roles import Levels
+from ordag.data.sources.choosing import choose
 from ordag.data.sources.columns import (
     BOOLEANS,
     BYTES,
     COMPLEX,
     DATES,
     LARGEST_EXACT,
+    LONG,
     NESTED,
     TEXT,
     TIMES,
     Kind,
+    Look,
     beyond_exact,
-    select,
+    codes,
+    level_text,
+    refuse_duplicates,
 )
 from ordag.data.sources.source import Source, regroup, rows_at_once
 from ordag.errors import UnreadableError
@@ -60,8 +66,8 @@ class FrameSource(Source):
     """A data frame in memory, converted batch by batch; an index is ignored."""
 
     rows: int
-    frame: Any  # narwhals' view of the columns that hold numbers
-    positions: tuple[int, ...]  # of those columns among the names; the others have no value at all
+    frame: Any  # narwhals' view of the columns that hold something
+    positions: tuple[int, ...]  # of those columns in a block; the others have no value at all
     as_it_is: bool  # all columns are float64 already
 
     @property
@@ -79,32 +85,52 @@ class FrameSource(Source):
             numbers: Array = part.to_numpy()
             if numbers.dtype == np.float64:
                 return numbers
-        table = np.full((stop - start, len(self.names)), np.nan)
+        levels = [None] * len(self.names) + [one.levels for one in self.covariates]
+        table = np.full((stop - start, len(levels)), np.nan)
         for k, name in zip(self.positions, part.columns, strict=True):
-            table[:, k] = _floats(part.get_column(name))
+            column, coded = part.get_column(name), levels[k]
+            table[:, k] = _floats(column) if coded is None else codes(_arrow(column), coded)
         return table
 
 
-def open_frame(data: Any, reading: Reading, describe: str = "the data frame") -> Source | None:
-    """Open a data frame; return None for other data."""
+def open_frame(
+    data: Any,
+    reading: Reading,
+    describe: str = "the data frame",
+    *,
+    whole: bool = True,
+    known: Sequence[Covariate] | None = None,
+) -> Source | None:
+    """Open a data frame; return None for other data. whole, known: as for `Look` and `choose`, of one part of a table."""
     frame = None if isinstance(data, np.ndarray) else _narwhals(data, describe)
     if frame is None:
         return None
     names = tuple(str(name) for name in frame.columns)
     columns = [frame.get_column(name) for name in frame.columns]
     kinds = [_kind(column) for column in columns]
-    positions = select(names, [None if kind is MISSING else kind for kind in kinds], reading.columns, describe)
-    for j in positions:
-        if kinds[j] is None:
-            _refuse_inexact(columns[j], names[j], describe)
-    numeric = [j for j in positions if kinds[j] is None]
+    strict = reading.strict or reading.columns is not None
+    longs = [j for j, kind in enumerate(kinds) if not strict and kind is None and _long(columns[j]) is not None]
+    look = Look(
+        names,
+        [None if kind is MISSING else LONG if j in longs else kind for j, kind in enumerate(kinds)],
+        lambda j: _floats(columns[j]) if kinds[j] is None else np.full(len(frame), np.nan),
+        lambda j: _levels(columns[j]),
+        whole,
+    )
+    chosen = choose(look, reading, describe, known)
+    for j in chosen.read:
+        if kinds[j] is None and (extreme := _long(columns[j])) is not None:
+            raise beyond_exact(describe, names[j], extreme)
+    filled = [j for j in chosen.read if kinds[j] is not MISSING]
     return FrameSource(
-        names=tuple(names[j] for j in positions),
+        names=chosen.names,
         rows=len(frame),
         describe=describe,
-        frame=frame if numeric == list(range(len(names))) else frame[:, numeric],
-        positions=tuple(k for k, j in enumerate(positions) if kinds[j] is None),
-        as_it_is=all(kinds[j] is None and str(columns[j].dtype) == "Float64" for j in positions),
+        frame=frame if filled == list(range(len(names))) else frame[:, filled],
+        positions=tuple(k for k, j in enumerate(chosen.read) if kinds[j] is not MISSING),
+        as_it_is=not any(one.levels is not None for one in chosen.covariates)
+        and all(kinds[j] is None and str(columns[j].dtype) == "Float64" for j in chosen.read),
+        **chosen.known,
     )
 
 
@@ -165,7 +191,7 @@ def _narwhals(data: Any, describe: str) -> Any:
     names = [str(label) for label in labels]
     check_text(names, describe)
     if len(set(names)) < len(names):  # narwhals would refuse these in other words
-        select(names, [None] * len(names), [name for name, count in Counter(names).items() if count > 1], describe)
+        refuse_duplicates(names, range(len(names)), describe)
     return nw.from_native(native, eager_only=True)
 
 
@@ -213,12 +239,33 @@ def _floats(column: Any) -> Array:
     return numbers
 
 
-def _refuse_inexact(column: Any, name: str, describe: str) -> None:
+def _levels(column: Any) -> Levels:
+    present = column.drop_nulls()
+    try:
+        distinct = int(present.n_unique())
+    except TypeError:  # objects that cannot be compared
+        distinct = len(set(map(str, present.to_list())))
+    return Levels(distinct, len(present), [str(value) for value in present.head(20).to_list()])
+
+
+def _arrow(column: Any) -> Any:
+    """Return a column as an Arrow array, as text where Arrow has no type for its objects."""
+    import pyarrow as pa
+
+    try:
+        found = column.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError):
+        absent = column.is_null().to_list()
+        return pa.array([None if no else level_text(one) for one, no in zip(column.to_list(), absent, strict=True)])
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+
+
+def _long(column: Any) -> int | None:
+    """Return a whole number of the column that float64 would round, if there is one."""
     if not _whole(column) or not len(column) or column.null_count() == len(column):
-        return
-    for extreme in (column.max(), column.min()):
-        if abs(int(extreme)) > LARGEST_EXACT:
-            raise beyond_exact(describe, name, int(extreme))
+        return None
+    extremes = int(column.max()), int(column.min())
+    return next((extreme for extreme in extremes if abs(extreme) > LARGEST_EXACT), None)
 
 
 def _whole(column: Any) -> bool:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ordag.common.arrays import Array
 from ordag.common.words import quoted
 from ordag.data.reading import Reading
-from ordag.data.sources.columns import batch_to_block, select_fields
+from ordag.data.sources.choosing import choose
+from ordag.data.sources.columns import Kind, Look, arrow_kind, batch_to_block, look_at
 from ordag.data.sources.paths import DiskFile, File, FileSource, arrow_errors
 from ordag.data.sources.source import Source, rows_at_once
 from ordag.data.sources.text_layout import HEAD_BYTES, TEXT_ENDINGS
@@ -28,6 +29,7 @@ COLUMN_BUFFER, MOST_BUFFERED = (
     1 << 16,
     1 << 27,
 )  # bytes read ahead in each column, and in all columns if they are very many
+LOOKED_ROWS, LOOKED_NUMBERS = 1 << 12, 1 << 22  # rows of a file that are looked at, fewer if columns are very many
 LISTED = 16  # entries in a list of an upload's metadata, for each column that it may have
 
 
@@ -45,11 +47,12 @@ class ParquetSource(FileSource):
                 _opened(file, buffer) as reader,
                 ThreadPoolExecutor(1) as ahead,  # decodes the next batch while the caller computes with this one
             ):
-                batches = reader.iter_batches(batch_size=step, columns=list(self.names))
+                columns = [*self.names, *(one.name for one in self.covariates)]
+                batches = reader.iter_batches(batch_size=step, columns=columns)
                 waiting = ahead.submit(next, batches, None)
                 while (batch := waiting.result()) is not None:
                     waiting = ahead.submit(next, batches, None)
-                    yield batch_to_block(batch, self.names, file.describe, first_row)
+                    yield batch_to_block(batch, self.names, file.describe, first_row, self.covariates)
                     first_row += batch.num_rows
 
 
@@ -62,8 +65,20 @@ def open_parquet(file: File, reading: Reading) -> Source | None:
         return None
     reading.refuse_layout(file.describe)
     with _opened(file) as reader:
-        names = select_fields(_fields(reader.schema_arrow, reading.columns), reading.columns, file.describe)
-        return ParquetSource(names, reader.metadata.num_rows, file.describe, (file,))
+        chosen = choose(_look(reader, reading), reading, file.describe)
+        return ParquetSource(chosen.names, reader.metadata.num_rows, file.describe, (file,), **chosen.known)
+
+
+def _look(reader: Any, reading: Reading) -> Look:
+    """Look at the first rows of a file, without the index that pandas stored unless columns are named."""
+    fields = _fields(reader.schema_arrow, reading.columns)
+    names = [field.name for field in fields]
+    rows = max(64, min(LOOKED_ROWS, LOOKED_NUMBERS // max(len(names), 1)))
+    if reading.strict or reading.columns is not None or len(set(names)) < len(names):
+        return look_at(fields, None, whole=False)
+    small = [field.name for field in fields if (kind := arrow_kind(field.type)) is None or kind.role != "unusable"]
+    first = next((one for one in reader.iter_batches(batch_size=rows, columns=small) if one.num_rows), None)
+    return look_at(fields, first, whole=first is not None and first.num_rows == reader.metadata.num_rows)
 
 
 def open_folder(folder: Path, describe: str, reading: Reading) -> Source:
@@ -81,19 +96,35 @@ def open_folder(folder: Path, describe: str, reading: Reading) -> Source:
             OrdagWarning,
             stacklevel=4,
         )
-    first: tuple[str, ...] = ()
     files: list[File] = []
+    look: Look | None = None
+    first: tuple[str, ...] = ()
     total = 0
     for path in paths:
         file = DiskFile(path, f"{describe}, {path.relative_to(folder).as_posix()}")
         with _opened(file) as reader:
             fields = _fields(reader.schema_arrow, reading.columns)
-            if first:
-                _refuse_mismatch([field.name for field in fields], reading.columns, file, first, files[0].name)
-            first = select_fields(fields, first or reading.columns, file.describe)
+            names = [field.name for field in fields]
+            if look is None:
+                look, first = _look(reader, reading), tuple(names)
+            else:
+                _refuse_mismatch(names, reading, file, first, files[0].name)
+                look = _with_others(look, {field.name: arrow_kind(field.type) for field in fields}, file)
             total += reader.metadata.num_rows
         files.append(file)
-    return ParquetSource(first, total, describe, tuple(files))
+    assert look is not None
+    look = look if len(files) == 1 else replace(look, whole=False)
+    chosen = choose(look, reading, describe if len(files) > 1 else files[0].describe)
+    return ParquetSource(chosen.names, total, describe, tuple(files), **chosen.known)
+
+
+def _with_others(look: Look, kinds: Mapping[str, Kind | None], file: File) -> Look:
+    """Return the look at a table with another file of it: a column that is text there is no column of numbers anywhere."""
+    found = [
+        replace(other, holds=f"{other.holds} in {file.name}") if mine is None and other is not None else mine
+        for mine, other in ((mine, kinds.get(name)) for name, mine in zip(look.names, look.kinds, strict=True))
+    ]
+    return replace(look, kinds=found)
 
 
 def parquet_files(folder: Path, describe: str) -> tuple[Path, ...]:
@@ -147,10 +178,11 @@ def _fields(schema: Any, wanted: Sequence[str] | None) -> list[Any]:
 
 
 def _refuse_mismatch(
-    names: Sequence[str], wanted: Sequence[str] | None, file: File, first: tuple[str, ...], first_file: str
+    names: Sequence[str], reading: Reading, file: File, first: tuple[str, ...], first_file: str
 ) -> None:
-    missing = [name for name in first if name not in names]
-    extra = [name for name in names if name not in first] if wanted is None else []
+    wanted = first if reading.columns is None else (*reading.columns, *reading.adjust, *reading.cause)
+    missing = [name for name in wanted if name in first and name not in (*names, *reading.drop)]
+    extra = [name for name in names if name not in (*first, *reading.drop)] if reading.columns is None else []
     if missing or extra:
         problem = f"lacks {quoted(missing)}, which" if missing else f"has {quoted(extra)}, which"
         contrast = "has" if missing else "has not"

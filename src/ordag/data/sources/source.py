@@ -4,27 +4,40 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.words import News, counted
+from ordag.data.covariates import Covariate
+from ordag.data.roles import ColumnRole, Suspect
 
 
 @dataclass(frozen=True, eq=False)
 class Source(ABC):
-    """The selected columns of one table, missing values as NaN.
+    """The variables of one table, missing values as NaN.
 
-    `names` are the selected columns in the requested order, `rows` the number of rows where it is known without reading the table,
-    and `describe` is the name of the table in messages.
+    `names` are the variables in the requested order, `rows` the number of rows where it is known without reading the table, and
+    `describe` is the name of the table in messages. `covariates` are columns that a block has behind the variables, categories as
+    level numbers; `columns` are the roles of all columns of the table; `suspects` are variables that later rows may show to be none.
     """
 
     names: tuple[str, ...]
     rows: int | None
     describe: str
-    set_aside: tuple[str, ...] = field(default=(), kw_only=True)
-    """What was left out unasked, each in a few words with its reason."""
+    covariates: tuple[Covariate, ...] = field(default=(), kw_only=True)
+    """Columns that are held fixed. In blocks they stand behind the columns of `names`, categories as numbers of their levels."""
+    columns: tuple[ColumnRole, ...] = field(default=(), kw_only=True)
+    suspects: tuple[Suspect, ...] = field(default=(), kw_only=True)
+
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+    """How the table was read where there was a choice, each in a few words."""
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """The names of all columns of a block."""
+        return (*self.names, *(one.name for one in self.covariates))
 
     @property
     def repeatable(self) -> bool:
@@ -38,7 +51,7 @@ class Source(ABC):
 
     @property
     def array(self) -> Array | None:
-        """The whole (n, p) table if it is in memory already, else None. Never write into it."""
+        """The whole table, as one block, if it is in memory already, else None. Never write into it."""
         return None
 
     @property
@@ -58,10 +71,15 @@ class Source(ABC):
 
     @abstractmethod
     def batches(self, rows: int) -> Iterator[Array]:
-        """Yield C-contiguous (rows, p) blocks in the order of the table, from its first row; only the last one may be shorter.
+        """Yield C-contiguous blocks of rows in the order of the table, from its first row; only the last one may be shorter.
 
         Blocks may be read-only views of the caller's data.
         """
+
+
+def noted(source: Source, *notes: str) -> Source:
+    """Return the source with more to say about how it was read."""
+    return replace(source, notes=(*source.notes, *notes)) if notes else source
 
 
 def regroup(blocks: Iterable[Array], rows: int, begun: int = 0) -> Iterator[Array]:
@@ -90,4 +108,4 @@ def _bytes(done: float, size: int) -> str:
 
 def rows_at_once(p: int) -> int:
     """Return the rows of p columns to convert at once: about a million numbers spread the cost of a call."""
-    return min(max((1 << 20) // p, 1 << 10), 1 << 16)
+    return min(max((1 << 20) // max(p, 1), 1 << 10), 1 << 16)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.words import quoted
+from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
 from ordag.data.sources.arrays import open_array
-from ordag.data.sources.columns import batch_to_block, select_fields
+from ordag.data.sources.choosing import choose, same_columns
+from ordag.data.sources.columns import batch_to_block, look_at
 from ordag.data.sources.frames import open_frame
 from ordag.data.sources.paths import arrow_errors
 from ordag.data.sources.source import Source, regroup
@@ -35,7 +38,7 @@ class StreamSource(Source):
         first_row = 1
         with arrow_errors(self.describe, FORMAT):
             for batch in self.read():
-                yield batch_to_block(batch, self.names, self.describe, first_row)
+                yield batch_to_block(batch, self.names, self.describe, first_row, self.covariates)
                 first_row += batch.num_rows
 
 
@@ -51,15 +54,16 @@ def open_stream(data: Any, reading: Reading) -> Source | None:
     describe = f"the {type(data).__name__}"
     with arrow_errors(describe, FORMAT):
         reader = data if isinstance(data, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(data)
-        names = select_fields(reader.schema, reading.columns, describe)
-    waiting = [reader]
+        first, rest = _begun(reader, reading)
+        chosen = choose(look_at(reader.schema, first, whole=False), reading, describe)
+    waiting = [rest]
 
     def read() -> Iterator[Any]:
         if not waiting and reader is data:
             raise _once(describe)
-        return iter(waiting.pop() if waiting else pa.RecordBatchReader.from_stream(data))
+        return waiting.pop() if waiting else iter(pa.RecordBatchReader.from_stream(data))
 
-    return StreamSource(names, None, describe, read)
+    return StreamSource(chosen.names, None, describe, read, **chosen.known)
 
 
 def open_dataset(data: Any, reading: Reading) -> Source | None:
@@ -70,12 +74,27 @@ def open_dataset(data: Any, reading: Reading) -> Source | None:
     describe = f"the {type(data).__name__}"
     scans = isinstance(data, module.Scanner)
     with arrow_errors(describe, FORMAT):
-        names = select_fields(data.projected_schema if scans else data.schema, reading.columns, describe)
+        schema = data.projected_schema if scans else data.schema
+        first, rest = _begun(data.to_reader() if scans else data.to_batches(), reading)
+        chosen = choose(look_at(schema, first, whole=False), reading, describe)
+    waiting = [rest] if scans else []
 
     def read() -> Iterator[Any]:
-        return iter(data.to_reader() if scans else data.to_batches(columns=list(names)))
+        if waiting:
+            return waiting.pop()
+        names = [*chosen.names, *(one.name for one in chosen.covariates)]
+        return iter(data.to_reader() if scans else data.to_batches(columns=names))
 
-    return StreamSource(names, None, describe, read)
+    return StreamSource(chosen.names, None, describe, read, **chosen.known)
+
+
+def _begun(batches: Iterable[Any], reading: Reading) -> tuple[Any, Iterator[Any]]:
+    """Return the first batch with rows, unless the user has said which columns to use, and all batches."""
+    rest = iter(batches)
+    if reading.strict or reading.columns is not None:
+        return None, rest
+    first = next((batch for batch in rest if batch.num_rows), None)
+    return first, rest if first is None else chain([first], rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,26 +119,35 @@ def open_iterator(data: Any, reading: Reading) -> Source | None:
     if first is None:
         raise UnreadableError(f"{describe} is empty: expected data frames, Arrow batches or arrays.")
     start = open_part(first, reading, f"{describe}, part 1")
-    names = start.names
+    every = column_names(first)
 
     def tables() -> Iterator[Source]:
         yield start
         for k, item in enumerate(data, start=2):
-            part = open_part(item, Reading(columns=names), f"{describe}, part {k}")
-            if reading.columns is None and len(column_names(item)) != len(column_names(first)):
-                extra = [name for name in column_names(item) if name not in names]
+            part = open_part(item, same_columns(reading, start.names), f"{describe}, part {k}", start.covariates)
+            extra = [name for name in column_names(item) if name not in every]
+            if reading.columns is None and extra:
                 raise ColumnError(f"{describe}: part {k} has {quoted(extra)}, which the first part has not.")
             yield part
 
-    return TablesSource(names, None, describe, [tables()])
+    return TablesSource(
+        start.names,
+        None,
+        describe,
+        [tables()],
+        covariates=start.covariates,
+        columns=start.columns,
+        suspects=start.suspects,
+    )
 
 
-def open_part(item: Any, reading: Reading, describe: str) -> Source:
-    """Open one of several tables: a data frame, an Arrow table or batch, or an array."""
+def open_part(item: Any, reading: Reading, describe: str, known: Sequence[Covariate] | None = None) -> Source:
+    """Open one of several tables: a data frame, an Arrow table or batch, or an array; `known` as for `choose`."""
     import pyarrow as pa
 
     table = pa.Table.from_batches([item]) if isinstance(item, pa.RecordBatch) else item
-    source = open_frame(table, reading, describe) or open_array(table, reading, describe)
+    source = open_frame(table, reading, describe, whole=False, known=known)
+    source = source or open_array(table, reading, describe, whole=False, known=known)
     if source is None:
         raise UnreadableError(
             f"{describe} is an object of type {type(item).__name__}: expected a data frame, an Arrow batch or an array."

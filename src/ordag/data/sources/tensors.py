@@ -118,7 +118,8 @@ def open_tensor(data: Any, reading: Reading) -> Source | None:
         raise UnreadableError(f"the tensor has shape {shape}: expected two dimensions, (rows, variables).")
     if not tensor.dtype.is_floating_point:
         raise ColumnError(f"the tensor holds {tensor.dtype}: give floating-point numbers, such as tensor.double().")
-    names, positions = numbered(shape[1], reading, "the tensor")
-    if len(positions) < shape[1] or list(positions) != sorted(positions):
-        tensor = tensor[:, list(positions)]
-    return TensorSource(names, shape[0], "the tensor", tensor)
+    chosen = numbered(shape[1], reading, "the tensor")
+    positions = list(chosen.positions)
+    if len(positions) < shape[1] or positions != sorted(positions):
+        tensor = tensor[:, positions]
+    return TensorSource(chosen.names, shape[0], "the tensor", tensor, **chosen.known)

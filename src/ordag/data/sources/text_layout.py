@@ -6,11 +6,15 @@ import codecs
 import csv
 import io
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 from ordag.common.checks import short
-from ordag.data.reading import LATIN, NO_HEADER, Reading, split_at
+from ordag.common.words import quoted
+from ordag.data.reading import LATIN, NO_HEADER, TEXT_LAYOUT, Reading, split_at
+from ordag.data.sources.first_lines import find_beginning, first_records, widths_agree
 from ordag.data.sources.paths import File
 from ordag.errors import SettingError, UnreadableError
 
@@ -21,6 +25,10 @@ LINE_END_BYTES = re.compile(rb"\r\n|\r|\n")
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}  # unpacked by pyarrow while reading
 PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\x28\xb5\x2f\xfd": ".zst", b"\x04\x22\x4d\x18": ".lz4"}  # first bytes
 TEXT_ENDINGS = (".csv", ".tsv", ".txt", *COMPRESSED)
+QUOTED_COMMA = re.compile(r'"[^"\n]*\d,\d')
+LONG_RUN = re.compile(rb"[\x80-\xff]{3}")
+GROUPS = (",", ".", " ", "'")
+"""Separators of thousands."""
 HOST_NAMES = ("idna", "punycode")  # encodings of single words, not of files
 HEAD_BYTES = 1 << 18
 LONGEST_LINE = 1 << 28  # bytes
@@ -39,8 +47,11 @@ BYTE_ORDER_MARKS = {
 }
 EXPORT = "Save the table as CSV or Parquet"
 SIGNATURES = {  # the first bytes of files that are no text, what they are, and what to do about it
-    b"PK\x03\x04": ("an Excel workbook or another ZIP archive", f"{EXPORT} (from Excel: Save as, CSV UTF-8)."),
-    b"\xd0\xcf\x11\xe0": ("an old Excel workbook or Office file", f"{EXPORT}."),
+    b"PK\x03\x04": (
+        "an Excel workbook or another ZIP archive",
+        "A workbook has the ending .xlsx or .ods; unpack an archive.",
+    ),
+    b"\xd0\xcf\x11\xe0": ("an old Excel workbook or Office file", "A workbook has the ending .xls."),
     b"\x89PNG": ("a PNG image", "Give the file that holds the table."),
     b"\xff\xd8\xff": ("a JPEG image", "Give the file that holds the table."),
     b"GIF8": ("a GIF image", "Give the file that holds the table."),
@@ -48,13 +59,16 @@ SIGNATURES = {  # the first bytes of files that are no text, what they are, and 
     b"PAR1": ("a Parquet file", "Give it the ending .parquet, and unpack it if it is compressed."),
     b"ARROW1": ("an Arrow or Feather file", "Read it with pyarrow.feather.read_table and pass the table."),
     b"\x89HDF": ("an HDF5 file", f"{EXPORT}."),
-    b"SQLite format 3": ("an SQLite database", f"{EXPORT}."),
+    b"SQLite format 3": ("an SQLite database", "Give it the ending .sqlite."),
     b"\x1f\x8b": ("compressed with gzip", "Give it the ending .csv.gz, or unpack it."),
     b"BZh": ("compressed with bzip2", "Give it the ending .csv.bz2, or unpack it."),
     b"\x28\xb5\x2f\xfd": ("compressed with zstd", "Give it the ending .csv.zst, or unpack it."),
     b"\xfd7zXZ": ("compressed with xz", "Unpack it."),
     b"\x93NUMPY": ("a NumPy array", "Load it with numpy.load and pass the array."),
-    b"RDX": ("an R data file", f"{EXPORT}."),
+    b"RDX": ("a workspace of R", 'Save the data frame alone, saveRDS(x, "x.rds"), and give that.'),
+    b"<stata_dta>": ("a file of Stata", "Give it the ending .dta."),
+    b"$FL2": ("a file of SPSS", "Give it the ending .sav."),
+    b"$FL3": ("a file of SPSS", "Give it the ending .zsav."),
 }
 MARKUP = {  # the beginning of text that is no table, what it is, and what to do about it
     re.compile(r"\s*<(!doctype\s+html|html|head|body|table|div|script)\b", re.IGNORECASE): (
@@ -80,16 +94,34 @@ class Layout:
     decimal: str
     header: bool
     block: int  # bytes to parse at once
-    first: tuple[str, ...]  # the cells of the first line
+    first: tuple[str, ...]  # the cells of the header
     alone: bool  # there is no other line
+    complete: bool  # the first block is the whole file
+    above: int = 0  # lines before the header
+    names: tuple[str, ...] | None = None  # of the columns, where the header has not one for each
+    trailing: bool = False  # every row ends with a separator
+    below: int = 0  # rows between the header and the data
+    styles: Mapping[str, Any] = field(default_factory=dict)  # how the numbers of columns are written, where not plainly
+    notes: tuple[str, ...] = ()  # what was recognised
+
+    @property
+    def before(self) -> int:
+        """Lines before the first row of data."""
+        return self.above + self.header + self.below
 
 
 def find_layout(file: File, reading: Reading) -> Layout:
     """Find the settings left open, and refuse what cannot be a table in text."""
     describe, decimal, header = file.describe, reading.decimal, reading.header
-    codec = _codec(reading.encoding)
+    reading.refuse_layout(describe, *TEXT_LAYOUT)
     compression = _compression(file)
     head, complete = _head(file, compression)
+    codec = _codec(reading.encoding) if reading.encoding is not None else _guessed_codec(head, complete)
+    notes = (
+        ()
+        if reading.encoding is not None or codec == "utf8"
+        else (f"Read in the encoding {codec} (encoding=…, --encoding)",)
+    )
     _refuse_binary(head, describe, codec)
     text = _decoded(head, complete, codec, describe)
     _refuse_markup(text, describe)
@@ -97,19 +129,59 @@ def find_layout(file: File, reading: Reading) -> Layout:
     if not lines:
         raise UnreadableError(f"{describe} holds only blank lines: there is no table in it.")
     chosen = _separator(file, reading.separator, lines[0])
+    records = first_records(text, chosen)
+    if (
+        reading.separator is None
+        and records
+        and widths_agree(records) != 0
+        and (other := _other_separator(text, chosen))
+    ):
+        chosen, records = other, first_records(text, other)
+        notes = (*notes, f"Split at {SEPARATORS[other][0]}")
     point = "." if decimal is None else decimal
-    if not isinstance(point, str) or point not in (".", ",") or point == chosen:
+    if not isinstance(point, str) or point not in (".", ",") or (point == chosen and not QUOTED_COMMA.search(text)):
         raise SettingError(
             f"decimal={short(decimal)} with separator={chosen!r}: the decimal mark is '.' or ',', and not the separator."
         )
-    first = _cells(text, chosen)
+    if reading.thousands is not None and (reading.thousands not in GROUPS or reading.thousands == point):
+        raise SettingError(
+            f"thousands={short(reading.thousands)}: the separator of thousands is one of {quoted(GROUPS)}, and not the decimal mark."
+        )
+    beginning = find_beginning(records, header, lambda cell: NUMBER.fullmatch(cell.replace(point, ".")) is not None)
+    start = next((k for k, record in enumerate(records) if record.before >= beginning.above), 0)
+    first = beginning.names or (records[start].cells if records else _cells(text, chosen))
     file.check_width(len(first))
     if len(first) == 1:
         _refuse_other_separator(text, lines, chosen, describe)
     if header:
-        _refuse_numbers_as_names(first, point, describe)
-    alone = complete and len(lines) == 1 + sum(len(LINE_END.findall(cell)) for cell in first)
-    return Layout(file, compression, chosen, codec, point, header, _block(head), first, alone)
+        refuse_numbers_as_names(first, point, describe)
+    alone = complete and (len(records) == start + 1 if records else len(lines) == 1)
+    mark = "." if point == chosen else point  # such commas are in quotation marks, and pyarrow would refuse them
+    return Layout(
+        file, compression, chosen, codec, mark, header, _block(head), first, alone, complete,
+        beginning.above, beginning.names, beginning.trailing, notes=(*notes, *beginning.notes),
+    )  # fmt: skip
+
+
+def _other_separator(text: str, chosen: str) -> str | None:
+    """Return another separator that gives a table where the chosen one gives a single column: rows of the same width, with a header as
+    wide or, as R writes it, without a name for the row names."""
+    given = first_records(text, chosen)
+    if len(given[0].cells) > 1 and widths_agree(given) is not None:
+        return None
+    found = []
+    for mark in (mark for mark in SEPARATORS if mark != chosen):
+        records = first_records(text, mark)
+        start = widths_agree(records)
+        if start and any(
+            record.filled > 1 for record in records[:start]
+        ):  # neither a title nor a header without the row names
+            start = 0 if start == 1 and len(records[0].cells) == len(records[1].cells) - 1 else None
+        if mark == " " and not all(NUMBER.fullmatch(cell) for record in records[1:] for cell in record.cells[1:]):
+            start = None  # words of a sentence
+        if start is not None:
+            found.append(mark)
+    return found[0] if len(found) == 1 else None
 
 
 def _codec(encoding: str | None) -> str:
@@ -126,6 +198,26 @@ def _codec(encoding: str | None) -> str:
             f"encoding={short(encoding)} is not known: common ones are 'utf-8', 'latin-1', 'cp1252' and 'utf-16'."
         )
     return "utf8" if name in ("utf-8", "utf-8-sig", "ascii") else name
+
+
+def _guessed_codec(head: bytes, complete: bool) -> str:
+    """Return the encoding of a file: by its mark, UTF-8 if it is that, else cp1252 if the letters beyond ASCII stand alone or in pairs.
+
+    Texts of other scripts, in encodings of their own, have longer runs of such letters.
+    """
+    for name, marks in BYTE_ORDER_MARKS.items():
+        if head.startswith(marks):
+            return name
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head, complete)
+    except UnicodeDecodeError:
+        if b"\0" not in head and not LONG_RUN.search(head):
+            try:
+                head.decode("cp1252")
+            except UnicodeDecodeError:
+                return "utf8"
+            return "cp1252"
+    return "utf8"
 
 
 def _compression(file: File) -> str | None:
@@ -264,7 +356,15 @@ def _refuse_other_separator(text: str, lines: list[str], chosen: str, describe: 
     )
 
 
-def _refuse_numbers_as_names(first: tuple[str, ...], decimal: str, describe: str) -> None:
+def has_units(first: Sequence[object], rest_is_numbers: Sequence[bool]) -> bool:
+    """Return whether the first row below the header holds units: text, at most now and then nothing, above columns of numbers alone."""
+    above = [cell for cell, numbers in zip(first, rest_is_numbers, strict=True) if numbers]
+    texts = [cell for cell in above if isinstance(cell, str) and not NUMBER.fullmatch(cell)]
+    return bool(texts) and all(cell is None or cell in texts for cell in above) and 2 * len(texts) > len(above)
+
+
+def refuse_numbers_as_names(first: tuple[str, ...], decimal: str, describe: str) -> None:
+    """Refuse a header of numbers, which may be the first row of a table without a header."""
     names = [cell.strip() for cell in first]
     counted = [str(j) for j in range(len(names))]  # what pandas writes for columns without names
     if names != counted and all(NUMBER.fullmatch(name.replace(decimal, ".")) for name in names):

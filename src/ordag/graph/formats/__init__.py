@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ordag.common.checks import short
 from ordag.common.words import shown
 from ordag.errors import GraphFormatError
-from ordag.graph.formats import dagitty, dot, gml, json_text, lavaan, tables
+from ordag.graph.formats import dagitty, dot, gml, json_text, lavaan, tables, tetrad
 from ordag.graph.formats.edge_list import Edge, EdgeList, HasEdges, Weights, edge_list
 
 __all__ = [
@@ -44,6 +44,7 @@ FORMATS = {
     "json": Format((".json",), json_text.write, json_text.read),
     "lavaan": Format((".lavaan", ".lav"), lavaan.write, lavaan.read),
     "dagitty": Format((".dagitty",), dagitty.write, dagitty.read),
+    "tetrad": Format((".tetrad",), tetrad.write, tetrad.read),
 }
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ordag.common.arrays import Array, Mask
+from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.settings import choice, whole
 from ordag.common.words import counted, shown
 from ordag.data.moments import Moments
@@ -21,6 +22,7 @@ from ordag.learners.orient import directed
 from ordag.learners.pc.independence import Progress, Tester
 from ordag.learners.pc.orientation import Orientation, Triples, by_separating_set, by_vote, orient
 from ordag.learners.pc.skeleton import find_skeleton
+from ordag.learners.result import Level, Result
 from ordag.learners.settings import MethodSettings, edge_test, level_of_tests, way_to_direct
 from ordag.parents.tests import Test, named_test
 
@@ -53,7 +55,7 @@ class PcSettings(MethodSettings):
 
 
 @dataclass(frozen=True, eq=False)
-class PcResult:
+class PcResult(Result):
     """The equivalence class found by PC, and the evidence for it.
 
     separating_sets: for every pair that is not joined, the set given which it tested independent.
@@ -79,6 +81,26 @@ class PcResult:
     valid: bool
     warnings: tuple[str, ...]
 
+    p_value_of = "the largest of all tests of the pair"
+
+    def evidence(self, found: Found, source: Indices, target: Indices) -> dict[str, Array]:
+        return {"p_value": self.p_values[source, target]}
+
+    def level(self, found: Found) -> Level | None:
+        alpha = found.settings["alpha"]
+        pairs = math.comb(found.moments.p, 2)
+        return Level("p_value", alpha, pairs, float(alpha or 1.0), stands_for=alpha) if found.graph.edge_count else None
+
+    def entries(self, found: Found) -> dict[str, Any]:
+        """Return every pair that is not joined, by the positions of its columns, with the set that separates it."""
+        names = found.names
+        sets = {tuple(sorted(map(names.index, pair))): given for pair, given in self.separating_sets.items()}
+        separated = [
+            {"pair": [names[i] for i in pair], "given": list(sets[pair]), "p_value": float(self.p_values[pair])}
+            for pair in sorted(sets)
+        ]
+        return {"separated": separated}
+
     def details(self) -> dict[str, Any]:
         """Return the rest of the result as plain values, for JSON."""
         return {
@@ -102,8 +124,6 @@ def pc(table: Table, settings: PcSettings, known: Constraints | None = None) -> 
     return Found(
         recipe=settings,
         moments=table.moments,
-        pair_p_values=result.p_values,
-        separating_sets=result.separating_sets,
         result=result,
         **directed(result.graph, table, settings.orient_by_order, known, result.warnings),
     )

@@ -25,6 +25,7 @@ from ordag.learners.pooled.posterior import Posterior
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
 from ordag.learners.pooled.search import pooled_search
 from ordag.learners.pooled.variances import ROWS_PER_PARENT
+from ordag.learners.result import Learned
 from ordag.learners.settings import MethodSettings, kicks
 from ordag.order import find_order
 
@@ -94,6 +95,10 @@ class PooledSettings(MethodSettings):
 
     is_slow: ClassVar = True
     rests_on_condition: ClassVar = False
+    rests_on: ClassVar = (
+        "This method compares error variances, which are in squared units of their columns, but allows them to differ: "
+        "units can open a direction or close it."
+    )
 
     @property
     def least_rows(self) -> LeastRows:
@@ -109,6 +114,14 @@ class PooledSettings(MethodSettings):
     def hurried(self) -> Self:
         return replace(self, kicks=0)
 
+    def finished(self, found: Learned) -> Learned:
+        """Replace the graph of the best score by the consensus of the probabilities of arrows."""
+        posterior = found.posterior
+        agreed = None if posterior is None or self.graph == "best" else posterior.consensus(found.sample)
+        if posterior is None or agreed is None:
+            return found
+        return replace(found, **_shown(found.names, posterior.order, agreed), optimum=found.graph)
+
     def alone(self) -> Self:
         return replace(self, graph="best", draws=0)
 
@@ -118,7 +131,7 @@ class PooledSettings(MethodSettings):
 
 
 def pooled(table: Table, settings: PooledSettings, known: Constraints | None = None) -> Found:
-    """Learn the Dag of the lowest pooled score. `with_consensus` goes on from there."""
+    """Learn the Dag of the lowest pooled score. `PooledSettings.finished` goes on from there."""
     moments = table.moments
     grouped = None if settings.groups is None else placed_groups(settings.groups, moments.names)
     if grouped is None and settings.units is None and (moments.p == 2 or is_standardised(moments)):
@@ -143,22 +156,11 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
     return Found(
         recipe=settings,
         moments=moments,
+        result=result,
         **_shown(moments.names, ordering.order, result.best),
         posterior=posterior,
         warnings=(*ordering.warnings, *([_few_rows_sentence(moments)] if few else []), *filter(None, [result.warning])),
-        result=result,
     )
-
-
-def with_consensus(found: Found) -> Found:
-    """Replace the graph of the best score by the consensus of the probabilities of arrows."""
-    if found.posterior is None or found.settings["graph"] == "best":
-        return found
-    agreed = found.posterior.consensus(found.sample)
-    if agreed is None:
-        return found
-    assert isinstance(found.graph, Dag)
-    return replace(found, **_shown(found.names, found.posterior.order, agreed), optimum=found.graph)
 
 
 def _shown(names: tuple[str, ...], order: NDArray[np.intp], optimum: Optimum) -> dict[str, Any]:

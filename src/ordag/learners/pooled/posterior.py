@@ -15,6 +15,7 @@ from ordag.learners.order_search.engine import Optimum
 from ordag.learners.pooled.consensus import consensus
 from ordag.learners.pooled.resampled import Redrawn, Resampled
 from ordag.learners.pooled.search import PooledResult
+from ordag.model.sem import LinearSEM
 
 Arrows = TypeVar("Arrows", Array, Mask)
 
@@ -115,7 +116,7 @@ class Posterior:
         for first in range(0, self._most, BATCH):
             draws = resampled.run(seeds[first : first + BATCH])
             arrows += [one.arrows for one in draws]
-            compelled += [self._found.compelled(one.graph) for one in draws]
+            compelled += [self._found.compelled_in(one.graph) for one in draws]
             graphs += [np.packbits(one.graph) for one in draws]
             errors = np.std(arrows, axis=0, ddof=min(1, len(arrows) - 1)) / np.sqrt(len(arrows))
             if errors.max() <= self._precise:
@@ -126,23 +127,41 @@ class Posterior:
         return Probabilities(mean, kind, len(arrows), errors, shares)
 
     def effects(self, rows: Array | None) -> Iterator[Array]:
-        """Yield the total effects in every resample, of i on j at [i, j]: those of the graph that was drawn for it, fitted to it.
+        """Yield the total effects in every resample, of i on j at [i, j]: those of its model."""
+        for model in self._models(rows):
+            yield self._by_column(model.total_effects())
 
-        A resample to which its graph cannot be fitted is left out.
+    def models(self, rows: Array | None) -> Iterator[tuple[Array, Array]]:
+        """Yield B and the error variances of the model in every resample."""
+        for model in self._models(rows):
+            omega = np.empty(len(self.order))
+            omega[self.order] = model.omega
+            yield self._by_column(model.B), omega
+
+    def _models(self, rows: Array | None) -> Iterator[LinearSEM]:
+        """Yield the graph that was drawn for every resample, fitted to it, over the positions of the order.
+
+        They are fitted at full strength, so that they vary as estimates do. A resample to which its graph cannot be fitted is left out.
         """
         probabilities = self.probabilities(rows)
         if probabilities is None:
             return
         graphs, p = self._graphs[probabilities.kind], self._found.moments.p
-        redrawn = Redrawn(
-            self._found.moments, None if rows is None else rows[:, self.order], scarce=self._found.variances.most < p
-        )
+        scarce, own = self._found.variances.most < p, None if rows is None else rows[:, self.order]
+        redrawn = Redrawn(self._found.moments, own, scarce=scarce, strength=1.0)
         for seed, bits in zip(children(self._seed, len(graphs)), graphs, strict=True):
             graph = np.unpackbits(bits, count=p * p).reshape(p, p).astype(bool)
             try:
-                yield self._by_column(redrawn.model(seed, graph).total_effects())
+                yield redrawn.model(seed, graph)
             except OrdagError:
                 continue
+
+    def graphs(self, rows: Array | None) -> Iterator[Mask]:
+        """Yield the graph that was drawn for every resample."""
+        probabilities = self.probabilities(rows)
+        p = self._found.moments.p
+        for bits in [] if probabilities is None else self._graphs[probabilities.kind]:
+            yield self._by_column(np.unpackbits(bits, count=p * p).reshape(p, p).astype(bool))
 
     def compelled(self, rows: Array | None) -> Mask:
         """The arrows that follow from the equivalence class; without resamples, from the best one where error variances say nothing."""
@@ -150,7 +169,7 @@ class Posterior:
             return np.zeros((len(self.order),) * 2, dtype=bool)
         probabilities = self.probabilities(rows)
         if probabilities is None:
-            return self._by_column(self._found.compelled(self._found.free.adjacency()))
+            return self._by_column(self._found.compelled_in(self._found.free.adjacency()))
         # where no error variances are compared, the class alone speaks for a direction
         share = probabilities.compelled if self._found.score.groups else probabilities.arrows
         return np.asarray((share >= CLASS * probabilities.joined) & (probabilities.arrows > 0.5))

@@ -6,12 +6,16 @@ all graphs takes the place of the chain.
 
 With $y = (x - \bar x) T^{-1}$ and $T = R/\sqrt n$ the rows have $\frac1n \sum y^\top y = I$. Drawn with shares w they have the scatter
 $A = \sum w\, y^\top y - \bar y^\top \bar y$, and the resample has the covariance $T^\top (I + s (A - A_0)) T$. Where all
-n rows are at hand, $A_0 = I$ and s = `STRENGTH`. Of a long table k rows stand for all: $A_0$ is their own scatter, and s is
-$\sqrt{k/n}$ times that. Without rows A is a Wishart matrix.
+n rows are at hand, $A_0 = I$ and s is the strength. Of a long table k rows stand for all: $A_0$ is their own scatter, and s is
+$\sqrt{k/n}$ times that. Without rows A is a Wishart matrix; where rows have missing values, it is estimated from them (`Reweighted`).
+
+Beyond s = 1 the matrix need not be positive definite. Then the resample is resampled, with the root of its covariance in place of T,
+each time by less: variances of k steps of strength $s/\sqrt k$ add up to $s^2$.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
@@ -24,6 +28,7 @@ from ordag.common.bits import unpacked_columns
 from ordag.common.linalg import lengths, triangle, wishart_root
 from ordag.common.workers import as_worker
 from ordag.data.moments import Moments
+from ordag.data.reweighted import Reweighted
 from ordag.graph.dag import Dag
 from ordag.learners.order_search.engine import OrderSearch, together
 from ordag.learners.pooled.exact import MOST_VARIABLES, AllGraphs
@@ -34,8 +39,15 @@ from ordag.learners.pooled.variances import RootRegressions
 from ordag.model.refit import refit
 from ordag.model.sem import LinearSEM
 
-STRENGTH = 0.9
-"""How far a resample is from the table, over how far rows drawn with replacement are."""
+STRENGTH, STRONGEST = 0.9, 1.8
+"""How far a resample is from the table, over how far rows drawn with replacement are: in sparse graphs, and at most."""
+
+DENSE, BY_DENSITY = 0.3, 4.0
+"""The share of pairs joined in the best graph above which resamples are farther from the table, by so much for every unit of it. In
+dense graphs effects cancel, and an arrow that only seems to be missing turns others; with few variables that was not seen."""
+
+ROWS_EACH = 6
+"""Resamples of strength s are as far from the table as tables of n/s² rows: beyond s = 0.9 these are so many for each variable at least."""
 
 STARTS = 2
 """Graphs of the table that the search in a resample begins with."""
@@ -50,37 +62,47 @@ THREADS = 2
 class Redrawn:
     """Covariances of resamples: of rows, which are all of a table's or an even share of them, or of Gaussian rows with its moments."""
 
-    def __init__(self, moments: Moments, rows: Array | None, *, scarce: bool) -> None:
+    def __init__(self, moments: Moments, rows: Array | None, *, scarce: bool, strength: float = STRENGTH) -> None:
         n = moments.n
-        self.moments, self.scarce = moments, scarce
+        self.moments, self.scarce, self.strength = moments, scarce, strength
         size = lengths(moments.R) / np.sqrt(n)
         self._T = np.diag(size) if scarce else moments.R / np.sqrt(n)
         self._near = np.eye(moments.p) if not scarce else _correlation(moments.R)
         self._rows: Array | None = None
-        if rows is not None:
+        self._holed: Reweighted | None = None
+        if rows is not None and np.isnan(rows).any():
+            self._holed = Reweighted(rows, moments.mean, moments.R.T @ moments.R / n)
+            self._count = len(rows)
+            self._own = self._near_of(np.full(len(rows), 1.0 / len(rows)))
+            self._share = float(np.sqrt(min(1.0, len(rows) / moments.rows)))
+        elif rows is not None:
             centred = rows - rows.mean(axis=0)
             self._rows = centred / size if scarce else solve_triangular(self._T, centred.T, trans=1).T.copy()
+            if moments.held:  # residuals, which are shorter than the errors
+                self._rows *= np.sqrt(self._rows.size / np.square(self._rows).sum())
             self._own = self._rows.T @ self._rows / len(rows)
-            self._share = float(np.sqrt(min(1.0, len(rows) / n)))
+            self._share = float(np.sqrt(len(rows) / n if moments.held else min(1.0, len(rows) / n)))
 
     def draw(self, random: np.random.Generator) -> tuple[Array, Array]:
         """C or, unless rows are scarce, unit rows with C as their products; and the logarithms of the variances."""
-        change = self._change(random)
-        near = self._near + change
         if self.scarce:
+            near = self._near + self.strength * self._change(random)
             variances = np.maximum(np.diag(near), 1e-300)
             unit = near / np.sqrt(np.outer(variances, variances))
             return unit, np.log(variances * np.diag(self._T) ** 2)
-        while True:
-            try:
-                U = cholesky(near)
-                break
-            except LinAlgError:  # fewer different rows than variables
-                change /= 2.0
-                near = self._near + change
-        root = U @ self._T
+        root, steps = self._T, math.ceil(self.strength**2)
+        for _ in range(steps):
+            root = self._root(self.strength / math.sqrt(steps) * self._change(random)) @ root
         size = lengths(root)
         return np.ascontiguousarray((root / size).T), 2.0 * np.log(size)
+
+    def _root(self, change: Array) -> Array:
+        """The root of the changed scatter of y."""
+        while True:
+            try:
+                return np.asarray(cholesky(self._near + change))
+            except LinAlgError:  # fewer different rows than variables
+                change = change / 2.0
 
     def model(self, seed: np.random.SeedSequence, graph: Mask) -> LinearSEM:
         """Fit a graph to the resample that this seed gives, by least squares."""
@@ -94,18 +116,36 @@ class Redrawn:
 
     def _change(self, random: np.random.Generator) -> Array:
         n, p = self.moments.n, self.moments.p
+        if self._holed is not None:
+            counts = np.bincount(random.integers(self._count, size=self._count), minlength=self._count) / self._count
+            return self._share * (self._near_of(counts) - self._own)
         if self._rows is None:
             if not self.scarce:
                 A = wishart_root(n, p, random)
-                return STRENGTH * (A.T @ A / (n - 1.0) - self._near)
+                return np.asarray(A.T @ A / (n - 1.0) - self._near)
             rows = random.standard_normal((n, p)) @ (self.moments.R / lengths(self.moments.R))
             rows -= rows.mean(axis=0)
-            return STRENGTH * np.asarray(rows.T @ rows / (n - 1.0) - self._near)
+            return np.asarray(rows.T @ rows / (n - 1.0) - self._near)
         k = len(self._rows)
         counts = np.bincount(random.integers(k, size=k), minlength=k) / k
         mean = counts @ self._rows
         A = (self._rows * counts[:, None]).T @ self._rows - np.outer(mean, mean)
-        return STRENGTH * self._share * (A - self._own)
+        return self._share * (A - self._own)
+
+    def _near_of(self, weights: Array) -> Array:
+        """Estimate the covariance of incomplete rows with these weights, relative to that of the table."""
+        assert self._holed is not None
+        S = self._holed.gaussian(weights * len(weights)).S
+        return np.asarray(solve_triangular(self._T, solve_triangular(self._T, S, trans=1).T, trans=1))
+
+
+def strength_for(found: PooledResult) -> float:
+    """Return how far resamples are to be from a table: the farther, the denser its best graph, unless rows or variables are few."""
+    if found.variances.most < found.score.p or found.score.p <= MOST_VARIABLES:
+        return STRENGTH
+    n, p = found.score.n, found.score.p
+    by_density = STRENGTH + BY_DENSITY * max(found.best.edges / found.score.pairs - DENSE, 0.0)
+    return max(min(by_density, STRONGEST, math.sqrt(n / (ROWS_EACH * p))), STRENGTH)
 
 
 def _correlation(R: Array) -> Array:
@@ -128,7 +168,7 @@ class Resampled:
         given = found.variances.correlations()
         self.found, self.p = found, p
         self.scarce = found.variances.most < p
-        self.redrawn = Redrawn(found.moments, rows, scarce=self.scarce)
+        self.redrawn = Redrawn(found.moments, rows, scarce=self.scarce, strength=strength_for(found))
         groups = [group.tolist() for group in found.score.groups]
         self.score = PooledScore(n, p, groups, found.score.scale, extended=self.scarce)
         self.needs_root = given.get("root") is not None

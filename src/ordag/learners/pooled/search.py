@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ordag.common.arrays import Array, Mask
+from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.bits import packed_columns
 from ordag.common.linalg import lengths, triangle
 from ordag.data.moments import Moments
 from ordag.graph.cpdag import to_cpdag
 from ordag.graph.dag import Dag
+from ordag.graph.links import Links
 from ordag.graph.partly_directed import meek
 from ordag.knowledge.masks import Constraints
 from ordag.learners.order_search.engine import Optimum, OrderSearch
@@ -29,6 +30,7 @@ from ordag.learners.pooled.hidden_search import HiddenModel, HiddenSearch
 from ordag.learners.pooled.problem import Problem
 from ordag.learners.pooled.score import Local, PooledScore
 from ordag.learners.pooled.variances import log_variances
+from ordag.learners.result import Learned, Level, Result, Unjoined
 from ordag.order.cholesky import factorise
 from ordag.order.ordering import Ordering
 from ordag.order.sparse import sparse_forward
@@ -63,12 +65,15 @@ MOST_ELIMINATED = 100
 MOST_FOR_ALL_SETS = 8
 """Variables up to which all sets of parents are enumerated: a tenth of a second, without the compiled search."""
 
+LEAST_EDGE_PROBABILITY = 0.01
+"""The probability of an edge below which a pair that the graph does not join is left out."""
+
 LEAST_HIDDEN, MOST_HIDDEN = 4, 60
 """Variables between which hidden causes are searched for: one of three leaves no trace, and beyond it would take long."""
 
 
 @dataclass(frozen=True, eq=False)
-class PooledResult(Problem):
+class PooledResult(Problem, Result):
     """The best graph and how it was reached. Variables are numbered as in `moments`, which has them in the order by conditional variance.
 
     starts: the score that each start reached. start: the one that the best graph comes from. kicks: the number of restarts.
@@ -86,6 +91,16 @@ class PooledResult(Problem):
     @property
     def best(self) -> Optimum:
         return self.optima[0]
+
+    by_probabilities = True
+
+    @property
+    def hidden_names(self) -> tuple[str, ...]:
+        return self.moments.names
+
+    @property
+    def compares_variances(self) -> bool:
+        return bool(self.score.groups)
 
     @property
     def spread(self) -> float:
@@ -105,7 +120,7 @@ class PooledResult(Problem):
         search = HiddenSearch(given["C"], given["scale"], self.score, self.known)
         return search.models(self.best) if search.is_compiled else None
 
-    def compelled(self, dag: Mask) -> Mask:
+    def compelled_in(self, dag: Mask) -> Mask:
         """Return the arrows shared by all graphs that are equivalent to this one and satisfy the knowledge."""
         adjacency = to_cpdag(Dag.known_acyclic(self.moments.names, dag)).adjacency
         if self.known is not None:
@@ -113,6 +128,49 @@ class PooledResult(Problem):
             barred = lines & (~self.known.allowed | self.known.required.T | self.known.before.T)
             adjacency = meek(adjacency & ~barred)
         return adjacency & ~adjacency.T
+
+    def compelled(self, found: Learned) -> Links:
+        return Links.of(found.posterior.compelled(found.sample))
+
+    def evidence(self, found: Learned, source: Indices, target: Indices) -> dict[str, Array]:
+        probabilities, evidence = found.probabilities, super().evidence(found, source, target)
+        if probabilities is None:
+            return evidence
+        joined, errors = probabilities.joined[source, target], probabilities.errors[source, target]
+        arrows = {"probability": probabilities.arrows[source, target]}
+        return {**evidence, **arrows, "edge_probability": joined, "probability_error": errors}
+
+    def unjoined(self, found: Learned, most: int) -> Unjoined:
+        probabilities = found.probabilities
+        if probabilities is None:
+            return super().unjoined(found, most)
+        free = ~found.graph.skeleton & (probabilities.joined >= LEAST_EDGE_PROBABILITY)
+        likely = np.where(free, probabilities.arrows, -1.0)
+        i, j = np.nonzero(
+            (likely > likely.T) | ((likely == likely.T) & (likely >= 0) & np.tri(len(likely), dtype=bool).T)
+        )
+        best = np.argsort(-likely[i, j], kind="stable")[:most]
+        return Unjoined(i[best], j[best], np.full(len(best), math.nan))
+
+    def level(self, found: Learned) -> Level | None:
+        if found.probabilities is None:
+            return super().level(found)
+        return Level(
+            "edge_probability", None, math.comb(found.moments.p, 2), LEAST_EDGE_PROBABILITY, learned_only=False
+        )
+
+    def entries(self, found: Learned) -> dict[str, Any]:
+        return {} if found.probabilities is None else {"probabilities": found.probabilities.to_dict()}
+
+    def is_complete(self, found: Learned) -> bool:
+        return bool(found.posterior.quick)
+
+    def without_slow_parts(self, found: Learned) -> Learned:
+        return replace(found, posterior=found.posterior.unweighed())
+
+    def effects(self, found: Learned) -> Iterator[Array]:
+        effects: Iterator[Array] = found.posterior.effects(found.sample)
+        return effects
 
     def details(self) -> dict[str, Any]:
         """Return the rest of the result as plain values, for JSON."""

@@ -140,6 +140,7 @@ export function writeData(doc, at) {
   const dropped = data.dropped
     ? `, after ${counted(data.dropped, "row")} with missing values ${data.dropped === 1 ? "was" : "were"} left out`
     : "; no row was left out for missing values";
+  const worth = data.count_for < data.rows ? ` They count for ${counted(data.count_for, "row")}.` : "";
   const sampled =
     data.sampled && data.stride > 1
       ? ` Histograms, and possibly minimum and maximum, are of one row in ${data.stride}: ${counted(data.sampled, "row")}.`
@@ -147,7 +148,7 @@ export function writeData(doc, at) {
   const none = data.least ? "" : " Only moments were given, so there are no ranges and no histograms.";
   refill(
     at("data-body"),
-    element("p", {}, `${counted(data.rows, "row")} of ${counted(doc.names.length, "variable")}${dropped}.${sampled}${none}`),
+    element("p", {}, `${counted(data.rows, "row")} of ${counted(doc.names.length, "variable")}${dropped}.${worth}${sampled}${none}`),
     rows.element,
     data.histograms.length
       ? element("details", {}, element("summary", {}, "Histograms of the columns"), element("div", { class: "charts" }))

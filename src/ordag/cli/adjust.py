@@ -1,0 +1,44 @@
+"""`ordag adjust`: what to hold fixed to estimate an effect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ordag.cli.help import ManualPage
+from ordag.cli.options import DATA_OR_NONE, READING, take_reading, title_of, with_options
+from ordag.cli.progress import Progress
+from ordag.decisions.adjusting import adjust as find_adjustment
+from ordag.decisions.given_graph import title_of as title_of_graph
+from ordag.show.decisions import print_decision
+from ordag.show.screen import Screen
+
+
+@click.command(cls=ManualPage)
+@click.argument("graph", type=click.Path(dir_okay=False))
+@DATA_OR_NONE
+@click.option("--from", "source", required=True, help="Name of the cause.")
+@click.option("--to", "target", required=True, help="Name of the effect.")
+@with_options(READING)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+def adjust(graph: str, data: str | list[str] | None, source: str, target: str, as_json: bool, **values: Any) -> None:
+    """Say which variables to hold fixed to estimate an effect in the graph in the file GRAPH.
+
+    The answer lists the minimal sets of variables to hold fixed, the set with the most precise estimate, variables that must not be held
+    fixed, and instruments. With DATA, or for a saved fit (.ordag), each set comes with its estimate. Where edges have no direction and
+    no set serves the whole class, it lists the possible effects. GRAPH is as in ordag test.
+
+    \b
+    Examples
+      ordag adjust model.dagitty --from smoke --to cancer
+      ordag adjust model.dagitty data.csv --from smoke --to cancer
+      ordag adjust answer.ordag --from smoke --to cancer --json
+    """
+    reading = take_reading(values)
+    with Progress():
+        found = find_adjustment(graph, source, target, data, **reading)
+    if as_json:
+        click.echo(found.to_json())
+    else:
+        print_decision(found, Screen(), title_of_graph(graph) + (f" on {title_of(data)}" if data else ""))

@@ -1,0 +1,95 @@
+"""`ordag explain`: where odd rows come from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ordag.cli.help import ManualPage
+from ordag.cli.options import DATA, READING, given, setting_options, take_reading, title_of, with_options
+from ordag.cli.progress import Progress
+from ordag.decisions.explaining import WORST
+from ordag.decisions.explaining import explain as explain_rows
+from ordag.decisions.given_graph import given_graph
+from ordag.errors import GraphError, SettingError
+from ordag.learners.methods import AUTO
+from ordag.learning import learn
+from ordag.show.decisions import print_decision
+from ordag.show.screen import Screen
+
+
+@click.command(cls=ManualPage)
+@DATA
+@click.option("--rows", help="Numbers of rows, from 1, separated by commas; by default the oddest.")
+@click.option(
+    "--worst",
+    default=WORST,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="How many of the oddest rows to explain.",
+)
+@click.option("--target", help="Variable whose deviation from its mean is shared out among the errors.")
+@click.option(
+    "--fit",
+    "saved",
+    type=click.Path(dir_okay=False),
+    help="Saved fit (.ordag) of another table; by default one is learned from DATA.",
+)
+@click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn, as in learn.")
+@with_options(setting_options("knowledge"))
+@with_options(READING)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.pass_context
+def explain(
+    context: click.Context,
+    /,
+    data: str | list[str],
+    rows: str | None,
+    worst: int,
+    target: str | None,
+    saved: str | None,
+    method: str,
+    as_json: bool,
+    **values: Any,
+) -> None:
+    """Say where odd rows of DATA come from.
+
+    In each row every equation of the learned model has an error. The score of an error says how far it is out; with --target, each error's
+    part in the deviation of the target, passed on along the arrows, is shown. DATA is as in ordag learn.
+
+    \b
+    Examples
+      ordag explain data.csv
+      ordag explain data.csv --rows 17,23 --target price
+      ordag explain today.csv --fit answer.ordag --worst 20 --json
+    """
+    reading = take_reading(values)
+    settings = given(context, values)
+    numbers = None if rows is None else _numbers(rows)
+    with Progress() as progress:
+        if saved is None:
+            fit, other = learn(data, method, progress=progress, **reading, **settings), None
+            if fit.profile is None or fit.profile.stride > 1:
+                other = data
+        else:
+            known, other = given_graph(saved)[1], data
+            if known is None:
+                raise GraphError(
+                    "--fit takes a saved fit (.ordag), with its weights: `ordag learn … --out answer.ordag` writes one."
+                )
+            fit = known
+        found = explain_rows(
+            fit, numbers, data=other, target=target, worst=worst, **(reading if other is not None else {})
+        )
+    if as_json:
+        click.echo(found.to_json())
+    else:
+        print_decision(found, Screen(), title_of(data))
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(word) for word in text.split(",") if word.strip()]
+    except ValueError:
+        raise SettingError(f"--rows {text}: give numbers of rows, separated by commas, such as 17,23.") from None

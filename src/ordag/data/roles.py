@@ -1,0 +1,370 @@
+"""Roles of columns: variables enter the graph; row names, times, categories, constants and derived columns are set aside, and said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ordag.common.arrays import Array
+from ordag.common.words import counted, joined, number, shown
+
+GIVEN_ROLES = ("variable", "id", "time", "category")
+"""Roles that a user can give to a column. "covariate" and "cause" have settings of their own; "constant", "derived" and "unusable" are
+found; a column that was not asked for is "dropped"."""
+
+FEW_VALUES = 7
+"""Different whole numbers up to which a column may hold codes."""
+
+MOST_LEVELS = 500
+"""Values of a category up to which an answer offers to hold it fixed."""
+
+COUNTED_ROWS = 8
+"""Rows from which on 1, 2, 3, … numbers the rows; in a shorter table it may be a dose or a size."""
+
+JUDGED_ROWS = 5
+"""Rows from which on a column may be found constant, or made up by others."""
+
+LATER_PIECE = 1000
+"""Number from which on the rows of a later piece of a table may be counted; 58, 59, 60, … may be heights."""
+
+SAMPLED_ROWS = 10_000
+"""Rows whose different values are counted where a few rows have shown few."""
+
+ID_NAMES = re.compile(
+    r"(?:.*[\W_])?(?:id|ids|uid|uuid|guid|pid|rowid|rownames?|row_names?|subject|subj|patient|participant|respondent|obs|obsno|obsnum|"
+    r"observation|row|rownum|seqn|caseid|idnum|idno|psid)(?:[\W_]?(?:no|nr|num|number|id|code))?\.?",
+    re.IGNORECASE,
+)
+CAMEL_ID = re.compile(r".*[a-z](?:Id|ID)")
+NUMBER_NAMES = re.compile(r"(?:no|nr|num|number|n°|index|idx|case|serial|seq|sequence)\.?", re.IGNORECASE)
+CODE_NAMES = re.compile(
+    r"(?:.*[\W_])?(?:code|key|zip|zipcode|postcode|fips|sic|naics|isbn|oclc|state|county|country|region|province|village|household|"
+    r"hospital|provider|provnum|firm|company|industry|sector|site|plot|tree)",
+    re.IGNORECASE,
+)
+ROW_NAMES = re.compile(r"|unnamed: ?0|rownames?|row[._ ]names?", re.IGNORECASE)
+YEAR_NAMES = re.compile(r"(?:.*[\W_])?(?:year|yr|jahr|annee|fyear|yyyy)s?(?:[\W_].*)?", re.IGNORECASE)
+TIME_NAMES = re.compile(
+    r"(?:.*[\W_])?(?:year|yr|date|time|month|week|day|quarter|hour|minute|period|tick|step|t|wave|timestamp|epoch)s?",
+    re.IGNORECASE,
+)
+CALENDAR = {
+    re.compile(r"(?:.*[\W_])?(?:month|mon|mnth)", re.IGNORECASE): (1, 12),
+    re.compile(r"(?:.*[\W_])?(?:day|mday|dayofmonth|day_of_month)", re.IGNORECASE): (1, 31),
+    re.compile(r"(?:.*[\W_])?(?:weekday|wday|dayofweek|day_of_week)", re.IGNORECASE): (0, 7),
+    re.compile(r"(?:.*[\W_])?(?:quarter|qtr)", re.IGNORECASE): (1, 4),
+    re.compile(r"(?:.*[\W_])?hour", re.IGNORECASE): (0, 24),
+    re.compile(r"(?:.*[\W_])?(?:week|weeknum|isoweek)", re.IGNORECASE): (1, 53),
+}
+"""Parts of a date, each with its least and its greatest number."""
+
+DATE = re.compile(r"\s*(?:\d{4}([-/.])\d{1,2}(?:\1\d{1,2})?|\d{1,2}([-/.])\d{1,2}\2\d{2,4})(?:[T ]\d.*)?\s*")
+
+ROUNDING = 16 * float(np.finfo(float).eps)
+"""Share of the terms of a linear relation that may be left of it where it is exact."""
+
+MOST_TERMS = 8
+"""Columns that may make up another: relations of more are those of simulated and ill-conditioned tables."""
+
+WIDEST_RELATION = 400
+"""Columns up to which linear relations are searched."""
+
+
+@dataclass(frozen=True)
+class ColumnRole:
+    """What a column of a table is: its role, the reason in a few words, how many different values it has where these are few, and
+    whether these are numbers."""
+
+    name: str
+    role: str
+    reason: str = ""
+    values: int | None = None
+    is_number: bool = True
+
+    @property
+    def is_variable(self) -> bool:
+        return self.role == "variable"
+
+    @property
+    def is_set_aside(self) -> bool:
+        """Whether the column was left out unasked."""
+        return self.role in ("id", "time", "category", "constant", "derived", "unusable")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the role in plain Python values."""
+        return {"column": self.name, "role": self.role, "reason": self.reason, "values": self.values}
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A variable that is constant, or made up by others, in the rows that were looked at: the role it then has, and the coefficients."""
+
+    role: ColumnRole
+    terms: Mapping[str, float] = field(default_factory=dict)
+
+
+class Levels(NamedTuple):
+    """What a column of text holds in the rows that were looked at: different values, rows that have one, and the first few of them."""
+
+    distinct: int
+    present: int
+    first: Sequence[str] = ()
+
+
+def role_of_text(name: str, levels: Levels, holds: str = "text", *, whole: bool) -> ColumnRole:
+    """Return the role of a column of text: a category, dates, or an id where (nearly) every row has a value of its own.
+
+    whole: the rows that were looked at are all of the table.
+    """
+    distinct, present, first = levels
+    if not distinct:
+        return ColumnRole(name, "constant", "no value at all") if whole else ColumnRole(name, "category", holds)
+    if first and all(map(DATE.fullmatch, first)):
+        return ColumnRole(name, "time", "dates")
+    if ROW_NAMES.fullmatch(name.strip()):
+        return ColumnRole(name, "id", "row names")
+    if present > 2 and distinct == present:
+        return ColumnRole(name, "id", f"{holds}, different in every row")
+    if distinct > max(20, present // 2):
+        return ColumnRole(name, "id", f"{holds}, with {distinct:,} different values in {present:,} rows")
+    if distinct == 1 and whole:
+        return ColumnRole(name, "constant", "the same text in every row")
+    reason = f"{counted(distinct, 'value')}{'' if whole else ' or more'}" if holds == "text" else holds
+    return ColumnRole(name, "category", reason, distinct)
+
+
+def role_of_numbers(name: str, column: Array, *, named: bool = True) -> ColumnRole:
+    """Return the role of a column of numbers by its name and by these rows, which begin the table or are all of it.
+
+    `named`: the name is that of the table, not one that Ordag has given. A constant may vary in later rows.
+    """
+    start = column[:SAMPLED_ROWS]
+    present = start[~np.isnan(start)]
+    enough = len(column) >= JUDGED_ROWS
+    if not len(present) and len(column) and np.isnan(column).all():
+        return ColumnRole(name, "constant", "no value at all")
+    if enough and len(present) > 1 and (present == present[0]).all() and _always(column, present[0]):
+        return ColumnRole(name, "constant", f"always {number(float(present[0]))}")
+    bare = name.strip()
+    if named and ROW_NAMES.fullmatch(bare):
+        return ColumnRole(name, "id", "row names")
+    complete = len(present) == len(start) > 0
+    role, reason = _by_name(bare, present, complete) if named else ("variable", "")
+    if role == "variable" and enough and complete and _counts(column):
+        role, reason = ("time", "a regular counter") if named and _is_time(bare) else ("id", "it numbers the rows")
+    return ColumnRole(name, role, reason, _few(column) if role == "variable" else None)
+
+
+def _always(column: Array, value: float) -> bool:
+    return bool(((column == value) | np.isnan(column)).all())
+
+
+def _is_time(name: str) -> bool:
+    return bool(TIME_NAMES.fullmatch(name) or YEAR_NAMES.fullmatch(name))
+
+
+def _counts(column: Array) -> bool:
+    """Return whether the values are successive whole numbers in the order of the rows."""
+    if len(column) < COUNTED_ROWS or not (column[0] in (0.0, 1.0) or column[0] >= LATER_PIECE):
+        return False
+    return bool((np.diff(column[:COUNTED_ROWS]) == 1.0).all() and (np.diff(column) == 1.0).all())
+
+
+def _by_name(name: str, present: Array, complete: bool) -> tuple[str, str]:
+    """Return the role of a column of varying numbers, and the reason, by its name and its values."""
+    if not len(present) or not np.isfinite(present).all():
+        return "variable", ""
+    steps = np.diff(present) if complete and len(present) > 2 else np.zeros(1)
+    if _is_time(name) and steps[0] != 0.0 and np.ptp(steps) <= 0.02 * abs(steps[0]):
+        return "time", "a regular counter"
+    if (present != np.floor(present)).any():
+        return "variable", ""
+    distinct = len(np.unique(present))
+    unique = distinct == len(present)
+    if ID_NAMES.fullmatch(name) or CAMEL_ID.fullmatch(name):
+        return "id", "codes, different in every row" if unique else "codes that repeat"
+    numbers = unique and len(present) >= JUDGED_ROWS and np.ptp(present) < 1.5 * len(present)
+    if numbers and NUMBER_NAMES.fullmatch(name):
+        return "id", "codes, different in every row"
+    if YEAR_NAMES.fullmatch(name) and _is_year(name, present):
+        return "time", "years"
+    if distinct > FEW_VALUES and present.min() >= 0.0 and CODE_NAMES.fullmatch(name):
+        return ("id", "codes, different in every row") if unique else ("category", counted(distinct, "code"))
+    least, most = present.min(), present.max()
+    if any(pattern.fullmatch(name) and low <= least and most <= high for pattern, (low, high) in CALENDAR.items()):
+        return "time", "part of a date"
+    return "variable", ""
+
+
+def _is_year(name: str, values: Array) -> bool:
+    bare = name.lower() in ("year", "yr", "jahr")  # an age in years may lie between 40 and 99
+    return bool(((values >= 1500) & (values <= 2100)).all() or (bare and ((values >= 40) & (values <= 99)).all()))
+
+
+def _few(column: Array) -> int | None:
+    """Return the number of different values if there are two, or few whole numbers; else None."""
+    start = np.unique(column[:200])
+    if len(start[~np.isnan(start)]) > FEW_VALUES:
+        return None
+    some = column[:: -(-len(column) // SAMPLED_ROWS)] if len(column) else column
+    values = np.unique(some[~np.isnan(some)])
+    whole = len(values) <= FEW_VALUES and np.isfinite(values).all() and (values == np.floor(values)).all()
+    return len(values) if len(values) == 2 or (whole and len(values) > 2) else None
+
+
+class Relation(NamedTuple):
+    """An exact linear relation: a column that others make up, by their positions, with coefficients, the constant, and words for it."""
+
+    column: int
+    terms: dict[int, float]
+    constant: float
+    words: str
+
+    def holds(self, column: Callable[[int], Array]) -> bool:
+        """Return whether it holds in all rows up to rounding; rows with missing values say nothing."""
+        parts = [c * column(j) for j, c in self.terms.items()]
+        value = column(self.column)
+        with np.errstate(invalid="ignore"):
+            left = np.abs(value - sum(parts) - self.constant)
+            size = np.abs(value) + sum(np.abs(part) for part in parts) + abs(self.constant)
+            return not bool((left > len(parts) * ROUNDING * size).any())
+
+
+def relations(names: Sequence[str], column: Callable[[int], Array], fixed: Sequence[bool]) -> list[Relation]:
+    """Return the columns that up to `MOST_TERMS` others make up exactly; `fixed` ones are kept where another can go.
+
+    `column` returns the rows of the column at a position.
+
+    A relation is found in a few hundred rows, and holds in all of them.
+    """
+    p = len(names)
+    if not 2 <= p <= WIDEST_RELATION or len(column(0)) < p + 3:
+        return []
+    step = max(1, len(column(0)) // max(500, 3 * p))
+    rows = np.column_stack([column(j)[::step] for j in range(p)])
+    rows = rows[np.isfinite(rows).all(axis=1), :]
+    if len(rows) < max(p + 3, JUDGED_ROWS):
+        return []
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = rows.mean(axis=0)
+        centred = rows - mean
+        length = np.sqrt((centred**2).sum(axis=0))
+    left = [j for j in range(p) if np.isfinite(length[j]) and length[j] > 0.0]
+    found: list[Relation] = []
+    while len(left) > 1:
+        R = np.asarray(np.linalg.qr(centred[:, left] / length[left], mode="r"))
+        small = np.flatnonzero(np.abs(np.diagonal(R)) < 1e-9)
+        if not len(small):
+            break
+        k = int(small[0])
+        b = np.linalg.lstsq(R[:k, :k], R[:k, k], rcond=None)[0]
+        terms = {left[i]: float(b[i] / length[left[i]] * length[left[k]]) for i in range(k) if abs(b[i]) > 1e-7}
+        out = left[k]
+        if 0 < len(terms) <= MOST_TERMS:
+            one = _made_up(names, {**terms, left[k]: -1.0}, mean, fixed)
+            if one.holds(column):
+                found.append(one)
+                out = one.column
+        left.remove(out)  # also one of which hardly anything is left, so that the search goes on behind it
+    return found
+
+
+def _made_up(names: Sequence[str], weights: dict[int, float], mean: Array, fixed: Sequence[bool]) -> Relation:
+    """Choose the column of a relation Σ w x = 0 that the others make up: their sum, else the last."""
+    choices = []
+    for k, one in enumerate(weights):
+        terms = {j: _rounded(-w / weights[one]) for j, w in weights.items() if j != one}
+        is_sum = len(terms) > 1 and all(c == 1.0 for c in terms.values())
+        choices.append((not fixed[one], is_sum, k, one, terms))
+    *_, out, terms = max(choices, key=lambda choice: choice[:3])
+    constant = float(mean[out] - sum(c * mean[j] for j, c in terms.items()))
+    size = max(abs(float(mean[out])), max(abs(c * float(mean[j])) for j, c in terms.items()))
+    constant = 0.0 if abs(constant) <= 1e-12 * size else _rounded(constant)
+    return Relation(out, terms, constant, _relation(names, terms, constant))
+
+
+def _rounded(value: float) -> float:
+    """Return the short number that this one is up to rounding, if there is one."""
+    near = float(f"{value:.9g}")
+    return near if abs(near - value) <= 1e-11 * abs(value) else value
+
+
+def _relation(names: Sequence[str], terms: dict[int, float], constant: float) -> str:
+    if len(terms) > 4:
+        some = ", ".join(shown(names[j]) for j in list(terms)[:3])
+        return f"a linear combination of {some} and {len(terms) - 3} more"
+    if list(terms.values()) == [1.0] and not constant:
+        return f"a copy of {shown(names[next(iter(terms))])}"
+    parts = [
+        *((c, _term(abs(c), names[j])) for j, c in terms.items()),
+        *([(constant, number(abs(constant)))] if constant else []),
+    ]
+    parts.sort(key=lambda part: part[0] < 0.0)  # "1 − a", not "−a + 1"
+    text = "".join(f" {'+' if c > 0 else '−'} {words}" for c, words in parts)
+    return f"= {text[3:] if parts[0][0] > 0 else text[1:].replace(' ', '', 1)}"
+
+
+def _term(c: float, name: str) -> str:
+    return shown(name) if c == 1.0 else f"{number(c)} × {shown(name)}"
+
+
+def confirmed(suspects: Iterable[Suspect], names: Sequence[str], whole: Array, R: Array) -> list[ColumnRole]:
+    """Return the suspected columns that all rows show to be constant, or made up by others.
+
+    R is the root of the centred scatter of the columns called `names`; `whole` are the lengths of these, with their means.
+    """
+    place = {name: j for j, name in enumerate(names)}
+    found = []
+    for one in suspects:
+        j = place[one.role.name]
+        terms = {place[name]: c for name, c in one.terms.items()}
+        left = R[:, j] - sum(c * R[:, k] for k, c in terms.items())
+        size = whole[j] + sum(abs(c) * whole[k] for k, c in terms.items())
+        if np.linalg.norm(left) <= max(len(terms), 1) * ROUNDING * size:
+            found.append(one.role)
+    return found
+
+
+MOST_NAMED = 12
+"""Columns that the sentence on what was set aside names."""
+
+
+def set_aside_sentence(columns: Iterable[ColumnRole], *, hints: bool = True) -> str:
+    """Say which columns were set aside and why, and with `hints` how to hold categories fixed; "" if none was."""
+    aside = [one for one in columns if one.is_set_aside]
+    able = [
+        one.name for one in aside if one.role == "category" and one.values is not None and one.values <= MOST_LEVELS
+    ]
+    hint = f"adjust={able!r} holds {'it' if len(able) == 1 else 'them'} fixed" if hints and able else ""
+    parts = []
+    for one in aside[:MOST_NAMED]:
+        reason = f"{one.reason}; {hint}" if hint and able == [one.name] else one.reason
+        is_row_names = one.reason == "row names"
+        parts.append("row names" if is_row_names else f"{shown(one.name)}{f' ({reason})' if reason else ''}")
+    if len(aside) > MOST_NAMED:
+        parts.append(f"{len(aside) - MOST_NAMED} more columns")
+    more = f". {hint}" if len(able) > 1 and hint else ""
+    return f"Set aside: {'; '.join(parts)}{more}" if aside else ""
+
+
+def few_values_sentence(columns: Iterable[ColumnRole], category: str = "category=[…] (--category)") -> str:
+    """Name the variables with two or few values, and say what their arrows mean; "" if there are none."""
+    columns = [one for one in columns if one.is_variable and one.values is not None]
+    two = [shown(one.name) for one in columns if one.values == 2]
+    few = [shown(one.name) for one in columns if one.values != 2]
+    sentences = []
+    if two:
+        one = len(two) == 1
+        sentences.append(
+            f"{joined(two, 6)} {'has' if one else 'have'} two values: an arrow into {'it' if one else 'such a column'} changes how "
+            "often its second value occurs"
+        )
+    if few:
+        sentences.append(
+            f"{joined(few, 6)} {'has' if len(few) == 1 else 'have'} few values: declare codes without an order with {category}"
+        )
+    return "; ".join(sentences)

@@ -1,0 +1,155 @@
+"""The choice of columns at the gate: every column gets a role, by what the user said of it, by its values and by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ordag.common.arrays import Array
+from ordag.common.words import counted
+from ordag.data.covariates import Covariate
+from ordag.data.reading import Reading
+from ordag.data.roles import ColumnRole, Relation, Suspect, relations, role_of_numbers, role_of_text
+from ordag.data.sources.columns import LONG, Kind, Look, check_columns, refuse_duplicates, refuse_kinds, select
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The positions of the variables and of the covariates, the covariates, the roles of all columns, and what later rows have to show."""
+
+    names: tuple[str, ...]
+    positions: tuple[int, ...]
+    covariates: tuple[Covariate, ...]
+    places: tuple[int, ...]
+    columns: tuple[ColumnRole, ...]
+    suspects: tuple[Suspect, ...]
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """What a `Source` keeps of this beside the names."""
+        return {"covariates": self.covariates, "columns": self.columns, "suspects": self.suspects}
+
+    @property
+    def read(self) -> tuple[int, ...]:
+        """The positions of the columns of a block: variables, then covariates."""
+        return (*self.positions, *self.places)
+
+
+def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariate] | None = None) -> Chosen:
+    """Choose the variables and the covariates of a table. `known` are the covariates of an earlier part of it, whose levels go on."""
+    names, kinds = look.names, look.kinds
+    check_columns(names, reading, describe)
+    given = {**dict.fromkeys(reading.adjust, "covariate"), **dict.fromkeys(reading.cause, "cause")}
+    out = {*reading.drop, *given}
+    left = [j for j, name in enumerate(names) if name not in out]
+    asked = {name for name, role in reading.role.items() if role == "variable"}
+    if reading.columns is not None or reading.strict:
+        held = [None if kinds[j] is LONG else kinds[j] for j in left]  # those too long are named with their rows
+        chosen = select([names[j] for j in left], held, reading.columns, describe)
+        positions = [left[k] for k in chosen]
+        roles = [ColumnRole(name, "variable" if j in positions else "dropped") for j, name in enumerate(names)]
+        suspects: list[Suspect] = []
+    else:
+        refuse_duplicates(names, left, describe)
+        refuse_kinds(names, kinds, [j for j in left if _is_refused(names[j], kinds[j], reading)], describe)
+        found = [_role(look, j, reading) for j in range(len(names))]
+        roles, suspects = _without_useless(look, found, left, asked, reading)
+        positions = [j for j in left if roles[j].is_variable]
+    for name, role in given.items():
+        refuse_duplicates(names, [names.index(name)], describe)
+        roles[names.index(name)] = ColumnRole(name, role)
+    for name in reading.drop:
+        roles[names.index(name)] = ColumnRole(name, "dropped")
+    covariates = known if known is not None else [_covariate(look, names.index(name), reading) for name in given]
+    return Chosen(
+        tuple(names[j] for j in positions),
+        tuple(positions),
+        tuple(covariates),
+        tuple(names.index(name) for name in given),
+        tuple(roles),
+        tuple(suspects),
+    )
+
+
+def same_columns(reading: Reading, names: tuple[str, ...]) -> Reading:
+    """Return the settings that read the same variables and covariates of another part of a table."""
+    given = (*reading.adjust, *reading.cause)
+    category = [one for one in reading.category if one in given]
+    return Reading(columns=names, adjust=reading.adjust, cause=reading.cause, category=category)
+
+
+def _is_refused(name: str, kind: Kind | None, reading: Reading) -> bool:
+    """Return whether a column can be neither used nor set aside without a word of the user: bad cells, or text asked for as a variable."""
+    said = "category" if name in reading.category else reading.role.get(name)
+    return kind is not None and (said == "variable" or (kind.role == "refused" and said is None))
+
+
+def _covariate(look: Look, j: int, reading: Reading) -> Covariate:
+    name = look.names[j]
+    return Covariate(name, None if look.kinds[j] is None and name not in reading.category else [])
+
+
+def _role(look: Look, j: int, reading: Reading) -> ColumnRole:
+    """Return the role of a column by what the user said, else by what it holds."""
+    name, kind = look.names[j], look.kinds[j]
+    said = "category" if name in reading.category else reading.role.get(name)
+    found = replace(_looked(look, j), is_number=kind is None)
+    if said is None:
+        return found
+    if said == "category":
+        values = found.values if kind is not None or look.numbers is None else len(_distinct(look.numbers(j)))
+        return ColumnRole(name, said, "" if values is None else counted(values, "value"), values, kind is None)
+    reason, values = found.reason if said == found.role else "", found.values if said == "variable" else None
+    return ColumnRole(name, said, reason, values, kind is None)
+
+
+def _looked(look: Look, j: int) -> ColumnRole:
+    name, kind = look.names[j], look.kinds[j]
+    if kind is not None and kind.role in ("id", "time", "unusable"):
+        return ColumnRole(name, kind.role, kind.holds)
+    if kind is None:
+        numbers = np.empty(0) if look.numbers is None else look.numbers(j)
+        role = role_of_numbers(name, numbers, named=look.named)
+    elif look.levels is None:
+        role = ColumnRole(name, "category", kind.holds)
+    else:
+        role = role_of_text(name, look.levels(j), kind.holds, whole=look.whole)
+    if not name.strip() and role.role != "constant" and (j or not all(one.strip() for one in look.names[1:])):
+        return ColumnRole(name, "unusable", "it has no name")
+    return role
+
+
+def _distinct(values: Array) -> Array:
+    return np.unique(values[~np.isnan(values)])
+
+
+def _without_useless(
+    look: Look, found: list[ColumnRole], left: Sequence[int], asked: set[str], reading: Reading
+) -> tuple[list[ColumnRole], list[Suspect]]:
+    """Set aside constants and columns that others make up; where later rows have to show it, or in one part of a table, suspect them."""
+    roles, suspects = list(found), []
+    sure = look.whole and not reading.part
+    constant = [j for j in left if found[j].role == "constant" and look.kinds[j] is None]
+    for j in () if sure else constant:
+        roles[j] = ColumnRole(found[j].name, "variable")
+        suspects.append(Suspect(found[j]))
+    variables = [j for j in left if found[j].is_variable]
+    for one in _relations(look, variables, asked):
+        j = variables[one.column]
+        role = ColumnRole(look.names[j], "derived", one.words)
+        if sure:
+            roles[j] = role
+        else:
+            suspects.append(Suspect(role, {look.names[variables[k]]: c for k, c in one.terms.items()}))
+    return roles, [] if reading.part else suspects
+
+
+def _relations(look: Look, variables: Sequence[int], asked: set[str]) -> list[Relation]:
+    if look.numbers is None or not variables:
+        return []
+    names = [look.names[j] for j in variables]
+    read = look.numbers
+    return relations(names, lambda k: read(variables[k]), [name in asked for name in names])

@@ -1,0 +1,59 @@
+"""What the openers of files that other libraries read have in common: the library, its errors, one table of several."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ordag.common.words import cut, did_you_mean, quoted, shown
+from ordag.errors import OrdagError, SettingError, UnreadableError
+
+BYTES_OF_A_CELL = 32
+"""What a cell takes while a table is made of it."""
+
+
+def library(module: str, package: str, describe: str, what: str) -> Any:
+    """Import the library that reads a kind of file, or say how to install it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise UnreadableError(
+            f"{describe} is {what}, and {package}, which reads it, is not installed: python -m pip install {package}, or Ordag's extra "
+            "files for all such readers. Else save the table as CSV."
+        ) from error
+
+
+@contextmanager
+def reader_errors(describe: str, what: str) -> Iterator[None]:
+    """Turn whatever a library raises while it reads a file into one sentence, and keep its warnings quiet."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except OrdagError:
+        raise
+    except BaseException as error:
+        if (
+            not isinstance(error, Exception) and type(error).__name__ != "PanicException"
+        ):  # that of Rust is no Exception
+            raise
+        reason = cut((str(error).splitlines() or [""])[0].strip(" :.")) or type(error).__name__
+        raise UnreadableError(
+            f"{describe} could not be read as {what} ({reason}): it is damaged, cut off, or another kind of file. Write or "
+            "copy it again, or save the table as CSV."
+        ) from error
+
+
+def chosen(names: Sequence[str], wanted: str | None, setting: str, describe: str) -> str | None:
+    """Return the table or sheet of this name; None where none is asked for."""
+    if wanted is None or wanted in names:
+        return wanted
+    if not isinstance(wanted, str):
+        raise SettingError(f"{setting}={wanted!r}: give the name of a {setting}.", [setting])
+    hint = did_you_mean(wanted, names)
+    raise SettingError(
+        f"{describe} has no {setting} {shown(wanted)!r}.{hint} It has {quoted(list(names), 12)}.", [setting]
+    )

@@ -1,0 +1,202 @@
+"""`adjust`: what to hold fixed to estimate the effect of one variable on another, and what the estimates are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from ordag.common.linalg import EPSILON, lengths, triangle
+from ordag.common.plain import plain, to_json
+from ordag.common.words import collinear, counted, listed, share, shown
+from ordag.data.moments import Moments
+from ordag.data.table import Table
+from ordag.decisions.given_graph import given_graph
+from ordag.errors import CollinearError, TooFewRowsError
+from ordag.fit import Fit
+from ordag.graph.adjustment import MOST_SETS, Adjustment
+from ordag.graph.dag import Dag
+from ordag.model.refit import robustness_value
+
+LEVEL = 0.95
+"""The level of intervals."""
+
+
+class Estimate(NamedTuple):
+    """The coefficient of the cause in the regression of the target on it and on `given`, with a 95 % interval.
+
+    robustness: how strong a hidden common cause would have to be (`ordag.model.refit.robustness_value`). valid: the share of the graphs
+    drawn for resamples of the rows in which the set is valid; nan where there are none.
+    """
+
+    given: tuple[str, ...]
+    effect: float
+    std_error: float
+    low: float
+    high: float
+    robustness: float
+    valid: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AdjustmentAnswer:
+    """What a graph says of estimating an effect, with estimates where there is a table.
+
+    rule: the sets of variables by the graph alone. estimates: one for each set to hold fixed, the optimal one first; of a class in which
+    no set is valid, one for each set of parents that the cause may have (IDA). paths: the share of the graphs drawn for resamples that
+    have a directed path, nan without them.
+    """
+
+    rule: Adjustment
+    estimates: tuple[Estimate, ...] = ()
+    paths: float = math.nan
+
+    @property
+    def source(self) -> str:
+        return self.rule.source
+
+    @property
+    def target(self) -> str:
+        return self.rule.target
+
+    @cached_property
+    def sets(self) -> tuple[tuple[str, ...], ...]:
+        """The sets to hold fixed: the optimal one, then the minimal ones; possible parents of the cause where none is valid."""
+        return _sets(self.rule)
+
+    @property
+    def sentence(self) -> str:
+        """The answer in a few words."""
+        rule, pair = self.rule, f"{shown(self.source)} on {shown(self.target)}"
+        if not rule.has_path:
+            return f"In this graph no directed path leads from {shown(self.source)} to {shown(self.target)}: the effect is zero."
+        if rule.optimal is None:
+            return (
+                f"No set of variables gives the effect of {pair} in every graph of the class: {rule.reason}. "
+                f"There are {len(self.sets)} possible values, one for each set of parents that {shown(self.source)} may have."
+            )
+        least = rule.minimal[0]
+        if not least:
+            said = f"Nothing has to be held fixed to estimate the effect of {pair}."
+            best = f" Holding {listed(rule.optimal)} fixed makes the estimate most precise." if rule.optimal else ""
+            return said + best
+        said = f"To estimate the effect of {pair}, hold {listed(least)} fixed."
+        if set(rule.optimal) != set(least):
+            said += f" The most precise estimate holds {listed(rule.optimal)} fixed."
+        return said
+
+    @property
+    def notes(self) -> list[str]:
+        """What else the graph says of other variables."""
+        rule, said = self.rule, []
+        if rule.has_path and rule.forbidden:
+            said.append(f"Never hold fixed: {listed(rule.forbidden)} (on the path, or effects of it).")
+        if rule.needless:
+            said.append(f"No need to hold fixed: {listed(rule.needless)}.")
+        for name, given in rule.instruments[:5]:
+            said.append(f"Instrument: {shown(name)}{f', with {listed(given)} held fixed' if given else ''}.")
+        if len(rule.minimal) == MOST_SETS:
+            said.append(f"There may be more minimal sets than the {MOST_SETS} that were looked for.")
+        if self.paths == self.paths:
+            said.append(f"A directed path is in {share(self.paths)} of the graphs drawn for resamples of the rows.")
+        return said
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole answer in plain values."""
+        rule = self.rule
+        return {
+            "source": self.source,
+            "target": self.target,
+            "path": rule.has_path,
+            "sentence": self.sentence,
+            "reason": rule.reason,
+            "optimal": None if rule.optimal is None else list(rule.optimal),
+            "minimal": [list(names) for names in rule.minimal],
+            "forbidden": list(rule.forbidden),
+            "needless": list(rule.needless),
+            "instruments": [{"name": one.name, "given": list(one.given)} for one in rule.instruments],
+            "possible_parents": None if rule.optimal is not None else [list(names) for names in self.sets],
+            "estimates": [{key: plain(value) for key, value in one._asdict().items()} for one in self.estimates],
+            "path_probability": plain(self.paths),
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The document that `ordag adjust --json` prints."""
+        return to_json(self.to_dict(), indent)
+
+    def __str__(self) -> str:
+        from ordag.show.decisions import text
+
+        return text(self)
+
+    __repr__ = __str__
+
+
+def adjust(graph: Any, source: str, target: str, data: Any = None, **reading: Any) -> AdjustmentAnswer:
+    """Say which variables to hold fixed to estimate the total effect of one variable on another.
+
+    graph: a Dag, Cpdag, Fit or graph of networkx, or the path of a file: a saved fit (.ordag) or any format of graphs.
+    data: a table to estimate the effect from, as for `ordag.learn`; for a fit, by default the moments it was learned from.
+    reading: how to read the table.
+
+    >>> import ordag
+    >>> graph = ordag.Dag.from_edges(["smoke", "tar", "cancer", "gene"], [("smoke", "tar"), ("tar", "cancer"), ("gene", "smoke"),
+    ...     ("gene", "cancer")])
+    >>> ordag.adjust(graph, "smoke", "cancer").rule.optimal
+    ('gene',)
+    """
+    known, fit = given_graph(graph)
+    rule = Adjustment(known, source, target)
+    sets = _sets(rule)
+    if data is not None:
+        used = {source, target}.union(*sets)
+        moments = Table(data, **{"columns": [node for node in known.nodes if node in used], **reading}).moments
+    elif fit is not None:
+        moments = fit.moments
+    else:
+        return AdjustmentAnswer(rule)
+    drawn = [] if fit is None else _drawn(fit, source, target)
+    shares = [math.nan if not drawn else float(np.mean([one.is_valid(given) for one in drawn])) for given in sets]
+    estimates = [_estimate(moments, rule, given, valid) for given, valid in zip(sets, shares, strict=True)]
+    paths = float(np.mean([one.has_path for one in drawn])) if drawn else math.nan
+    return AdjustmentAnswer(rule, tuple(estimates), paths)
+
+
+def _sets(rule: Adjustment) -> tuple[tuple[str, ...], ...]:
+    if rule.optimal is None:
+        return rule.parent_sets if rule.has_path else ()
+    optimal = frozenset(rule.optimal)
+    return (rule.optimal, *(names for names in rule.minimal if frozenset(names) != optimal))
+
+
+def _drawn(fit: Fit, source: str, target: str) -> list[Adjustment]:
+    """Return the adjustments in the graphs that were drawn for resamples; none where there are no probabilities."""
+    if fit.posterior is None:
+        return []
+    graphs = fit.posterior.graphs(fit.sample)
+    return [Adjustment(Dag.known_acyclic(fit.names, graph), source, target) for graph in graphs]
+
+
+def _estimate(moments: Moments, rule: Adjustment, given: tuple[str, ...], valid: float) -> Estimate:
+    """Regress the target on the cause and on what is held fixed; the effect is 0 where the target may be a parent of the cause."""
+    if rule.target in given:
+        return Estimate(given, 0.0, 0.0, 0.0, 0.0, math.nan, valid)
+    names = [*given, rule.source, rule.target]
+    where = {name: k for k, name in enumerate(moments.names)}
+    columns = moments.R[:, [where[name] for name in names]]
+    U, df = triangle(columns), moments.n - 2 - len(given)
+    if df < 1:
+        raise TooFewRowsError(
+            f"{moments.n} rows are too few to hold {counted(len(given), 'variable')} fixed: at least {len(given) + 3}."
+        )
+    if not (np.abs(U.diagonal()) > 8 * EPSILON * lengths(columns)).all():
+        raise CollinearError(collinear(rule.source, list(given)))
+    effect = float(U[-2, -1] / U[-2, -2])
+    std_error = float(abs(U[-1, -1] / U[-2, -2]) / np.sqrt(df))
+    away = float(stdtrit(df, (1.0 + LEVEL) / 2.0)) * std_error
+    robust = float(robustness_value(np.abs(effect / std_error) / np.sqrt(df)))
+    return Estimate(given, effect, std_error, effect - away, effect + away, robust, valid)

@@ -1,0 +1,72 @@
+"""Estimates of effects after adjustment, and what probabilities say of a set."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ordag
+from ordag import Cpdag, Dag
+from ordag.errors import GraphError
+from tests.oracles.decisions import residuals
+
+DAG = Dag.from_edges(["u", "a", "b", "m"], [("u", "a"), ("u", "b"), ("a", "m"), ("m", "b")])
+
+
+def rows(n, seed):
+    random = np.random.default_rng(seed)
+    u, e, f, g = random.standard_normal((4, n))
+    a = u + e
+    m = 0.5 * a + f
+    return {"u": u, "a": a, "b": 2 * m + u + g, "m": m}
+
+
+def test_the_estimate_is_that_of_the_regression():
+    data = rows(60, 1)
+    found = ordag.adjust(DAG, "a", "b", data)
+    assert found.sets == (("u",),)
+    X = np.column_stack(list(data.values()))
+    Z = np.column_stack([np.ones(60), X[:, [0, 1]]])
+    b = np.linalg.lstsq(Z, X[:, 2], rcond=None)[0]
+    rest = residuals(X, 2, [0, 1])
+    s2 = rest @ rest / (60 - 3)
+    assert found.estimates[0].effect == pytest.approx(b[2])
+    assert found.estimates[0].std_error == pytest.approx(np.sqrt(s2 * np.linalg.inv(Z.T @ Z)[2, 2]))
+    assert "Never hold fixed: m" in " ".join(found.notes)
+
+
+def test_the_interval_covers():
+    hits = [ordag.adjust(DAG, "a", "b", rows(20, seed)).estimates[0] for seed in range(300)]
+    assert np.mean([one.low < 1.0 < one.high for one in hits]) == pytest.approx(0.95, abs=0.035)
+
+
+def test_a_class_gives_one_effect_for_each_set_of_parents():
+    chain = Cpdag.from_edges(["a", "b", "c"], [], [("a", "b"), ("b", "c")])
+    random = np.random.default_rng(3)
+    b = random.standard_normal(200)
+    data = {"a": b + random.standard_normal(200), "b": b, "c": 2 * b + random.standard_normal(200)}
+    found = ordag.adjust(chain, "a", "c", data)
+    assert found.sets == ((), ("b",))
+    assert [one.given for one in found.estimates] == [(), ("b",)]
+    assert abs(found.estimates[1].effect) < 0.4 < found.estimates[0].effect
+    assert ordag.adjust(chain, "b", "a", data).estimates[1].effect == 0.0  # a may be a parent of b
+    assert "2 possible values" in found.sentence
+
+
+def test_probabilities_say_how_often_a_set_is_valid():
+    fit = ordag.learn(rows(400, 2), draws=40, units="commensurable")
+    found = fit.adjust("m", "b")
+    assert all(0.0 <= one.valid <= 1.0 for one in found.estimates)
+    assert 0.0 <= found.paths <= 1.0
+    assert found.to_dict()["path_probability"] == found.paths
+
+
+def test_no_path_is_said():
+    found = ordag.adjust(DAG, "b", "a")
+    assert found.sentence == "In this graph no directed path leads from b to a: the effect is zero."
+    assert found.estimates == ()
+
+
+def test_unknown_names():
+    with pytest.raises(GraphError, match="no node is named"):
+        ordag.adjust(DAG, "a", "zz").sets  # noqa: B018

@@ -1,0 +1,103 @@
+"""Changed equations against regressions, and their shares against all orders."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import kstest
+
+import ordag
+from ordag import Dag
+from ordag.decisions.shares import Model, shapley
+from ordag.errors import ColumnError, GraphError, SettingError
+from tests.oracles.decisions import mixed_model_moments, shapley_by_orders
+
+CHAIN = Dag.from_edges(["x", "y", "z"], [("x", "y"), ("y", "z")])
+
+
+def rows(n, seed, slope=0.8, shift=0.0, noise=1.0):
+    random = np.random.default_rng(seed)
+    x = random.standard_normal(n)
+    y = shift + slope * x + noise * random.standard_normal(n)
+    return {"x": x, "y": y, "z": -0.7 * y + random.standard_normal(n)}
+
+
+@pytest.mark.parametrize(
+    ("after", "parts"), [({"slope": 0.1}, ["weights"]), ({"shift": 0.6}, ["level"]), ({"noise": 2.0}, ["variance"])]
+)
+def test_the_changed_part_of_the_changed_equation_is_found(after, parts):
+    found = ordag.changes(rows(400, 1), rows(500, 2, **after), CHAIN)
+    assert found.changed_variables == ("y",)
+    assert found.columns["variable"][0] == "y"
+    assert found.columns["changed"][0] == parts
+    assert f"1 equation of 3 differs: y ({parts[0]})." in found.sentence
+
+
+def test_p_values_are_uniform_where_nothing_changed():
+    found = [ordag.changes(rows(25, 2 * k), rows(40, 2 * k + 1), CHAIN).differences[1] for k in range(200)]
+    for part in range(3):
+        assert kstest([one[part] for one in found], "uniform").pvalue > 0.01
+
+
+def test_the_level_holds_its_size_where_the_error_variances_differ():
+    found = [
+        ordag.changes(rows(12, 2 * k, noise=3.0), rows(60, 2 * k + 1), CHAIN).differences[1].level for k in range(300)
+    ]
+    assert np.mean(np.array(found) < 0.05) == pytest.approx(0.05, abs=0.04)
+
+
+def models(seed, p):
+    random = np.random.default_rng(seed)
+    upper = np.triu(random.normal(size=(p, p)), 1)
+    other = upper + np.triu(random.normal(size=(p, p)), 1) * 0.5
+    return [Model(B, random.normal(size=p), random.uniform(0.5, 2.0, p)) for B in (upper, other)]
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 5])
+def test_shares_are_those_over_all_orders_and_add_up(p):
+    first, second = models(p, p)
+    found = shapley(first, second, np.random.default_rng(0))
+    for k in range(2):
+        expected = shapley_by_orders(
+            lambda chosen, k=k: mixed_model_moments((first, second), chosen, p - 1)[k], range(p)
+        )
+        np.testing.assert_allclose(found[k], expected, atol=1e-10)
+        ends = [mixed_model_moments((first, second), chosen, p - 1)[k] for chosen in (set(), set(range(p)))]
+        assert found[k].sum() == pytest.approx(ends[1] - ends[0])
+
+
+def test_shares_of_many_equations_are_sampled_and_still_add_up():
+    first, second = models(3, 14)
+    values = shapley(first, second, np.random.default_rng(0))
+    for k in range(2):
+        ends = [mixed_model_moments((first, second), chosen, 13)[k] for chosen in (set(), set(range(14)))]
+        assert values[k].sum() == pytest.approx(ends[1] - ends[0])
+
+
+def test_the_change_of_a_target_is_given_to_the_equation_that_changed():
+    found = ordag.changes(rows(600, 1), rows(600, 2, shift=1.0), CHAIN, target="z")
+    mean = found.explained["mean"]
+    by_variable = dict(zip(mean["variable"], zip(mean["values"], mean["low"], mean["high"], strict=True), strict=True))
+    value, low, high = by_variable["y"]
+    assert low < -0.7 < high
+    assert low < value < high < 0
+    assert "by the equation of y" in found.sentence
+    assert sum(mean["values"]) == pytest.approx(mean["after"] - mean["before"])
+
+
+def test_without_a_graph_one_is_learned_within_the_tables():
+    """Both tables have no arrow; mixed together their means would make one."""
+    random = np.random.default_rng(5)
+    first, second = (dict(zip("ab", random.standard_normal((2, 300)) + shift, strict=True)) for shift in (0.0, 5.0))
+    found = ordag.changes(first, second)
+    assert found.graph.edge_count == 0
+    assert set(found.changed_variables) == {"a", "b"}
+
+
+def test_bad_tables():
+    with pytest.raises(ColumnError, match="share"):
+        ordag.changes({"a": [1.0, 2, 3, 4], "b": [2.0, 1, 4, 9]}, {"c": [1.0, 2, 3, 4], "d": [2.0, 1, 4, 9]})
+    with pytest.raises(GraphError, match="no node is named"):
+        ordag.changes(rows(30, 1), rows(30, 2), CHAIN, target="w")
+    with pytest.raises(SettingError, match="level"):
+        ordag.changes(rows(30, 1), rows(30, 2), CHAIN, level=0)

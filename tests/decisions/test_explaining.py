@@ -1,0 +1,90 @@
+"""Scores of rows against regressions without the row, and their sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import kstest, norm
+from scipy.stats import t as student
+
+import ordag
+from ordag.decisions import explaining
+from ordag.errors import ColumnError, SettingError
+from tests.oracles.decisions import without_row
+
+NAMES = ["x", "y", "z"]
+
+
+def rows(n, seed):
+    random = np.random.default_rng(seed)
+    x = random.standard_normal(n)
+    y = 0.8 * x + random.standard_normal(n)
+    return np.column_stack([x, y, y - x + random.standard_normal(n)])
+
+
+def fit_of(X):
+    return ordag.learn(dict(zip(NAMES, X.T, strict=True)), "cvs")
+
+
+def test_the_scores_of_learned_rows_are_those_of_regressions_without_the_row():
+    X = rows(30, 1)
+    fit = fit_of(X)
+    found = ordag.explain(fit, range(1, 31))
+    for j in range(3):
+        given = [NAMES.index(name) for name in fit.graph.parents(NAMES[j])]
+        for row in (0, 7, 29):
+            t, df = without_row(X, row, j, given)
+            assert found.scores[row, j] == pytest.approx(norm.ppf(student.cdf(t, df)), abs=1e-8)
+
+
+def test_scores_and_p_values_are_uniform_for_new_rows_of_a_small_table():
+    p_values = []
+    for seed in range(100):
+        fit = fit_of(rows(40, seed))
+        p_values += ordag.explain(fit, dict(zip(NAMES, rows(4, 1000 + seed).T, strict=True))).p_values[:1].tolist()
+    assert kstest(p_values, "uniform").pvalue > 0.01
+
+
+def test_contributions_add_up_to_the_deviation_of_the_target():
+    X = rows(200, 3)
+    fit = fit_of(X)
+    found = ordag.explain(fit, [5, 17], target="z")
+    np.testing.assert_allclose(found.contributions.sum(axis=1), X[[4, 16], 2] - X[:, 2].mean(), atol=1e-10)
+
+
+def test_a_shock_is_found_where_it_came_in():
+    X = rows(300, 4)
+    shock = X[:1].copy()
+    shock[0, 1] += 9.0
+    shock[0, 2] += 9.0  # passed on to z
+    found = ordag.explain(fit_of(X), dict(zip(NAMES, shock.T, strict=True)), target="z")
+    assert np.argmax(np.abs(found.scores[0])) == 1
+    assert np.argmax(np.abs(found.contributions[0])) == 1
+    assert "from y" in found.line(0)
+    assert found.sentence.startswith("1 of 1 row is too odd")
+
+
+def test_the_worst_rows_come_from_all_blocks(monkeypatch, tmp_path):
+    X = rows(250, 6)
+    X[[3, 111, 240]] += [[0, 20, 0]]
+    path = tmp_path / "rows.csv"
+    path.write_text("x,y,z\n" + "\n".join(",".join(map(str, row)) for row in X.tolist()))
+    fit = fit_of(rows(400, 7))
+    monkeypatch.setattr(explaining, "BLOCK_ROWS", 50)
+    found = ordag.explain(fit, data=path, worst=3)
+    assert sorted(found.rows.tolist()) == [4, 112, 241]
+    assert found.scored == 250
+    named = ordag.explain(fit, [112], data=path)
+    np.testing.assert_allclose(named.values, X[[111]])
+
+
+def test_bad_rows():
+    fit = fit_of(rows(30, 1))
+    with pytest.raises(SettingError, match="there is no row 31"):
+        ordag.explain(fit, [31])
+    with pytest.raises(ColumnError, match="target"):
+        ordag.explain(fit, target="w")
+    with pytest.raises(SettingError, match="only moments"):
+        ordag.explain(fit, data=fit.moments)
+    with pytest.raises(SettingError, match="worst"):
+        ordag.explain(fit, worst=0)

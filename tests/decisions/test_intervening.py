@@ -1,0 +1,112 @@
+"""Interventions against rows drawn from the changed equations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ordag
+from ordag.cli.intervene import _numbers, _rule
+from ordag.decisions.intervening import Rules
+from ordag.errors import ColumnError, GraphError, SettingError
+
+NAMES = ("age", "dose", "pressure", "risk")
+ARROWS = [("age", "dose", 0.8), ("age", "risk", 1.5), ("dose", "pressure", -0.7), ("pressure", "risk", 0.6)]
+
+
+def model():
+    B = np.zeros((4, 4))
+    for a, b, weight in ARROWS:
+        B[NAMES.index(a), NAMES.index(b)] = weight
+    return B, np.array([1.0, 0.5, 2.0, 1.0]), np.array([10.0, 1.0, 3.0, -2.0])
+
+
+def drawn(set_to=None, shift=None, rule=None):
+    """Rows from the equations, one after the other, with what is done to them."""
+    B, omega, intercept = model()
+    random = np.random.default_rng(1)
+    X = np.zeros((200_000, 4))
+    for j in range(4):
+        X[:, j] = intercept[j] + X @ B[:, j] + np.sqrt(omega[j]) * random.standard_normal(len(X))
+        if rule and j in rule:
+            X[:, j] = rule[j][0] + X @ rule[j][1]
+        if set_to and j in set_to:
+            X[:, j] = set_to[j]
+        if shift and j in shift:
+            X[:, j] += shift[j]
+    return X
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        {"set_to": {1: 4.0}},
+        {"shift": {0: 2.0, 2: -1.0}},
+        {"rule": {1: (3.0, np.array([0.5, 0, 0, 0]))}},
+        {"rule": {1: (3.0, np.array([0.5, 0, 0, 0]))}, "shift": {1: 1.0}, "set_to": {2: 0.0}},
+    ],
+)
+def test_means_and_variances_are_those_of_rows_drawn_after_it(what):
+    B, omega, intercept = model()
+    mean = intercept @ np.linalg.inv(np.eye(4) - B)
+    shifts = dict(what.get("shift", {}))
+    weights = {}
+    for j, (constant, row) in what.get("rule", {}).items():
+        weights[j] = row
+        shifts[j] = shifts.get(j, 0.0) + constant
+    change, variances = Rules(what.get("set_to", {}), shifts, weights).applied(B, omega, mean)
+    X = drawn(**what)
+    np.testing.assert_allclose(mean + change, X.mean(axis=0), atol=0.02)
+    np.testing.assert_allclose(variances, X.var(axis=0), rtol=0.02, atol=1e-9)
+
+
+def fit_of(**settings):
+    X = drawn()[:500]
+    return ordag.learn(
+        dict(zip(NAMES, X.T, strict=True)), knowledge={"tiers": "age | dose | pressure | risk"}, **settings
+    )
+
+
+def test_intervals_hold_the_truth_and_what_does_not_change_is_said():
+    found = ordag.intervene(fit_of(draws=60), set={"dose": 4.0})
+    truth = drawn(set_to={1: 4.0}).mean(axis=0)
+    assert found.low[2] < truth[2] < found.high[2]
+    assert found.changed[0] == 0.0
+    assert found.sentence.startswith("If dose is set to 4, the mean of pressure goes from")
+    assert found.sd_after[1] == 0.0
+    assert found.to_dict()["graphs"] == found.graphs > 20
+
+
+def test_without_probabilities_there_are_no_intervals():
+    found = ordag.intervene(fit_of(method="cvs"), shift={"dose": 1})
+    assert np.isnan(found.low).all()
+    assert found.notes == ["Without intervals: the fit has no probabilities."]
+
+
+def test_bad_interventions():
+    fit = fit_of(method="cvs")
+    with pytest.raises(GraphError, match="cycle"):
+        ordag.intervene(fit, rule={"dose": {"risk": 1.0}})
+    with pytest.raises(ColumnError, match="Did you mean 'dose'"):
+        ordag.intervene(fit, set={"dos": 1.0})
+    with pytest.raises(SettingError, match="say what is done"):
+        ordag.intervene(fit)
+    with pytest.raises(SettingError, match="choose one"):
+        ordag.intervene(fit, set={"dose": 1}, rule={"dose": {"": 2}})
+    with pytest.raises(SettingError, match="follow itself"):
+        ordag.intervene(fit, rule={"dose": {"dose": 2}})
+    with pytest.raises(SettingError, match="give a number"):
+        ordag.intervene(fit, set={"dose": "much"})
+
+
+def test_rules_are_read_from_the_command_line():
+    assert _rule("dose=5 + 0.1*age - 2e-1*risk score") == ("dose", {"": 5.0, "age": 0.1, "risk score": -0.2})
+    assert _rule("dose=age") == ("dose", {"age": 1.0})
+    assert _rule("dose=-age+3") == ("dose", {"age": -1.0, "": 3.0})
+    assert _numbers("--set", ("a=b=2",)) == {"a=b": 2.0}
+    assert _rule("dose=age-2") == ("dose", {"age": 1.0, "": -2.0})
+    for text in ("dose=", "dose=2**age", "dose=+", "dose=1+*age"):
+        with pytest.raises(SettingError, match="write the variable"):
+            _rule(text)
+    with pytest.raises(SettingError, match="a number"):
+        _numbers("--set", ("dose=x",))

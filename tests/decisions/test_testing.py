@@ -1,0 +1,190 @@
+"""Tests of a graph on a table against regressions on the rows."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2, kstest
+from scipy.stats import t as student
+
+import ordag
+from ordag import Dag
+from ordag.decisions import testing
+from ordag.decisions.claims import holm
+from ordag.errors import ColumnError, GraphError, GraphFormatError, SettingError
+from ordag.graph import to_cpdag
+from tests.oracles.decisions import bic, likelihood_ratio, partial_correlation
+from tests.strategies import graphs
+
+NAMES = ["a", "b", "c", "d", "e"]
+
+
+def drawn(dag, n, seed, weight=0.8):
+    random = np.random.default_rng(seed)
+    p = len(dag.nodes)
+    return random.standard_normal((n, p)) @ np.linalg.inv(np.eye(p) - weight * dag.adjacency)
+
+
+def table(dag, X):
+    return dict(zip(dag.nodes, X.T, strict=True))
+
+
+@given(graphs.dags(node_names=st.just(NAMES)), st.integers(0, 999))
+def test_claims_and_fit_are_those_of_regressions(dag, seed):
+    X = np.random.default_rng(seed).standard_normal((40, 5)) @ np.random.default_rng(seed + 1).standard_normal((5, 5))
+    found = ordag.test(dag, table(dag, X), compare=False)
+    order = [dag.index(name) for name in dag.topological_order()]
+    parents = [np.flatnonzero(dag.adjacency[:, j]).tolist() for j in range(5)]
+    expected = {}
+    for place, j in enumerate(order):
+        for i in order[:place]:
+            if not dag.adjacency[i, j]:
+                expected[dag.nodes[i], dag.nodes[j]] = partial_correlation(X, i, j, parents[j]), len(parents[j])
+    columns = found.columns
+    assert set(zip(columns["first"], columns["second"], strict=True)) == set(expected)
+    for first, second, r, p in zip(
+        *(columns[key] for key in ("first", "second", "correlation", "p_value")), strict=True
+    ):
+        known, k = expected[first, second]
+        assert r == pytest.approx(known, abs=1e-9)
+        df = 40 - 2 - k
+        assert p == pytest.approx(2 * student.sf(abs(known) * np.sqrt(df / (1 - known**2)), df), rel=1e-6)
+    assert found.whole.chi2 == pytest.approx(likelihood_ratio(X, parents, order), abs=1e-8)
+    assert found.whole.df == len(expected)
+    assert found.bic == pytest.approx(bic(X, parents))
+    assert found.whole.plain == pytest.approx(chi2.sf(found.whole.chi2, max(len(expected), 1)) if expected else 1.0)
+
+
+@given(graphs.dags(node_names=st.just(NAMES)), st.integers(0, 99))
+def test_the_best_single_change_lowers_bic_by_what_it_says_and_none_lowers_it_more(dag, seed):
+    X = drawn(Dag.from_edges(NAMES, [("a", "b"), ("b", "c"), ("a", "d"), ("c", "e")]), 60, seed)
+
+    def value(adjacency):
+        return bic(X, [np.flatnonzero(adjacency[:, j]).tolist() for j in range(5)])
+
+    now, best = value(dag.adjacency), 0.0
+    for i in range(5):
+        for j in range(5):
+            for kind in ("add", "drop", "turn"):
+                other = dag.adjacency.copy()
+                if i == j or (kind == "add") == bool(dag.adjacency[i, j]) or (kind == "add" and dag.adjacency[j, i]):
+                    continue
+                other[i, j] = kind == "add"
+                other[j, i] |= kind == "turn"
+                try:
+                    Dag(NAMES, other)
+                except GraphError:
+                    continue
+                best = max(best, now - value(other))
+    mend = ordag.test(dag, table(dag, X), compare=False).mend
+    assert (0.0 if mend is None else mend.bic) == pytest.approx(best, abs=1e-6)
+    if mend is not None:
+        turned = dag.adjacency.copy()
+        i, j = dag.index(mend.source), dag.index(mend.target)
+        turned[i, j] = mend.kind == "add"
+        turned[j, i] |= mend.kind == "turn"
+        assert now - value(turned) == pytest.approx(mend.bic, abs=1e-6)
+
+
+def test_the_p_value_of_a_true_graph_is_uniform_in_few_rows(monkeypatch):
+    """With 12 rows of 6 variables the plain χ² rejects several times too often, the corrected one at its level."""
+    monkeypatch.setattr(testing, "FEWEST_RANDOM", 1)
+    monkeypatch.setattr(testing, "RANDOM_WORK", 1)
+    dag = Dag.from_edges([*NAMES, "f"], [("a", "b"), ("b", "c"), ("a", "d"), ("c", "e"), ("e", "f")])
+    found = [ordag.test(dag, table(dag, drawn(dag, 12, seed)), compare=False).whole for seed in range(150)]
+    assert kstest([one.p_value for one in found], "uniform").pvalue > 0.01
+    assert np.mean([one.plain < 0.05 for one in found]) > 0.12
+
+
+def test_a_wrong_graph_is_contradicted_in_words():
+    dag = Dag.from_edges(NAMES[:3], [("a", "b"), ("b", "c")])
+    X = drawn(Dag.from_edges(NAMES[:3], [("a", "b"), ("b", "c"), ("a", "c")]), 400, 1)
+    found = ordag.test(dag, table(dag, X))
+    assert found.contradicted
+    assert found.light == "red"
+    assert "1 of 1 independence fails; it is a ⊥ c | b (partial correlation ." in found.sentence
+    assert "dding a → c would mend most." in found.sentence
+    assert found.bic > found.learned_bic
+    assert json.loads(found.to_json())["claims"][0]["contradicted"] is True
+    assert "a ⊥ c | b" in str(found)
+
+
+def test_a_right_graph_is_not_contradicted_and_mixed_up_it_is():
+    dag = Dag.from_edges(NAMES, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")])
+    found = ordag.test(dag, table(dag, drawn(dag, 500, 4)), compare=False)
+    assert not found.contradicted
+    assert found.informative
+    assert found.light == "green"
+    assert found.random.low > sum(p < 0.05 for p in found.columns["p_value"])
+    assert found.sentence.startswith("These rows do not contradict the graph (χ² = ")
+
+
+def test_needless_arrows_are_named():
+    dag = Dag.from_edges(NAMES[:3], [("a", "b"), ("a", "c")])
+    X = drawn(Dag.from_edges(NAMES[:3], [("a", "b")]), 300, 2)
+    found = ordag.test(dag, table(dag, X), compare=False)
+    assert "The rows show no need of a → c." in found.sentence
+    assert (found.mend.kind, found.mend.source, found.mend.target) == ("drop", "a", "c")
+
+
+def test_graphs_of_one_class_have_the_same_fit():
+    dag = Dag.from_edges(NAMES, [("a", "b"), ("b", "c"), ("a", "d"), ("c", "e")])
+    X = drawn(dag, 100, 7)
+    first, second = (ordag.test(one, table(dag, X), compare=False) for one in (dag, to_cpdag(dag)))
+    assert first.whole == pytest.approx(second.whole)
+    assert first.bic == pytest.approx(second.bic)
+
+
+def test_a_complete_graph_claims_nothing():
+    found = ordag.test(Dag(["a", "b"], [[0, 1], [0, 0]]), {"a": [1.0, 2, 3, 5], "b": [2.0, 1, 4, 3]}, compare=False)
+    assert found.sentence.startswith("The graph joins all pairs")
+    assert found.random is None
+
+
+def test_a_learned_graph_on_its_own_rows_comes_with_a_note_and_split_learns_again():
+    fit = ordag.learn("marks", "cvs", alpha=0.05)
+    found = fit.test()
+    assert found.same_rows
+    assert "learned from these rows" in found.notes[0]
+    assert found.light != "green"
+    halves = fit.test(split=True)
+    assert halves.n == 44
+    assert not halves.same_rows
+    assert fit.test(split=True, seed=1).whole != halves.whole
+
+
+def test_too_few_rows_for_the_whole_still_test_the_claims():
+    dag = Dag.from_edges(NAMES, [("a", "b")])
+    found = ordag.test(dag, ordag.Moments.from_rows(drawn(dag, 5, 3), NAMES), compare=False)
+    assert found.whole is None
+    assert len(found.claims) == 9
+
+
+def test_holm_is_the_literal_one():
+    p = np.array([0.01, np.nan, 0.04, 0.03, 0.2])
+    assert holm(p)[[0, 2, 3, 4]].tolist() == pytest.approx([0.04, 0.09, 0.09, 0.2])
+    assert np.isnan(holm(p)[1])
+
+
+def test_bad_graphs_and_tables(tmp_path):
+    dag = Dag.from_edges(["algebra", "age"], [("algebra", "age")])
+    with pytest.raises(ColumnError, match="age"):
+        ordag.test(dag, "marks")
+    with pytest.raises(SettingError, match="give the table"):
+        ordag.test(dag)
+    with pytest.raises(SettingError, match="level"):
+        ordag.test(dag, "marks", level=2)
+    with pytest.raises(GraphError, match="give a Dag"):
+        ordag.test(3, "marks")
+    with pytest.raises(SettingError, match="not learned here"):
+        ordag.test(dag, "marks", split=True)
+    cyclic = tmp_path / "g.dagitty"
+    cyclic.write_text("dag { a -> b b -> a }")
+    with pytest.raises(GraphFormatError, match="cycle"):
+        ordag.test(cyclic, "marks")
+    with pytest.raises(GraphFormatError, match="known endings"):
+        ordag.test(tmp_path / "graph.xyz", "marks")
