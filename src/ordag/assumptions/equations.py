@@ -19,11 +19,11 @@ NARROW = 1.1
 """A margin below this is a near-tie."""
 
 STRONG = 0.02
-"""From this share of a residual variance on, a curve or a changing spread is more than a detail."""
+"""From this share of a residual variance on, curvature or a changing spread is a warning."""
 
 
 class Equation(NamedTuple):
-    """One variable with parents: their centred columns, the fitted values and the residuals of the rows."""
+    """The equation of a variable: the centred columns of its parents, fitted values and residuals."""
 
     child: int
     parents: Array
@@ -32,7 +32,7 @@ class Equation(NamedTuple):
 
 
 def equations(rows: Array, arrows: Mask) -> Iterator[Equation]:
-    """Every variable that has parents, regressed on them."""
+    """Yield the equation of every variable that has parents."""
     Z = rows - rows.mean(axis=0)
     for j in np.flatnonzero(arrows.any(axis=0)).tolist():
         P = Z[:, arrows[:, j]]
@@ -62,7 +62,7 @@ def f_test_of_added(target: Array, base: Array, added: Array) -> tuple[float, fl
 
 
 def linearity_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: float) -> Finding:
-    """Ramsey's (1969) RESET with the square of the fitted value, in every equation, with Bonferroni's correction."""
+    """Test linearity of every equation by Ramsey's (1969) RESET with the squared fitted value, with Bonferroni's correction."""
     tests = {
         eq.child: f_test_of_added(rows[:, eq.child], eq.parents, np.square(eq.fitted)[:, None])
         for eq in equations(rows, arrows)
@@ -73,7 +73,7 @@ def linearity_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: 
         names,
         alpha,
         fine="The fitted equations are straight lines as far as squares of the fitted values can tell",
-        bad="The equation of {name} is curved: the squared fitted value explains {share} of what is left",
+        bad="The equation of {name} is curved: the squared fitted value explains {share} of the residual variance",
     )
 
 
@@ -99,7 +99,7 @@ def spread_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: flo
 
 
 def independence_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: float) -> Finding:
-    """The largest correlation between the residuals of two equations, with Bonferroni's correction over pairs."""
+    """Test the largest correlation between residuals of two equations, with Bonferroni's correction over pairs."""
     E = _residuals(rows, arrows)
     p = E.shape[1]
     r = np.tril(E.T @ E, -1)
@@ -142,7 +142,7 @@ def dependence_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha:
 
 
 def _residuals(rows: Array, arrows: Mask) -> Array:
-    """Residuals of all equations, of a variable without parents its deviations from the mean; columns of length 1."""
+    """Return the residuals of all equations as columns of length 1; for a variable without parents its deviations from the mean."""
     E = rows - rows.mean(axis=0)
     for eq in equations(rows, arrows):
         E[:, eq.child] = eq.residual
@@ -167,7 +167,7 @@ def _worst(
 
 
 def condition_finding(fit: Fit) -> Finding:
-    """The condition for the fitted model, with its tightest pair.
+    """Check the condition in the fitted model, and name the pair with the smallest margin.
 
     It compares each error variance with what its effects have left. That the fitted model keeps it does not say that the true
     one does: the order was chosen so that it would (docs/trust.md).
@@ -185,10 +185,10 @@ def condition_finding(fit: Fit) -> Finding:
     level: Level = "warning" if not checked.holds else "look" if margin < NARROW else "fine"
     if not checked.holds:
         sentence = (
-            f"The fitted model breaks the condition that its order rests on: {pair}, where more than 1 is needed."
+            f"The fitted model violates the condition that its order rests on: {pair}, where more than 1 is needed."
         )
     elif margin < NARROW:
-        sentence = f"The fitted model keeps the condition only just: {pair}."
+        sentence = f"The fitted model barely satisfies the condition: {pair}."
     else:
-        sentence = f"The fitted model keeps the condition; the tightest pair is {pair}."
+        sentence = f"The fitted model satisfies the condition; the tightest pair is {pair}."
     return Finding("condition", level, sentence, numbers)

@@ -27,7 +27,7 @@ from ordag.order.sparse import few_rows
 
 
 class Method(NamedTuple):
-    """The settings of a method, and its search: a table, settings and what is known in, what was found out."""
+    """The settings class of a method, and its search: a function of a table, settings and constraints."""
 
     settings: type[MethodSettings]
     search: Callable[..., Found]
@@ -120,7 +120,7 @@ def _settled(method: str, p: int, n: int, given: Mapping[str, Any]) -> tuple[str
 
 
 def learn_from(table: Table, recipe: MethodSettings) -> Found:
-    """What a method finds in a table, without edges of small effect, and checked against what is known."""
+    """Learn by a method, leave out edges of small effect, and verify the constraints."""
     known = recipe.knowledge.over(table.names) if isinstance(recipe.knowledge, Knowledge) else None
     if recipe.least_rows is not None:
         table.needing(recipe.least_rows)
