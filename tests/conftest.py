@@ -19,6 +19,7 @@ from contextlib import suppress
 from multiprocessing.util import Finalize
 from pathlib import Path
 
+import compiling
 import pytest
 from chromium import browser, watched  # noqa: F401
 from hypothesis import settings
@@ -53,6 +54,17 @@ os.environ["TMPDIR"] = tempfile.tempdir = TEMPORARY
 
 Finalize(None, shutil.rmtree, args=(TEMPORARY, True), exitpriority=-1000)
 """At the end of this process, and only after multiprocessing has removed its own folder in there."""
+
+
+compiling.share()
+
+
+def pytest_configure(config):
+    """Where several processes run tests, machine code is made meanwhile."""
+    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        process = compiling.begin()
+        if process is not None:
+            config.add_cleanup(process.wait)
 
 
 def pytest_ignore_collect(collection_path, config):

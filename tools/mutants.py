@@ -7,7 +7,7 @@
    Nothing is written to the source: a child process compiles the changed syntax tree when it imports the module.
 
 `--again FILE` takes the mutants of an earlier result instead of new ones, whatever else changed in the source since then, and fails
-if one survives that was killed then. `tools/known_mutants.json` has the result from before tests were made quicker.
+if one survives that was killed then. `tools/known_mutants.json` is such a result, drawn over all rooms.
 `tools/equivalent_mutants.txt` lists survivors that change no answer, each with the reason.
 """
 

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 class Fit(Found):
     """A learned graph with the evidence for it. Weights and tables are computed when first asked for.
 
-    support: what resamples of the data say of every arrow, where `learn` was given `bootstrap`.
-    forecast_tables: how many simulated tables the verdict is to forecast from, if somebody has said so.
+    support: the bootstrap support of every arrow, if `learn` was given `bootstrap`.
+    forecast_tables: the number of simulated tables that the verdict forecasts from, if given.
     """
 
     support: Support | None = None
@@ -47,12 +47,12 @@ class Fit(Found):
 
     @classmethod
     def of(cls, found: Found, **more: Any) -> Self:
-        """What was found, as an answer."""
+        """Make a fit of what was found."""
         return cls(**{one.name: getattr(found, one.name) for one in fields(Found)}, **more)
 
     @classmethod
     def learned(cls, table: Table, recipe: MethodSettings, **more: Any) -> Self:
-        """What a method finds in a table, with what somebody who reads it should be warned of."""
+        """Learn by a method, and add warnings for the reader."""
         return cls.of(with_warnings(learn_from(table, recipe)), **more)
 
     @cached_property
@@ -147,7 +147,7 @@ class Fit(Found):
 
         kind: "graph" is boxes and arrows, causes above effects; "matrix" a cell for every pair, for dense graphs; "neighbourhood" one
             variable with what acts on it and what it acts on; "order" the variances that the order rests on, with runners-up and ties;
-            "support" what resamples say of every arrow; "diagnostics" a chart for each finding of a check. Without a kind, that of
+            "support" the bootstrap support of every arrow; "diagnostics" a chart for each finding of a check. Without a kind, that of
             the first three which shows this graph best.
         options: legend= (graph, neighbourhood), numbers= (graph), show="weight", "p_value", "support" or "probability" (matrix),
             variable= (neighbourhood), ties= (order), most= (order, support), diagnosis= (diagnostics).

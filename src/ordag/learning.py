@@ -1,4 +1,4 @@
-"""`learn`: data in, Fit out. And `refit`, for a graph that is known."""
+"""`learn`: a fit from data; and `refit`, for a known graph."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from strategies.tables import tables
 
 from ordag import Moments, simulate
 from ordag.data.scatter import Accumulator, root_of_rows
-from ordag.data.table_checks import check_names
+from ordag.data.table_checks import check_names, not_positive_definite
 from ordag.data.transform import Changes
 from ordag.errors import ColumnError, CovarianceError, DataError, MissingValuesError, NonFiniteError, SettingError
 
@@ -213,6 +213,15 @@ def test_the_first_column_without_variance_is_named(p, monkeypatch):
     S[-2:, -2:] = 1.0
     with pytest.raises(CovarianceError, match=f"X{p} has no variance left given X1"):
         Moments.from_covariance(S, 401)  # 400 times S, whose root is a whole number
+
+
+@pytest.mark.parametrize(
+    ("k", "given"), [(1, "X1 has no variance left."), (3, "X3 has no variance left given X1 and X2.")]
+)
+def test_the_columns_before_the_one_without_variance_are_named_where_there_are_some(k, given):
+    scatter = np.eye(4)
+    scatter[k - 1, k - 1] = -1.0
+    assert given in str(not_positive_definite(scatter, ("X1", "X2", "X3", "X4")))
 
 
 @pytest.mark.thorough

@@ -157,6 +157,14 @@ def test_moments_take_factors_and_standard_deviations(frame, tmp_path):
             ordag.learn(data, "cvs", transform={"a": "log"})
 
 
+def test_moments_of_which_every_column_is_changed_or_none():
+    moments = Moments.from_rows(np.random.default_rng(0).standard_normal((20, 3)), names=("a", "b", "c"))
+    factors = {"a": 2.0, "b": -4.0, "c": 0.5}
+    changed = moments.read_as(Reading(transform=factors))
+    np.testing.assert_allclose(changed.spread, moments.spread * [2.0, 4.0, 0.5])
+    assert moments.read_as(Reading(transform=dict.fromkeys("abc", 1.0))) is moments
+
+
 @pytest.mark.slow
 def test_partitions_are_changed_where_they_lie(frame):
     dask = pytest.importorskip("dask.dataframe")

@@ -15,7 +15,7 @@ from ordag.errors import SettingError
 from ordag.evidence import forecast as forecasts
 from ordag.evidence.forecast import Expected, expected, forecast, usual_count
 from ordag.learners.cvs import CvsSettings
-from ordag.learners.cvs_stack import cvs_stack, stackable
+from ordag.learners.cvs_stack import NUMBERS_PER_STACK, cvs_stack, stack_size, stackable
 from ordag.learners.methods import METHODS, learn_from
 from ordag.resampling.replicates import Job, Replicate
 from ordag.resampling.resamplers import RowResampler, WishartResampler
@@ -113,6 +113,11 @@ def test_the_same_seed_gives_the_same_forecast_with_any_stack_and_workers(monkey
     assert one == forecast(fit, 40, seed=3)
     monkeypatch.setattr("ordag.learners.cvs_stack.MOST_COLUMNS", 0)
     assert one == forecast(fit, 40, seed=3)
+
+
+def test_stacks_hold_so_many_numbers_or_one_table():
+    assert [stack_size(p) * p * p for p in (2, 8, 64, 512)] == [NUMBERS_PER_STACK] * 4
+    assert stack_size(513) == 1
 
 
 @pytest.mark.slow

@@ -175,6 +175,12 @@ def test_files_that_are_too_large_for_knowledge_are_refused(tmp_path, monkeypatc
         Knowledge.read(tmp_path / name)
 
 
+def test_a_yaml_file_of_more_than_a_megabyte_is_refused_before_it_is_read(tmp_path):
+    (tmp_path / "known.yaml").write_bytes(b"roots: [a]\n" + b"#" * 2**20)
+    with pytest.raises(SettingError, match="is larger than 1 MB"):
+        Knowledge.read(tmp_path / "known.yaml")
+
+
 TETRAD = """/knowledge
 addtemporal
 1 age sex
@@ -194,6 +200,7 @@ bwt
 
 def test_knowledge_as_tetrad_writes_it():
     found = files.parsed_entries(TETRAD, "known.txt")
+    assert files.entries_of(TETRAD.replace("\n", "\r\n").encode(), "known.txt") == found
     assert found["tiers"] == [("age", "sex"), ("smokes", "drinks much"), ("bwt",)]
     assert found["required"] == [("sex", "smokes")]
     assert set(found["forbidden"]) == {

@@ -193,6 +193,13 @@ def test_a_graph_that_breaks_it_is_a_bug():
             verify(Cpdag.from_edges(["a", "b", "c"], arrows, lines), known)
 
 
+def test_of_many_faults_a_bug_names_five():
+    names = [f"x{k}" for k in range(8)]
+    known = Knowledge(required=[("x0", name) for name in names[1:]]).over(tuple(names))
+    with pytest.raises(BrokenKnowledgeError, match=r"x0 → x1 .*x0 → x5 is required, and missing\.$"):
+        verify(Dag.empty(names), known)
+
+
 def test_arrows_that_follow_from_knowledge_are_counted_among_its_own():
     chain = Dag.from_edges(["a", "b", "c", "d"], [("a", "b"), ("b", "c")])
     known = Knowledge(required=[("a", "b")]).over(chain.nodes)

@@ -17,7 +17,7 @@ from strategies.tables import tables
 from ordag import Dag, Moments, learn
 from ordag.errors import OrdagError, SettingError
 from ordag.knowledge.knowledge import Knowledge
-from ordag.learners.pooled.method import placed_groups
+from ordag.learners.pooled.method import is_standardised, placed_groups
 
 seeds = st.integers(0, 2**32 - 1)
 X = oracles.random_rows(6, 80, np.random.default_rng(3), spread=0.5)
@@ -281,3 +281,15 @@ def test_what_was_given_is_left_alone():
     np.testing.assert_array_equal(moments.R, R)
     np.testing.assert_array_equal(rows, X)
     assert groups == [["x0", "x1"], ["x2"]]
+
+
+@pytest.mark.parametrize(("spread", "standardised"), [(0.7, True), (1.3, False)])
+def test_columns_count_as_standardised_where_their_variances_differ_by_chance_alone(spread, standardised):
+    """On both sides of the mean plus two standard deviations of n/2 times the sum of squares."""
+    n, p = 100, 4
+    C = np.full((p, p), 0.5) + 0.5 * np.eye(p)
+    bound = p - 1 + 2 * np.sqrt(2 * (p - 1))
+    step = np.sqrt(spread * bound * 2 / n / p)
+    scale = np.exp(np.array([-step, step, -step, step]) / 2)
+    assert is_standardised(Moments.from_covariance(C * np.outer(scale, scale), n)) == standardised
+    assert not is_standardised(Moments.from_covariance(np.eye(p), n))

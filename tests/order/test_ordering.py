@@ -370,3 +370,25 @@ def test_a_gram_matrix_of_very_many_columns_may_lose_two_digits_more():
     few[3], many[3] = 2 * GRAM_UNCERTAINTY, 2 * GRAM_UNCERTAINTY_OF_MANY
     assert not enough_digits(few)
     assert not enough_digits(many)
+
+
+@pytest.mark.parametrize("rule", [forward, backward])
+@pytest.mark.parametrize("seed", range(3))
+def test_rivals_of_a_step_are_the_later_ones_that_wait_for_none_and_tied_are_those_above_the_level(rule, seed):
+    random = np.random.default_rng(seed)
+    p = 7
+    ordering = rule(Moments.from_rows(random.standard_normal((40, p))))
+    waits = np.triu(random.random((p, p)) < 0.3, 1)  # position b comes after a
+    before = np.zeros((p, p), dtype=bool)
+    before[np.ix_(ordering.order, ordering.order)] = waits
+    for steps in ordering.candidates(before):
+        for row, (rivals, tied) in enumerate(zip(steps.rivals, steps.tied(0.4), strict=True)):
+            m = steps.first + row
+            if rule is forward:
+                literal = [b for b in range(p) if b > m and all(a < m for a in range(p) if waits[a, b])]
+            else:
+                literal = [a for a in range(p) if a < m and all(b > m for b in range(p) if waits[a, b])]
+            positions = np.flatnonzero(rivals) + steps.start
+            assert positions.tolist() == literal
+            p_values = steps.p_values(np.full(len(positions), row), positions)
+            assert (np.flatnonzero(tied) + steps.start).tolist() == positions[p_values > 0.4].tolist()

@@ -1,1 +1,1 @@
-"""A table and its fit in, one finding per assumption out."""
+"""Checks of the assumptions behind a fit: one finding per assumption."""

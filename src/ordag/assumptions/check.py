@@ -1,4 +1,4 @@
-"""`check`: a table in, how far its learned arrows can be trusted out."""
+"""`check`: test the assumptions that the learned arrows rest on."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LEVEL = 0.01
-"""Of a finding, where nobody says otherwise."""
+"""The default level of the tests."""
 
 NUMBERS = 2_000_000
 """Rows times columns to look at; of larger tables every second, fourth, … row. Of 50 columns that is 20,000 rows or more, in which
@@ -67,38 +67,38 @@ a curve or a changing spread of 0.2 % of a residual variance is noticed nine tim
 TITLES = {"warning": "Warnings", "look": "Worth a look", "fine": "Fine", "unchecked": "Not checked"}
 
 JOINT = ("kurtosis", "mardia", "influence")
-"""Findings that take the inverse of the covariance of all columns."""
+"""Findings that need the inverse covariance matrix of all columns."""
 
 LINEAR = ("condition", "hidden_causes", "linearity", "residual_spread", "residual_pairs")
-"""Findings on linear equations."""
+"""Findings that assume linear equations."""
 
 LEAST_ROWS = 20
-"""Below this the tests on rows have no meaning."""
+"""Fewer rows than this are not tested."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis:
-    """The verdict, what it and everything else rests on, and the fit that it is about."""
+    """The verdict, the findings behind it, and the fit that they are about."""
 
     verdict: Verdict
     findings: tuple[Finding, ...]
     fit: Fit
 
     def __getitem__(self, key: str) -> Finding:
-        """The finding of this key."""
+        """Return the finding with this key."""
         for finding in self.findings:
             if finding.key == key:
                 return finding
         raise KeyError(key)
 
     def by_level(self) -> dict[str, tuple[Finding, ...]]:
-        """The findings by urgency, warnings first, and within a level by the share of arrows lost; levels without findings are left out."""
+        """Return the findings by level, warnings first, and within a level by the share of arrows lost; empty levels are left out."""
         ordered = sorted(self.findings, key=lambda finding: float(finding.numbers.get("kept", 1.0)))
         groups = {level: tuple(f for f in ordered if f.level == level) for level in LEVELS}
         return {level: group for level, group in groups.items() if group}
 
     def to_dict(self) -> dict[str, Any]:
-        """Verdict, findings and fit in plain Python values."""
+        """Return verdict, findings and fit as plain Python values."""
         fit = self.fit.to_dict()
         fit.pop("verdict", None)  # the one above says more
         return {
@@ -109,7 +109,7 @@ class Diagnosis:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The document that `ordag check --json` prints."""
+        """Return the document that `ordag check --json` prints."""
         return to_json(self.to_dict(), indent)
 
     def report(
@@ -245,7 +245,7 @@ def check_fit(
 
     rows: what it was learned from; the sample of them that the fit keeps if not given.
     draws: random unit changes, and columns to go first after standardising; as many as take a few seconds if not given.
-    same_units, groups: as the fit was told if not given. alpha, seed, progress: as for `check`.
+    same_units, groups: those of the fit by default. alpha, seed, progress: as for `check`.
     """
     if isinstance(fit.graph, Cpdag):
         raise SettingError(
@@ -290,13 +290,13 @@ def check_fit(
 
 
 def usual_draws(fit: Fit) -> int:
-    """Graphs that can be learned again in a second or two, from 3 to 20: changed data take a search longer than those it was timed on."""
+    """Return how many graphs can be learned again in a second or two, from 3 to 20; a search takes longer on changed data."""
     each = 3.0 * fit.recipe.seconds * (len(fit.names) + 10.0) ** 2
     return max(3, min(STARTS, int(1.5 / each)))
 
 
 def full_verdict(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
-    """The same verdict, with what the findings say about units and transformations where that is a warning."""
+    """Add the warnings about units and transformations to the grounds of a verdict."""
     said = {
         "units": "a random change of units",
         "standardising": "standardising",
@@ -318,7 +318,7 @@ DEPENDS = {"the units": {"units", "standardising"}, "the transformation of the c
 def _row_findings(
     baseline: Baseline, rows: Rows | None, alpha: float, tested: bool, tell: Callable[[str], None]
 ) -> Iterator[Finding]:
-    """What takes the rows themselves, in the learned order of columns."""
+    """Yield the findings that need the rows, with columns in the learned order."""
     X = np.empty((0, 0)) if rows is None else rows.values[:, baseline.order]
     names, arrows = baseline.moments.names, baseline.arrows
     checks: dict[str, Callable[[], Finding]] = {
@@ -329,8 +329,8 @@ def _row_findings(
         "linearity": lambda: linearity_finding(X, arrows, names, alpha),
         "residual_spread": lambda: spread_finding(X, arrows, names, alpha),
         "residual_pairs": lambda: independence_finding(X, arrows, names, alpha),
-        "dependent_rows": lambda: dependence_finding(X, arrows, names, alpha),
-        **{key: partial(row_finding, key, X, baseline.moments.mean, names) for key in FINE},
+        "dependent_rows": lambda: dependence_finding(X, arrows, baseline.moments, alpha),
+        **{key: partial(row_finding, key, X, baseline.moments) for key in FINE},
         "influence": lambda: influence_finding(baseline, X, alpha),
     }
     for key, find in checks.items():
@@ -355,7 +355,7 @@ def _row_findings(
 
 
 def _guarded(key: str, find: Callable[[], Finding], fit: Fit) -> Finding:
-    """A check that the data do not allow is a finding too: the rest of the answer stands."""
+    """Run a check; if the data do not allow it, return an unchecked finding with the reason."""
     if key in LINEAR and not fit.recipe.linear:
         return unchecked(
             key, f"not available with variance={fit.settings['variance']!r}, whose equations need not be linear."

@@ -10,6 +10,7 @@ from scipy.special import fdtrc, ndtr, stdtr
 
 from ordag.common.arrays import Array, Mask
 from ordag.common.words import amount, chance, shown
+from ordag.data.moments import Moments
 from ordag.evidence.finding import Finding, Level, unchecked
 from ordag.evidence.rows import Sample, dependent_rows
 from ordag.fit import Fit
@@ -19,11 +20,11 @@ NARROW = 1.1
 """A margin below this is a near-tie."""
 
 STRONG = 0.02
-"""From this share of a residual variance on, a curve or a changing spread is more than a detail."""
+"""From this share of a residual variance on, curvature or a changing spread is a warning."""
 
 
 class Equation(NamedTuple):
-    """One variable with parents: their centred columns, the fitted values and the residuals of the rows."""
+    """The equation of a variable: the centred columns of its parents, fitted values and residuals."""
 
     child: int
     parents: Array
@@ -32,7 +33,7 @@ class Equation(NamedTuple):
 
 
 def equations(rows: Array, arrows: Mask) -> Iterator[Equation]:
-    """Every variable that has parents, regressed on them."""
+    """Yield the equation of every variable that has parents."""
     Z = rows - rows.mean(axis=0)
     for j in np.flatnonzero(arrows.any(axis=0)).tolist():
         P = Z[:, arrows[:, j]]
@@ -62,7 +63,7 @@ def f_test_of_added(target: Array, base: Array, added: Array) -> tuple[float, fl
 
 
 def linearity_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: float) -> Finding:
-    """Ramsey's (1969) RESET with the square of the fitted value, in every equation, with Bonferroni's correction."""
+    """Test linearity of every equation by Ramsey's (1969) RESET with the squared fitted value, with Bonferroni's correction."""
     tests = {
         eq.child: f_test_of_added(rows[:, eq.child], eq.parents, np.square(eq.fitted)[:, None])
         for eq in equations(rows, arrows)
@@ -73,7 +74,7 @@ def linearity_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: 
         names,
         alpha,
         fine="The fitted equations are straight lines as far as squares of the fitted values can tell",
-        bad="The equation of {name} is curved: the squared fitted value explains {share} of what is left",
+        bad="The equation of {name} is curved: the squared fitted value explains {share} of the residual variance",
     )
 
 
@@ -99,7 +100,7 @@ def spread_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: flo
 
 
 def independence_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: float) -> Finding:
-    """The largest correlation between the residuals of two equations, with Bonferroni's correction over pairs."""
+    """Test the largest correlation between residuals of two equations, with Bonferroni's correction over pairs."""
     E = _residuals(rows, arrows)
     p = E.shape[1]
     r = np.tril(E.T @ E, -1)
@@ -119,17 +120,17 @@ def independence_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alph
     return Finding("residual_pairs", "look", sentence, numbers)
 
 
-def dependence_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: float) -> Finding:
+def dependence_finding(rows: Array, arrows: Mask, moments: Moments, alpha: float) -> Finding:
     r"""Are rows alike to their neighbours, or to those of the same code? If not by much, are the residuals to those before?
 
     For independent rows $\sqrt n$ times the correlation of a residual with that of the row before is nearly standard normal.
     """
-    E = _residuals(rows, arrows)
+    E, names = _residuals(rows, arrows), moments.names
     r = (E[1:] * E[:-1]).sum(axis=0)
     worst = int(np.argmax(np.abs(r)))
     p_value = min(1.0, float(2.0 * ndtr(-np.sqrt(len(rows)) * abs(r[worst]))) * len(names))
     numbers = {"p_value": p_value, "correlation": float(r[worst]), "worst": names[worst]}
-    caution = dependent_rows(Sample.of(rows, rows.mean(axis=0), names))
+    caution = dependent_rows(Sample.of(rows, rows.mean(axis=0), names, residuals=bool(moments.held)))
     if caution is not None:
         return Finding("dependent_rows", "warning", f"{caution.sentence} {caution.advice}", numbers)
     if p_value >= alpha:
@@ -142,7 +143,7 @@ def dependence_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha:
 
 
 def _residuals(rows: Array, arrows: Mask) -> Array:
-    """Residuals of all equations, of a variable without parents its deviations from the mean; columns of length 1."""
+    """Return the residuals of all equations as columns of length 1; for a variable without parents its deviations from the mean."""
     E = rows - rows.mean(axis=0)
     for eq in equations(rows, arrows):
         E[:, eq.child] = eq.residual
@@ -167,7 +168,7 @@ def _worst(
 
 
 def condition_finding(fit: Fit) -> Finding:
-    """The condition for the fitted model, with its tightest pair.
+    """Check the condition in the fitted model, and name the pair with the smallest margin.
 
     It compares each error variance with what its effects have left. That the fitted model keeps it does not say that the true
     one does: the order was chosen so that it would (docs/trust.md).
@@ -185,10 +186,10 @@ def condition_finding(fit: Fit) -> Finding:
     level: Level = "warning" if not checked.holds else "look" if margin < NARROW else "fine"
     if not checked.holds:
         sentence = (
-            f"The fitted model breaks the condition that its order rests on: {pair}, where more than 1 is needed."
+            f"The fitted model violates the condition that its order rests on: {pair}, where more than 1 is needed."
         )
     elif margin < NARROW:
-        sentence = f"The fitted model keeps the condition only just: {pair}."
+        sentence = f"The fitted model barely satisfies the condition: {pair}."
     else:
-        sentence = f"The fitted model keeps the condition; the tightest pair is {pair}."
+        sentence = f"The fitted model satisfies the condition; the tightest pair is {pair}."
     return Finding("condition", level, sentence, numbers)

@@ -115,7 +115,7 @@ def _checked(X: ArrayLike) -> Array:
 
 
 class Mardia(NamedTuple):
-    """Mardia's (1970) skewness and kurtosis, and their p-values."""
+    """Mardia's (1970) skewness and kurtosis with their p-values."""
 
     skewness: float
     skewness_p_value: float
@@ -156,9 +156,9 @@ def _cubes_from(M: Array) -> float:
 
 
 def kurtosis_finding(X: Array, alpha: float) -> Finding:
-    """The test that the paper applies to the marks."""
+    """Report the kurtosis test that the paper applies to the marks."""
     test = kurtosis_test(X)
-    sentence = "do not look Gaussian" if test.p_value < alpha else "are compatible with a Gaussian distribution"
+    sentence = "are not Gaussian" if test.p_value < alpha else "are compatible with a Gaussian distribution"
     level: Level = "look" if test.p_value < alpha else "fine"
     return Finding(
         "kurtosis", level, f"By their fourth moments the rows {sentence} ({chance(test.p_value)}).", test._asdict()
@@ -166,7 +166,7 @@ def kurtosis_finding(X: Array, alpha: float) -> Finding:
 
 
 def mardia_finding(X: Array, alpha: float) -> Finding:
-    """Mardia's two tests, each at half the level."""
+    """Report Mardia's two tests, each at half the level."""
     p = X.shape[1]
     test = mardia(X)
     ratio = test.kurtosis / (p * (p + 2))
@@ -174,11 +174,9 @@ def mardia_finding(X: Array, alpha: float) -> Finding:
     p_value = min(1.0, 2.0 * min(test.skewness_p_value, test.kurtosis_p_value))
     apart = f"Mardia's skewness {chance(test.skewness_p_value)}, kurtosis {ratio:.2f} times the Gaussian"
     if p_value >= alpha:
-        return Finding("mardia", "fine", f"Skewness and kurtosis are those of Gaussian rows ({apart}).", numbers)
+        return Finding("mardia", "fine", f"Skewness and kurtosis are compatible with Gaussian rows ({apart}).", numbers)
     level: Level = "warning" if ratio > HEAVY else "look"
-    return Finding(
-        "mardia", level, f"The rows are not Gaussian ({apart}): take p-values with a grain of salt.", numbers
-    )
+    return Finding("mardia", level, f"The rows are not Gaussian ({apart}): p-values are only approximate.", numbers)
 
 
 def omnibus(skewness: Array, excess: Array, n: int) -> Array:
@@ -203,7 +201,7 @@ def omnibus(skewness: Array, excess: Array, n: int) -> Array:
 
 
 def columns_finding(X: Array, names: tuple[str, ...], alpha: float) -> Finding:
-    """D'Agostino & Pearson's test of every column, by skewness and kurtosis, with Bonferroni's correction."""
+    """Report D'Agostino & Pearson's test of every column, with Bonferroni's correction."""
     Z = X - X.mean(axis=0)
     Z /= np.sqrt(np.square(Z).mean(axis=0))
     squares = np.square(Z)

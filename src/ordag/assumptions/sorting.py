@@ -1,4 +1,4 @@
-r"""Would plain sorting have done? Variances, R² and the learned order (Reisach et al. 2021, 2023).
+r"""Compare the learned order with sorting by variance and by R² (Reisach et al. 2021, 2023).
 
 Where sorting the columns by variance gives the learned graph, the directions say no more than the scales of the columns do.
 Simulated benchmarks are often like that; whether a real table is depends on its units.
@@ -20,7 +20,7 @@ from ordag.order.ordering import Ordering
 from ordag.parents import select
 
 CLOSE = 0.8
-"""Kendall's tau from which an order counts as that of the variances."""
+"""From this Kendall's tau on, the order counts as sorted by variance."""
 
 
 def r_squared(R: Array) -> Array:
@@ -52,7 +52,7 @@ def sortability(arrows: Mask, values: Array) -> float:
 def sort_and_regress(baseline: Baseline) -> Mask:
     """Sort by variance, then select parents along that order with the tests of cvs, or else by the edge prior.
 
-    Nobody's knowledge is heard.
+    Knowledge is ignored.
     """
     moments = baseline.moments
     variances = np.asarray(moments.variances)
@@ -68,7 +68,7 @@ def sort_and_regress(baseline: Baseline) -> Mask:
 
 
 def sorting_finding(baseline: Baseline) -> Finding:
-    """How far the order agrees with sorting by variance and by R², and whether sort-and-regress gives the same graph."""
+    """Report how far the order agrees with sorting by variance and by R², and whether sort-and-regress gives the same graph."""
     if baseline.moments.n < least_squares_rows(baseline.moments.p):
         return unchecked("sorting", "takes more rows than variables.")
     chosen = baseline.fit.selection
@@ -95,7 +95,9 @@ def sorting_finding(baseline: Baseline) -> Finding:
         sentence = f"Sorting the columns by variance gives the same graph: the arrows are those of the scales ({taus})."
     elif by_variance >= CLOSE:
         level = "look"
-        sentence = f"The order is nearly that of the variances; sort-and-regress differs in {entries} ({taus})."
+        sentence = f"The order is nearly the order of the variances; sort-and-regress differs in {entries} ({taus})."
     else:
-        sentence = f"The order is not just that of the variances; sort-and-regress differs in {entries} ({taus})."
+        sentence = (
+            f"The order is not simply the order of the variances; sort-and-regress differs in {entries} ({taus})."
+        )
     return Finding("sorting", level, sentence, numbers)

@@ -1,4 +1,4 @@
-"""Which arrows stay when something changes that should not matter: units, transformations, the way of ordering, a few rows."""
+"""Check how many arrows remain under changes of units, transformations, the direction of ordering, and without a few rows."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from ordag.learners.pooled.method import placed_groups
 from ordag.learners.settings import MethodSettings
 
 QUICK = ("robust", "shrinkage")
-"""Estimators that take rows, and little time for them."""
+"""Estimators that need rows and are fast."""
 
 
 class Survival(NamedTuple):
-    """Shares of the arrows that another graph has too, has the other way round, or does not have."""
+    """The shares of arrows that another graph keeps, reverses or lacks."""
 
     kept: float
     turned: float
@@ -40,13 +40,13 @@ class Survival(NamedTuple):
 
     @property
     def level(self) -> Level:
-        """From 90 % on fine, below 80 % a warning: a coin would turn only half of the arrows round."""
+        """Return "fine" from 90 % on, and "warning" below 80 %."""
         return "fine" if self.kept >= 0.9 else "look" if self.kept >= 0.8 else "warning"
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """What was learned, with its columns in the learned order.
+    """A fit with its columns in the learned order.
 
     Where columns tie, the earlier one goes first: in this order nothing depends on how the columns of the table happen to
     stand.
@@ -57,11 +57,11 @@ class Baseline:
     moments: Moments
     arrows: Mask
     rows: Array | None = None
-    """Those of the table, its columns in the learned order, where there are any."""
+    """The rows, with columns in the learned order, if there are any."""
 
     @classmethod
     def of(cls, fit: Fit, rows: Array | None = None) -> Baseline:
-        """A fit, and the rows that it was learned from, with the columns in line."""
+        """Put the columns of a fit and of its rows into the learned order."""
         order = np.array(fit.places or topological_order(fit.graph.adjacency))
         given = fit.moments
         R = triangle(given.R[:, order]) if fit.factor is None else fit.factor.L.T
@@ -75,7 +75,7 @@ class Baseline:
         return int(self.arrows.sum())
 
     def scaled(self, factors: Array) -> Table:
-        """The table with every column multiplied by its factor."""
+        """Return the table with every column multiplied by its factor."""
         if self.fit.recipe.needs_rows:
             variance = self.fit.settings.get("variance")
             if variance not in QUICK or self.rows is None:
@@ -86,14 +86,14 @@ class Baseline:
         return Table(self.moments.scaled(factors))
 
     def table_of(self, rows: Array) -> Table:
-        """A table of other rows of the same columns."""
+        """Return a table of other rows of the same columns."""
         names = self.moments.names
         if self.fit.recipe.needs_rows:
             return Table.of_rows(names, rows, self.fit.moments)
         return Table(Moments.from_rows(rows, names).counted_like(self.fit.moments))
 
     def rescaled(self, factors: Array) -> Mask:
-        """The arrows that the same settings find with every column multiplied by its factor."""
+        """Return the arrows learned with the same settings after every column is multiplied by its factor."""
         return self.again(self.scaled(factors)).graph.adjacency
 
     def again(self, table: Table, recipe: MethodSettings | None = None) -> Found:
@@ -103,7 +103,7 @@ class Baseline:
             return learn_from(table, recipe or self.fit.recipe.alone())
 
     def compare(self, other: Mask) -> Survival:
-        """How many of the arrows another graph of the same columns keeps; all, if there are none."""
+        """Compare the arrows with those of another graph of the same columns; all are kept if there are none."""
         if not self.count:
             return Survival(1.0, 0.0, 0.0)
         kept = int((self.arrows & other).sum()) / self.count
@@ -112,7 +112,7 @@ class Baseline:
 
 
 def agreement(place: Array, values: Array) -> float:
-    """Kendall's tau: concordant less discordant pairs over all pairs; values that agree to 9 digits are neither."""
+    """Return Kendall's tau; values that agree to 9 digits are ties."""
     later = np.sign(place[:, None] - place[None, :])
     difference = values[:, None] - values[None, :]
     scale = np.maximum(np.abs(values)[:, None], np.abs(values)[None, :])
@@ -130,7 +130,7 @@ NO_ARROWS = "There are no arrows that could change."
 
 
 def standardising_finding(baseline: Baseline, *, same_units: bool, tested: bool, starts: int = STARTS) -> Finding:
-    """What is left, on average, after dividing every column by its standard deviation.
+    """Report the arrows that remain, on average, after dividing every column by its standard deviation.
 
     All columns then tie for the first place, so each of them in turn goes first (of many columns, so many `starts` spread evenly
     over the learned order): without scales, nothing says which one it should be.
@@ -151,7 +151,7 @@ def standardising_finding(baseline: Baseline, *, same_units: bool, tested: bool,
 def units_finding(
     baseline: Baseline, *, seed: int, draws: int, groups: Sequence[Sequence[str]] | None, same_units: bool, tested: bool
 ) -> Finding:
-    """What is left, on average, when the unit of every column (or group of columns) is multiplied by a random factor.
+    """Report the arrows that remain, on average, after multiplying every column (or group of columns) by a random factor.
 
     The factors are log-uniform on [0.1, 10], one for each group, drawn in the learned order.
     """
@@ -159,7 +159,7 @@ def units_finding(
     if member.max() == 0:
         numbers = {**average([Survival(1.0, 0.0, 0.0)])._asdict(), "least": 1.0, "draws": 0}
         return Finding(
-            "units", "fine", "All columns share one unit, as you say: there are no units to change.", numbers
+            "units", "fine", "All columns share one unit, as you declared, so there are no units to change.", numbers
         )
     random = np.random.default_rng(seed)
     changes = []
@@ -172,7 +172,7 @@ def units_finding(
 
 
 def logarithms_finding(baseline: Baseline, rows: Array, *, tested: bool) -> Finding:
-    """What is left when the columns that are positive throughout are replaced by their logarithms."""
+    """Report the arrows that remain after taking logarithms of all positive columns."""
     positive = (rows > 0).all(axis=0)
     numbers = {"columns": [baseline.moments.names[j] for j in np.flatnonzero(positive).tolist()]}
     if not positive.any():
@@ -186,7 +186,7 @@ def logarithms_finding(baseline: Baseline, rows: Array, *, tested: bool) -> Find
 
 
 def backward_finding(baseline: Baseline) -> Finding:
-    """Does finding effects first give the same order and arrows as finding causes first?"""
+    """Report whether finding effects first gives the same order and arrows as finding causes first."""
     recipe = baseline.fit.recipe
     other_way = recipe.reversed()
     if isinstance(other_way, str):
@@ -206,7 +206,7 @@ def backward_finding(baseline: Baseline) -> Finding:
 
 
 def unit_groups(names: Sequence[str], groups: Sequence[Sequence[str]] | None) -> NDArray[np.intp]:
-    """The number of each column's group, counted by first appearance; a column in no group is one by itself."""
+    """Number the groups of columns by first appearance; a column in no group is a group by itself."""
     lists = [] if groups is None else placed_groups(groups, names)
     of = {names[j]: index for index, group in enumerate(lists) for j in group}
     numbers: dict[object, int] = {}
@@ -229,7 +229,9 @@ def _survival(
     which = " of the best single graph" if baseline.fit.best_graph != baseline.fit.graph else ""
     sentence = f"{share(kept.kept)} of the {counted(baseline.count, 'arrow')}{which} survive {words}, {share(kept.turned)} turn round"
     if same_units and level != "fine":
-        return Finding(key, "look", f"{sentence}; a note only, as you say that the units are the same.", numbers)
+        return Finding(
+            key, "look", f"{sentence}; only a note, because you declared that the units are the same.", numbers
+        )
     if level == "warning":
         on = "the transformation of the columns" if key == "logarithms" else "the units"
         sentence += f": the arrows depend on {on}"
@@ -239,7 +241,7 @@ def _survival(
 
 
 def influence_finding(baseline: Baseline, rows: Array, alpha: float) -> Finding:
-    """Rows too far out for Gaussian data (Bonferroni over rows), and what is learned without the farthest 1 %."""
+    """Report outlying rows (Bonferroni over rows), and the arrows learned without the most distant 1 %."""
     n, p = rows.shape
     d2 = distances(rows)
     outside = int((tail(d2, n, p) * n < alpha).sum())

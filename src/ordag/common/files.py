@@ -1,4 +1,4 @@
-"""Text or bytes in, a whole file out: written beside its place and then moved there, so that a failure leaves what was there."""
+"""Write whole files: beside the target first, then moved there, so that a failure leaves the old file."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def write_whole(path: str | PathLike[str], content: str | bytes | Iterable[bytes
 
 @contextlib.contextmanager
 def _replacing(target: Path, path: str | PathLike[str]) -> Iterator[tuple[BinaryIO, Path]]:
-    """A file beside its place that nobody else can read, and its path; what is still there at the end is removed."""
+    """Open a private temporary file beside the target, and remove it at the end if it is still there."""
     beside = target.with_name(f".{uuid.uuid4().hex[:8]}.part")
     unfinished.add(beside)
     try:

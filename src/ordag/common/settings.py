@@ -75,7 +75,7 @@ def choice(default: str | None, options: Mapping[str, Any] | tuple[str, ...], he
 
 
 def whole(least: int, wanted: str, help: str) -> Any:
-    """A setting that counts something, or None for what is usual; `wanted` says what else would do."""
+    """Declare a setting that is a whole number, or None for the default; `wanted` names the alternatives for errors."""
 
     def check(name: str, value: Any) -> Any:
         if value is not None and not is_whole(value, least):

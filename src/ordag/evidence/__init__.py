@@ -1,1 +1,1 @@
-"""What a learner found in, what its order, arrows and directions rest on out."""
+"""The evidence for a learned graph: what its order, arrows and directions rest on, and what speaks against them."""

@@ -18,11 +18,11 @@ from ordag.learners.found import Found
 from ordag.resampling.support import Support
 
 DECIDED = 0.9
-"""The probability of a direction, given that there is an edge, from which the variances count as having decided it."""
+"""A direction counts as decided from this probability on, given that the edge exists."""
 
 
 def arrow_ends(found: Found) -> tuple[Indices, Indices]:
-    """The column numbers of the source and the target of every arrow, by their places in the order."""
+    """Return the column numbers of the source and target of every arrow, sorted by their positions in the order."""
     source, target = found.graph.arrows.source, found.graph.arrows.target
     if found.places is None:
         return source, target
@@ -32,7 +32,7 @@ def arrow_ends(found: Found) -> tuple[Indices, Indices]:
 
 
 def arrow_columns(found: Found, support: Support | None = None) -> dict[str, Any]:
-    """One entry per arrow: see `Fit.edges`."""
+    """Return the columns of `Fit.edges`."""
     source, target = arrow_ends(found)
     columns: dict[str, Any] = {
         "source": [found.names[i] for i in source],
@@ -59,7 +59,7 @@ def pair_evidence(found: Found, source: Indices, target: Indices) -> dict[str, A
 
 
 def arrow_reasons(found: Found, source: Indices, target: Indices) -> list[str]:
-    """ "knowledge", "class", "variance" or "open" for every arrow: see the top of this file."""
+    """Return "knowledge", "class", "variance" or "open" for every arrow, as explained at the top of this file."""
     chosen = np.full(len(source), "variance")
     if found.probabilities is not None:
         there, back = found.probabilities.arrows[source, target], found.probabilities.arrows[target, source]

@@ -1,4 +1,4 @@
-"""What speaks against any graph of a table, whatever its method: hidden common causes, and what the rows say."""
+"""Reasons to doubt any graph of a table, whatever the method: hidden common causes, and properties of the rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ordag.learners.found import Found
 
 
 def cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
-    """List what a reader of the graph should know beside what its directions rest on, the worst first; hasty: what takes no search."""
+    """List the cautions about a graph, worst first; `hasty` leaves out those that take another search."""
     if not found.graph.edge_count:
         return []
     hidden = hidden_caution(found) if found.recipe.linear else None

@@ -1,4 +1,4 @@
-"""Could hidden common causes, and no arrow at all, have made the table? The graph against factor models, by BIC.
+"""Compare the graph with factor models without arrows, by BIC: could hidden common causes alone explain the table?
 
 A table in which one hidden quantity drives every column passes every check of a graph: the learned arrows fit it, as those of a
 complete graph fit anything. But they take many more numbers to do so. Both models are Gaussian with free error variances, so
@@ -34,17 +34,17 @@ NEARLY = 6.0
 """Differences in BIC below this are not strong evidence (Kass & Raftery 1995): odds of less than 20 to 1."""
 
 AT_LEAST_TRIED = 3
-"""Numbers of factors that are tried; more of them as long as that lowers the BIC, and could bring it near that of the graph."""
+"""At least this many factors are tried, and more while that lowers the BIC and could bring it near the BIC of the graph."""
 
 LEAST_VARIABLES, MOST_VARIABLES = 4, 200
-"""One factor fits three variables exactly. Beyond 200 the question is skipped."""
+"""One factor fits three variables exactly. Beyond 200 variables factor models are not fitted."""
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 @dataclass(frozen=True)
 class CommonFactor:
-    """The best factor model beside the graph: of one, two, three … factors the one with the least BIC.
+    """The factor model with the least BIC, compared with the graph.
 
     bic, graph_bic: lower is better. chi_square, df, p_value: whether the factor model fits at all, by the likelihood ratio
     with Bartlett's (1950) correction; small p-values speak against it. hub: a column that does as well in the place of the factor.
@@ -60,29 +60,29 @@ class CommonFactor:
 
     @property
     def worse(self) -> float:
-        """By how much its BIC exceeds the graph's."""
+        """Return by how much its BIC exceeds the BIC of the graph."""
         return self.bic - self.graph_bic
 
     @property
     def explains(self) -> bool:
-        """Whether it is better than the graph."""
+        """Whether its BIC is lower than that of the graph."""
         return self.hub is None and self.worse < 0.0
 
     @property
     def nearly(self) -> bool:
-        """Whether it is worse than the graph, but not by enough to rule it out."""
+        """Whether its BIC is higher than that of the graph, but not by enough to rule it out."""
         return self.hub is None and 0.0 <= self.worse < NEARLY
 
     @property
     def short(self) -> str:
-        """That it explains the table better than the graph, or nearly as well, without numbers."""
+        """State, without numbers, that it explains the table better than the graph or nearly as well."""
         how = "better than" if self.explains else "nearly as well as"
         verb = "explains" if self.factors == 1 else "explain"
         return f"{causes_in_words(self.factors).capitalize()} of all columns, and no arrow, {verb} the table {how} the graph."
 
     @property
     def sentence(self) -> str:
-        """What a reader of the graph should know of it."""
+        """State the result of the comparison with its numbers."""
         causes = causes_in_words(self.factors)
         test = f"χ² = {self.chi_square:.1f} on {self.df} df, {chance(self.p_value)}"
         if self.explains:
@@ -101,12 +101,12 @@ class CommonFactor:
 
 
 def causes_in_words(number: int) -> str:
-    """'one hidden common cause', 'two hidden common causes', …"""
+    """Write 'one hidden common cause', 'two hidden common causes', …"""
     return f"{NUMBERS[number] if number < len(NUMBERS) else number} hidden common cause{'' if number == 1 else 's'}"
 
 
 def common_factor(fit: Found) -> CommonFactor | None:
-    """The factor model that comes closest to the graph of a fit, from its moments alone.
+    """Return the factor model whose BIC comes closest to that of a graph, from the moments alone.
 
     None where there is nothing to compare: fewer than four variables (one factor fits three exactly), more than 200, no more
     rows than variables, or a graph that no model has.
@@ -154,7 +154,7 @@ def common_factor(fit: Found) -> CommonFactor | None:
 
 @lru_cache(maxsize=64)
 def _factors(root: bytes, k: int) -> FactorModel:
-    """The model of k factors, which depends on the table alone: all graphs of a table ask for it."""
+    """Fit the model of k factors, which is cached because it is the same for all graphs of a table."""
     values = np.frombuffer(root)
     p = math.isqrt(len(values))
     start = _factors(root, k - 1).uniquenesses if k > AT_LEAST_TRIED else None
@@ -162,7 +162,7 @@ def _factors(root: bytes, k: int) -> FactorModel:
 
 
 def _best_along(ordering: Ordering) -> float:
-    """The BIC of the edges that backward elimination by BIC keeps along an order."""
+    """Return the BIC of the graph that backward elimination by BIC finds along an order."""
     L, n = ordering.L, ordering.n
     parents = backward_elimination(L, ordering.W, n)
     total = math.log(n) * int(parents.sum())
@@ -173,7 +173,7 @@ def _best_along(ordering: Ordering) -> float:
 
 
 def _best_star(R: Array, n: int) -> tuple[int, float]:
-    """The column that explains most when it is the only cause of all the others, and the BIC of that graph."""
+    """Return the column that explains most as the only cause of all others, and the BIC of that graph."""
     squares = np.square(R).sum(axis=0)
     unit = R / np.sqrt(squares)
     r = unit.T @ unit

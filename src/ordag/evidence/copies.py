@@ -1,4 +1,4 @@
-"""Values that were copied instead of measured: whole rows that occur twice, and cells that hold the mean of their column."""
+"""Find values that were copied rather than measured: repeated rows, and cells filled with the mean of their column."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ CHANCE = 0.1
 """Share of pairs of rows that may agree in the column of most values: where more do, rows of few values agree by chance."""
 
 FEWEST_FILLED, SHARE_FILLED = 5, 0.02
-"""Cells of one value, and their share of a column, that count as filled in."""
+"""The number of cells with one value, and their share of the column, from which they count as filled in."""
 
 TIMES = 5
-"""How many times as often as any other value of its column."""
+"""A filled-in value occurs this many times as often as any other value of its column."""
 
 
 class Duplicates(NamedTuple):
@@ -46,12 +46,12 @@ def duplicates(codes: NDArray[np.intp]) -> Duplicates | None:
 
 
 def _pairs(counts: NDArray[np.intp]) -> float:
-    """Pairs within groups of these sizes."""
+    """Count the pairs within groups of these sizes."""
     return float((counts * (counts - 1.0)).sum() / 2.0)
 
 
 def _labels(codes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """A number for every row, the same for equal rows only."""
+    """Number the rows so that equal rows, and only these, have equal numbers."""
     labels = np.zeros(len(codes), dtype=np.intp)
     for j in range(codes.shape[1]):
         labels = np.unique(labels * (codes[:, j].max() + 1) + codes[:, j], return_inverse=True)[1]

@@ -1,4 +1,4 @@
-"""Are the rows independent? What neighbours share, and what rows of the same code share."""
+"""Test whether rows are independent, by the similarity of neighbouring rows and of rows with the same code."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from scipy.special import fdtrc
 from ordag.common.arrays import Array
 
 CORRELATED = 0.2
-"""Correlation of neighbouring rows from which they count for clearly fewer than they are: the covariance of two columns with 0.2
-in blocks of 25 rows varies twice as much as that of independent rows, at 0.45 six times."""
+"""From this correlation of neighbouring rows on they carry clearly less information than independent rows: the covariance of two columns
+with 0.2 in blocks of 25 rows varies twice as much as that of independent rows, at 0.45 six times."""
 
 ALIKE = 0.1
 """Intraclass correlation from which groups matter: in groups of 25 rows a covariance then varies a quarter more, at 0.45 six times."""
 
 DEVIATIONS = 3.0
-"""Standard errors by which a correlation has to exceed 0 as well."""
+"""A correlation must also exceed 0 by this many standard errors."""
 
 SORTED = 0.9
 """Correlation with the row number from which a table counts as sorted by a column, or by a sum of columns."""
@@ -52,7 +52,7 @@ class Memory(NamedTuple):
 
     @property
     def in_blocks(self) -> bool:
-        """Whether likeness fades more slowly than in a time series, where lag 2 has about the square of lag 1."""
+        """Whether the correlation falls more slowly than in a time series, where that at lag 2 is about the square of that at lag 1."""
         return self.lag2 > (self.lag1 + self.lag1**2) / 2.0
 
 
@@ -65,7 +65,7 @@ class Grouping(NamedTuple):
 
 
 def levels(X: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The number of every value among the sorted distinct values of its column, and how many each column has."""
+    """Return the rank of every value among the distinct values of its column, and the number of distinct values."""
     codes = np.empty(X.shape, dtype=np.intp, order="F")
     for j in range(X.shape[1]):
         codes[:, j] = np.unique(X[:, j], return_inverse=True)[1]
@@ -73,7 +73,7 @@ def levels(X: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def several(count: int) -> int:
-    """A third of so many columns, but two if there are two."""
+    """Return a third of this many columns, but two if there are two."""
     return min(max(2, math.ceil(count / 3)), count)
 
 
@@ -134,12 +134,12 @@ def sorted_sum(U: Array) -> Array | None:
 
 
 def lagged(E: Array, lag: int) -> Array:
-    """The correlation of every centred column with itself, so many rows before."""
+    """Return the autocorrelation of every centred column at a lag."""
     return np.asarray(np.einsum("ij,ij->j", E[lag:], E[:-lag]) / np.maximum(np.einsum("ij,ij->j", E, E), 1e-300))
 
 
 def beyond(X: Array, Y: Array, degree: int) -> Array:
-    """What is left of the columns of Y after polynomials in the columns of X."""
+    """Return the residuals of the columns of Y after polynomials in the columns of X."""
     X = X - X.mean(axis=0)
     X = X / np.abs(X).max(axis=0)
     powers = X[:, :, None] ** np.arange(1, degree + 1)

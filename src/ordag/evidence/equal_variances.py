@@ -40,20 +40,20 @@ from ordag.learners.sparse_parents import least_correlation
 from ordag.order.least_squares import with_factor
 
 LEVEL = 0.01
-"""Of the test that decides between the first and the second tier, whatever level the user chose for the edges."""
+"""The level of the test that separates the first tier from the second; it does not depend on `alpha`."""
 
 DOUBTFUL = 0.05
-"""Equality that is not rejected, but with a p-value below this, is said to pass only just."""
+"""Equality with a p-value between `LEVEL` and this one is reported as "only just not rejected"."""
 
 
 LEFT_OUT = 0.2
 """The share of variables, those with the largest error variances, that may have lost a parent for want of rows."""
 
 SHOWN = 0.5
-"""Where weaker partial correlations than this one are not found, too many parents are missed for any test."""
+"""If partial correlations up to this one go undetected, too many parents are missed for the test."""
 
 LEAST_KURTOSIS, FEWEST_ROWS = -1.5, 20
-"""Bounds on what is believed of a kurtosis: that of two values is -2, and of a few rows it says nothing."""
+"""The least kurtosis that is used (two values have -2), and the fewest rows that it is estimated from."""
 
 
 class EqualVariances(NamedTuple):
@@ -78,13 +78,13 @@ class EqualVariances(NamedTuple):
 
     @property
     def numbers(self) -> str:
-        """The p-value and the spread, in words."""
+        """Write the p-value and the spread."""
         which = ", the fifth of the variables with the largest left out" if self.left_out else ""
         return f"{chance(self.p_value)}, largest over smallest {amount(self.spread)}{which}"
 
 
 def bartlett(variances: Array, df: Array, kurtosis: float = 0.0) -> tuple[float, float]:
-    """M/C over 1 + κ/2 and its p-value for independent variances with these degrees of freedom."""
+    """Return M/C divided by 1 + κ/2, and its p-value, for independent variances with these degrees of freedom."""
     f, k = float(df.sum()), len(df)
     M = f * math.log(float((df * variances).sum()) / f) - float((df * np.log(variances)).sum())
     C = 1.0 + (float((1.0 / df).sum()) - 1.0 / f) / (3.0 * (k - 1))
@@ -93,7 +93,7 @@ def bartlett(variances: Array, df: Array, kurtosis: float = 0.0) -> tuple[float,
 
 
 def detectable_ratio(df: Array, kurtosis: float = 0.0) -> float:
-    r"""Two error variances this far apart, the others between them, are found unequal in four tables of five.
+    r"""Return the ratio of two error variances, the others between them, that the test detects with power 0.8.
 
     For log-variances $\pm\frac12\log\rho$ around the others' the statistic is nearly noncentral chi-square with
     noncentrality $\lambda = f \log^2\rho / (4 + 2\kappa)$, f the degrees of freedom of each; λ is the one with power 0.8.
@@ -104,13 +104,13 @@ def detectable_ratio(df: Array, kurtosis: float = 0.0) -> float:
 
 
 def trimmed_bartlett(variances: Array, df: Array, kurtosis: float = 0.0) -> tuple[float, float]:
-    """The test of the least four fifths of the variances, as if they were all: cautious where none of the others was too large."""
+    """Test the smallest four fifths of the variances as if they were all; conservative where none of the others is too large."""
     least = np.argsort(variances, kind="stable")[: len(df) - int(LEFT_OUT * len(df))]
     return bartlett(variances[least], df[least], kurtosis)
 
 
 def untestable(found: Found) -> str:
-    """Why equal error variances cannot be tested, as part of a sentence; nothing where they can."""
+    """Return why equal error variances cannot be tested, as part of a sentence; "" if they can."""
     n, p = found.n, len(found.names)
     if not found.recipe.linear:
         return f"not available with variance={found.settings['variance']!r}, whose equations need not be linear"
@@ -122,7 +122,7 @@ def untestable(found: Found) -> str:
 
 
 def equality_test(found: Found) -> EqualVariances | None:
-    """The test along the fit's order or, for a Dag without one, over its equations.
+    """Test equal error variances along the order or, for a Dag without one, over its equations.
 
     None for a Cpdag without an order, and where the test is not possible.
     """
@@ -147,7 +147,7 @@ def equality_test(found: Found) -> EqualVariances | None:
 
 
 def residual_kurtosis(found: Found) -> float:
-    """The excess kurtosis of the residuals, averaged over the variables; 0 without rows."""
+    """Return the excess kurtosis of the residuals, averaged over the variables; 0 without rows."""
     rows = None if found.profile is None else found.profile.complete.rows
     if rows is None or len(rows) < FEWEST_ROWS:
         return 0.0
@@ -167,7 +167,7 @@ def residual_kurtosis(found: Found) -> float:
 
 
 def equality_finding(found: Found) -> Finding:
-    """Are the fitted error variances equal?"""
+    """Report whether the fitted error variances are equal."""
     test = equality_test(found)
     if test is None:
         return unchecked("equal_variances", f"{untestable(found)}.")

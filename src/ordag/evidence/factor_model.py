@@ -35,7 +35,7 @@ class FactorModel(NamedTuple):
 
 
 def factor_model(root: Array, k: int = 1, start: Array | None = None) -> FactorModel:
-    """k factors for the correlation matrix C = root⊤root, root triangular with columns of length 1; start: uniquenesses to begin with."""
+    """Fit k factors to the correlation matrix C = root⊤root, root triangular with columns of length 1; `start`: initial uniquenesses."""
     from scipy.optimize import minimize  # 0.15 s, and not every fit asks for its verdict
 
     p = len(root)
@@ -43,7 +43,7 @@ def factor_model(root: Array, k: int = 1, start: Array | None = None) -> FactorM
     log_determinant = 2.0 * float(np.log(np.abs(root.diagonal())).sum())
 
     def best(psi: Array) -> tuple[Array, Array]:
-        """The k largest eigenvalues that exceed 1 (or 1), and loadings."""
+        """Return the k largest eigenvalues, at least 1 each, and the loadings."""
         scale = np.sqrt(psi)
         theta, v = eigh(C / np.outer(scale, scale), subset_by_index=[p - k, p - 1], check_finite=False)
         theta = np.maximum(theta, 1.0)

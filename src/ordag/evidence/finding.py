@@ -1,4 +1,4 @@
-"""`Finding`: one thing that was looked at, how it came out, and the numbers behind it. `Caution`: one that speaks against the graph."""
+"""`Finding`: the result of one check with its numbers. `Caution`: a result that speaks against the graph."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 Level = Literal["fine", "look", "warning", "unchecked"]
 LEVELS: tuple[Level, ...] = ("warning", "look", "fine", "unchecked")
-"""By urgency. "unchecked" is for what could not be looked at, with the reason in the sentence."""
+"""By urgency; "unchecked" findings give the reason in their sentence."""
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,17 @@ class Finding:
 
 
 def unchecked(key: str, reason: str) -> Finding:
-    """A finding that was not made."""
+    """Return the finding of a check that could not be made."""
     return Finding(key, "unchecked", f"not checked: {reason}")
 
 
 def at_most_look(level: Level, tolerated: bool) -> Level:
-    """At most "look" where something else makes a warning too strong."""
+    """Return the level, lowered from "warning" to "look" if `tolerated`."""
     return "look" if tolerated and level == "warning" else level
 
 
 class Caution(NamedTuple):
-    """A reason to expect more wrong arrows than chance explains.
+    """A reason to expect more wrong arrows than chance alone would give.
 
     key: that of the finding it comes from. sentence: what is the case, for a person. advice: what to do about it.
     doubt: the same in a few words, where it takes the ground from under a tested verdict.

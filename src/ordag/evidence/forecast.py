@@ -1,4 +1,4 @@
-r"""`forecast`: what would be wrong if the learned graph were the truth? The fitted model answers for itself.
+r"""`forecast`: estimate the error rates of a learned graph by learning again from tables that its fitted model simulates.
 
 Tables of the same size are drawn from the fitted model and learned from with the same settings, and the graphs that come out are
 compared with the one that was drawn from. No rows are needed: the scatter of n Gaussian rows is $R^{*\top} R^*$ with
@@ -28,12 +28,12 @@ from ordag.resampling.replicates import Indices, Job, Replicate, run
 from ordag.resampling.resamplers import gaussian_resampler, seed_root
 
 MOST, LEAST = 200, 4
-"""Tables to learn from where nobody says how many. Below the second there would be no average to speak of."""
+"""The most and the fewest tables to learn from if no number is given."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The shares of a learned graph that are to be expected wrong.
+    """The expected error rates of a learned graph.
 
     wrong: of the arrows found, those that are not there or point the other way. turned: of those between variables that are truly
     joined, the ones that point the other way. missed: of the edges there are, those not found. replicates: simulated tables
@@ -66,7 +66,7 @@ class Expected:
 
 
 def expected(found: Found, tables: int | None = None) -> Expected | None:
-    """Return what a fit says of its own errors: by the probabilities of its arrows where its method has them, else by a forecast."""
+    """Return the expected error rates: from the probabilities of arrows if the method has them, else from a forecast."""
     if not found.recipe.linear:
         return None
     if tables is None and found.result.by_probabilities:
@@ -88,7 +88,7 @@ def _by_probabilities(found: Found) -> Expected | None:
 def forecast(
     found: Found, replicates: int | None = None, *, seed: Seed = 0, workers: int | None = 1
 ) -> Expected | None:
-    """Learn again from tables that the fitted model gives, and count what is wrong with the graphs.
+    """Learn again from tables simulated from the fitted model, and count the errors.
 
     replicates: tables to draw; about as many as take a second if not given, 200 at most. None comes back where a second is not
         enough for a few, or where the graph has no edge.
@@ -123,7 +123,7 @@ def forecast(
 
 
 def usual_count(found: Found) -> int:
-    """Tables that can be learned from in about a second; none where that is fewer than four."""
+    """Return how many tables can be learned from in about a second; 0 if fewer than four."""
     sparse = found.ordering is not None and found.ordering.parent_sets is not None
     count = min(MOST, int(1.0 / found.recipe.cost(found.moments.p, sparse=sparse)))
     return count if count >= LEAST else 0
@@ -135,7 +135,7 @@ def _check_count(replicates: int) -> None:
 
 
 def _counted(truth: Mask, learned: list[Replicate]) -> Expected:
-    """The shares of every replicate, averaged. Lines of a class count as one edge, right in either direction."""
+    """Average the error rates over replicates. An undirected edge counts as one edge, right in either direction."""
     p = len(truth)
     pairs = np.count_nonzero(np.triu(truth | truth.T))
     rows: list[tuple[float, ...]] = []

@@ -21,7 +21,7 @@ from ordag.evidence.finding import Caution, Finding, Level, unchecked
 from ordag.learners.found import Found
 
 NAMED, TOLD = 4, 3
-"""Variables of a hidden cause that a sentence names, and hidden causes that it tells of, at most."""
+"""The most variables that a sentence names for a hidden cause, and the most hidden causes that it lists."""
 
 ADVICE = "Measure what they have in common, or do not read arrows among them as causes."
 
@@ -32,7 +32,7 @@ FEW_VARIABLES = 10
 
 @dataclass(frozen=True, eq=False)
 class HiddenCauses:
-    """Hidden causes found by place.
+    """Hidden causes, each with the variables that it acts on.
 
     behind: for each the numbers of the columns that it acts on. gains: by how much each lowers the score, the others before it given.
     arrows: those of the graph that may come from them: both ends are behind the same hidden cause, and the model with the hidden causes
@@ -47,7 +47,7 @@ class HiddenCauses:
 
     @property
     def sentence(self) -> str:
-        """Which variables they are behind, and how many arrows they could explain."""
+        """State which variables they act on, and how many arrows they could explain."""
         count = len(self.behind)
         if not count:
             return "A hidden common cause of some variables explains the table no better than the arrows among them."
@@ -105,13 +105,13 @@ def may_be_hidden(found: Found) -> Mask:
 
 
 def _by_place(found: Found) -> HiddenCauses | None:
-    """Hidden causes that explain arrows of the graph; None where there are none."""
+    """Return the hidden causes that could explain arrows of the graph, None if there are none."""
     causes = hidden_causes(found) if found.graph.edge_count else None
     return causes if causes is not None and causes.arrows.any() else None
 
 
 def hidden_caution(found: Found) -> Caution | None:
-    """Hidden common causes as a reason to expect more wrong arrows than is said; None where nothing speaks for them."""
+    """Return the caution about hidden common causes, None without evidence for them."""
     causes = _by_place(found)
     if causes is not None:
         doubt = f"hidden common causes could explain {int(causes.arrows.sum())} of the arrows"
@@ -124,7 +124,7 @@ def hidden_caution(found: Found) -> Caution | None:
 
 
 def hidden_causes_finding(found: Found) -> Finding:
-    """Do hidden common causes explain the table as well as the graph does?"""
+    """Report whether hidden common causes explain the table as well as the graph does."""
     causes, factor = _by_place(found), common_factor(found)
     if factor is None and causes is None:
         return unchecked(

@@ -1,4 +1,4 @@
-"""Does a single row decide the graph? The same method without the row that lies farthest out, and without an ordinary one."""
+"""Test whether a single row decides the graph: learn again without the most distant row, and without an ordinary one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ordag.learners.found import Found
 from ordag.learners.methods import learn_from
 
 MOST_COLUMNS, MOST_SECONDS = 20, 0.25
-"""Beyond these the search takes too long to be made again twice."""
+"""Beyond these, learning two more times takes too long."""
 
 LEVERAGE = 0.05
 """The share of the table that lies in one row, h = d²/(n − 1), below which no row is left out."""
@@ -29,7 +29,7 @@ KEPT, LESS, LOST = 0.8, 0.2, 2
 
 
 class Lone(NamedTuple):
-    """The row farthest out, and the shares of arrows that stay without it, and without a row of median distance."""
+    """The most distant row, and the shares of arrows that remain without it and without a row of median distance."""
 
     row: int
     kept: float
@@ -52,7 +52,7 @@ def tail(d2: Array, n: int, p: int) -> Array:
 
 
 def deciding_row(found: Found) -> Lone | None:
-    """The row without which many arrows change that stay without an ordinary one; None if there is none, or no time to look.
+    """Return the row whose removal changes many arrows that the removal of an ordinary row does not; None if there is none or no time.
 
     Where any row changes as much, the arrows are weak and their probabilities say so: that is no matter of this row.
     """
@@ -80,7 +80,7 @@ def deciding_row(found: Found) -> Lone | None:
 
 
 def _kept(found: Found, rows: Array) -> float:
-    """The share of edges that are learned again from these rows, arrows with their direction unless that is open anyway."""
+    """Return the share of edges that are learned again from these rows, with their direction unless that is open anyway."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecisionWarning)
         moments = Moments.from_rows(rows, found.names).counted_like(found.moments)

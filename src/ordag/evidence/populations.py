@@ -1,4 +1,4 @@
-"""Do the rows come from two populations? Mixtures of two Gaussian distributions, with other means or other covariances, beside one."""
+"""Test whether rows come from two populations: mixtures of two Gaussian distributions that differ in means or covariances."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RIDGE, TOLERANCE = 1e-3, 0.01
 """Added to the variances of a group, and what a step of EM has to gain."""
 
 BETTER = 50.0
-"""By how much the BIC of two covariance matrices has to be better."""
+"""The least improvement in BIC for two covariance matrices."""
 
 OPPOSED = 10.0
 """The ratio of variances between two groups that some directions have to have one way and others the other way: heavy tails look like
@@ -40,7 +40,7 @@ two groups too, but one of these varies more in every direction."""
 
 
 SMALLEST = 0.1
-"""The share of a group with relations of its own, at least."""
+"""The smallest share of a group with its own covariance matrix."""
 
 
 class Split(NamedTuple):
@@ -168,7 +168,7 @@ def two_models(X: Array, seed: int = 0) -> Models | None:
 
 
 def normal_scores(codes: NDArray[np.intp]) -> Array:
-    """The normal quantiles of the average ranks of a column, with mean 0 and variance 1."""
+    """Return the normal scores of a column from its average ranks, with mean 0 and variance 1."""
     size = np.bincount(codes)
     scores = ndtri((np.cumsum(size) - size / 2.0) / len(codes))[codes]
     scores = scores - scores.mean()
@@ -176,7 +176,7 @@ def normal_scores(codes: NDArray[np.intp]) -> Array:
 
 
 def _traceless(M: Array) -> Array:
-    """The symmetric part of M without its part along I, of length 1."""
+    """Return the symmetric, traceless part of M, normalised to length 1."""
     M = M + M.T
     M = M - np.trace(M) / len(M) * np.eye(len(M))
     return np.asarray(M / np.sqrt(np.square(M).sum()))

@@ -1,1 +1,1 @@
-"""Settings and a table in, a fitted estimator out: one method, one file."""
+"""The methods: each takes a table and settings and returns a graph with its evidence."""

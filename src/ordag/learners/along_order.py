@@ -67,7 +67,7 @@ class SelectedParents(Result):
         """Yield a warning where many of the edges are expected to be false."""
         selection, rule = self.selection, found.recipe.edge_rule
         count = selection.edge_count
-        if rule.get("correction", "none") != "none" or selection.expected_false <= 0.1 * max(count, 1):
+        if rule.get("correction", "none") != "none" or not selection.expected_false > 0.1 * max(count, 1):
             return
         were = f"{count} {'edge was' if count == 1 else 'edges were'} found"
         if rule["rule"] == "test":

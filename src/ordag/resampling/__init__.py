@@ -1,1 +1,1 @@
-"""Data in, what was learned from many samples of them out."""
+"""Learning again from resamples of the data."""

@@ -1,4 +1,4 @@
-"""Numbers that most replicates do not have in, their percentile intervals out."""
+"""Percentile intervals of numbers that most replicates do not have."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def intervals(
     *,
     zeros: bool = True,
 ) -> Intervals:
-    """From the pair numbers (i · p + j) and values of every replicate; `zeros` says whether those without a pair count as zero."""
+    """Summarise pair numbers (i · p + j) and values of all replicates; with `zeros` a replicate without a pair counts as zero."""
     cells, found = np.concatenate([*numbers, np.empty(0, np.int32)]), np.concatenate([*values, np.empty(0)])
     count = np.bincount(cells, minlength=p * p)
     total = np.full_like(count, replicates) if zeros else count

@@ -1,4 +1,4 @@
-"""Bootstrap samples in, what was learned from each of them out: on any number of workers, with the same result."""
+"""Learn from every bootstrap sample, on any number of workers with the same result."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from ordag.model.sem import LinearSEM
 from ordag.resampling.resamplers import GaussianRowResampler, PlainRowResampler, Resampler, child
 
 PATIENCE = 2.0
-"""Seconds of work below which other processes are not worth the start."""
+"""With less work than this, in seconds, no processes are started."""
 
 BATCH_SECONDS = 0.5
 
 Indices = NDArray[np.int32]
 
 Keep = Literal["graph", "weights", "effects"]
-"""How much of a replicate: its graph and order, the weights of its arrows too, or total effects as well."""
+"""What to keep of a replicate: graph and order, also the weights, or also total effects."""
 
 
 class Replicate(NamedTuple):
@@ -54,7 +54,7 @@ class Replicate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Everything that a worker needs to learn from any of the samples."""
+    """Everything a worker needs to learn from any sample."""
 
     resampler: Resampler
     root: np.random.SeedSequence
@@ -62,7 +62,7 @@ class Job:
     keep: Keep = "effects"
 
     def run(self, numbers: Sequence[int]) -> list[Replicate]:
-        """These replicates, with one thread for linear algebra: the same digits everywhere."""
+        """Return these replicates, with one thread for linear algebra, so that all machines give the same digits."""
         with as_worker():
             n, p = self.resampler.base.n, self.resampler.base.p
             if not self.resampler.same_rows or not stackable(self.recipe, n, p):
@@ -72,7 +72,7 @@ class Job:
             return [one for stack in stacks for one in self._together(stack, self.recipe)]
 
     def _together(self, numbers: Sequence[int], recipe: CvsSettings) -> list[Replicate]:
-        """What `_one` gives for each of them, with the orders and the tests of all in step."""
+        """Return the same replicates as `_one`, with the orders and tests of all computed together."""
         drawn: list[Moments | Replicate] = [self._drawn(number, child(self.root, number)) for number in numbers]
         samples = [one for one in drawn if isinstance(one, Moments)]
         if not samples:
@@ -134,7 +134,7 @@ def summarise(
     keep: Keep,
     undecided: bool = False,
 ) -> Replicate:
-    """What the bootstrap keeps of a graph, its fitted model and its order."""
+    """Return the parts of a fit that the bootstrap keeps."""
     adjacency = graph.adjacency
     arrows = _numbers(adjacency & ~adjacency.T)
     weights = found = None
@@ -151,7 +151,7 @@ def summarise(
 def run(
     job: Job, numbers: Sequence[int], workers: int | None, progress: Callable[[int], None] | None = None
 ) -> list[Replicate]:
-    """All these replicates, in order. Processes are started only where the work left is worth it."""
+    """Return all replicates in order. Processes are started only if enough work is left."""
     count = worker_count(workers)
     done: list[Replicate] = []
     start = time.perf_counter()

@@ -1,4 +1,4 @@
-r"""Data in, the moments of one bootstrap sample after the other out.
+r"""Resamplers: the moments of one bootstrap sample after another.
 
 Every way of resampling here rests on one identity. Let (μ, R) be any mean and nonsingular triangular matrix, best those of
 the data, and $y = (x - \mu) R^{-1}$ the *whitened* rows. For rows with weights w (how often each was drawn) and
@@ -79,7 +79,7 @@ class RowResampler:
 
 @dataclass(frozen=True, eq=False)
 class PlainRowResampler:
-    """The same, for methods that take the rows themselves, and where there are too few of them to whiten with."""
+    """Rows drawn with replacement, for methods that need rows and for tables with too few rows to whiten."""
 
     base: Moments
     X: Array
@@ -193,7 +193,7 @@ class GramResampler:
 
 
 def gaussian_resampler(base: Moments, *, rows: bool) -> WishartResampler | GaussianRowResampler:
-    """Samples from the Gaussian distribution with these moments; with `rows` for methods that take rows."""
+    """Return a resampler of the Gaussian distribution with these moments; with `rows` for methods that need rows."""
     return GaussianRowResampler(base) if rows else WishartResampler(base)
 
 
@@ -213,14 +213,14 @@ def _drawn(seed: np.random.SeedSequence, rows: int, count: int) -> NDArray[np.in
 
 
 def whiten(X: Array, mean: Array, R: Array) -> Array:
-    """(X − mean) R⁻¹, a new array."""
+    """Return (X − mean) R⁻¹ as a new array."""
     centred = X - mean
     white: Array = blas.dtrsm(1.0, R, centred.T, trans_a=1, overwrite_b=1)
     return np.ascontiguousarray(white.T)
 
 
 def seed_root(seed: Seed) -> np.random.SeedSequence:
-    """Where the seeds of all replicates come from. A SeedSequence is not changed; a generator moves on by one spawn."""
+    """Return the root of the seeds of all replicates. A SeedSequence is not changed; a generator spawns once."""
     seed = checked_seed(seed)
     if isinstance(seed, np.random.Generator):
         spawned = seed.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
@@ -230,10 +230,10 @@ def seed_root(seed: Seed) -> np.random.SeedSequence:
 
 
 def child(root: np.random.SeedSequence, *key: int) -> np.random.SeedSequence:
-    """The seed of a task, by its number: what `root.spawn` would give a fresh root, and without changing it."""
+    """Return the seed of a task by its number: that of `root.spawn` for a fresh root, without changing the root."""
     return np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, *key), pool_size=root.pool_size)
 
 
 def _moments(n: int, mean: Array, U: Array, base: Moments, *, squared: bool = False) -> Moments:
-    """Whitened mean and root, brought back to the units of the data."""
+    """Convert a whitened mean and root to the units of the data."""
     return Moments(n, base.mean + mean @ base.R, base.names, R=np.triu(U @ base.R), squared=squared)

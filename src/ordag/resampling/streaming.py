@@ -1,4 +1,4 @@
-r"""A file in, the moments of all its bootstrap samples out, in one pass: the Poisson bootstrap.
+r"""The Poisson bootstrap: the moments of all bootstrap samples of a file in one pass.
 
 Drawing n of n rows with replacement gives each row a Binomial(n, 1/n) number of copies, which for many rows is a Poisson
 number with mean 1, independent of the other rows' (Chamandy et al. 2012). So each row, when it comes by, is given its weight
@@ -39,7 +39,7 @@ AT_ONCE = 2**22  # products of columns formed at a time: 32 MB
 
 
 def passes(replicates: int, p: int, memory: int = MEMORY) -> list[range]:
-    """The replicates of every pass over the table: whole groups, as many as fit in memory."""
+    """Divide the replicates into passes over the table: whole groups, as many as fit in memory."""
     each = 8 * (p + 1) * (p + 2) // 2
     groups = max(1, memory // (each * GROUP))
     step = groups * GROUP
@@ -58,7 +58,7 @@ def poisson_sums(
     batch: int | None = None,
     starts: Sequence[int] = (0,),
 ) -> GramResampler:
-    """One pass over the table for these replicates, which start at the beginning of a group.
+    """Make one pass over the table for these replicates, which start at the beginning of a group.
 
     `starts` are the usable rows before each part of a table that lies in parts: these add up where they lie.
     """
@@ -89,7 +89,7 @@ def _weighted_sums(
     batch: int | None = None,
     judge: bool = False,
 ) -> Array:
-    """The sums of these rows, of which the first usable one has the number `first` in the whole table."""
+    """Return the weighted sums of these rows; the first usable one has the number `first` in the whole table."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     p = base.p
@@ -125,7 +125,7 @@ def _weighted_sums(
 
 
 def poisson_weights(root: np.random.SeedSequence, group: int, block: int) -> Array:
-    """The weights of BLOCK rows in GROUP replicates, (GROUP, BLOCK)."""
+    """Return the weights of BLOCK rows in GROUP replicates, (GROUP, BLOCK)."""
     words = np.random.Generator(np.random.Philox(child(root, group, block))).bytes(2 * GROUP * BLOCK)
     return np.asarray(QUANTILES[np.frombuffer(words, dtype="<u2")].reshape(GROUP, BLOCK))
 

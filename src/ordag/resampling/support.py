@@ -1,4 +1,4 @@
-"""`Support`: what many samples of the data say of every arrow."""
+"""`Support`: the bootstrap support of every arrow."""
 
 from __future__ import annotations
 
@@ -66,17 +66,17 @@ class Support:
 
     @property
     def completed(self) -> int:
-        """The replicates that the shares are of."""
+        """The number of replicates behind the shares."""
         return self.replicates - sum(self.failed.values())
 
     def index(self, name: str) -> int:
-        """The place of a variable in the matrices."""
+        """Return the position of a variable in the matrices."""
         if name not in self.names:
             raise ColumnError(f"There is no variable {name!r}.")
         return self.names.index(name)
 
     def arrow_columns(self, source: NDArray[np.intp], target: NDArray[np.intp]) -> dict[str, Array]:
-        """What a table of these arrows shows of the bootstrap."""
+        """Return the columns of the bootstrap for a table of these arrows."""
         columns = {
             "support": self.edge_support[source, target],
             "adjacency_support": self.adjacency_support[source, target],
@@ -95,7 +95,7 @@ class Support:
         return self.edges_above(0.0)
 
     def edges_above(self, least: float) -> pd.DataFrame:
-        """The arrows with at least this support, and those of the data's own graph."""
+        """Return the arrows with at least this support, and those of the graph of the data."""
         import pandas as pd
 
         return pd.DataFrame(self._columns(least))
@@ -109,7 +109,7 @@ class Support:
         return None if columns is None else pd.DataFrame(columns)
 
     def to_dict(self, least: float = 0.05) -> dict[str, Any]:
-        """Plain values. Arrows with less support than `least` are left out unless the data's own graph has them."""
+        """Return plain values. Arrows with less support than `least` are left out unless the graph of the data has them."""
         order = self._order_columns
         return {
             "kind": self.kind,

@@ -1,4 +1,4 @@
-"""Small real tables that come with Ordag: a name comes in, the table's file and where it is from go out."""
+"""The built-in data sets: small real tables, with their files and origins."""
 
 from __future__ import annotations
 
