@@ -30,6 +30,7 @@ SECTIONS = [
     "search",
     "sizes",
     "probabilities",
+    "missing",
     "replicates",
     "effects",
     "hidden",

@@ -105,7 +105,8 @@ def test_settings_are_called_by_their_options(run, words, said):
 def test_remedies_are_options(run, tmp_path):
     (tmp_path / "t.csv").write_text("a,b,c\n1,2,x\n2,,y\n3,4,z\n")
     assert "To go on without, use --columns a,b.\n" in run("learn", "t.csv", "--strict")[2]
-    assert run("learn", "t.csv", "--columns", "a,b")[2].endswith("or drop the rows with --missing drop.\n")
+    refused = run("learn", "t.csv", "--columns", "a,b", "--missing", "refuse")[2]
+    assert refused.endswith("or drop them with --missing drop.\n")
     (tmp_path / "t.csv").write_bytes("höhe,b\n1,2\n".encode("latin-1"))
     assert run("learn", "t.csv")[2].endswith("most often --encoding latin-1.\n")
 

@@ -164,7 +164,8 @@ def _run(
     if made_up:
         raise CollinearError(
             f"{prefix}{listed(made_up)} follow from each other exactly, as far as their values are there, so missing values of other "
-            "columns cannot be estimated beside them: leave one of them out (columns=…, --columns)."
+            "columns cannot be estimated beside them: leave one of them out (columns=…, --columns).",
+            remedies=without({made_up[-1]}, names),
         )
     return found
 
