@@ -13,7 +13,7 @@ from ordag.evidence.copies import duplicates, filled_in
 from ordag.evidence.dependence import CURVE, grouping, levels, row_memory, several, sort_keys
 from ordag.evidence.influence import deciding_row
 from ordag.evidence.populations import mixture, normal_scores, spread, two_groups, two_models, valley
-from ordag.evidence.rows import CHECKS, Sample
+from ordag.evidence.rows import CHECKS, Sample, row_cautions
 from ordag.learners.found import Found
 
 
@@ -283,3 +283,14 @@ def test_little_is_said_of_few_rows_or_columns():
     assert two_groups(random.standard_normal((20, 10))) is None
     assert two_models(random.standard_normal((20, 4))) is None
     assert two_groups(random.integers(0, 3, (50, 3)).astype(float)) is None
+
+
+def test_what_a_category_leaves_of_two_values_names_no_groups():
+    """Held fixed, a category of 3 leaves 6 values of a column of two: these are no groups by that column."""
+    random = np.random.default_rng(3)
+    site = random.integers(0, 3, 300)
+    binary = (random.random((300, 4)) < 0.2 + 0.2 * site[:, None]).astype(float)
+    data = {"site": [f"s{k}" for k in site], **dict(zip("abcd", binary.T, strict=True))}
+    fit = ordag.learn(data, "cvs", adjust=["site"])
+    assert "dependent_rows" not in [one.key for one in row_cautions(fit)]
+    assert next(one for one in fit.check().findings if one.key == "dependent_rows").level != "warning"

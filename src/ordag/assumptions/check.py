@@ -329,8 +329,8 @@ def _row_findings(
         "linearity": lambda: linearity_finding(X, arrows, names, alpha),
         "residual_spread": lambda: spread_finding(X, arrows, names, alpha),
         "residual_pairs": lambda: independence_finding(X, arrows, names, alpha),
-        "dependent_rows": lambda: dependence_finding(X, arrows, names, alpha),
-        **{key: partial(row_finding, key, X, baseline.moments.mean, names) for key in FINE},
+        "dependent_rows": lambda: dependence_finding(X, arrows, baseline.moments, alpha),
+        **{key: partial(row_finding, key, X, baseline.moments) for key in FINE},
         "influence": lambda: influence_finding(baseline, X, alpha),
     }
     for key, find in checks.items():

@@ -10,6 +10,7 @@ from scipy.special import fdtrc, ndtr, stdtr
 
 from ordag.common.arrays import Array, Mask
 from ordag.common.words import amount, chance, shown
+from ordag.data.moments import Moments
 from ordag.evidence.finding import Finding, Level, unchecked
 from ordag.evidence.rows import Sample, dependent_rows
 from ordag.fit import Fit
@@ -119,17 +120,17 @@ def independence_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alph
     return Finding("residual_pairs", "look", sentence, numbers)
 
 
-def dependence_finding(rows: Array, arrows: Mask, names: tuple[str, ...], alpha: float) -> Finding:
+def dependence_finding(rows: Array, arrows: Mask, moments: Moments, alpha: float) -> Finding:
     r"""Are rows alike to their neighbours, or to those of the same code? If not by much, are the residuals to those before?
 
     For independent rows $\sqrt n$ times the correlation of a residual with that of the row before is nearly standard normal.
     """
-    E = _residuals(rows, arrows)
+    E, names = _residuals(rows, arrows), moments.names
     r = (E[1:] * E[:-1]).sum(axis=0)
     worst = int(np.argmax(np.abs(r)))
     p_value = min(1.0, float(2.0 * ndtr(-np.sqrt(len(rows)) * abs(r[worst]))) * len(names))
     numbers = {"p_value": p_value, "correlation": float(r[worst]), "worst": names[worst]}
-    caution = dependent_rows(Sample.of(rows, rows.mean(axis=0), names))
+    caution = dependent_rows(Sample.of(rows, rows.mean(axis=0), names, residuals=bool(moments.held)))
     if caution is not None:
         return Finding("dependent_rows", "warning", f"{caution.sentence} {caution.advice}", numbers)
     if p_value >= alpha:

@@ -14,8 +14,8 @@ from ordag.common.words import counted, joined, number, shown
 from ordag.data.holes import is_nearly_empty
 
 GIVEN_ROLES = ("variable", "id", "time", "category")
-"""Roles that a user can give to a column. "covariate" and "cause" have settings of their own; "constant", "derived" and "unusable" are
-found; a column that was not asked for is "dropped"."""
+"""Roles that a user can give to a column. "covariate" has a setting of its own, `adjust`; "constant", "derived" and "unusable" are found; a
+column that was not asked for is "dropped"."""
 
 FEW_VALUES = 7
 """Different whole numbers up to which a column may hold codes."""

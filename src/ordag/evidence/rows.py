@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ordag.common.arrays import Array
 from ordag.common.words import listed, share, shown
+from ordag.data.moments import Moments
 from ordag.evidence.copies import duplicates, filled_in
 from ordag.evidence.dependence import grouping, levels, row_memory
 from ordag.evidence.finding import Caution, Finding
@@ -24,7 +25,11 @@ REPEATED, COPIED = 0.05, 0.7
 
 
 class Sample(NamedTuple):
-    """Rows, the numbers of their values among those of the column, how many each column has, means of all rows, and names."""
+    """Rows, the numbers of their values among those of the column, how many each column has, means of all rows, and names.
+
+    What covariates leave of a column has a value of its own in each of their groups: such values are no codes, and `counts` says as many
+    as there are rows.
+    """
 
     X: Array
     codes: NDArray[np.intp]
@@ -33,8 +38,9 @@ class Sample(NamedTuple):
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, X: Array, mean: Array, names: tuple[str, ...]) -> Sample:
-        return cls(X, *levels(X), mean, names)
+    def of(cls, X: Array, mean: Array, names: tuple[str, ...], *, residuals: bool = False) -> Sample:
+        codes, counts = levels(X)
+        return cls(X, codes, np.full_like(counts, len(X)) if residuals else counts, mean, names)
 
 
 def row_cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
@@ -42,15 +48,15 @@ def row_cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
     rows = None if found.profile is None else found.profile.complete.rows
     if rows is None or len(rows) < FEWEST_ROWS:
         return []
-    sample = Sample.of(rows, found.moments.mean, found.names)
+    sample = Sample.of(rows, found.moments.mean, found.names, residuals=bool(found.moments.held))
     beware = [caution for check in CHECKS.values() if (caution := check(sample)) is not None]
     decides = None if hasty else influence_caution(found)
     return beware if decides is None else [*beware, decides]
 
 
-def row_finding(key: str, X: Array, mean: Array, names: tuple[str, ...]) -> Finding:
+def row_finding(key: str, X: Array, moments: Moments) -> Finding:
     """One of `CHECKS` as a finding: a warning with what to do, or fine."""
-    caution = CHECKS[key](Sample.of(X, mean, names))
+    caution = CHECKS[key](Sample.of(X, moments.mean, moments.names, residuals=bool(moments.held)))
     numbers = {"found": caution is not None}
     if caution is None:
         return Finding(key, "fine", FINE[key], numbers)
