@@ -14,6 +14,7 @@ from benchmarks.search import STRONG, Design, drawn
 from benchmarks.timing import table
 from ordag.errors import OrdagWarning
 from ordag.learners.methods import POOLED_UP_TO
+from ordag.learners.pooled.search import MOST_RESTARTED
 
 KINDS = {"equal": ("raw", 1.0), "× 20": ("raw", 20.0), "standardised": ("standardised", 1.0)}
 SIZES = {20: 5, 50: 5, 100: 3, 200: 3, 500: 2, 1000: 1, 2000: 1, 5000: 1, 6000: 1}
@@ -63,7 +64,8 @@ def section(lines: list[list[str]]) -> str:
 
 Erdős–Rényi graphs of degree 3, weights 0.5–2 of random sign, 2p rows and 500 at the least. Wrong entries of the adjacency over the
 number of true edges, and CPU time of `learn` from the moments (all threads together; `draws=0`), with the method that `auto` chooses.
-GB: the most memory that the process had, with the table that the moments were made from. Beyond {POOLED_UP_TO:,} variables `auto` takes
-cvs, which orders by variance: that is right where error variances are equal, and a step for the worse where they are not.
+GB: the most memory that the process had, with the table that the moments were made from. Beyond {MOST_RESTARTED:,} variables the search
+makes no restarts. Beyond {POOLED_UP_TO:,} `auto` takes cvs, which orders by variance: that is right where error variances are equal, worse
+where they are not, and refused where the columns have been standardised.
 
 {table(head, lines)}"""

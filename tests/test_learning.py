@@ -33,6 +33,7 @@ from ordag.errors import (
     TooFewRowsError,
     UnderflowError,
 )
+from ordag.learners import methods
 from ordag.learners.methods import recipe_for
 from ordag.learners.precision import regression_noise
 
@@ -353,14 +354,36 @@ def test_auto_learns_with_the_method_that_it_chooses(settings, method):
 
 
 @pytest.mark.parametrize(
-    ("p", "n", "method"), [(5000, 5002, "pooled"), (5001, 5003, "cvs"), (200, 60, "pooled"), (201, 60, "cvs")]
+    ("p", "n", "method"), [(10_000, 10_002, "pooled"), (10_001, 10_003, "cvs"), (200, 60, "pooled"), (201, 60, "cvs")]
 )
-def test_very_many_variables_are_ordered_by_variance(p, n, method):
-    moments = SimpleNamespace(names=range(p), needing=lambda _: SimpleNamespace(n=n))
-    chosen = recipe_for(moments, "auto", {})
+def test_very_many_variables_are_ordered_by_variance_unless_standardised(p, n, method, monkeypatch):
+    moments = SimpleNamespace(n=n, p=p)
+    table = SimpleNamespace(names=range(p), needing=lambda _: moments, moments=moments)
+    monkeypatch.setattr(methods, "is_standardised", lambda _: False)
+    chosen = recipe_for(table, "auto", {})
     assert chosen.name == method
     if method == "cvs" and n > p:
         assert chosen.parents == "adaptive"
+    monkeypatch.setattr(methods, "is_standardised", lambda _: True)
+    assert recipe_for(table, "auto", {"alpha": 0.05}).name == "cvs"
+    if method == "pooled":
+        assert recipe_for(table, "auto", {}) == chosen
+    else:
+        with pytest.raises(DataError, match=r"standardised.*(so many columns|fewer rows).*method='pooled'"):
+            recipe_for(table, "auto", {})
+
+
+def test_a_standardised_table_is_not_ordered_by_its_variances():
+    """With fewer than 30 rows nothing else takes the table, and the answer has its own warning."""
+    X = simulate("erdos-renyi", 210, 60, 0).X
+    for n, columns, method in ((60, 210, None), (60, 40, "pooled"), (20, 40, "cvs")):
+        some = X[:n, :columns]
+        table = Table((some - some.mean(axis=0)) / some.std(axis=0))
+        if method is None:
+            with pytest.raises(DataError, match=r"The 210 columns have been standardised.*fewer rows"):
+                recipe_for(table, "auto", {})
+        else:
+            assert recipe_for(table, "auto", {}).name == method
 
 
 def test_auto_asks_where_it_cannot_know():

@@ -300,3 +300,22 @@ def test_the_compelled_arrows_are_those_of_the_class_and_of_what_is_known():
     assert compelled([0, 2, 3], required=[("a", "c")]) == {("a", "c"), ("c", "d")}
     assert compelled([0, 2, 3], forbidden=[("c", "d")]) == {("d", "c"), ("c", "a")}
     assert compelled([0, 2, 3], tiers=[["c"], ["a", "d"]]) == {("c", "a"), ("c", "d")}
+
+
+@pytest.mark.slow
+def test_the_complete_graph_alone_does_not_outweigh_all_graphs_around_another():
+    drawn = simulate("homogeneous", 20, 1000, seed=110017)
+    fit = learn(drawn.X, method="pooled", draws=0)
+    problem = fit.result
+    full = problem.fitted([(1 << j) - 1 for j in range(20)], range(20))
+    best = problem.fitted([sum(1 << int(i) for i in np.flatnonzero(column)) for column in problem.best.adjacency().T])
+    assert full.score < best.score < full.score + np.log(191)
+    assert hamming(fit.graph, drawn.dag) < 10
+
+
+@pytest.mark.slow
+def test_very_many_variables_are_not_searched_again_unless_asked_for(monkeypatch):
+    monkeypatch.setattr(search, "MOST_RESTARTED", 9)
+    X = simulate("erdos-renyi", 10, 300, 1, degree=3).X
+    kicks = [learn(X, method="pooled", draws=0, **given).details["kicks"] for given in ({}, {"kicks": 4})]
+    assert kicks[0] == 0 < kicks[1]

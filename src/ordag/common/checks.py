@@ -26,7 +26,7 @@ def short(value: object) -> str:
     """The value as a sentence can carry it: on one line, and cut where it is long."""
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # a repr of somebody else's, or a whole number of more digits than Python writes
+    except Exception:  # the repr of a foreign class, or a whole number of more digits than Python writes
         return f"an object of type {type(value).__name__}"
     return cut(text, LONGEST)
 

@@ -1,6 +1,6 @@
 r"""Have the columns been standardised, or scaled in another way that takes their variances from them?
 
-The order is read off variances, so a table in which somebody has made the columns alike says nothing about directions. It
+The order is read off variances, so a table whose columns have been rescaled to be alike carries no information about directions. It
 counts as scaled if one measure of spread is the same for all columns, whatever its value:
 
 - all variances are equal up to a factor of 1.05, or half of the columns share theirs with others to four digits: z-scores, the

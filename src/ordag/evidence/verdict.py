@@ -59,7 +59,7 @@ COARSE = 4.0
 """A test that often misses error variances this far apart has tested nothing."""
 
 TOO_MANY_WRONG = 0.25
-"""The share of arrows to be expected wrong from which no directions are called tested."""
+"""The expected share of wrong arrows from which directions are not called tested."""
 
 FEW_WRONG, MOSTLY_WRONG = 0.1, 0.5
 """The share of wrong arrows up to which an answer is green, and from which on it is red."""

@@ -11,7 +11,7 @@ from ordag.common.checks import check_choice
 from ordag.common.words import did_you_mean
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
-from ordag.errors import SettingError
+from ordag.errors import DataError, SettingError
 from ordag.knowledge.knowledge import Knowledge
 from ordag.knowledge.masks import verify
 from ordag.learners.cvs import CvsSettings, cvs
@@ -19,7 +19,7 @@ from ordag.learners.found import AnyFound, Found
 from ordag.learners.gds.search import GdsSettings, gds
 from ordag.learners.ges.search import GesSettings, ges
 from ordag.learners.pc.search import PcSettings, pc
-from ordag.learners.pooled.method import PooledSettings, pooled, pooled_rows
+from ordag.learners.pooled.method import PooledSettings, is_standardised, pooled, pooled_rows
 from ordag.learners.precision import with_digits_checked
 from ordag.learners.settings import MethodSettings
 from ordag.learners.small_effects import with_notice, without_small_effects
@@ -46,8 +46,9 @@ METHODS = {
 
 AUTO = ("auto", *METHODS)
 
-POOLED_UP_TO, POOLED_WITH_FEW_ROWS = 5000, 200
-"""Variables up to which `auto` takes the pooled search, which then takes minutes, and with too few rows for regressions on all of them."""
+POOLED_UP_TO, POOLED_WITH_FEW_ROWS = 10_000, 200
+"""Variables up to which `auto` takes the pooled search, which then takes minutes and 12 GB, and with too few rows for regressions on
+all of them."""
 
 
 @cache
@@ -80,7 +81,22 @@ def recipe_for(table: Table, method: str, settings: Mapping[str, Any]) -> Method
     """The settings of a method that was named, or of the one that "auto" stands for with this table and these settings."""
     n = table.needing(few_rows).n if method == "auto" else 0
     name, given = _settled(method, len(table.names), n, settings)
+    if method == "auto" and name == "cvs" and set(settings) <= set(settings_of("pooled")):
+        _refuse_standardised(table)
     return METHODS[name].settings(**given)
+
+
+def _refuse_standardised(table: Table) -> None:
+    """Refuse a table whose columns have all been standardised, where `auto` comes to a method that orders by variance."""
+    moments = table.moments
+    if moments.n < pooled_rows(moments.p) or not is_standardised(moments):
+        return
+    enough = moments.n >= least_squares_rows(moments.p)
+    raise DataError(
+        f"The {moments.p:,} columns have been standardised, so their variances say nothing about an order, and with "
+        f"{'so many columns' if enough else 'fewer rows than that'} method='auto' (--method auto) goes by variances alone: give the "
+        "columns as they were measured, or fewer of them, or name method='pooled' (--method pooled), which takes longer."
+    )
 
 
 def _settled(method: str, p: int, n: int, given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

@@ -43,6 +43,7 @@ MISSING = (
 """Cells that stand for a missing value; a lone point is one in files from SAS and Stata."""
 LONG_INTEGER = r"^\s*[+-]?\d{16,}\s*$"
 COMMA = re.compile(r"\s*[+-]?[\d.]*,\d+(?:e[+-]?\d+)?\s*", re.IGNORECASE)
+GROUPED_NUMBER = re.compile(r"\s*[+-]?\d{1,3}(?:[,. ']\d{3})+(?:[.,]\d*)?\s*")
 NOT_CONVERTED = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", re.DOTALL)
 FEW_CODES = 20
 """Different values up to which a column of whole numbers and words holds categories."""
@@ -51,6 +52,7 @@ MOST_CELLS = 10
 """Cells that an error names."""
 
 CORRECT = "Correct the value, or leave the cell empty if it is missing."
+CONTRADICTION = "Columns seem to be written in different ways: set decimal=… and thousands=… (--decimal, --thousands)."
 UNPACKING = re.compile(r"(zlib|bz2|lz4|zstd) |inflate|decompress", re.IGNORECASE)
 DECIMAL_COMMA_ADVICE = (
     'If the comma is a decimal comma, set decimal="," (--decimal , on the command line); '
@@ -187,6 +189,11 @@ def _kind(column: Any, layout: Layout) -> Kind | None:
         )
     if 2 * len(strange) <= len(values) and not _are_codes([value for _, value in values], strange):
         return _bad_cells(strange)
+    other = [(row, value) for row, value in strange if not (COMMA.fullmatch(value) or GROUPED_NUMBER.fullmatch(value))]
+    if not other:
+        return Kind(f"{cut(value)!r} in data row {row}", CONTRADICTION, role="refused")
+    if 2 * len(other) <= len(values):  # numbers written in another way, but for these
+        return _bad_cells(other)
     return TEXT
 
 

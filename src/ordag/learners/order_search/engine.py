@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -341,25 +342,36 @@ class OrderSearch:
         """Run calls in parallel, and count the work."""
         for workspace in self._workspaces:
             workspace.status[[layout.WORK, layout.LIMIT, layout.STOP]] = 0, self.limit, 0
-        together(calls, self._stop)
+        together(calls, self._stop, self._threads)
         self.work += sum(int(workspace.status[layout.WORK]) for workspace in self._workspaces)
+
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(THREADS)
 
     def _stop(self) -> None:
         for workspace in self._workspaces:
             workspace.status[layout.STOP] = 1
 
 
-def together(calls: Sequence[Callable[[], object]], stop: Callable[[], None]) -> list[object]:
-    """Run calls in parallel threads and return their results; Ctrl-C calls `stop`, which must end them."""
-    with ThreadPoolExecutor(len(calls)) as threads:
-        futures = [threads.submit(call) for call in calls]
+def together(
+    calls: Sequence[Callable[[], object]], stop: Callable[[], None], threads: ThreadPoolExecutor | None = None
+) -> list[object]:
+    """Run calls in parallel threads and return their results; Ctrl-C calls `stop`, which must end them.
+
+    threads: those of earlier calls, which wait for more; starting them takes longer than a small search.
+    """
+    with ThreadPoolExecutor(len(calls)) if threads is None else nullcontext(threads) as pool:
+        futures = [pool.submit(call) for call in calls]
         waiting: set[Future[object]] = set(futures)
         try:
             while waiting:
-                done, waiting = wait(waiting, POLL_SECONDS)
+                done, waiting = wait(waiting, POLL_SECONDS, FIRST_EXCEPTION)
                 for one in done:
                     one.result()
         except BaseException:
             stop()
+            for one in futures:
+                one.exception()
             raise
         return [one.result() for one in futures]

@@ -21,7 +21,8 @@ All functions share these arrays (`engine` makes them):
     G     the graph: rows ORDER, POSITION, COUNT (of parents), DUE (to be tried again), ALTERED; workspace PASSED, QUEUE
     P     p + 1 rows of most + 1: the first COUNT of row j are the parents of j; the last row is workspace
     M     the cache: row j has the change of j's cost by each other variable, row p + j that at the position of each, row 2p v
-    W     workspace of one fit: rows COV, LEFT, BETA, OTHERS, BOUND, then `most` rows each of Z, an inverse and products
+    W     workspace of one fit: rows COV, LEFT, BETA, OTHERS, BOUND, ABLE (1 for a possible parent), then `most` rows each of Z, an
+          inverse and products
     status  MOVES, RESTARTS and WORK (multiplications) so far; LIMIT, the work after which the search ends; SETTLED unless the terms
           or the graph are new; STOP interrupts the search
 
@@ -34,6 +35,7 @@ import math
 
 from ordag.common.compiling import compiled, inlined
 from ordag.learners.order_search.layout import (
+    ABLE,
     ALLOWED,
     ALONE,
     ALTERED,
@@ -91,7 +93,7 @@ def term(terms, j, v):
     """Return the term of j without the price of its parents."""
     half, weight = terms[NUMBERS, HALF], terms[WEIGHT, j]
     away = v - terms[MEAN, j]
-    value = half * math.exp(away)
+    value = half * math.exp(away) if weight < 0.0 else 0.0
     if weight >= 0.0:
         if weight > 0.0 and away < -half / (2.0 * weight):
             away = -half / (2.0 * weight)
@@ -109,7 +111,7 @@ def worthwhile(terms, j, v):
     """Return the share of j's residual variance that one more parent must explain to lower the cost."""
     price = terms[NUMBERS, PRICE] + LEAST_FALL
     half, weight = terms[NUMBERS, HALF], terms[WEIGHT, j]
-    share = price / half * math.exp(terms[MEAN, j] - v)
+    share = price / half * math.exp(terms[MEAN, j] - v) if weight < 0.0 else 0.0
     if weight >= 0.0:
         s = half / 2.0 + weight * (v - terms[MEAN, j])
         root = s * s - weight * price
@@ -185,17 +187,16 @@ def extend(C, root, W, j, w, k):
 
 
 @inlined
-def candidate(may, terms, G, W, j, parents, k, limit, x, joins):
-    """Return the variable that explains most beside the first k parents, −1 if none lowers the cost."""
-    cov, left, position = W[COV], W[LEFT], G[POSITION]
+def candidate(terms, W, j, parents, k):
+    """Return the possible parent that explains most beside the first k, −1 if none explains anything, and what it explains."""
+    cov, left, able = W[COV], W[LEFT], W[ABLE]
     alone = terms[NUMBERS, ALONE]
-    most, best = worthwhile(terms, j, math.log(left[j]) + terms[SCALE, j]) * left[j], -1
+    best, most, beside = -1, 0.0, 1.0
     for w in range(cov.shape[0]):
-        if cov[w] * cov[w] <= most * left[w] or not (joins if w == x else position[w] < limit):
-            continue
-        if may[j, w] & ALLOWED and left[w] >= alone and found_at(parents, k, w) < 0:
-            most, best = cov[w] * cov[w] / left[w], w
-    return best
+        explained = cov[w] * cov[w] * able[w]
+        if explained * beside > most * left[w] and left[w] >= alone and found_at(parents, k, w) < 0:
+            best, most, beside = w, explained, left[w]
+    return best, most / beside
 
 
 @inlined
@@ -204,25 +205,26 @@ def slope_of(W, j, parents, k, a):
 
     With z the row of j, β = Tᵀz, and without parent a the RSS of j rises by β²_a / (TᵀT)_aa.
     """
-    T = ROOM + parents.shape[0] - 1
-    W[T + a, a] = 1.0 / W[ROOM + a, parents[a]]
-    for i in range(a + 1, k):
-        along = 0.0
-        for m in range(a, i):
-            along += W[ROOM + m, parents[i]] * W[T + a, m]
-        W[T + a, i] = -along / W[ROOM + i, parents[i]]
+    T = W[ROOM + parents.shape[0] - 1 + a]
     slope, squares = 0.0, 0.0
     for i in range(a, k):
-        slope += W[ROOM + i, j] * W[T + a, i]
-        squares += W[T + a, i] * W[T + a, i]
+        along = 1.0 if i == a else 0.0
+        for m in range(a, i):
+            along -= W[ROOM + m, parents[i]] * T[m]
+        along /= W[ROOM + i, parents[i]]
+        T[i] = along
+        slope += W[ROOM + i, j] * along
+        squares += along * along
     return slope, squares
 
 
 @inlined
-def shrink(may, terms, W, j, parents, k):
-    """Drop parents, the least useful first, while that lowers the cost; return their number, and v. LEFT and COV stay."""
+def shrink(may, terms, W, j, parents, k, v, now):
+    """Drop parents, the least useful first, while that lowers the cost; return their number, and v. LEFT and COV stay.
+
+    v, now: the logarithm of the residual variance, and its term.
+    """
     rss, scale, beta = W[LEFT, j], terms[SCALE, j], W[BETA]
-    v = math.log(rss) + scale
     most = parents.shape[0] - 1
     T, K = ROOM + most, ROOM + 2 * most
     least, at = math.inf, -1
@@ -231,7 +233,6 @@ def shrink(may, terms, W, j, parents, k):
         beta[a] = slope
         if not may[j, parents[a]] & REQUIRED and slope * slope < least * squares:
             least, at = slope * slope / squares, a
-    now = term(terms, j, v)
     made = False
     while at >= 0:
         smaller = math.log(rss + least) + scale
@@ -280,7 +281,12 @@ def fit(C, root, may, terms, G, P, W, status, j, limit, x):
     """
     p = C.shape[0]
     parents = P[p]
-    joins = x != j and G[POSITION, x] >= limit
+    position, able = G[POSITION], W[ABLE]
+    joins = x != j and position[x] >= limit
+    for w in range(p):
+        able[w] = 1.0 if may[j, w] & ALLOWED and position[w] < limit else 0.0
+    if x != j:
+        able[x] = 1.0 if joins and may[j, x] & ALLOWED else 0.0
     k = 0
     for i in range(G[COUNT, j]):
         parent = P[j, i]
@@ -291,24 +297,30 @@ def fit(C, root, may, terms, G, P, W, status, j, limit, x):
         parents[k] = x
         k += 1
     v, times = 0.0, 0
+    least = LEAST_SHARE if root.shape[0] == 0 else LEAST_SHARE * LEAST_SHARE
     while True:
         begin(C, root, W, j)
-        done = 0
+        for i in range(k):
+            extend(C, root, W, j, parents[i], i)
+        v = math.log(W[LEFT, j]) + terms[SCALE, j]
+        now = term(terms, j, v)
         times += 1
-        while True:
-            if done == k:
-                w = -1
-                if k < parents.shape[0] - 1 and times <= GROWTHS:
-                    w = candidate(may, terms, G, W, j, parents, k, limit, x, joins)
-                if w < 0:
-                    break
-                parents[k] = w
-                k += 1
-            extend(C, root, W, j, parents[done], done)
-            done += 1
-        k, v = shrink(may, terms, W, j, parents, k)
+        while k < parents.shape[0] - 1 and times <= GROWTHS:
+            w, explained = candidate(terms, W, j, parents, k)
+            if w < 0:
+                break
+            smaller = math.log(max(W[LEFT, j] - explained, least)) + terms[SCALE, j]
+            then = term(terms, j, smaller)
+            if now - then <= terms[NUMBERS, PRICE] + LEAST_FALL:
+                break
+            v, now = smaller, then
+            parents[k] = w
+            extend(C, root, W, j, w, k)
+            k += 1
+        done = k
+        k, v = shrink(may, terms, W, j, parents, k, v, now)
         status[WORK] += (done + 4) * (done + 4) * p if root.shape[0] == 0 else 4 * (done + 1) * p * p
-        if k == done or x != j or limit != G[POSITION, j]:
+        if k == done or x != j or limit != position[j]:
             break
     return k, v
 
@@ -356,6 +368,8 @@ def best_position(C, root, may, terms, G, P, M, W, status, x):
                     break
                 if M[y, x] != 0.0:
                     passed += change_of(C, root, may, terms, G, P, M, W, status, y, x)
+                if passed + least > -LEAST_GAIN and side > 0:  # variables behind x lose more than x can gain
+                    break
                 others[t] = passed
                 # candidates: before a variable that gains x as a parent, or behind one that x gains
                 gains = M[y, x] < 0.0 if side < 0 else M[x, y] != 0.0
@@ -564,6 +578,9 @@ def search(C, root, may, terms, G, P, M, W, status, spare_G, spare_P, spare_M, u
                 status[MOVES] += 1
                 moved = True
         now = total(terms, graph, memory)
+        status[SETTLED] = 1
+        if uniforms.shape[0] == 0:  # the spare graph takes no memory
+            return
         back = row < 0 or now >= lowest - LEAST_GAIN
         if row < 0:
             for j in range(p):
@@ -574,6 +591,5 @@ def search(C, root, may, terms, G, P, M, W, status, spare_G, spare_P, spare_M, u
         onto_G, onto_P, onto_M = (spare_G, spare_P, spare_M) if back else (G, P, M)
         put(graph, parents, memory, onto_G, onto_P, onto_M, spare_G[ALTERED])
         graph, parents, memory = spare_G, spare_P, spare_M
-        status[SETTLED] = 1
         if row >= 0:
             status[RESTARTS] += 1

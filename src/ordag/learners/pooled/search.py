@@ -19,7 +19,7 @@ from ordag.graph.dag import Dag
 from ordag.graph.links import Links
 from ordag.graph.partly_directed import meek
 from ordag.knowledge.masks import Constraints
-from ordag.learners.order_search.engine import Optimum, OrderSearch, Score
+from ordag.learners.order_search.engine import Optimum, OrderSearch
 from ordag.learners.pooled.exact import (
     MOST_VARIABLES,
     best_of_all_graphs,
@@ -36,8 +36,9 @@ from ordag.order.ordering import Ordering
 from ordag.order.sparse import sparse_forward
 from ordag.parents import select
 
-RESTARTS_IN_VAIN = 100
-"""Restarts in a row without improvement after which the search stops."""
+RESTARTS_IN_VAIN, MOST_RESTARTED = 100, 5000
+"""Restarts in a row without improvement after which the search stops, and variables beyond which none are made unless asked for: they
+take twice the memory."""
 
 ALIKE, UNLIKE, APART = 0.3, 10.0, 1.5
 """Log error variances of many variables with a standard deviation below the first along the order by conditional variance are no
@@ -50,9 +51,10 @@ LEAST_VARIABLES_ALIKE = 10
 MOST_SINGLE_CHANGES = 5
 """Searches at most from graphs with single arrows changed."""
 
-OTHER_PRICES, MOST_AT_OTHER_PRICES = (0.1, 0.4, 0.6, 0.8, 1.25, 1.6, 2.5), 20
-"""Factors on the price of an edge at which the search goes on from the best graph, and variables up to which: a graph with many more
-edges, or fewer, may have a lower score that single steps do not reach."""
+OTHER_PRICE, MOST_AT_OTHER_PRICE = 0.1, 20
+"""A factor on the price of an edge at which the search goes on from the best graph, and variables up to which: a graph with many more
+edges may have a lower score that single steps do not reach. It must be lower by log(N + 1), N pairs: all numbers of edges are
+equally likely, so the complete graph alone has as much of the prior as all the graphs around another one together."""
 
 ROWS_FOR_SPARSE, MOST_FOR_SPARSE = 2, 200
 """Rows per variable below which the sparse order is a start as well, and variables up to which: beyond it takes longer than the search."""
@@ -207,7 +209,8 @@ def pooled_search(
         extended BIC.
     groups: columns that share a unit, all of them if not given. spread: scale of the prior on the spread of the log error
         variances within a group.
-    kicks: restarts in a row without improvement that end the search; 100 if not given, and up to 400 where they cost little.
+    kicks: restarts in a row without improvement that end the search; 100 if not given, up to 400 where they cost little, and none
+        beyond 5,000 variables.
     seed: of the restarts.
     """
     moments, known, groups = _by_position(ordering, known, groups)
@@ -257,6 +260,8 @@ def pooled_search(
     def overruled() -> bool:
         return striking and score.spread(best.v) > APART * score.spread(starts[first].v)
 
+    if kicks is None and moments.p > MOST_RESTARTED:
+        kicks = 0
     if not overruled():
         if kicks != 0:
             best, tried = search.restart(
@@ -275,13 +280,12 @@ def pooled_search(
 
 
 def _polished(best: Optimum, search: OrderSearch, problem: Problem) -> Optimum:
-    """Search on at other prices of edges, then change single arrows and search on from there, as long as that lowers the score."""
+    """Search on at another price of edges, then change single arrows and search on from there, as long as that lowers the score."""
     score = problem.score
-    if score.p <= MOST_AT_OTHER_PRICES:
-        scores: list[Sequence[Score]] = [(AtOtherPrice(score, factor), score) for factor in OTHER_PRICES]
-        others = search.descend(*((one, best) for one in scores))
-        best = min(best, *(one[-1] for one in others), key=lambda one: one.score)
-        best = problem.fitted(best.parents, best.order)
+    if score.p <= MOST_AT_OTHER_PRICE:
+        [[_, other]] = search.descend(((AtOtherPrice(score, OTHER_PRICE), score), best))
+        if other.score < best.score - math.log(score.pairs + 1):
+            best = problem.fitted(other.parents, other.order)
     for _ in range(MOST_SINGLE_CHANGES):
         changed = best
         while (better := problem.best_single_change(changed)) is not None:

@@ -3,7 +3,7 @@
 const NEAREST = 4;
 const FARTHEST = 0.15;
 
-/** The camera of an svg whose group `world` it moves; `moved(view)` is told of every change.
+/** The camera of an svg whose group `world` it moves; `moved(view)` is called at every change.
  *
  * Plain turns of the wheel are left to the page, which scrolls: with Ctrl they zoom, sideways they pan.
  */

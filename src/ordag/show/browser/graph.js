@@ -46,7 +46,7 @@ export function drawGraph(box, state, tip) {
     return keys.join("\n") !== before;
   }
 
-  /** Everybody's place: where somebody has put it, where the layout has it, else a free one near to where it would belong. */
+  /** The place of every variable: where the user has put it, where the layout has it, else a free one near its layer. */
   function settlePlaces() {
     const { places, layout } = state;
     const known = (key) => places.get(key) ?? layout.places.get(key);
@@ -333,7 +333,7 @@ export function drawGraph(box, state, tip) {
     }
   }
 
-  /** What somebody lays over the variables: `state.overlay.numbers` is a Map from a variable to { text, sign }. */
+  /** Numbers laid over the variables: `state.overlay.numbers` is a Map from a variable to { text, sign }. */
   function drawNumbers() {
     const numbers = state.overlay?.numbers;
     nodes.forEach((node, j) => {

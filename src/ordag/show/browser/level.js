@@ -13,7 +13,7 @@ export function thresholdOf(correction, level, pairs, ranked) {
 
 /** The pairs that these settings join; level null is the graph as it was learned.
  *
- * present: one flag per pair. expected: false edges to expect, null where nobody can say. cut: the document may lack some pairs.
+ * present: one flag per pair. expected: false edges to expect, null if unknown. cut: the document may lack some pairs.
  */
 export function joined(doc, level, correction, support) {
   const { pairs, fixed, level: rule } = doc;

@@ -12,7 +12,7 @@ import { createTable } from "./table.js";
 import { element, refill } from "./text.js";
 import { createTip } from "./tip.js";
 
-/** Show a document in this page; gives its state, for whoever wants to change it. */
+/** Show a document in this page; returns its state, so that callers can change it. */
 export function showReport(doc) {
   const at = (id) => document.getElementById(id);
   const state = createState(doc);

@@ -14,7 +14,7 @@ const MARKS = ["appeared", "turned", "opened", "directed"];
  * level, correction, support: where the sliders stand; level null is the graph as learned.
  * chosen: { variable }, { pair } or, of two that no pair of the document joins, { ends }, by number; centre: the variable of the
  * neighbourhood. look: graph, matrix or neighbourhood. camera: where the graph is looked at from.
- * layout: the places and ways that were worked out; places: where somebody has put variables. Both are by name, for the next document.
+ * layout: the places and ways that were worked out; places: where the user has put variables. Both are by name, for the next document.
  * appeared, vanished, turned, opened, directed: what is other than before, as `difference` has it. marked: whether to point at it.
  */
 export function createState(doc) {
@@ -44,7 +44,7 @@ export function createState(doc) {
     settle();
   }
 
-  /** Another document, from the start or later: what is selected goes, places stay, and only those who last are told. */
+  /** Another document, from the start or later: what is selected goes, places stay, and only lasting listeners are called. */
   state.open = (content) => {
     listeners = listeners.filter(([, lasting]) => lasting);
     meetNames(content.names);
@@ -54,7 +54,7 @@ export function createState(doc) {
     tell("document", "present", "chosen", "look", "centre");
   };
 
-  /** The next answer about the same variables, or about some of them: everything that somebody looks at stays as it is.
+  /** The next answer about the same variables, or about some of them: everything on the screen stays as it is.
    *
    * With `tidy` its layout replaces the places that there are. Gives what has changed, as `difference` has it, against the answer
    * before or another, `base`.
