@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from oracles.covariates import residuals
@@ -202,3 +203,21 @@ def test_what_follows_from_a_fit_holds_the_same_fixed():
     half = fit.test(split=True, compare=False)
     assert (half.moments.n, half.moments.rows) == (49, 50)
     assert ordag.test(fit, columns, split=True, compare=False).whole == pytest.approx(half.whole, nan_ok=True)
+
+
+def test_a_category_of_text_is_one_covariate_whatever_the_table(tmp_path):
+    X, group = rows_in_groups(9, 120, 5)
+    expected = of_residuals(X, group)
+    frame = pd.DataFrame(X, columns=NAMES).assign(site=[f"site {k}" for k in group])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    parts = [
+        Moments.scan(part, adjust=["site"])
+        for part in (frame.sort_values("site")[a:b] for a, b in ((0, 50), (50, 51), (51, 120)))
+    ]
+    for data in (frame, frame.to_dict("list"), tmp_path / "t.csv", tmp_path / "t.parquet", parts, parts[::-1]):
+        moments = Table(data, adjust=["site"]).moments
+        assert (moments.n, moments.rows, moments.names) == (116, 120, NAMES)
+        np.testing.assert_allclose(moments.R.T @ moments.R, expected.R.T @ expected.R, rtol=1e-9, atol=1e-9)
+        assert [sorted(one.levels) for one in moments.held] == [[f"site {k}" for k in range(5)]]
+    assert "site (5 values) held fixed" in repr(ordag.learn(frame, adjust=["site"], method="cvs"))

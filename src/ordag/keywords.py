@@ -47,7 +47,6 @@ class BootstrapKeywords(TypedDict, total=False):
     role: Mapping[str, str]
     category: Sequence[str]
     adjust: Sequence[str]
-    cause: Sequence[str]
     strict: bool
     separator: str | None
     encoding: str | None

@@ -18,7 +18,7 @@ Missing = Literal["auto", "em", "drop", "refuse"]
 CHANGES = ("log", "standardise")
 """Changes of a column other than a factor."""
 
-COLUMN_LISTS = ("columns", "drop", "category", "adjust", "cause")
+COLUMN_LISTS = ("columns", "drop", "category", "adjust")
 """Settings that are lists of names of columns."""
 
 TEXT_LAYOUT = ("separator", "encoding", "decimal", "thousands", "header")
@@ -158,9 +158,6 @@ class Reading(Settings):
     adjust: Sequence[str] = setting(
         (), _names, "columns to hold fixed: the graph is that of the others within their values"
     )
-    cause: Sequence[str] = setting(
-        (), _names, "names of columns that may have effects and no causes, of numbers or categories"
-    )
     strict: bool = flag(False, "refuse a table with columns that would be set aside", typed=True)
     transform: Mapping[str, float | str] | None = setting(
         None,
@@ -192,14 +189,14 @@ class Reading(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         columns = self.columns if isinstance(self.columns, list | tuple) else ()
-        lists = {"columns": columns, "drop": self.drop, "role": self.role, "adjust": self.adjust, "cause": self.cause}
+        lists = {"columns": columns, "drop": self.drop, "role": self.role, "adjust": self.adjust}
         said: dict[str, str] = {}
         for given, names in lists.items():
             for name in map(str, names):
                 if said.setdefault(name, given) != given:
                     raise _two_settings(name, said[name], given)
         for name in self.category:
-            if said.get(name, "adjust") not in ("adjust", "cause") and self.role.get(name) != "category":
+            if said.get(name, "adjust") != "adjust" and self.role.get(name) != "category":
                 raise _two_settings(name, said[name], "category")
 
     def refuse_layout(self, describe: str, *taken: str) -> None:

@@ -224,7 +224,7 @@ def check_size(n: int, names: Sequence[str], least_rows: LeastRows = least_squar
 def check_variables(names: Sequence[str], columns: Sequence[ColumnRole], prefix: str = "") -> None:
     """Refuse a table of which too few variables are left because others were set aside."""
     aside = set_aside_sentence(columns, hints=False)
-    if len(names) + sum(one.role == "cause" for one in columns) >= FEWEST_COLUMNS or not aside:
+    if len(names) >= FEWEST_COLUMNS or not aside:
         return
     left = f"only {shown(names[0])} is left" if names else "none is left"
     able = [one.name for one in columns if one.role in ("id", "time", "derived") and one.is_number]
@@ -252,7 +252,7 @@ def check_held(n: int, rank: int, left: Array, names: Sequence[str], held: str) 
     if gone:
         raise ConstantColumnError(
             f"{listed(gone)} never {'changes' if len(gone) == 1 else 'change'} with {held} held fixed: leave out what follows from it "
-            "(columns=…, --columns).",
+            "(drop=…, --drop).",
             remedies=without(set(gone), names),
         )
 

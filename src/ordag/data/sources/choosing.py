@@ -42,8 +42,7 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
     """Choose the variables and the covariates of a table. `known` are the covariates of an earlier part of it, whose levels go on."""
     names, kinds = look.names, look.kinds
     check_columns(names, reading, describe)
-    given = {**dict.fromkeys(reading.adjust, "covariate"), **dict.fromkeys(reading.cause, "cause")}
-    out = {*reading.drop, *given}
+    out = {*reading.drop, *reading.adjust}
     left = [j for j, name in enumerate(names) if name not in out]
     asked = {name for name, role in reading.role.items() if role == "variable"}
     if reading.columns is not None or reading.strict:
@@ -58,17 +57,19 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
         found = [_role(look, j, reading) for j in range(len(names))]
         roles, suspects = _without_useless(look, found, left, asked, reading)
         positions = [j for j in left if roles[j].is_variable]
-    for name, role in given.items():
+    for name in reading.adjust:
         refuse_duplicates(names, [names.index(name)], describe)
-        roles[names.index(name)] = ColumnRole(name, role)
+        roles[names.index(name)] = ColumnRole(name, "covariate")
     for name in reading.drop:
         roles[names.index(name)] = ColumnRole(name, "dropped")
-    covariates = known if known is not None else [_covariate(look, names.index(name), reading) for name in given]
+    covariates = (
+        known if known is not None else [_covariate(look, names.index(name), reading) for name in reading.adjust]
+    )
     return Chosen(
         tuple(names[j] for j in positions),
         tuple(positions),
         tuple(covariates),
-        tuple(names.index(name) for name in given),
+        tuple(names.index(name) for name in reading.adjust),
         tuple(roles),
         tuple(suspects),
     )
@@ -76,9 +77,8 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
 
 def same_columns(reading: Reading, names: tuple[str, ...]) -> Reading:
     """Return the settings that read the same variables and covariates of another part of a table."""
-    given = (*reading.adjust, *reading.cause)
-    category = [one for one in reading.category if one in given]
-    return Reading(columns=names, adjust=reading.adjust, cause=reading.cause, category=category)
+    category = [one for one in reading.category if one in reading.adjust]
+    return Reading(columns=names, adjust=reading.adjust, category=category)
 
 
 def _is_refused(name: str, kind: Kind | None, reading: Reading) -> bool:

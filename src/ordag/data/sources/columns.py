@@ -68,7 +68,7 @@ def check_columns(names: Sequence[str], reading: Reading, describe: str) -> None
     check_text(names, describe)
     known = set(names)
     unknown: dict[str, str] = {}
-    for setting in ("drop", "role", "category", "adjust", "cause"):
+    for setting in ("drop", "role", "category", "adjust"):
         unknown |= {name: setting for name in getattr(reading, setting) if name not in known}
     if unknown:
         some = ", ".join(f"{name!r} ({setting})" for name, setting in list(unknown.items())[:8])
