@@ -1,5 +1,7 @@
 """The skeleton of PC: against the literal algorithm, and what it may not depend on."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -94,6 +96,20 @@ def test_the_size_of_the_blocks_does_not_matter(monkeypatch, block, rule):
     assert found.ambiguous == expected.ambiguous
     assert np.allclose(found.p_values, expected.p_values, rtol=1e-9)
     assert found.tests == expected.tests or rule == "first"
+
+
+def test_blocks_of_sets_are_bounded_and_hold_every_set_once(monkeypatch):
+    monkeypatch.setattr(skeleton, "NUMBERS_PER_BLOCK", 160)
+    near, far = np.triu_indices(8, 1)
+    adjacency = ~np.eye(8, dtype=bool)
+    found = []
+    for rows, S in skeleton._neighbour_sets(adjacency, near, far, 2, np.ones(len(near), dtype=bool)):
+        assert S[..., 0].size * (2 + 2) ** 2 <= 160
+        found += [(near[m], far[m], *one) for m, sets in zip(rows, S.tolist(), strict=True) for one in sets]
+    literal = [
+        (a, b, *one) for a, b in zip(near, far, strict=True) for one in combinations(sorted({*range(8)} - {a, b}), 2)
+    ]
+    assert sorted(found) == sorted(literal)
 
 
 def test_first_stops_early():

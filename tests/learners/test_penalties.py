@@ -79,6 +79,12 @@ def test_the_edge_prior_is_a_fixed_point():
     assert 2 <= fit.details["rounds"] <= 10
 
 
+def test_a_price_that_does_not_depend_on_the_graph_takes_one_search():
+    fit = learn(simulate("heterogeneous", 6, 200, 1).X, method="ges", penalty="ebic")
+    assert fit.details["rounds"] == 1
+    assert fit.details["edge_price"] == pytest.approx(math.log(200) / 2 + math.log(6))
+
+
 def test_the_price_of_an_edge():
     named = EdgePenalty("adaptive", 100, 10, 45)
     unit = math.log(100) / 2

@@ -19,7 +19,6 @@ from ordag.parents import adaptive
 from ordag.parents.adaptive import LEAST_PENALTY, FromRoot, FromScatter, adaptive_elimination, edge_penalty
 from ordag.parents.selection import Question
 from ordag.parents.tests import fisher_z
-from ordag.show.text import false_edges
 
 
 def chosen(ordering, allowed=None, required=None):
@@ -224,7 +223,9 @@ def test_settings_details_and_sentences():
     assert fit.settings["parents"] == "adaptive"
     assert fit.details["penalty"] == fit.selection.penalty
     assert fit.to_dict()["details"]["share"] == pytest.approx((fit.graph.edge_count + 0.5) / 56)
-    assert "along this order (edge prior: 17.0 % of 55 pairs joined, penalty 9.93 for each edge)" in false_edges(fit)
+    assert "along this order (edge prior: 17.0 % of 55 pairs joined, penalty 9.93 for each edge)" in fit.result.note(
+        fit
+    )
     assert "p_value" in fit.edges
     assert math.isnan(learn("sachs", method="cvs").selection.penalty)
     assert (CVS(parents="adaptive").fit("sachs").adjacency_ == fit.graph.adjacency).all()

@@ -21,7 +21,6 @@ import ordag
 from ordag.data.datasets import DATASETS
 from ordag.evidence.verdict import quick_verdict
 from ordag.show.export import content
-from ordag.show.text import false_edges
 from ordag.workbench import app
 from ordag.workbench.documents import MOST_PATHS
 from ordag.workbench.tasks import forms
@@ -352,7 +351,7 @@ def test_false_edges_that_take_time_to_count_come_with_the_verdict(client):
     assert exported["warnings"] == list(fit.warnings)  # a file has everything, whoever waits for it
     told = client.post("api/verdict", json={"state": state(**chosen)}).json()
     assert told["warnings"] == list(fit.warnings)
-    assert told["notes"] == [*first["notes"], false_edges(fit)]
+    assert told["notes"] == [*first["notes"], fit.result.note(fit)]
     again = answer(client, **chosen)["document"]
     assert (again["notes"], again["warnings"], again["verdict"]["pending"]) == (told["notes"], told["warnings"], False)
 
