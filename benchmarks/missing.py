@@ -25,7 +25,7 @@ SIZES = ((6, 200), (12, 500), (20, 500))
 KINDS = ("equal", "×20", "standardised")
 MECHANISMS = {"completely at random": "mcar", "by an observed column": "mar", "by the value itself": "mnar"}
 SHARES = (0.1, 0.2, 0.3, 0.4)
-BIG = 4_000_000, 50
+BIG = 400_000, 50
 
 
 def drawn(kind: str, p: int, n: int, table: int) -> tuple[np.ndarray, np.ndarray]:

@@ -214,6 +214,16 @@ def test_what_cannot_be_estimated_is_said(change, error, words):
         ordag.learn(X, strict=True)
 
 
+def test_complete_rows_may_hide_that_columns_differ():
+    X = with_holes(4, 100, 4, 0.1)
+    X[:, 3] = 24.0 - X[:, 0]
+    X[:8, 3] += 0.05 * np.nanstd(X[:, 0]) * np.arange(8)
+    X[:8, 1] = np.nan
+    moments = Moments.from_rows(X)
+    S = moments.covariance() * (moments.rows - 1.0) / moments.rows
+    assert_same(moments, *oracle.em_step(X, moments.mean, S))
+
+
 def test_more_columns_than_rows_are_drawn_towards_no_correlation():
     X = np.random.default_rng(0).normal(size=(30, 20))
     X[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
@@ -325,3 +335,12 @@ def test_the_answer_says_where_the_holes_are(tmp_path):
     fit.save(tmp_path / "fit.ordag")
     assert ordag.load(tmp_path / "fit.ordag").to_dict() == fit.to_dict()
     assert f"200 rows that count for {fit.n}" in str(fit)
+
+
+def test_columns_with_hardly_a_value_are_set_aside():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 4)), columns=list("abcd"))
+    X.loc[4:, "b"] = np.nan
+    with pytest.warns(ordag.errors.ColumnWarning, match=r"b \(4 of 100 values present\)"):
+        fit = ordag.learn(X)
+    assert fit.names == ("a", "c", "d")
+    assert fit.n == 100

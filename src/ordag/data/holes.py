@@ -108,6 +108,11 @@ class Incomplete:
         )
 
 
+def is_nearly_empty(values: int, rows: int) -> bool:
+    """Return whether a column has too few values for any estimate: fewer than a tenth of the rows and than 20, or fewer than 5."""
+    return values < max(5, min(20, rows // 10))
+
+
 def pattern_codes(absent: Mask) -> np.ndarray[Any, Any]:
     """Return one value for every row that tells which of its columns are missing."""
     bits = np.packbits(absent, axis=1)

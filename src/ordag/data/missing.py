@@ -14,7 +14,7 @@ from ordag.common.arrays import Array
 from ordag.common.words import News, counted, listed, shown
 from ordag.data.covariates import Covariate, indicators
 from ordag.data.em import SETTLED, Block, Em, Estimate, Gaussian, Sums, Totals, inverse
-from ordag.data.holes import Holes, Incomplete, pooled
+from ordag.data.holes import Holes, Incomplete, is_nearly_empty, pooled
 from ordag.data.reading import without
 from ordag.data.scatter import chunk_rows
 from ordag.data.sources import DaskSource, Source
@@ -55,11 +55,6 @@ class Estimated(NamedTuple):
     dropped: int
     rows: int
     holes: Holes
-
-
-def is_nearly_empty(values: int, rows: int) -> bool:
-    """Return whether a column has too few values for any estimate: fewer than a tenth of the rows and than 20, or fewer than 5."""
-    return values < max(5, min(20, rows // 10))
 
 
 def estimate(source: Source, check: RowCheck, complete: Complete, tell: Tell | None = None) -> Estimated:
@@ -105,7 +100,7 @@ def estimate(source: Source, check: RowCheck, complete: Complete, tell: Tell | N
         known.holes,
     )
     start = Gaussian(np.zeros(p + q), np.eye(p + q))
-    if complete.n > FEW_ROWS * (p + q) and inverse(own) is not None:
+    if complete.n > FEW_ROWS * (p + q) and left_of(own).min() > MADE_UP[1]:
         start = Gaussian(about, own / complete.n)
     few = n <= FEW_ROWS * (p + q)
     before = [column for one in complete.covariates for column in one.columns]
@@ -144,6 +139,12 @@ def worth_of(incomplete: Incomplete, complete: int) -> int:
     return complete + int(comb(np.arange(p + 1), k) @ incomplete.lengths / comb(p, k))
 
 
+def left_of(S: Array) -> Array:
+    """Return the share of its variance that the others leave of every column; zeros where a covariance matrix is singular."""
+    inverted = inverse(S)
+    return np.zeros(len(S)) if inverted is None else np.asarray(1.0 / (inverted[0].diagonal() * S.diagonal()))
+
+
 def _run(
     totals: Totals, rows: Rows, prior: float, start: Gaussian, names: Sequence[str], prefix: str, tell: Tell | None
 ) -> Estimate:
@@ -154,12 +155,11 @@ def _run(
     if found is None:
         p = len(names)
         found, least = Em(totals, rows.expect, TRACE * totals.n).run(Gaussian(np.zeros(p), np.eye(p)), said), MADE_UP[1]
-    inverted = None if found is None else inverse(found.gaussian.S)
-    if found is None or inverted is None:
+    if found is None:
         raise CollinearError(
             f"{prefix}The columns are too nearly combinations of each other to estimate missing values."
         )
-    left = 1.0 / (inverted[0].diagonal() * found.gaussian.S.diagonal())
+    left = left_of(found.gaussian.S)
     made_up = [names[j] for j in np.flatnonzero(left < least).tolist()]
     if made_up:
         raise CollinearError(

@@ -11,6 +11,7 @@ import numpy as np
 
 from ordag.common.arrays import Array
 from ordag.common.words import counted, joined, number, shown
+from ordag.data.holes import is_nearly_empty
 
 GIVEN_ROLES = ("variable", "id", "time", "category")
 """Roles that a user can give to a column. "covariate" has a setting of its own, `adjust`; "constant", "derived" and "unusable" are found; a
@@ -147,6 +148,9 @@ def role_of_numbers(name: str, column: Array, *, named: bool = True) -> ColumnRo
     enough = len(column) >= JUDGED_ROWS
     if not len(present) and len(column) and np.isnan(column).all():
         return ColumnRole(name, "constant", "no value at all")
+    values = int((~np.isnan(column)).sum())
+    if enough and is_nearly_empty(values, len(column)):
+        return ColumnRole(name, "constant", f"{values:,} of {len(column):,} values present")
     if enough and len(present) > 1 and (present == present[0]).all() and _always(column, present[0]):
         return ColumnRole(name, "constant", f"always {number(float(present[0]))}")
     bare = name.strip()
