@@ -312,7 +312,7 @@ def test_missing_values_are_dropped_on_request():
 
 def test_large_tables_are_sampled_evenly():
     X = np.arange(40_000.0).reshape(10_000, 4)
-    rows = Table(X).rows.thinned(2_000)
+    rows = Table(X, strict=True).rows.thinned(2_000)
     assert rows.stride == 8
     assert (rows.values == X[::8]).all()
     assert Table(Moments.from_rows(model())).rows is None
@@ -363,7 +363,7 @@ def test_collinear_rows_leave_the_rest_standing():
     random = np.random.default_rng(1)
     X = random.standard_normal((200, 3))
     X[:, 2] = X[:, 0] + X[:, 1] + 1e-13 * random.standard_normal(200)
-    diagnosis = diagnose(X + np.array([0.0, 0.0, 50.0]))
+    diagnosis = diagnose(X + np.array([0.0, 0.0, 50.0]), strict=True)
     assert diagnosis.findings
     assert all(
         np.isfinite(value) for f in diagnosis.findings for value in f.numbers.values() if isinstance(value, float)

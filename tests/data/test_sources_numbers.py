@@ -12,6 +12,7 @@ from strictly import open_source
 
 from ordag.data.reading import Reading
 from ordag.data.sources import Upload
+from ordag.data.table import Table
 from ordag.errors import ColumnError, OrdagError, SettingError
 
 
@@ -134,6 +135,7 @@ def test_what_is_ambiguous_is_asked_for_once() -> None:
 
 def test_columns_that_contradict_each_other_are_not_guessed_at() -> None:
     assert "decimal commas" in str(refusal("a;b\n1,5;2.5\n3,5;4.5\n"))
+    assert "written in different ways" in str(refusal("a;b\n1,234.5;2,5\n3,500.5;4,5\n"))
 
 
 def test_the_first_block_decides_and_a_later_cell_is_named() -> None:
@@ -170,3 +172,16 @@ def test_settings_that_cannot_be() -> None:
     for reading in ({"thousands": "x"}, {"thousands": ","} | {"decimal": ","}):
         with pytest.raises(SettingError, match="thousands="):
             read("a;b\n1;2\n", **reading)
+
+
+@pytest.mark.parametrize(
+    "cells", [["1,5", "2,5", "x", "3,25"], ["1,234.5", "2,000", "x", "3,250"], ["12", "1 500", "x", "3 250"]]
+)
+def test_one_cell_that_is_no_number_among_such_numbers(cells: list[str]) -> None:
+    text = "\n".join(["a;b", *(f"{cell};{k}" for k, cell in enumerate(cells))])
+    assert "column 'a' holds 'x' in data row 3" in str(refusal(text))
+
+
+def test_all_that_was_recognised_is_one_sentence() -> None:
+    table = Table(Upload("t.csv", b"a;b\n1,5;2\n2,5;3\n"))
+    assert table.remarks == ("Split at semicolons; decimal commas are read as such.",)

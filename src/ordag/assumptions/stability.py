@@ -66,7 +66,9 @@ class Baseline:
         given = fit.moments
         R = triangle(given.R[:, order]) if fit.factor is None else fit.factor.L.T
         names = [fit.names[j] for j in order]
-        moments = Moments(given.n, given.mean[order], names, R=np.asfortranarray(R), squared=given.squared)
+        moments = Moments(
+            given.n, given.mean[order], names, R=np.asfortranarray(R), squared=given.squared, held=given.held
+        )
         in_line = None if rows is None else rows[:, order]
         return cls(fit, order, moments, fit.best_graph.adjacency[np.ix_(order, order)], in_line)
 

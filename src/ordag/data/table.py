@@ -180,7 +180,8 @@ class Table:
         aside = set_aside_sentence(self.columns)
         notes = () if self.source is None else self.source.notes
         holes = None if self._known is None else self._known.holes
-        said = [f"{sentence}." for sentence in (aside, *notes) if sentence]
+        read = "; ".join(note if k == 0 else f"{note[0].lower()}{note[1:]}" for k, note in enumerate(notes))
+        said = [f"{sentence}." for sentence in (aside, read) if sentence]
         return (*said, *(() if holes is None else holes.sentences))
 
     def warn(self) -> Table:

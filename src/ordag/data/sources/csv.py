@@ -43,8 +43,10 @@ MISSING = (
 """Cells that stand for a missing value; a lone point is one in files from SAS and Stata."""
 LONG_INTEGER = r"^\s*[+-]?\d{16,}\s*$"
 COMMA = re.compile(r"\s*[+-]?[\d.]*,\d+(?:e[+-]?\d+)?\s*", re.IGNORECASE)
+GROUPED_NUMBER = re.compile(r"\s*[+-]?\d{1,3}(?:[,. ']\d{3})+(?:[.,]\d*)?\s*")
 NOT_CONVERTED = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", re.DOTALL)
 CORRECT = "Correct the value, or leave the cell empty if it is missing."
+CONTRADICTION = "Columns seem to be written in different ways: set decimal=… and thousands=… (--decimal, --thousands)."
 UNPACKING = re.compile(r"(zlib|bz2|lz4|zstd) |inflate|decompress", re.IGNORECASE)
 DECIMAL_COMMA_ADVICE = (
     'If the comma is a decimal comma, set decimal="," (--decimal , on the command line); '
@@ -181,6 +183,11 @@ def _kind(column: Any, layout: Layout) -> Kind | None:
         )
     if 2 * len(strange) <= len(values):
         return Kind(f"{cut(value)!r} in data row {row}", CORRECT, role="refused")
+    other = [(row, value) for row, value in strange if not (COMMA.fullmatch(value) or GROUPED_NUMBER.fullmatch(value))]
+    if not other:
+        return Kind(f"{cut(value)!r} in data row {row}", CONTRADICTION, role="refused")
+    if 2 * len(other) <= len(values):  # numbers written in another way, but for these
+        return Kind(f"{cut(other[0][1])!r} in data row {other[0][0]}", CORRECT, role="refused")
     return TEXT
 
 
