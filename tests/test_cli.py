@@ -317,7 +317,7 @@ def test_bad_usage_says_what_to_change(run, words, said):
         ("a,a\n1,2\n3,4\n", ["'a' (2 times)"]),
         ("1.5,2\n3,4\n5,6\n", ["--no-header"]),
         ("a;b\n1;2\n3;4\n", ["2 rows and 2 variables"]),
-        ("a,b\n1,2\n,4\n5,6\n,8\n,9\n", ["a in 2", "--columns"]),
+        ("a,b\n1,2\n,4\n5,6\n,8\n,9\n", ["a (2 of 5 values present)", "only b is left"]),
         ("a,b\n1,2\ninf,4\n5,6\n1,8\n", ["Infinite", "a (1 row)"]),
         ("a,b\n1,2\n1,4\n1,6\n1,8\n", ["a never changes"]),
         ("a,b,c\n1,1,5\n2,2,1\n4,4,3\n7,7,9\n3,3,4\n", ["copy"]),

@@ -226,7 +226,7 @@ def bootstrap_kept_rows(
     if fit.profile is None or fit.profile.stride > 1 or not fit.n <= len(fit.profile.rows) <= fit.rows:
         return bootstrap_fit(fit, replicates, seed=seed, level=level, workers=workers)
     check_interval_level(level)
-    table = Table(dict(zip(fit.names, fit.profile.rows.T, strict=True)), missing=fit.moments.missing)
+    table = Table(dict(zip(fit.names, fit.profile.rows.T, strict=True)), missing=fit.moments.missing, strict=True)
     return bootstrap_table(table, fit, replicates, recipe=fit.recipe, seed=seed, level=level, workers=workers)
 
 

@@ -260,10 +260,10 @@ def test_copies_and_constants_are_named(n, variance):
     if n == 10 and variance in ROWS:
         return  # refused for its rows
     with pytest.raises(ConstantColumnError, match="Column X13 never changes"):
-        ordag.learn(np.column_stack([X, np.ones(n)]), "cvs", variance=variance)
+        ordag.learn(np.column_stack([X, np.ones(n)]), "cvs", variance=variance, strict=True)
     for copy in (X[:, 0], -2.0 * X[:, 0] + 5.0):
         try:
-            ordag.learn(np.column_stack([X, copy]), "cvs", variance=variance)
+            ordag.learn(np.column_stack([X, copy]), "cvs", variance=variance, strict=True)
         except CollinearError as error:
             assert "is a copy of X1" in str(error)
         else:
@@ -322,7 +322,7 @@ def test_missing_values(n, variance):
     assert dropped.graph == ordag.learn(np.delete(X, 3, axis=0), "cvs", variance=variance).graph
     X[:, 1] = np.nan
     with pytest.raises(MissingValuesError, match=r"Every row has missing values, in X2 \(\d+ rows\)"):
-        ordag.learn(X, "cvs", variance=variance, missing="drop")
+        ordag.learn(X, "cvs", variance=variance, missing="drop", strict=True)
 
 
 def test_the_trimmed_test_keeps_its_level_whatever_missed_parents_do():

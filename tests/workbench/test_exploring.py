@@ -38,7 +38,7 @@ def test_a_file_and_a_frame_are_opened_and_the_address_is_printed(served, tmp_pa
 
 def test_a_table_that_could_be_read_otherwise_is_said(served, tmp_path, capsys):
     (tmp_path / "t.csv").write_text("a,b,c\n1,2,x\n2,1,y\n4,5,z\n3,4,u\n5,1,v\n")
-    ordag.explore(tmp_path / "t.csv", browser=False)
+    ordag.explore(tmp_path / "t.csv", browser=False, strict=True)
     assert "holds text" in capsys.readouterr().out
 
 

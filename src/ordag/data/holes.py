@@ -109,8 +109,8 @@ class Incomplete:
 
 
 def is_nearly_empty(values: int, rows: int) -> bool:
-    """Return whether a column has too few values for any estimate: fewer than a tenth of the rows and than 20, or fewer than 5."""
-    return values < max(5, min(20, rows // 10))
+    """Return whether a column has too few values for any estimate: fewer than a tenth of the rows and than 20, or than 5 and half the rows."""
+    return values < max(min(5, rows / 2), min(20, rows // 10))
 
 
 def pattern_codes(absent: Mask) -> np.ndarray[Any, Any]:

@@ -46,7 +46,7 @@ def _header(name: str, value: Any) -> bool:
 
 def _missing(name: str, value: Any) -> Any:
     words = get_args(Missing)
-    if value == "error":
+    if isinstance(value, str) and value == "error":
         raise SettingError(f"{name}='error' is now called 'refuse': say {name}='refuse' (--missing refuse).", [name])
     check_choice(name, value, words, f"{', '.join(map(repr, words[:-1]))} or {words[-1]!r}")
     return value

@@ -101,7 +101,7 @@ class Method:
         random: dict[str, Any] = {"seed": task_seed(task, self.method)} if self.seeded else {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrecisionWarning)  # the designs of Section 4.1 are ill-conditioned
-            return learn(X, self.method, **self.settings, **random)
+            return learn(X, self.method, strict=True, **self.settings, **random)
 
 
 CVS_SECONDS = {3: 0.001, 20: 0.007, 50: 0.03, 100: 0.02, 200: 0.03}
