@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from browser.pages import sparse
@@ -151,14 +152,14 @@ def test_files_beyond_the_limit_are_not_sent(watched, serving, tmp_path):
 
 
 def untidy(rows):
-    """The table as another program may write it: with a column of words, and a value missing."""
-    return rows.assign(who="x", b=rows["b"].where(rows.index != 3))
+    """The table as another program may write it: with a column with an infinite value, and a value missing."""
+    return rows.assign(who=np.where(rows.index == 2, np.inf, rows["a"] ** 2), b=rows["b"].where(rows.index != 3))
 
 
 def test_a_table_that_was_refused_is_read_as_the_page_offers(bench):
     page = bench()
     page.evaluate(DROP, ["untidy.csv", untidy(rows()).to_csv(index=False)])
-    expect(page.locator("#welcome .warning")).to_contain_text("'who' holds text")
+    expect(page.locator("#welcome .warning")).to_contain_text("Infinite values in who (1 row)")
     page.get_by_role("button", name="go on without who").click()
     assert opened(page) == set(ordag.learn(untidy(rows()), columns=list("abcde")).graph.directed)
     assert "columns=" in page.locator("#again-body").text_content()

@@ -109,7 +109,10 @@ class Incomplete:
 
 
 def is_nearly_empty(values: int, rows: int) -> bool:
-    """Return whether a column has too few values for any estimate: fewer than a tenth of the rows and than 20, or than 5 and half the rows."""
+    """Return whether a column has too few values for any estimate.
+
+    These are fewer than a tenth of the rows and than 20, or fewer than 5 and than half of the rows.
+    """
     return values < max(min(5, rows / 2), min(20, rows // 10))
 
 

@@ -35,7 +35,7 @@ from ordag.data.table_checks import (
 from ordag.data.transform import Changes, changed, held_fixed, open_table
 from ordag.errors import CollinearError, ColumnWarning, SettingError
 
-KNOWN = ("gram_moments", "moments", "qr_moments", "_unadjusted", "rows_source", "_scan", "_sample")
+KNOWN = ("_gram", "gram_moments", "moments", "qr_moments", "_unadjusted", "rows_source", "_scan", "_sample")
 """What a table keeps of its rows once they have been read."""
 
 NOTHING = 1e-9
@@ -61,7 +61,6 @@ class Table:
         self._progress, self._keep = progress, keep
         self._least_rows: LeastRows = least_squares_rows
         self._judged = False  # whether columns may be set aside
-        self._settled = True  # whether the columns are those that are used
         self._profile: Profile | None = None  # of moments, where one is known
         self._like: Moments | None = None
         self._sampler: Sampler | None = None
@@ -151,7 +150,8 @@ class Table:
             vars(self)["qr_moments"] = self._checked(moments.scaled(changes.factors))
         elif other.gram_moments is not None:
             gram = other.gram_moments if len(columns) == len(other.names) else other.gram_moments.select(self.names)
-            vars(self)["gram_moments"] = self._checked(gram.scaled(changes.factors))
+            vars(self)["_gram"] = gram.scaled(changes.factors)
+            _ = self.gram_moments  # checked
             vars(self)["moments"] = moments.scaled(changes.factors)
         if sample is not None:
             vars(self)["_sample"] = sample.scaled(columns, changes.factors)
@@ -165,12 +165,12 @@ class Table:
 
     def _first_moments(self) -> Moments:
         """Return the moments of any number of rows, unchecked."""
-        self._least_rows, self._settled = _any_rows, False
+        self._least_rows = _any_rows
         try:
-            fast = None if self.covariates else self.gram_moments
+            fast = None if self.covariates else self._gram
             return self._unadjusted if fast is None else fast
         finally:
-            self._least_rows, self._settled = least_squares_rows, True
+            self._least_rows = least_squares_rows
 
     def _set_aside(self, found: Sequence[ColumnRole]) -> None:
         """Leave columns out, with what has been read already."""
@@ -183,7 +183,7 @@ class Table:
             if self._sampler is not None:
                 self._sampler.select([j for j, name in enumerate(self.source.all_names) if name not in roles])
             self.source = changed(self.source, names, Changes.of({}, names, self.source.describe), self.missing)
-            for name in ("gram_moments", "_unadjusted"):
+            for name in ("_gram", "_unadjusted"):
                 moments = known.get(name)
                 if moments is not None and moments.missing != "em":
                     vars(self)[name] = moments.select(names)
@@ -266,8 +266,7 @@ class Table:
 
     def _checked(self, moments: Moments) -> Moments:
         counted = moments if self._like is None else moments.counted_like(self._like)
-        if self._settled:
-            check_moments(counted.n, counted.mean, counted.spread, counted.names, self._least_rows)
+        check_moments(counted.n, counted.mean, counted.spread, counted.names, self._least_rows)
         return counted
 
     @cached_property
@@ -279,6 +278,11 @@ class Table:
     @cached_property
     def gram_moments(self) -> Moments | None:
         """Moments through a Gram matrix: the fast way, with half the digits, for rows in memory and for wide files. None for other data."""
+        return None if self._gram is None else self._checked(self._gram)
+
+    @cached_property
+    def _gram(self) -> Moments | None:
+        """The same, unchecked."""
         self._check_rows()
         if self.source is None:
             return None
@@ -288,9 +292,9 @@ class Table:
             )
         else:
             gram = gram_in_memory(self.source)
-        moments = None if gram is None else self._checked(Moments(**gram._asdict()))
+        moments = None if gram is None else Moments(**gram._asdict())
         if moments is not None and moments.scatter is None:  # estimated
-            vars(self)["qr_moments"] = moments
+            vars(self)["_unadjusted"] = moments
             return None
         return moments
 

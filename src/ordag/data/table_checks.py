@@ -227,7 +227,7 @@ def check_variables(names: Sequence[str], columns: Sequence[ColumnRole], prefix:
     if len(names) >= FEWEST_COLUMNS or not aside:
         return
     left = f"only {shown(names[0])} is left" if names else "none is left"
-    found = [one for one in columns if one.role in ("time", "derived", "id") and one.is_number and one.name]
+    found = [one for one in columns if one.role in ("time", "id") and one.is_number and one.name]
     able = [one.name for one in found if one.reason != "it numbers the rows"][: FEWEST_COLUMNS - len(names)]
     able = able if len(names) + len(able) >= FEWEST_COLUMNS else []
     role = dict.fromkeys(able, "variable")
