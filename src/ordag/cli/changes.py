@@ -23,7 +23,7 @@ from ordag.show.screen import Screen
     type=click.Path(dir_okay=False),
     help="File of a graph, as in ordag test; by default it is learned from both tables.",
 )
-@click.option("--target", help="Variable whose change of mean and variance is shared out among the equations.")
+@click.option("--target", "of", help="Variable whose change of mean and variance is shared out among the equations.")
 @click.option(
     "--level", default=0.05, show_default=True, type=float, help="Level of the tests, corrected for their number."
 )
@@ -38,7 +38,7 @@ def changes(
     before: str,
     after: str,
     graph: str | None,
-    target: str | None,
+    of: str | None,
     level: float,
     method: str,
     as_json: bool,
@@ -59,7 +59,7 @@ def changes(
     reading = take_reading(values)
     settings = given(context, values)
     with Progress():
-        found = find_changes(before, after, graph, target=target, level=level, method=method, **reading, **settings)
+        found = find_changes(before, after, graph, target=of, level=level, method=method, **reading, **settings)
     if as_json:
         click.echo(found.to_json())
     else:

@@ -29,7 +29,7 @@ from ordag.show.screen import Screen
     type=click.IntRange(min=1),
     help="How many of the oddest rows to explain.",
 )
-@click.option("--target", help="Variable whose deviation from its mean is shared out among the errors.")
+@click.option("--target", "of", help="Variable whose deviation from its mean is shared out among the errors.")
 @click.option(
     "--fit",
     "saved",
@@ -47,7 +47,7 @@ def explain(
     data: str | list[str],
     rows: str | None,
     worst: int,
-    target: str | None,
+    of: str | None,
     saved: str | None,
     method: str,
     as_json: bool,
@@ -79,9 +79,7 @@ def explain(
                     "--fit takes a saved fit (.ordag), with its weights: `ordag learn … --out answer.ordag` writes one."
                 )
             fit = known
-        found = explain_rows(
-            fit, numbers, data=other, target=target, worst=worst, **(reading if other is not None else {})
-        )
+        found = explain_rows(fit, numbers, data=other, target=of, worst=worst, **(reading if other is not None else {}))
     if as_json:
         click.echo(found.to_json())
     else:
