@@ -32,7 +32,7 @@ def ordag_learn(**settings: Any) -> Call:
 
     quick = {name: value for name, value in settings.items() if name in ("method", "draws")}
     learn(np.random.default_rng(0).standard_normal((100, 20)), **quick)
-    return lambda X: learn(X, **settings).graph.adjacency
+    return lambda X: learn(X, strict=True, **settings).graph.adjacency
 
 
 def dagma(**settings: Any) -> Call:

@@ -91,7 +91,7 @@ def test_another_table_can_take_a_state_with_its_columns(bench, tmp_path):
     data = DATASETS["marks"].path.read_text().splitlines(keepends=True)
     first.write_text("".join(data[:61]))
     second.write_text("".join(data))
-    third.write_text("a,b\n1,2\n2,1\n3,5\n4,4\n5,7\n6,5\n7,9\n8,7\n9,8\n10,12\n")
+    third.write_text("a,b\n2,2\n1,1\n3,5\n4,4\n5,7\n6,5\n7,9\n8,7\n9,8\n10,12\n")
     page = bench(first)
     changed(page)
     path = tmp_path / "first.ordag.json"
