@@ -59,6 +59,7 @@ PARTS = {
     ],
     "Decisions": [
         "ordag.decisions.testing",
+        "ordag.decisions.tested_graph",
         "ordag.decisions.adjusting",
         "ordag.graph.adjustment",
         "ordag.decisions.intervening",

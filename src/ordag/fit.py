@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ordag.decisions.adjusting import AdjustmentAnswer
     from ordag.decisions.explaining import Explanation
     from ordag.decisions.intervening import Intervention
-    from ordag.decisions.testing import GraphTest
+    from ordag.decisions.tested_graph import GraphTest
     from ordag.model.effects import Effect, Effects
 
 

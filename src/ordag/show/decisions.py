@@ -15,7 +15,7 @@ from ordag.decisions.adjusting import AdjustmentAnswer
 from ordag.decisions.changing import Changes
 from ordag.decisions.explaining import Explanation
 from ordag.decisions.intervening import Intervention
-from ordag.decisions.testing import GraphTest, claim
+from ordag.decisions.tested_graph import GraphTest, claim
 from ordag.show.screen import Column, print_head, say, show_table
 
 MOST_ROWS = 20
