@@ -253,7 +253,8 @@ class Adjustment(NamedTuple):
         turned = Q.T @ ZX
         B = np.zeros((q, R.shape[1]))
         used = pivots[:rank]
-        B[used] = solve_triangular(T[:rank, :rank], turned[:rank]) / size[used, None]
+        if rank:  # older SciPy refuses an empty system
+            B[used] = solve_triangular(T[:rank, :rank], turned[:rank]) / size[used, None]
         if rank < q:
             R = triangle(np.concatenate([turned[rank:], R]))
         return cls(root.covariates, root.mean[:q], B, R, rank)

@@ -140,7 +140,7 @@ def _duckdb(file: File, wanted: str | None) -> Any:
         ).fetchall()
         places = {name if schema == "main" else f"{schema}.{name}": (schema, name) for schema, name, *_ in found}
         schema, name = places[_only(list(places), wanted, file.describe)]
-        return base.execute(f"SELECT * FROM {_name(schema)}.{_name(name)}").to_arrow_table()
+        return base.sql(f"SELECT * FROM {_name(schema)}.{_name(name)}").to_arrow_table()
 
 
 @contextmanager
