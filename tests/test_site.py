@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from importlib import import_module
 from pathlib import Path
@@ -118,16 +119,20 @@ class TestFormulas:
     def test_every_formula_of_the_source_and_the_pages_can_be_drawn(self, markdown):
         from tools.formulas import FORMULA, mathml
 
-        texts = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py")]
+        texts = [path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md")]
+        texts += [text for path in (ROOT / "src").rglob("*.py") for text in docstrings(path)]
         fences = re.compile(r"^ *```.*?^ *```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
-        found = [
-            formula[1]
-            for path in texts
-            for formula in re.findall(FORMULA, fences.sub("", path.read_text(encoding="utf-8")))
-        ]
+        found = [formula[1] for text in texts for formula in re.findall(FORMULA, fences.sub("", text))]
         assert len(found) > 100
         for formula in found:
             assert "\\" not in tostring(mathml(formula), "unicode"), formula
+
+
+def docstrings(path):
+    """The strings of a file that stand alone: what is written into the site."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.value.value
 
 
 def test_the_citation_names_this_version_the_developers_and_the_paper():

@@ -282,4 +282,4 @@ def test_a_copy_of_a_column_is_named(p, seed):
     X[:, p - 1] = 3.0 * X[:, seed]
     assert forward_on(moments_of(X), "cpu:0") is None
     with pytest.raises(CollinearError, match=rf"X{p}\b"):
-        ordag.learn(X, "cvs", device="cpu:0")
+        ordag.learn(X, "cvs", device="cpu:0", strict=True)
