@@ -45,7 +45,7 @@ from ordag.show.terminal import print_fit
     terms=(
         "Methods",
         {
-            "auto": "uses pooled up to 10,000 variables (200 with fewer rows than variables), and beyond that cvs with --parents "
+            "auto": "uses pooled up to 5,000 variables (200 with fewer rows than variables), and beyond that cvs with --parents "
             "adaptive; a setting of another method only, such as --alpha, selects that method.",
             **{name: f"{method.settings.about}." for name, method in METHODS.items()},
         },

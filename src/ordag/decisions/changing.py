@@ -180,9 +180,8 @@ def changes(
     if known is None:
         common = [name for name in first.names if name in set(second.names)]
         if len(common) < 2:
-            raise ColumnError(
-                f"The tables share {counted(len(common), 'column')}: {listed(common)}. Two or more are needed."
-            )
+            shared = f"only the column {listed(common)}" if common else "no column"
+            raise ColumnError(f"The tables share {shared}: a graph needs two columns that both have.")
         first, second = first.select(common), second.select(common)
         known = _learned(first, second, method, asked)
     else:

@@ -46,8 +46,8 @@ METHODS = {
 
 AUTO = ("auto", *METHODS)
 
-POOLED_UP_TO, POOLED_WITH_FEW_ROWS = 10_000, 200
-"""Variables up to which `auto` takes the pooled search, which then takes minutes and 12 GB, and with too few rows for regressions on
+POOLED_UP_TO, POOLED_WITH_FEW_ROWS = 5000, 200
+"""Variables up to which `auto` takes the pooled search, which then takes minutes and 4 GB, and with too few rows for regressions on
 all of them."""
 
 
