@@ -25,6 +25,7 @@ from ordag import __version__
 from ordag.bootstrapping import Bootstrap
 from ordag.common.checks import short
 from ordag.data.covariates import Covariate
+from ordag.data.equations import Equations
 from ordag.data.holes import Holes
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
@@ -47,7 +48,7 @@ from ordag.learners.pc.search import PcResult
 from ordag.learners.pooled.posterior import Posterior, Probabilities
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.search import PooledResult
-from ordag.learners.pooled.variances import GramRegressions, RootRegressions
+from ordag.learners.pooled.variances import GramRegressions, OwnVariances, RootRegressions
 from ordag.learners.result import Result
 from ordag.learners.sparse_parents import ArrowTest, SparseParents
 from ordag.order.factor import Factor
@@ -69,6 +70,7 @@ CLASSES: dict[str, type] = {
             Bootstrap,
             Intervals,
             Moments,
+            Equations,
             ColumnRole,
             Holes,
             Covariate,
@@ -84,7 +86,7 @@ CLASSES: dict[str, type] = {
         *(method.settings for method in METHODS.values()),
         *(Ordering, Factor, Result, SelectedParents, Selection, SparseParents, ArrowTest),
         *(PcResult, GesResult, GdsResult, PooledResult, Optimum, Posterior, Probabilities),
-        *(PooledScore, GramRegressions, RootRegressions),
+        *(PooledScore, GramRegressions, RootRegressions, OwnVariances),
     )
 }
 
@@ -92,6 +94,7 @@ MADE_BY: dict[type, Callable[[Any], dict[str, Any]]] = {
     PooledScore: PooledScore.arguments,
     GramRegressions: GramRegressions.arguments,
     RootRegressions: RootRegressions.arguments,
+    OwnVariances: OwnVariances.arguments,
 }
 """The arguments that make an object again, for classes that keep caches."""
 

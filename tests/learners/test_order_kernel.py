@@ -37,7 +37,7 @@ class Case:
         self.workspace.state.begin(self.order, [sum(1 << k for k in own) for own in self.own])
         self.workspace.state.G[layout.POSITION] = self.position
         self.workspace.state.M[-1] = [self.v(j, own) for j, own in enumerate(self.own)]
-        self.workspace.terms[:] = self.search.terms_of(Local(N / 2.0, [0.0] * P, [0.0] * P, PRICE))
+        self.workspace.terms[:] = self.search.terms_of(Local([N / 2.0] * P, [0.0] * P, [0.0] * P, PRICE))
         self.status = self.workspace.status
 
     @property
@@ -161,8 +161,8 @@ def test_of_a_copy_of_a_parent_the_least_share_is_left(plain, root):
     C = np.corrcoef(X.T)
     search = OrderSearch(C, np.zeros(3), root=(columns / np.linalg.norm(columns, axis=0)).T if root else None)
     [workspace] = search._workspaces_for(1)
-    plain.begin(search.C, workspace.root, workspace.W, 2)
-    plain.extend(search.C, workspace.root, workspace.W, 2, 0, 0)
+    plain.begin(search.C, workspace.root, workspace.W, 0, 2)
+    plain.extend(search.C, workspace.root, workspace.W, 0, 2, 0, 0)
     assert workspace.W[layout.LEFT, 1] == (plain.LEAST_SHARE**2 if root else plain.LEAST_SHARE)
     assert workspace.W[layout.LEFT, 2] == pytest.approx(1.0 - C[0, 2] ** 2)
     assert workspace.W[layout.COV] == pytest.approx([0.0, 0.0, 1.0 - C[0, 2] ** 2], abs=1e-12)

@@ -38,7 +38,7 @@ class Priced:
         return self.n / 2.0 * float(v.sum()) + self.price * edges
 
     def local(self, v, edges):
-        return Local(self.n / 2.0, [0.0] * self.p, [0.0] * self.p, self.price)
+        return Local([self.n / 2.0] * self.p, [0.0] * self.p, [0.0] * self.p, self.price)
 
 
 def gram(X, most=None):
@@ -163,7 +163,7 @@ def test_the_root_gives_what_correlations_give_and_keeps_more_digits(plain):
 def test_a_parent_is_worthwhile_from_the_share_on_that_pays_its_price(plain, v, weight, price):
     terms = np.zeros((layout.NUMBERS + 1, 3))
     terms[layout.MEAN], terms[layout.WEIGHT] = 0.5, weight
-    terms[layout.NUMBERS, : layout.PRICE + 1] = 50.0, price
+    terms[layout.HALF], terms[layout.NUMBERS, layout.PRICE] = 50.0, price
     share = plain.worthwhile(terms, 0, v)
     if share < 1.0:
         then = plain.term(terms, 0, v + math.log1p(-share))
@@ -173,7 +173,7 @@ def test_a_parent_is_worthwhile_from_the_share_on_that_pays_its_price(plain, v, 
 def test_equal_variances_have_the_sum_of_residuals(plain):
     """half · exp(v − mean) is the residual sum of squares over twice the variance that all share."""
     terms = np.zeros((layout.NUMBERS + 1, 3))
-    terms[layout.MEAN], terms[layout.WEIGHT], terms[layout.NUMBERS, layout.HALF] = math.log(4.0), -1.0, 50.0
+    terms[layout.MEAN], terms[layout.WEIGHT], terms[layout.HALF] = math.log(4.0), -1.0, 50.0
     assert plain.term(terms, 1, math.log(6.0)) == pytest.approx(50.0 * 6.0 / 4.0)
 
 
@@ -412,7 +412,7 @@ def test_no_graph_over_six_or_seven_variables_has_a_lower_sum(p, seed):
     local = found.score.local(best.v, best.edges)
 
     def cost(j, parents):
-        own = oracles.term(exact.v(j, parents), local.half, local.mean[j], local.weight[j])
+        own = oracles.term(exact.v(j, parents), local.half[j], local.mean[j], local.weight[j])
         return own + local.price * len(parents)
 
     here = sum(cost(j, parents) for j, parents in enumerate(sets(best)))

@@ -91,7 +91,7 @@ def test_many_totals_are_totals(seed):
 
 def parabola(local, j, v):
     """A term before it is made to fall all the way."""
-    return local.half * v + local.weight[j] * (v - local.mean[j]) ** 2
+    return local.half[j] * v + local.weight[j] * (v - local.mean[j]) ** 2
 
 
 @pytest.mark.slow
@@ -142,7 +142,7 @@ def test_the_price_is_that_of_one_edge_more():
 
 
 locals_ = st.builds(
-    lambda half, mean, weight, price: Local(half, [mean], [weight], price),
+    lambda half, mean, weight, price: Local([half], [mean], [weight], price),
     st.floats(2.0, 5000.0),
     st.floats(-5.0, 5.0),
     st.one_of(st.just(0.0), st.floats(1e-3, 1e4)),
@@ -154,7 +154,7 @@ locals_ = st.builds(
 def test_a_term_never_rises_as_v_falls(local, at):
     at = sorted(at)
     terms = [local.term(0, v) for v in at]
-    literal = [oracles.term(v, local.half, local.mean[0], local.weight[0]) for v in at]
+    literal = [oracles.term(v, local.half[0], local.mean[0], local.weight[0]) for v in at]
     np.testing.assert_allclose(terms, literal, rtol=1e-10, atol=1e-7)
     np.testing.assert_allclose(local.terms(0, np.array(at)), terms, rtol=1e-10, atol=1e-7)
     assert (np.diff(terms) >= -1e-7 * (1.0 + np.abs(terms[1:]))).all()
@@ -164,7 +164,7 @@ def test_a_term_never_rises_as_v_falls(local, at):
 def test_worthwhile_is_where_the_term_is_lower_by_the_price(local, v):
     then = local.worthwhile(0, v)
     here = local.term(0, v)
-    vertex = -math.inf if local.weight[0] == 0 else local.mean[0] - local.half / (2.0 * local.weight[0])
+    vertex = -math.inf if local.weight[0] == 0 else local.mean[0] - local.half[0] / (2.0 * local.weight[0])
     lowest = -math.inf if vertex == -math.inf else local.term(0, vertex)
     if math.isfinite(then):
         assert here - local.term(0, then) == pytest.approx(local.price, rel=1e-6, abs=1e-6 * (1.0 + abs(here)))

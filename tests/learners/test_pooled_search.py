@@ -62,7 +62,7 @@ def test_over_six_and_seven_variables_hardly_any_graph_has_a_lower_sum():
             local = found.score.local(best.v, best.edges)
 
             def cost(j, parents, rows=rows, local=local):
-                own = oracles.term(rows.v(j, parents), local.half, local.mean[j], local.weight[j])
+                own = oracles.term(rows.v(j, parents), local.half[j], local.mean[j], local.weight[j])
                 return own + local.price * len(parents)
 
             here = sum(cost(j, parents) for j, parents in enumerate(parents_of_masks(best.parents)))

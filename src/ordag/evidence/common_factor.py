@@ -121,7 +121,7 @@ def common_factor(fit: Found) -> CommonFactor | None:
         return None
     R = fit.moments.R
     try:  # the graph of the best score, which the one shown need not be
-        B = fit.any_sem.B if fit.optimum is None else refit(fit.moments, fit.optimum).sem.B
+        B = fit.any_sem.B if fit.optimum is None else refit(fit.moments, fit.optimum, fit.equations).sem.B
     except OrdagError:
         return None
     log_n = math.log(n)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ordag.common.arrays import Array
+from ordag.data.equations import Equations
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.data.roles import ColumnRole
@@ -56,6 +57,7 @@ class Found:
     profile: what is known of the rows beside their moments. transform: what was done to columns before, by name.
     inputs: the files and folders that the table was read from, which no output may replace.
     columns: the roles of all columns of the table, in its order.
+    equations: the moments that each variable's equation is fitted to, where they are not `moments`.
     optimum: the graph of the best score, where the graph is the one that the probabilities of arrows speak for.
     """
 
@@ -76,6 +78,7 @@ class Found:
     inputs: tuple[Path, ...] = ()
     optimum: Dag | None = None
     columns: tuple[ColumnRole, ...] = ()
+    equations: Equations | None = None
 
     @property
     def method(self) -> str:
@@ -150,7 +153,7 @@ class Found:
     @cached_property
     def refit(self) -> Refit | None:
         """The least-squares model of the graph, with standard errors; None for a Cpdag."""
-        return refit(self.moments, self.graph) if isinstance(self.graph, Dag) else None
+        return refit(self.moments, self.graph, self.equations) if isinstance(self.graph, Dag) else None
 
     @property
     def sem(self) -> LinearSEM | None:
@@ -160,7 +163,7 @@ class Found:
     @property
     def any_sem(self) -> LinearSEM:
         """The fitted model or, for a Cpdag, that of any DAG of the class: they have the same likelihood."""
-        return self.sem or refit(self.moments, extend(self.graph)).sem  # type: ignore[arg-type]
+        return self.sem or refit(self.moments, extend(self.graph), self.equations).sem  # type: ignore[arg-type]
 
     @property
     def weights(self) -> Array | None:

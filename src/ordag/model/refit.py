@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,18 @@ CHOLESKY_DOWN_TO = 1e-4
 
 COLUMNS_AT_ONCE = 2**21
 """Numbers of the columns of families that are multiplied together."""
+
+
+class EquationsLike(Protocol):
+    """The moments that each variable's equation is fitted to: `Equations`."""
+
+    @property
+    def distinct(self) -> Sequence[MomentsLike]: ...
+
+    @property
+    def each(self) -> Sequence[int]: ...
+
+    def targets(self) -> Sequence[Indices]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +77,7 @@ class Refit:
         return robustness_value(np.abs(weights / std_errors) / np.sqrt(self.residual_df[target]))
 
 
-def refit(moments: MomentsLike, dag: Dag) -> Refit:
+def refit(moments: MomentsLike, dag: Dag, equations: EquationsLike | None = None) -> Refit:
     r"""Regress every variable on its parents in the graph.
 
     With $r_j$ the columns of R and P the parents of j, the weights are $b = \arg\min \lVert r_j - R_P b
@@ -71,29 +85,31 @@ def refit(moments: MomentsLike, dag: Dag) -> Refit:
     $b = U_{PP}^{-1} U_{Pj}$, $\mathrm{RSS}_j = U_{jj}^2$, and the standard error of $b_i$ is
     $\sqrt{\omega_j}$ times the length of row i of $U_{PP}^{-1}$. The error variance is the unbiased
     $\omega_j = \mathrm{RSS}_j / (n - 1 - |P|)$, and the fit passes through the means.
+
+    equations: the moments that the equation of each variable is fitted to, if not these; the fit still passes through the means of these.
     """
     names = moments.names
     links = _aligned(dag, names)
     n_parents = links.in_columns
-    residual_df = moments.n - 1 - n_parents
+    rows = np.full(len(names), moments.n) if equations is None else np.array(equations.each)
+    residual_df = rows - 1 - n_parents
     if residual_df.min() < 1:
         j = int(np.argmin(residual_df))
         raise TooFewRowsError(
             f"{shown(names[j])} has {counted(int(n_parents[j]), 'parent')}, which takes at least {n_parents[j] + 2} rows; "
-            f"there are {moments.n}. Bring more rows or remove some of the arrows into {shown(names[j])}."
+            f"there are {rows[j]}. Bring more rows or remove some of the arrows into {shown(names[j])}."
         )
     p = len(names)
-    products = Products(moments, int((n_parents + 1) @ (n_parents + 1)))
     weights, std_errors = np.empty((2, len(links)))
     omega = np.empty(p)
     causes, starts = links.turned.target, np.array(links.turned.starts)
-    for k in np.unique(n_parents).tolist():
-        targets = np.flatnonzero(n_parents == k)
+    for products, targets in _by_size(moments, n_parents, equations):
+        k = int(n_parents[targets[0]])
         arrows = starts[targets, None] + np.arange(k)
         families = np.column_stack([causes[arrows], targets])
         factors, sound = _factors(products, families)
         for row in np.flatnonzero(~sound).tolist():
-            factors[row] = _factor(moments, families[row])
+            factors[row] = _factor(products.moments, families[row])
         omega[targets] = factors[:, k, k] ** 2 / residual_df[targets]
         if k:
             at = links.by_target[arrows]
@@ -105,6 +121,20 @@ def refit(moments: MomentsLike, dag: Dag) -> Refit:
     explained = np.bincount(links.target, weights * moments.mean[links.source], minlength=p)
     sem = LinearSEM.of(Dag.known(names, links), weights, omega, moments.mean - explained)
     return Refit(sem, links, weights, std_errors, residual_df)
+
+
+def _by_size(
+    moments: MomentsLike, n_parents: NDArray[np.int64], equations: EquationsLike | None
+) -> Iterator[tuple[Products, Indices]]:
+    """Yield the variables by their number of parents, with the products of columns that their equations are fitted to."""
+    each = [(moments, np.arange(len(n_parents)))]
+    if equations is not None:
+        each = list(zip(equations.distinct, equations.targets(), strict=True))
+    for own, targets in each:
+        counts = n_parents[targets]
+        products = Products(own, int((counts + 1) @ (counts + 1)))
+        for k in np.unique(counts).tolist():
+            yield products, targets[counts == k]
 
 
 class Products:

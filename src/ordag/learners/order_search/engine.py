@@ -126,7 +126,7 @@ class _Workspace:
 
     def __init__(self, p: int, most: int, room: Array, root: Array) -> None:
         self.state, self.spare = _State(p, most), _State(p, most)
-        self.terms = np.zeros((layout.NUMBERS + 1, max(p, 3)))
+        self.terms = np.zeros((layout.NUMBERS + 1, max(p, 2)))
         self.W, self.root = room, root
         self.status = np.zeros(layout.SETTLED + 1, dtype=np.int64)
         self.holds: Optimum | None = None
@@ -147,8 +147,9 @@ def _same(held: Optimum | None, best: Optimum) -> bool:
 class OrderSearch:
     """Searches over the orders of the variables of one table.
 
-    C: correlations. scale: logarithms of the variances. root: the unit columns of the root of the scatter as rows, where C has too few
-    digits. known: (allowed, required, before), each [i, j] for i → j or i before j. most: parents at most. alone: the least share of
+    C: correlations, or a stack of them; `which` is the matrix of each variable's own equation then. scale: logarithms of the variances
+    of the variables, each in its own. root: the unit columns of the root of the scatter as rows, where C has too few digits; a stack
+    like C. known: (allowed, required, before), each [i, j] for i → j or i before j. most: parents at most. alone: the least share of
     its variance that a variable keeps given the parents that it joins.
     """
 
@@ -157,15 +158,17 @@ class OrderSearch:
         C: Array,
         scale: Array,
         *,
+        which: Sequence[int] | None = None,
         root: Array | None = None,
         known: tuple[Mask, Mask, Mask] | None = None,
         most: int | None = None,
         alone: float = 0.0,
     ) -> None:
-        p = len(C)
+        self.p = p = C.shape[-1]
         self.kernel = import_module("ordag.learners.order_search.kernel")  # brings the compiler
         self.scale, self.alone = scale, alone
-        self.C = np.ascontiguousarray(C)
+        self.C = np.ascontiguousarray(C).reshape(-1, p, p)
+        self.which = np.zeros(p) if which is None else np.asarray(which, np.float64)
         self.most = min(p - 1, MOST_PARENTS, p if most is None else most)
         may = np.full((p, p), layout.ALLOWED, dtype=np.int8)
         if known is not None:
@@ -173,7 +176,7 @@ class OrderSearch:
             may[:] = layout.ALLOWED * allowed.T + layout.REQUIRED * required.T + layout.FIRST * before.T
         np.fill_diagonal(may, 0)
         self.may = may
-        self._root = root
+        self._root = None if root is None else root.reshape(-1, p, p)
         self._workspaces: list[_Workspace] = []
         self._usual_limit = (WORK + WORK_PER_PAIR * p * p) // (1 if is_compiled(self.kernel.search) else SLOWDOWN)
         self.limit = self._usual_limit
@@ -256,7 +259,7 @@ class OrderSearch:
         for workspace in workspaces:
             if workspace is not holding:
                 workspace.copy(holding)
-        fewest = FEWEST_RESTARTS + len(self.C) // VARIABLES_PER_RESTART
+        fewest = FEWEST_RESTARTS + self.p // VARIABLES_PER_RESTART
         times, until = fewest, self.work + WORK_OF_RESTARTS * self.limit
         while self.work < until:
             enough = not more or work_in_vain > WORK_IN_VAIN or in_vain >= MOST_TIMES * most_in_vain
@@ -314,20 +317,20 @@ class OrderSearch:
 
     def terms_of(self, local: Local) -> Array:
         """Return the terms of single variables as an array of the kernel."""
-        p = len(self.C)
-        terms = np.zeros((layout.NUMBERS + 1, max(p, 3)))
-        terms[layout.MEAN, :p], terms[layout.WEIGHT, :p], terms[layout.SCALE, :p] = local.mean, local.weight, self.scale
-        terms[layout.NUMBERS, :3] = local.half, local.price, self.alone
+        terms = np.zeros((layout.NUMBERS + 1, max(self.p, 2)))
+        rows = [layout.MEAN, layout.WEIGHT, layout.HALF, layout.SCALE, layout.OWN]
+        terms[rows, : self.p] = local.mean, local.weight, local.half, self.scale, self.which
+        terms[layout.NUMBERS, :2] = local.price, self.alone
         return terms
 
     def room(self) -> Array:
         """Return the workspace of one fit."""
-        return np.zeros((layout.ROOM + 3 * self.most, len(self.C)))
+        return np.zeros((layout.ROOM + 3 * self.most, self.p))
 
-    def root_twice(self) -> Array:
-        """Return the root and a copy to work on; an empty array where C is precise enough."""
-        p = len(self.C)
-        return np.zeros((0, p, p)) if self._root is None else np.stack([self._root, self._root])
+    def roots(self) -> Array:
+        """Return the roots and one more to work on; an empty array where C is precise enough."""
+        p = self.p
+        return np.zeros((0, p, p)) if self._root is None else np.concatenate([self._root, self._root[:1]])
 
     def _search(self, workspace: _Workspace, uniforms: Array) -> None:
         given = (*workspace.state.arrays, workspace.W, workspace.status, *workspace.spare.arrays, uniforms)
@@ -335,7 +338,7 @@ class OrderSearch:
 
     def _workspaces_for(self, number: int) -> list[_Workspace]:
         while len(self._workspaces) < number:
-            self._workspaces.append(_Workspace(len(self.C), self.most, self.room(), self.root_twice()))
+            self._workspaces.append(_Workspace(self.p, self.most, self.room(), self.roots()))
         return self._workspaces[:number]
 
     def _work(self, *calls: Callable[[], object]) -> None:

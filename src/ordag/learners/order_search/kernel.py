@@ -14,10 +14,11 @@ are made orthogonal to the parents one by one.
 
 All functions share these arrays (`engine` makes them):
 
-    C     p × p   correlations
-    root  2 × p × p, or 0 × … where C has the digits: the unit columns of the root as rows, and what is left of them
+    C     m × p × p   correlations: every variable is fitted in one of these matrices, its own
+    root  m + 1 × p × p, or 0 × … where C has the digits: the unit columns of each root as rows, and what is left of those in use
     may   p × p   [j, w]: ALLOWED if w may be a parent of j, REQUIRED if it is one, FIRST if it comes before j
-    terms rows MEAN, WEIGHT, SCALE (log of the own variance), LEAST (cost with all others before), NUMBERS (HALF, PRICE, ALONE)
+    terms rows MEAN, WEIGHT, SCALE (log of the variance), LEAST (cost with all others before), HALF (of the number of rows), OWN (the
+          variable's own matrix), NUMBERS (PRICE, ALONE)
     G     the graph: rows ORDER, POSITION, COUNT (of parents), DUE (to be tried again), ALTERED; workspace PASSED, QUEUE
     P     p + 1 rows of most + 1: the first COUNT of row j are the parents of j; the last row is workspace
     M     the cache: row j has the change of j's cost by each other variable, row p + j that at the position of each, row 2p v
@@ -55,6 +56,7 @@ from ordag.learners.order_search.layout import (
     NUMBERS,
     ORDER,
     OTHERS,
+    OWN,
     PASSED,
     POSITION,
     PRICE,
@@ -91,7 +93,7 @@ TO_A_PARENT = 0.7
 @inlined
 def term(terms, j, v):
     """Return the term of j without the price of its parents."""
-    half, weight = terms[NUMBERS, HALF], terms[WEIGHT, j]
+    half, weight = terms[HALF, j], terms[WEIGHT, j]
     away = v - terms[MEAN, j]
     value = half * math.exp(away) if weight < 0.0 else 0.0
     if weight >= 0.0:
@@ -110,7 +112,7 @@ def cost(terms, j, v, k):
 def worthwhile(terms, j, v):
     """Return the share of j's residual variance that one more parent must explain to lower the cost."""
     price = terms[NUMBERS, PRICE] + LEAST_FALL
-    half, weight = terms[NUMBERS, HALF], terms[WEIGHT, j]
+    half, weight = terms[HALF, j], terms[WEIGHT, j]
     share = price / half * math.exp(terms[MEAN, j] - v) if weight < 0.0 else 0.0
     if weight >= 0.0:
         s = half / 2.0 + weight * (v - terms[MEAN, j])
@@ -132,44 +134,44 @@ def found_at(parents, k, w):
 
 
 @inlined
-def begin(C, root, W, j):
+def begin(C, root, W, own, j):
     """Set LEFT, the residual variances of all variables, and COV, their residual covariances with j, to those without parents."""
-    p = C.shape[0]
+    p = C.shape[1]
     for u in range(p):
-        W[COV, u] = C[j, u]
+        W[COV, u] = C[own, j, u]
         W[LEFT, u] = 1.0
     if root.shape[0] > 0:
         for u in range(p):
             for i in range(p):
-                root[1, u, i] = root[0, u, i]
+                root[-1, u, i] = root[own, u, i]
 
 
 @inlined
-def extend(C, root, W, j, w, k):
+def extend(C, root, W, own, j, w, k):
     """Update LEFT and COV for one more parent w of j, the k-th."""
-    p = C.shape[0]
+    p = C.shape[1]
     if root.shape[0] > 0:
         scale = 1.0 / math.sqrt(W[LEFT, w])
         for i in range(p):
-            W[BETA, i] = root[1, w, i] * scale
+            W[BETA, i] = root[-1, w, i] * scale
         for u in range(p):
             along, squares = 0.0, 0.0
             for i in range(p):
-                along += W[BETA, i] * root[1, u, i]
+                along += W[BETA, i] * root[-1, u, i]
             for i in range(p):
-                root[1, u, i] -= along * W[BETA, i]
-                squares += root[1, u, i] * root[1, u, i]
+                root[-1, u, i] -= along * W[BETA, i]
+                squares += root[-1, u, i] * root[-1, u, i]
             W[ROOM + k, u] = along
             W[LEFT, u] = squares if squares > LEAST_SHARE * LEAST_SHARE else LEAST_SHARE * LEAST_SHARE
         for u in range(p):
             common = 0.0
             for i in range(p):
-                common += root[1, j, i] * root[1, u, i]
+                common += root[-1, j, i] * root[-1, u, i]
             W[COV, u] = common
     else:
         row = W[ROOM + k]
         for u in range(p):
-            row[u] = C[w, u]
+            row[u] = C[own, w, u]
         for i in range(k):
             other = W[ROOM + i]
             a = other[w]
@@ -279,7 +281,7 @@ def fit(C, root, may, terms, G, P, W, status, j, limit, x):
     x counts as coming before if it does not, and as not coming before if it does; j stands for no variable. The parents of j are
     grown, then shrunk; at its own position and with x = j, until neither lowers the cost, and LEFT and COV are those given the last.
     """
-    p = C.shape[0]
+    p = C.shape[1]
     parents = P[p]
     position, able = G[POSITION], W[ABLE]
     joins = x != j and position[x] >= limit
@@ -296,12 +298,12 @@ def fit(C, root, may, terms, G, P, W, status, j, limit, x):
     if joins:
         parents[k] = x
         k += 1
-    v, times = 0.0, 0
+    v, times, own = 0.0, 0, int(terms[OWN, j])
     least = LEAST_SHARE if root.shape[0] == 0 else LEAST_SHARE * LEAST_SHARE
     while True:
-        begin(C, root, W, j)
+        begin(C, root, W, own, j)
         for i in range(k):
-            extend(C, root, W, j, parents[i], i)
+            extend(C, root, W, own, j, parents[i], i)
         v = math.log(W[LEFT, j]) + terms[SCALE, j]
         now = term(terms, j, v)
         times += 1
@@ -315,7 +317,7 @@ def fit(C, root, may, terms, G, P, W, status, j, limit, x):
                 break
             v, now = smaller, then
             parents[k] = w
-            extend(C, root, W, j, w, k)
+            extend(C, root, W, own, j, w, k)
             k += 1
         done = k
         k, v = shrink(may, terms, W, j, parents, k, v, now)
@@ -329,7 +331,7 @@ def fit(C, root, may, terms, G, P, W, status, j, limit, x):
 def change_of(C, root, may, terms, G, P, M, W, status, row, x):
     """Return M[row, x], fitted where it is not known: the change of j's cost where x comes before it or no longer does (row j), or
     where j takes the position of x (row p + j)."""
-    p = C.shape[0]
+    p = C.shape[1]
     value = M[row, x]
     if math.isnan(value):
         position = G[POSITION]
@@ -353,7 +355,7 @@ def best_position(C, root, may, terms, G, P, M, W, status, x):
     cost is no lower anywhere before that, which rules most positions out. The cache may be out of date, so the chosen position is
     fitted again.
     """
-    p = C.shape[0]
+    p = C.shape[1]
     order, others, bound = G[ORDER], W[OTHERS], W[BOUND]
     at = G[POSITION, x]
     chosen = at
@@ -413,7 +415,7 @@ def refit(C, root, may, terms, G, P, M, W, status, j):
 
     Present, former and possible parents of j are due to be tried again.
     """
-    p = C.shape[0]
+    p = C.shape[1]
     parents = P[j]
     k, v = fit(C, root, may, terms, G, P, W, status, j, G[POSITION, j], j)
     for i in range(k):
@@ -518,7 +520,7 @@ def search(C, root, may, terms, G, P, M, W, status, spare_G, spare_P, spare_M, u
     The start is the order in G, with parents that are grown and shrunk along it. A restart moves one variable or a few to random
     positions, drawn by uniform random numbers, and searches on from there.
     """
-    p = C.shape[0]
+    p = C.shape[1]
     settled = status[SETTLED]
     for t in range(p):
         G[POSITION, G[ORDER, t]] = t

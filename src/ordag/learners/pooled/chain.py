@@ -19,7 +19,7 @@ import math
 
 from ordag.common.compiling import compiled, inlined
 from ordag.learners.order_search.kernel import begin, extend, found_at, slope_of, term
-from ordag.learners.order_search.layout import ALLOWED, ALONE, COV, HALF, LEFT, NUMBERS, PRICE, REQUIRED, SCALE
+from ordag.learners.order_search.layout import ALLOWED, ALONE, COV, HALF, LEFT, NUMBERS, OWN, PRICE, REQUIRED, SCALE
 
 COUNT, GROUP, STACK, SEEN, LAST = 0, 1, 2, 3, 4
 EDGES, TIME = 0, 1
@@ -38,10 +38,11 @@ MOST_CHANGE = 60.0
 @compiled
 def weigh(C, root, may, terms, W, V, Q, j, parents, k, v_row, q_row):
     """Compute rows of V and Q for j with its first k parents; return its log variance."""
-    p = C.shape[0]
-    begin(C, root, W, j)
+    p = C.shape[1]
+    matrix = int(terms[OWN, j])
+    begin(C, root, W, matrix, j)
     for a in range(k):
-        extend(C, root, W, j, parents[a], a)
+        extend(C, root, W, matrix, j, parents[a], a)
     cov, left, scale = W[COV], W[LEFT], terms[SCALE, j]
     own, most = left[j], parents.shape[0] - 1
     v = math.log(own) + scale
@@ -139,8 +140,7 @@ def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, cou
     A step changes the parents of x by i (and, if an arrow is turned or a parent swapped, of y by another); the new log
     variances are `v_x` and `v_y`.
     """
-    p = C.shape[0]
-    half = terms[NUMBERS, HALF]
+    p = C.shape[1]
     for step in range(uniforms.shape[0]):
         if stop[0]:
             return
@@ -220,14 +220,14 @@ def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, cou
                 if Q[p, i] <= 0.0:
                     continue
                 ratio = math.log(Q[p, i] / there) - math.log(Q[x, i] / total)
-        change = half * (v_x - V[p, x]) + prior[edges + more] - prior[edges]
+        change = terms[HALF, x] * (v_x - V[p, x]) + prior[edges + more] - prior[edges]
         group = I[GROUP, x]
         centre = S[group, CENTRE] if group >= 0 else 0.0
         first = v_x - V[p, x]
         second = (v_x - centre) * (v_x - centre) - (V[p, x] - centre) * (V[p, x] - centre)
         other, first_y, second_y = -1, 0.0, 0.0
         if y >= 0:
-            change += half * (v_y - V[p, y])
+            change += terms[HALF, y] * (v_y - V[p, y])
             other = I[GROUP, y]
             centre = S[other, CENTRE] if other >= 0 else 0.0
             first_y = v_y - V[p, y]

@@ -13,7 +13,7 @@ from ordag.common.arrays import Array, Mask
 from ordag.errors import OrdagError
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.pooled.consensus import consensus
-from ordag.learners.pooled.resampled import Redrawn, Resampled
+from ordag.learners.pooled.resampled import Resampled, redrawn
 from ordag.learners.pooled.search import PooledResult
 from ordag.model.sem import LinearSEM
 
@@ -147,12 +147,11 @@ class Posterior:
         if probabilities is None:
             return
         graphs, p = self._graphs[probabilities.kind], self._found.moments.p
-        scarce, own = self._found.variances.most < p, None if rows is None else rows[:, self.order]
-        redrawn = Redrawn(self._found.moments, own, scarce=scarce, strength=1.0)
+        resamples = redrawn(self._found, None if rows is None else rows[:, self.order], strength=1.0)
         for seed, bits in zip(children(self._seed, len(graphs)), graphs, strict=True):
             graph = np.unpackbits(bits, count=p * p).reshape(p, p).astype(bool)
             try:
-                yield redrawn.model(seed, graph)
+                yield resamples.model(seed, graph)
             except OrdagError:
                 continue
 

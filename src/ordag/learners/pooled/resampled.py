@@ -23,10 +23,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-from ordag.common.arrays import Array, Mask
+from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.bits import unpacked_columns
 from ordag.common.linalg import lengths, triangle, wishart_root
 from ordag.common.workers import as_worker
+from ordag.data.equations import Equations
 from ordag.data.moments import Moments
 from ordag.data.reweighted import Reweighted
 from ordag.graph.dag import Dag
@@ -35,7 +36,7 @@ from ordag.learners.pooled.exact import MOST_VARIABLES, AllGraphs
 from ordag.learners.pooled.sampler import Sampler, Walk
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.search import PooledResult
-from ordag.learners.pooled.variances import RootRegressions
+from ordag.learners.pooled.variances import LogVariances, OwnVariances, RootRegressions
 from ordag.model.refit import refit
 from ordag.model.sem import LinearSEM
 
@@ -106,13 +107,8 @@ class Redrawn:
 
     def model(self, seed: np.random.SeedSequence, graph: Mask) -> LinearSEM:
         """Fit a graph to the resample that this seed gives, by least squares."""
-        unit, scale = self.draw(np.random.default_rng(seed))
-        if self.scarce:  # a root of C, triangular as `refit` expects it
-            values, vectors = np.linalg.eigh(unit)
-            unit = triangle(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T).T
-        n, names = self.moments.n, self.moments.names
-        R = (unit * np.exp(scale / 2.0)[:, None]).T * np.sqrt(n)
-        return refit(Moments(n, np.zeros(self.moments.p), names, R=R), Dag.known_acyclic(names, graph)).sem
+        drawn = _moments_of(self.moments, *self.draw(np.random.default_rng(seed)), scarce=self.scarce)
+        return refit(drawn, Dag.known_acyclic(drawn.names, graph)).sem
 
     def _change(self, random: np.random.Generator) -> Array:
         n, p = self.moments.n, self.moments.p
@@ -137,6 +133,92 @@ class Redrawn:
         assert self._holed is not None
         S = self._holed.gaussian(weights * len(weights)).S
         return np.asarray(solve_triangular(self._T, solve_triangular(self._T, S, trans=1).T, trans=1))
+
+
+class RedrawnPart(Redrawn):
+    """Covariances of resamples behind one of the moments of `Equations`: those of the rows that count in it.
+
+    Resamples of all parts with random numbers of the same seed are of the same rows.
+    """
+
+    def __init__(self, equations: Equations, k: int, rows: Array | None, *, scarce: bool, strength: float) -> None:
+        super().__init__(equations.distinct[k], None, scarce=scarce, strength=strength)
+        self._strata: list[Indices] = []
+        if rows is None:
+            return
+        every, count = np.arange(len(rows)), len(rows)
+        design = np.ones((count, 1)) if equations.design is None else equations.design
+        counts = np.ones(count, bool) if equations.counts is None else equations.counts[k]
+        self._D = design[:, slice(None) if equations.held is None else equations.held[k]][counts]
+        left = rows[counts] - self._D @ np.linalg.lstsq(self._D, rows[counts], rcond=None)[0]
+        size = lengths(self.moments.R) / np.sqrt(self.moments.n)
+        self._rows = left / size if scarce else solve_triangular(self._T, left.T, trans=1).T.copy()
+        self._rows *= np.sqrt(
+            self._rows.size / max(np.square(self._rows).sum(), 1e-300)
+        )  # residuals are shorter than the errors
+        strata = np.zeros(count, np.intp) if equations.strata is None else equations.strata
+        self._counts, self._strata = counts, [every[strata == one] for one in np.unique(strata)]
+        self._own = self._near_by(np.full(int(counts.sum()), 1.0))
+        self._share = float(np.sqrt(min(1.0, counts.sum() / self.moments.n)))
+
+    def _near_by(self, weights: Array) -> Array:
+        """Estimate the covariance of the rows with these weights, relative to that of the table, with the design held fixed anew."""
+        assert self._rows is not None
+        weighted = self._D * weights[:, None]
+        means = self._rows.T @ weighted
+        scatter = (self._rows * weights[:, None]).T @ self._rows
+        return np.asarray(scatter - means @ np.linalg.pinv(weighted.T @ self._D) @ means.T) / len(self._rows)
+
+    def _change(self, random: np.random.Generator) -> Array:
+        if self._rows is None:
+            return super()._change(random)
+        drawn = np.concatenate([one[random.integers(len(one), size=len(one))] for one in self._strata])
+        weights = np.bincount(drawn, minlength=len(self._counts))[self._counts].astype(np.float64)
+        return self._share * (self._near_by(weights) - self._own)
+
+
+class RedrawnEquations:
+    """As `Redrawn`, where the equations of the variables are fitted to moments of their own: one covariance for each of these."""
+
+    def __init__(self, equations: Equations, rows: Array | None, *, scarce: bool, strength: float = STRENGTH) -> None:
+        self.equations, self.scarce = equations, scarce
+        self._parts = [
+            RedrawnPart(equations, k, rows, scarce=scarce, strength=strength) for k in range(len(equations.distinct))
+        ]
+
+    def draw(self, random: np.random.Generator) -> tuple[Array, Array]:
+        """Return as `Redrawn.draw` does, one of the stack for each of the distinct moments."""
+        seed = int(random.integers(2**63))
+        drawn = [part.draw(np.random.default_rng(seed)) for part in self._parts]
+        return np.stack([unit for unit, _ in drawn]), np.stack([scale for _, scale in drawn])
+
+    def moments(self, units: Array, scales: Array) -> Equations:
+        """Return the moments of a draw."""
+        given = zip(self.equations.distinct, units, scales, strict=True)
+        drawn = tuple(_moments_of(one, unit, scale, scarce=self.scarce) for one, unit, scale in given)
+        return Equations(drawn, self.equations.which)
+
+    def model(self, seed: np.random.SeedSequence, graph: Mask) -> LinearSEM:
+        """Fit a graph to the resample that this seed gives, by least squares, each equation to its own moments."""
+        drawn = self.moments(*self.draw(np.random.default_rng(seed)))
+        return refit(drawn.distinct[0], Dag.known_acyclic(drawn.distinct[0].names, graph), drawn).sem
+
+
+def redrawn(found: PooledResult, rows: Array | None, *, strength: float) -> Redrawn | RedrawnEquations:
+    """Return the resamples behind a result; its rows have the columns in the order of its moments."""
+    scarce = found.variances.most < found.score.p
+    if found.equations is None:
+        return Redrawn(found.moments, rows, scarce=scarce, strength=strength)
+    return RedrawnEquations(found.equations, rows, scarce=scarce, strength=strength)
+
+
+def _moments_of(like: Moments, unit: Array, scale: Array, *, scarce: bool) -> Moments:
+    """Return the moments of a draw: n, names and what `Redrawn.draw` returned."""
+    if scarce:  # a root of C, triangular as `refit` expects it
+        values, vectors = np.linalg.eigh(unit)
+        unit = triangle(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T).T
+    R = (unit * np.exp(scale / 2.0)[:, None]).T * np.sqrt(like.n)
+    return Moments(like.n, np.zeros(like.p), like.names, R=R)
 
 
 def strength_for(found: PooledResult) -> float:
@@ -164,13 +246,14 @@ class Resampled:
     """The posterior in one resample of a table after the other."""
 
     def __init__(self, found: PooledResult, rows: Array | None) -> None:
-        n, p, known = found.moments.n, found.moments.p, found.known
+        p, known = found.moments.p, found.known
         given = found.variances.correlations()
         self.found, self.p = found, p
         self.scarce = found.variances.most < p
-        self.redrawn = Redrawn(found.moments, rows, scarce=self.scarce, strength=strength_for(found))
+        self.redrawn = redrawn(found, rows, strength=strength_for(found))
+        self.which = None if found.equations is None else list(found.equations.which)
         groups = [group.tolist() for group in found.score.groups]
-        self.score = PooledScore(n, p, groups, found.score.scale, extended=self.scarce)
+        self.score = PooledScore(found.score.each, p, groups, found.score.scale, extended=self.scarce)
         self.needs_root = given.get("root") is not None
         self.limits = {"most": given.get("most"), "alone": given.get("alone", 0.0)}
         self.masks = None if known is None else (known.allowed, known.required, known.before)
@@ -178,6 +261,13 @@ class Resampled:
         if p <= MOST_VARIABLES:
             self.every = AllGraphs(p) if known is None else AllGraphs(p, known.allowed, known.required)
         self.stop = np.zeros(1, dtype=np.int64)
+
+    def _variances(self, unit: Array, scale: Array) -> LogVariances:
+        """Return the log variances of a draw."""
+        if isinstance(self.redrawn, RedrawnEquations):
+            drawn = self.redrawn.moments(unit, scale)
+            return OwnVariances([RootRegressions(one) for one in drawn.distinct], drawn.which)
+        return RootRegressions(_moments_of(self.found.moments, unit, scale, scarce=False))
 
     def run(self, seeds: Sequence[np.random.SeedSequence]) -> list[Draw]:
         """One draw for every seed, in their order."""
@@ -197,13 +287,17 @@ class Resampled:
     def _one(self, random: np.random.Generator) -> Draw:
         unit, scale = self.redrawn.draw(random)
         if self.every is not None:
-            R = (unit * np.exp(scale / 2.0)[:, None]).T * np.sqrt(self.score.n)
-            variances = RootRegressions(Moments(self.score.n, np.zeros(self.p), self.found.moments.names, R=R))
+            variances = self._variances(unit, scale)
             weights = self.every.weights(self.score, variances)
             drawn = self.every.graphs[int(np.searchsorted(np.cumsum(weights), random.random() * (1.0 - 1e-12)))]
             return Draw(self.every.arrows(weights), unpacked_columns(drawn.tolist(), self.p))
-        C = unit if self.scarce else unit @ unit.T
-        search = OrderSearch(C, scale, root=unit if self.needs_root else None, known=self.masks, **self.limits)
+        if self.which is None:
+            C = unit if self.scarce else unit @ unit.T
+        else:
+            C = unit if self.scarce else unit @ unit.transpose(0, 2, 1)
+            scale = scale[self.which, np.arange(self.p)]
+        root = unit if self.needs_root else None
+        search = OrderSearch(C, scale, which=self.which, root=root, known=self.masks, **self.limits)
         starts = self.found.optima[:STARTS]
         best = min((search.descend_once(self.score, start) for start in starts), key=lambda one: one.score)
         walk = Walk(Sampler(search, self.score, self.score.local(best.v, best.edges)), best.parents)

@@ -15,6 +15,9 @@ $\omega^2 = \tau^2 + 2/n$ and τ the standard deviation of the log error varianc
 
     $M(\mathrm{SS}) = -\log \int \omega^{-(q-1)} e^{-\mathrm{SS}/2\omega^2} p(\tau)\, d\tau$.
 
+Where the equations of the variables have different numbers of rows, $\tfrac n2 v_j$ is $\tfrac{n_j}2 v_j$, n is the mean of the $n_j$
+in the price of edges, and 2/n the mean of the $2/n_j$ in ω.
+
 With the mean μ, $\lambda = M'$ and the price of an edge taken at one graph,
 $\sum_j \{\tfrac n2 v_j + \lambda (v_j - \mu)^2 + \text{price} \cdot |P_j|\}$ differs from the score by a constant at that graph and
 lies above it everywhere else: a graph that lowers the sum lowers the score.
@@ -50,36 +53,36 @@ STEP = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """The terms of single variables: $\\tfrac n2 v + \\lambda_j (v - \\mu_j)^2$, and the price of an edge."""
+    """The terms of single variables: $\\tfrac{n_j}2 v + \\lambda_j (v - \\mu_j)^2$, and the price of an edge."""
 
-    half: float
+    half: list[float]
     mean: list[float]
     weight: list[float]
     price: float
 
     def term(self, j: int, v: float) -> float:
         """Return the term of variable j, constant below the vertex of the square so that it never rises as v falls."""
-        weight = self.weight[j]
+        half, weight = self.half[j], self.weight[j]
         away = v - self.mean[j]
         if weight > 0.0:
-            away_least = -self.half / (2.0 * weight)
+            away_least = -half / (2.0 * weight)
             if away < away_least:
                 away, v = away_least, self.mean[j] + away_least
-        return self.half * v + weight * away * away
+        return half * v + weight * away * away
 
     def terms(self, j: int, v: Array) -> Array:
         """Return `term` for many v."""
-        weight = self.weight[j]
+        half, weight = self.half[j], self.weight[j]
         if weight > 0.0:
-            v = np.maximum(v, self.mean[j] - self.half / (2.0 * weight))
-        return np.asarray(self.half * v + weight * (v - self.mean[j]) ** 2)
+            v = np.maximum(v, self.mean[j] - half / (2.0 * weight))
+        return np.asarray(half * v + weight * (v - self.mean[j]) ** 2)
 
     def worthwhile(self, j: int, v: float) -> float:
         r"""Return the v below which one more parent lowers the sum: the term there is lower by just the price.
 
         With $s = \tfrac n4 + \lambda (v - \mu)$ it is $v - \text{price} / (s + \sqrt{s^2 - \lambda\,\text{price}})$.
         """
-        s = self.half / 2.0 + self.weight[j] * (v - self.mean[j])
+        s = self.half[j] / 2.0 + self.weight[j] * (v - self.mean[j])
         root = s * s - self.weight[j] * self.price
         if s <= 0.0 or root < 0.0:
             return -math.inf if self.price >= 0.0 else math.inf
@@ -100,18 +103,23 @@ class PoolingTable:
 
 
 class PooledScore:
-    """The score of graphs over p variables of n rows; `groups` are the sets of variables that share a unit."""
+    """The score of graphs over p variables of n rows, or of as many for each; `groups` are the sets of variables that share a unit."""
 
     def __init__(
         self,
-        n: int,
+        n: int | Sequence[int],
         p: int,
         groups: Sequence[Sequence[int]] | None = None,
         spread: float = UNITS_UNKNOWN,
         *,
         extended: bool = False,
     ) -> None:
-        self.n, self.p, self.scale = n, p, spread
+        self.each = [n] * p if isinstance(n, int) else [int(one) for one in n]
+        self.p, self.scale = p, spread
+        self._alike = len(set(self.each)) < 2
+        self.n = n = self.each[0] if self._alike else round(sum(self.each) / p)
+        self.halves = np.array(self.each) / 2.0
+        noise = 2.0 / n if self._alike else float((1.0 / self.halves).mean())
         self.pairs = p * (p - 1) // 2
         self._least_price = math.log(n) / 2.0 + math.log(p) if extended else -math.inf
         # (N − i)/(i + 1) ≥ p up to here
@@ -125,22 +133,29 @@ class PooledScore:
         far = self._tau / spread
         self._log_prior = np.log(2.0 * step / np.pi) + np.log(far) - np.log1p(far**2)
         self._log_prior[[0, -1]] -= np.log(2.0)
-        self._precision = 1.0 / (self._tau**2 + 2.0 / n)
+        self._precision = 1.0 / (self._tau**2 + noise)
         self._tables: dict[int, PoolingTable] = {}
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments that make this score again."""
         extended = self._least_price > -math.inf
-        return {"n": self.n, "p": self.p, "groups": self.groups, "spread": self.scale, "extended": extended}
+        return {
+            "n": self.n if self._alike else self.each,
+            "p": self.p,
+            "groups": self.groups,
+            "spread": self.scale,
+            "extended": extended,
+        }
 
     def total(self, v: Array, edges: int) -> float:
         """Return score(G)."""
         pooled = sum(self.pooling(len(g), _squares(v[g])) for g in self.groups)
-        return self.n / 2.0 * float(v.sum()) + pooled + self.edge_prior(edges)
+        likelihood = self.n / 2.0 * float(v.sum()) if self._alike else float(self.halves @ v)
+        return likelihood + pooled + self.edge_prior(edges)
 
     def totals(self, v: Array, edges: NDArray[np.int64]) -> Array:
         """Return score(G) of many graphs, one row of v each."""
-        totals = self.n / 2.0 * v.sum(axis=1) + self.edge_priors[edges]
+        totals = (self.n / 2.0 * v.sum(axis=1) if self._alike else v @ self.halves) + self.edge_priors[edges]
         for g in self.groups:
             squares = ((v[:, g] - v[:, g].mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
             totals += self.pooling_table(len(g))(squares)
@@ -182,7 +197,7 @@ class PooledScore:
             weight[g] = self._mean(v[g], self._precision) / 2.0
         price = max(edge_price(self.n, self.pairs - edges + 0.5, edges + 1.0), self._least_price)
         price += CHANCE * (1.0 - edges / max(self.pairs, 1))
-        return Local(self.n / 2.0, mean.tolist(), weight.tolist(), price)
+        return Local(self.halves.tolist(), mean.tolist(), weight.tolist(), price)
 
     def spread(self, v: Array) -> float:
         """Return the posterior mean of τ, the largest over the groups; 0 where no two variables share a unit."""

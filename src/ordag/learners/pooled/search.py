@@ -13,7 +13,9 @@ import numpy as np
 from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.bits import packed_columns
 from ordag.common.linalg import lengths, triangle
+from ordag.data.equations import Equations
 from ordag.data.moments import Moments
+from ordag.data.table_checks import least_squares_rows
 from ordag.graph.cpdag import to_cpdag
 from ordag.graph.dag import Dag
 from ordag.graph.links import Links
@@ -29,7 +31,7 @@ from ordag.learners.pooled.exact import (
 from ordag.learners.pooled.hidden_search import HiddenModel, HiddenSearch
 from ordag.learners.pooled.problem import Problem
 from ordag.learners.pooled.score import Local, PooledScore
-from ordag.learners.pooled.variances import log_variances
+from ordag.learners.pooled.variances import LogVariances, log_variances, own_log_variances
 from ordag.learners.result import Learned, Level, Result, Unjoined
 from ordag.order.cholesky import factorise
 from ordag.order.ordering import Ordering
@@ -78,6 +80,7 @@ class PooledResult(Problem, Result):
 
     starts: the score that each start reached. start: the one that the best graph comes from. kicks: the number of restarts.
     optima: the best graph, and the others that the starts reached. free: the best graph when error variances carry no information.
+    equations: the moments of each variable's equation, where they are not `moments`.
     """
 
     moments: Moments
@@ -87,6 +90,7 @@ class PooledResult(Problem, Result):
     optima: tuple[Optimum, ...]
     free: Optimum
     warning: str | None = None
+    equations: Equations | None = None
 
     @property
     def best(self) -> Optimum:
@@ -114,6 +118,8 @@ class PooledResult(Problem, Result):
     @cached_property
     def with_hidden(self) -> list[HiddenModel] | None:
         """The best graph, and its changes by one hidden cause after the other; None where none are searched for."""
+        if self.equations is not None:
+            return None
         given = self.variances.correlations()
         if not LEAST_HIDDEN <= self.score.p <= MOST_HIDDEN or "root" in given or given["most"] < self.score.p:
             return None
@@ -192,6 +198,7 @@ def pooled_search(
     kicks: int | None = None,
     seed: Any = 0,
     known: Constraints | None = None,
+    equations: Equations | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> PooledResult:
     """Search for the graph of the lowest pooled score (`PooledScore`) over orders of the variables.
@@ -212,13 +219,20 @@ def pooled_search(
     kicks: restarts in a row without improvement that end the search; 100 if not given, up to 400 where they cost little, and none
         beyond 5,000 variables.
     seed: of the restarts.
+    equations: the moments that the equation of each variable is fitted to, if not those of the ordering for all.
     """
     moments, known, groups = _by_position(ordering, known, groups)
     scarce = ordering.factor is None
-    variances = log_variances(moments, None if scarce else ordering.W)
+    variances: LogVariances
+    each: int | list[int] = moments.n
+    if equations is None:
+        variances = log_variances(moments, None if scarce else ordering.W)
+    else:
+        equations, few = equations.ordered(ordering.order), least_squares_rows(moments.p)
+        variances, each = own_log_variances(equations, few), equations.each
+        scarce = scarce or variances.most < moments.p
     problem, free_problem = (
-        Problem(PooledScore(moments.n, moments.p, some, spread, extended=scarce), variances, known)
-        for some in (groups, [])
+        Problem(PooledScore(each, moments.p, some, spread, extended=scarce), variances, known) for some in (groups, [])
     )
 
     def result(
@@ -227,7 +241,8 @@ def pooled_search(
         best = replace(best, order=problem.topological(best.parents))
         optima = (best, *(one for one in found.values() if one.parents != best.parents))
         scores = {name: one.score for name, one in found.items()}
-        return PooledResult(problem.score, variances, known, moments, scores, start, tried, optima, free, warning)
+        given = problem.score, variances, known, moments, scores, start, tried, optima, free, warning, equations
+        return PooledResult(*given)
 
     if moments.p <= MOST_VARIABLES:
         best, free = best_of_all_graphs(problem), best_of_all_graphs(free_problem)
@@ -246,12 +261,12 @@ def pooled_search(
     along = starts[first] if scarce else _correlation_start(moments, free_problem)
     striking = _striking(problem, starts[first])
     score = problem.score
-    *each, (free, from_free) = search.descend(
+    *reached, (free, from_free) = search.descend(
         *(((score,), start) for start in starts.values()),
         ((free_problem.score, score), along),
         effort=0.25 if striking else 1.0,
     )
-    found = {name: one for name, [one] in zip(starts, each, strict=True)} | {"free": from_free}
+    found = {name: one for name, [one] in zip(starts, reached, strict=True)} | {"free": from_free}
     found = {name: problem.fitted(one.parents, one.order) for name, one in found.items()}
     start = min(found, key=lambda name: found[name].score)
     best, tried = found[start], 0

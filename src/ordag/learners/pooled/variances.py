@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -11,7 +12,8 @@ from scipy.linalg import lapack
 
 from ordag.common.arrays import Array
 from ordag.common.bits import members
-from ordag.common.linalg import lengths
+from ordag.common.linalg import EPSILON, inverse, lengths
+from ordag.data.equations import Equations
 from ordag.data.moments import Moments
 from ordag.learners.regressions import Factors, Regressions
 
@@ -74,6 +76,19 @@ def log_variances(moments: Moments, W: Array | None) -> LogVariances:
     C = np.ascontiguousarray(columns.T @ columns)
     np.fill_diagonal(C, 1.0)
     return GramRegressions(C, scale**2, moments.n, None if W is not None else max(moments.n // ROWS_PER_PARENT, 1))
+
+
+def own_log_variances(equations: Equations, few: int) -> OwnVariances:
+    """Return log variances of each variable in the moments of its own equation. few: rows below which sets of parents are small."""
+    parts: list[LogVariances] = []
+    for one in equations.distinct:
+        if (np.abs(one.R.diagonal()) > EPSILON * lengths(one.R)).all():
+            parts.append(log_variances(one, None if one.n < few else inverse(np.asfortranarray(one.R.T))))
+        else:
+            parts.append(RootRegressions(one))
+    if any(one.correlations().get("root") is not None for one in parts):  # one of them needs it, so all have it
+        parts = [RootRegressions(one) for one in equations.distinct]
+    return OwnVariances(parts, equations.which)
 
 
 def least_eigenvalue(W: Array, scale: Array) -> float:
@@ -213,3 +228,39 @@ class RootRegressions(Regressions):
     def log_dropping(self, node: int, parents: int) -> tuple[NDArray[np.intp], Array]:
         nodes = np.array(members(parents))
         return nodes, np.log(self.rss_dropping(node, parents)[nodes] / self.n)
+
+
+class OwnVariances:
+    """Log variances of each variable by its own regressions: those of the moments that its equation is fitted to.
+
+    which: for every variable, the place of its own among the `parts`.
+    """
+
+    def __init__(self, parts: Sequence[LogVariances], which: Sequence[int]) -> None:
+        self.parts, self.which = tuple(parts), tuple(which)
+        self.p = len(self.which)
+        self.n = min(one.n for one in self.parts)
+        self.most = min(one.most for one in self.parts)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments that make these log variances again."""
+        return {"parts": self.parts, "which": self.which}
+
+    def log_variance(self, node: int, parents: int) -> float:
+        return self.parts[self.which[node]].log_variance(node, parents)
+
+    def candidates(self, node: int, parents: int, limit: float) -> tuple[list[int], list[float]]:
+        if parents.bit_count() >= self.most:
+            return [], []
+        return self.parts[self.which[node]].candidates(node, parents, limit)
+
+    def log_dropping(self, node: int, parents: int) -> tuple[NDArray[np.intp], Array]:
+        return self.parts[self.which[node]].log_dropping(node, parents)
+
+    def correlations(self) -> dict[str, Any]:
+        each = [one.correlations() for one in self.parts]
+        scale = np.array([one["scale"] for one in each])[list(self.which), np.arange(self.p)]
+        root = None if each[0].get("root") is None else np.stack([one["root"] for one in each])
+        alone = max(one.get("alone", 0.0) for one in each)
+        given = {"C": np.stack([one["C"] for one in each]), "scale": scale, "which": self.which, "alone": alone}
+        return given | {"most": self.most, "root": root}
