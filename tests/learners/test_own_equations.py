@@ -1,0 +1,193 @@
+"""The pooled search where the equation of each variable has moments of its own, against literal regressions on the rows that count."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from budgets import tries
+from oracles import experiments as oracle
+from oracles import pooled as oracles
+
+from ordag import Dag, Moments
+from ordag.common.bits import members
+from ordag.data.equations import Equations
+from ordag.data.table import Table
+from ordag.learners.pooled.resampled import Resampled, redrawn
+from ordag.learners.pooled.score import PooledScore
+from ordag.learners.pooled.search import pooled_search
+from ordag.learners.pooled.variances import own_log_variances
+from ordag.model.refit import refit
+from ordag.order import find_order
+
+
+def within(X, labels):
+    return X - np.array([X[labels == label].mean(axis=0) for label in labels])
+
+
+def acted_on(p, seed, *, conditions=3, rows=70, few=25):
+    """Rows of a random model, with experiments on one variable each, whose equation is replaced there; and their equations."""
+    rng = np.random.default_rng(seed)
+    B = np.triu(rng.uniform(0.4, 1.5, (p, p)) * rng.choice([-1, 1], (p, p)), 1) * (rng.random((p, p)) < 0.6)
+    targets = [frozenset(), *(frozenset([int(j)]) for j in rng.permutation(p)[:conditions])]
+    scale, shuffled = np.exp(rng.normal(0, 0.5, p)), rng.permutation(p)
+    parts, labels = [], []
+    for label, own in enumerate(targets):
+        n = rows if label == 0 else few
+        C = B.copy()
+        C[:, list(own)] = 0.0
+        E = rng.standard_normal((n, p)) * np.where(np.isin(np.arange(p), list(own)), 2.0, scale) + 3.0 * label
+        parts.append(np.linalg.solve((np.eye(p) - C).T, E.T).T[:, shuffled])
+        labels += [label] * n
+    place = np.argsort(shuffled)
+    return np.concatenate(parts), np.array(labels), [frozenset(int(place[j]) for j in own) for own in targets]
+
+
+def equations(X, labels, targets, names):
+    """The moments of every variable's rows, one for each set of conditions that count."""
+    rows = oracle.Rows(X, labels, targets)
+    patterns, which = [], []
+    for j in range(X.shape[1]):
+        pattern = rows.counting(j)
+        same = [k for k, one in enumerate(patterns) if (one == pattern).all()]
+        which.append(same[0] if same else len(patterns))
+        patterns += [] if same else [pattern]
+    distinct = []
+    for pattern in patterns:
+        left, own = within(X[pattern], labels[pattern]), labels[pattern]
+        n = len(own) - len(set(own.tolist())) + 1
+        R = np.linalg.qr(left, mode="r")
+        distinct.append(Moments(n, X[pattern].mean(axis=0), names, R=R, rows=len(own)))
+    every = sorted(set(labels.tolist()))
+    design = (labels[:, None] == every).astype(float)
+    held = np.array([[bool((labels[pattern] == one).any()) for one in every] for pattern in patterns])
+    return Equations(tuple(distinct), tuple(which), design, held, np.array(patterns), labels)
+
+
+class Case:
+    def __init__(self, p, seed, **more):
+        self.X, self.labels, self.targets = acted_on(p, seed, **more)
+        self.names = [f"x{j}" for j in range(p)]
+        self.rows = oracle.Rows(self.X, self.labels, self.targets)
+        self.equations = equations(self.X, self.labels, self.targets, self.names)
+        self.table = Table(dict(zip(self.names, within(self.X, self.labels).T, strict=True)))
+
+    def searched(self, **more):
+        ordering = find_order(self.table)
+        return ordering.order, pooled_search(ordering, spread=1.0, equations=self.equations, **more)
+
+
+def test_log_variances_are_those_of_regressions_on_the_rows_that_count():
+    case = Case(5, 1)
+    variances = own_log_variances(case.equations, 7)
+    for j in range(5):
+        for mask in range(32):
+            if mask >> j & 1:
+                continue
+            assert variances.log_variance(j, mask) == pytest.approx(case.rows.v(j, members(mask)), abs=1e-9)
+            nodes, without = variances.log_dropping(j, mask) if mask else ((), ())
+            for i, value in zip(nodes, without, strict=True):
+                assert value == pytest.approx(case.rows.v(j, members(mask & ~(1 << int(i)))), abs=1e-9)
+            for w, value in zip(*variances.candidates(j, mask, np.inf), strict=True):
+                assert value == pytest.approx(case.rows.v(j, members(mask | 1 << w)), abs=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", tries(2, 20))
+@pytest.mark.parametrize("p", [4, 6, 9])
+def test_no_graph_has_a_lower_sum(p, seed):
+    """By all graphs, by all sets, by the search over orders: the terms are those of the literal regressions."""
+    case = Case(p, 10 * p + seed)
+    order, found = case.searched()
+    best, score = found.best, PooledScore([case.rows.count(j) for j in order], p)
+    v = [case.rows.v(order[j], [order[i] for i in members(mask)]) for j, mask in enumerate(best.parents)]
+    assert best.score == pytest.approx(score.total(np.array(v), best.edges), abs=1e-6)
+    if p > 6:
+        for j, mask in enumerate(best.parents):  # no arrow less lowers the score
+            for i in members(mask):
+                fewer = list(v)
+                fewer[j] = case.rows.v(order[j], [order[k] for k in members(mask) if k != i])
+                assert score.total(np.array(fewer), best.edges - 1) > best.score - 1e-6
+        return
+    local = found.score.local(best.v, best.edges)
+
+    def cost(j, parents):
+        own = case.rows.v(order[j], [order[i] for i in parents])
+        return oracles.term(own, local.half[j], local.mean[j], local.weight[j]) + local.price * len(parents)
+
+    here = sum(cost(j, frozenset(members(mask))) for j, mask in enumerate(best.parents))
+    assert oracles.best_over_sets(p, cost) == pytest.approx(here, abs=1e-6)
+
+
+@pytest.mark.parametrize("p", [4, 9])
+def test_the_same_moments_for_all_change_nothing(p):
+    X = oracles.random_rows(p, 200, np.random.default_rng(p), density=0.6, spread=1.0)
+    table, same = Table(X), Equations((Moments.from_rows(X),), (0,) * p)
+    ordering = find_order(table)
+    first, second = (pooled_search(ordering, spread=1.0, equations=one, kicks=3) for one in (None, same))
+    assert first.best.parents == second.best.parents
+    assert first.best.score == pytest.approx(second.best.score, abs=1e-8)
+    assert first.score.each == second.score.each == [200] * p
+
+
+def test_a_given_graph_is_fitted_to_the_rows_that_count():
+    case = Case(5, 3)
+    graph = Dag(case.names, np.triu(np.ones((5, 5), bool), 1))
+    fitted = refit(case.table.moments, graph, case.equations)
+    for j in range(5):
+        parents = list(range(j))
+        weights, errors, rss = case.rows.regression(j, parents)
+        assert fitted.sem.B[parents, j] == pytest.approx(weights, rel=1e-8)
+        assert fitted.std_error[parents, j] == pytest.approx(errors, rel=1e-8)
+        df = case.rows.count(j) - 1 - j
+        assert fitted.residual_df[j] == df
+        assert fitted.sem.omega[j] == pytest.approx(rss / df, rel=1e-9)
+
+
+def covariance(moments):
+    return moments.R.T @ moments.R / moments.n
+
+
+@pytest.mark.slow
+def test_resamples_vary_as_rows_drawn_within_conditions_do():
+    case = Case(3, 5, conditions=2, rows=120, few=60)
+    order, found = case.searched()
+    rng = np.random.default_rng(0)
+    drawn = redrawn(found, case.X[:, order], strength=1.0)
+    ours, literal = [], []
+    for _ in range(150):
+        own = drawn.moments(*drawn.draw(rng))
+        ours.append([covariance(own.of(j))[np.triu_indices(3)] for j in range(3)])
+        index = np.concatenate(
+            [rng.choice(part, len(part)) for part in map(np.flatnonzero, (case.labels[:, None] == range(3)).T)]
+        )
+        again = equations(
+            case.X[index][:, order],
+            case.labels[index],
+            [frozenset(order.tolist().index(j) for j in own) for own in case.targets],
+            [case.names[j] for j in order],
+        )
+        literal.append([covariance(again.of(j))[np.triu_indices(3)] for j in range(3)])
+    ours, literal = np.array(ours), np.array(literal)
+    mean, sd = literal.mean(axis=0), literal.std(axis=0)
+    np.testing.assert_array_less(np.abs(ours.mean(axis=0) - mean), 0.25 * sd + 0.03 * np.abs(mean))
+    np.testing.assert_allclose(ours.std(axis=0), sd, rtol=0.3)
+    # one resample of the rows lies behind all equations
+    for one in range(3):
+        for other in range(one):
+            a, b = (np.corrcoef(x[:, one].T, x[:, other].T) for x in (ours, literal))
+            np.testing.assert_allclose(a, b, atol=0.25)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("p", "rows"), [(4, True), (4, False), (8, True), (8, False)])
+def test_probabilities_know_what_experiments_tell(p, rows):
+    case = Case(p, 7, conditions=p, rows=200, few=100)
+    order, found = case.searched(kicks=5)
+    draws = Resampled(found, case.X[:, order] if rows else None).run([np.random.SeedSequence(k) for k in range(12)])
+    mean = np.mean([one.arrows for one in draws], axis=0)
+    assert mean.max() <= 1.0 + 1e-9
+    assert (mean[found.best.adjacency()] > 0.5).mean() > 0.8
+    models = redrawn(found, case.X[:, order] if rows else None, strength=1.0)
+    B = np.mean([models.model(np.random.SeedSequence(k), found.best.adjacency()).B for k in range(30)], axis=0)
+    fitted = refit(found.moments, Dag(found.moments.names, found.best.adjacency()), found.equations)
+    np.testing.assert_allclose(B, fitted.sem.B, atol=0.15)

@@ -1,0 +1,43 @@
+"""Slow and literal versions of what experiments do to equations: regressions on the rows that count, with a mean for every condition.
+
+Rows are X, the condition of each is in `labels`, and `targets[label]` are the variables that it acts on.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+class Rows:
+    """v, weights and standard errors of any variable on any others, by least squares on the rows in which nobody acted on it."""
+
+    def __init__(self, X, labels, targets):
+        self.X, self.labels, self.targets = np.asarray(X, float), np.asarray(labels), targets
+        self.p = self.X.shape[1]
+
+    def counting(self, j):
+        return np.array([j not in self.targets[label] for label in self.labels])
+
+    def count(self, j):
+        """Rows, less one for every condition but the first."""
+        counts = self.counting(j)
+        return int(counts.sum()) - len(set(self.labels[counts].tolist())) + 1
+
+    def regression(self, j, parents):
+        """(weights, standard errors, RSS) on sorted parents."""
+        counts = self.counting(j)
+        labels, X = self.labels[counts], self.X[counts]
+        means = np.array([[float(label == one) for one in sorted(set(labels.tolist()))] for label in labels])
+        design = np.column_stack([X[:, sorted(parents)], means])
+        solution = np.linalg.lstsq(design, X[:, j], rcond=None)[0]
+        residual = X[:, j] - design @ solution
+        rss = float(residual @ residual)
+        k = len(parents)
+        variance = rss / (self.count(j) - 1 - k)
+        errors = np.sqrt(variance * np.linalg.inv(design.T @ design).diagonal()[:k])
+        return solution[:k], errors, rss
+
+    def v(self, j, parents):
+        return math.log(self.regression(j, frozenset(parents))[2] / self.count(j))
