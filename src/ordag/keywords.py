@@ -47,6 +47,16 @@ class BootstrapKeywords(TypedDict, total=False):
     role: Mapping[str, str]
     category: Sequence[str]
     adjust: Sequence[str]
+    experiment: str | None
+    experiment_kind: str
+    environment: str | None
+    cluster: str | None
+    clusters: str
+    time: str | None
+    lags: int | None
+    difference: int | None
+    season: int | None
+    weights: str | None
     strict: bool
     separator: str | None
     encoding: str | None

@@ -24,9 +24,10 @@ import numpy as np
 from ordag import __version__
 from ordag.bootstrapping import Bootstrap
 from ordag.common.checks import short
-from ordag.data.covariates import Covariate
+from ordag.data.covariates import Condition, Covariate, Root
 from ordag.data.equations import Equations
 from ordag.data.holes import Holes
+from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.data.roles import ColumnRole
@@ -74,6 +75,9 @@ CLASSES: dict[str, type] = {
             ColumnRole,
             Holes,
             Covariate,
+            Condition,
+            Root,
+            RowLabels,
             Profile,
             Dag,
             Cpdag,

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from oracles.covariates import residuals
 
 from ordag import Moments
-from ordag.data.covariates import Adjustment, Covariate, Root, RootAccumulator, merged
+from ordag.data.covariates import Covariate, Root, merged
+from ordag.data.holding import Adjustment, RootAccumulator
 from ordag.data.table import Table
 from ordag.errors import ColumnError, ConstantColumnError, DataError, SettingError, TooFewRowsError
 

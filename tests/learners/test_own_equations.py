@@ -20,10 +20,6 @@ from ordag.model.refit import refit
 from ordag.order import find_order
 
 
-def within(X, labels):
-    return X - np.array([X[labels == label].mean(axis=0) for label in labels])
-
-
 def acted_on(p, seed, *, conditions=3, rows=70, few=25):
     """Rows of a random model, with experiments on one variable each, whose equation is replaced there; and their equations."""
     rng = np.random.default_rng(seed)
@@ -42,25 +38,10 @@ def acted_on(p, seed, *, conditions=3, rows=70, few=25):
     return np.concatenate(parts), np.array(labels), [frozenset(int(place[j]) for j in own) for own in targets]
 
 
-def equations(X, labels, targets, names):
-    """The moments of every variable's rows, one for each set of conditions that count."""
-    rows = oracle.Rows(X, labels, targets)
-    patterns, which = [], []
-    for j in range(X.shape[1]):
-        pattern = rows.counting(j)
-        same = [k for k, one in enumerate(patterns) if (one == pattern).all()]
-        which.append(same[0] if same else len(patterns))
-        patterns += [] if same else [pattern]
-    distinct = []
-    for pattern in patterns:
-        left, own = within(X[pattern], labels[pattern]), labels[pattern]
-        n = len(own) - len(set(own.tolist())) + 1
-        R = np.linalg.qr(left, mode="r")
-        distinct.append(Moments(n, X[pattern].mean(axis=0), names, R=R, rows=len(own)))
-    every = sorted(set(labels.tolist()))
-    design = (labels[:, None] == every).astype(float)
-    held = np.array([[bool((labels[pattern] == one).any()) for one in every] for pattern in patterns])
-    return Equations(tuple(distinct), tuple(which), design, held, np.array(patterns), labels)
+def labelled(X, labels, targets, names):
+    """The table with a column that says which variables were acted on."""
+    what = [";".join(names[j] for j in sorted(targets[label])) for label in labels]
+    return Table({**dict(zip(names, X.T, strict=True)), "what": what}, experiment="what")
 
 
 class Case:
@@ -68,12 +49,14 @@ class Case:
         self.X, self.labels, self.targets = acted_on(p, seed, **more)
         self.names = [f"x{j}" for j in range(p)]
         self.rows = oracle.Rows(self.X, self.labels, self.targets)
-        self.equations = equations(self.X, self.labels, self.targets, self.names)
-        self.table = Table(dict(zip(self.names, within(self.X, self.labels).T, strict=True)))
+        self.table = labelled(self.X, self.labels, self.targets, self.names)
+        self.moments, self.profile = self.table.moments, self.table.profile
+        self.equations = Equations.of(self.moments)
 
     def searched(self, **more):
-        ordering = find_order(self.table)
-        return ordering.order, pooled_search(ordering, spread=1.0, equations=self.equations, **more)
+        ordering = find_order(Table(self.moments.pooled()))
+        given = {"equations": self.equations, "labels": self.profile.labels, **more}
+        return ordering.order, pooled_search(ordering, spread=1.0, **given)
 
 
 def test_log_variances_are_those_of_regressions_on_the_rows_that_count():
@@ -121,7 +104,7 @@ def test_no_graph_has_a_lower_sum(p, seed):
 @pytest.mark.parametrize("p", [4, 9])
 def test_the_same_moments_for_all_change_nothing(p):
     X = oracles.random_rows(p, 200, np.random.default_rng(p), density=0.6, spread=1.0)
-    table, same = Table(X), Equations((Moments.from_rows(X),), (0,) * p)
+    table, same = Table(X), Equations((Moments.from_rows(X),), (0,) * p, np.zeros((1, 1), int))
     ordering = find_order(table)
     first, second = (pooled_search(ordering, spread=1.0, equations=one, kicks=3) for one in (None, same))
     assert first.best.parents == second.best.parents
@@ -152,21 +135,17 @@ def test_resamples_vary_as_rows_drawn_within_conditions_do():
     case = Case(3, 5, conditions=2, rows=120, few=60)
     order, found = case.searched()
     rng = np.random.default_rng(0)
-    drawn = redrawn(found, case.X[:, order], strength=1.0)
+    drawn = redrawn(found, case.profile.rows[:, order], strength=1.0)
     ours, literal = [], []
     for _ in range(150):
         own = drawn.moments(*drawn.draw(rng))
-        ours.append([covariance(own.of(j))[np.triu_indices(3)] for j in range(3)])
+        ours.append([covariance(own.of_variable(j))[np.triu_indices(3)] for j in range(3)])
         index = np.concatenate(
             [rng.choice(part, len(part)) for part in map(np.flatnonzero, (case.labels[:, None] == range(3)).T)]
         )
-        again = equations(
-            case.X[index][:, order],
-            case.labels[index],
-            [frozenset(order.tolist().index(j) for j in own) for own in case.targets],
-            [case.names[j] for j in order],
-        )
-        literal.append([covariance(again.of(j))[np.triu_indices(3)] for j in range(3)])
+        again = labelled(case.X[index], case.labels[index], case.targets, case.names)
+        again = Equations.of(again.moments).ordered(order)
+        literal.append([covariance(again.of_variable(j))[np.triu_indices(3)] for j in range(3)])
     ours, literal = np.array(ours), np.array(literal)
     mean, sd = literal.mean(axis=0), literal.std(axis=0)
     np.testing.assert_array_less(np.abs(ours.mean(axis=0) - mean), 0.25 * sd + 0.03 * np.abs(mean))
@@ -183,11 +162,13 @@ def test_resamples_vary_as_rows_drawn_within_conditions_do():
 def test_probabilities_know_what_experiments_tell(p, rows):
     case = Case(p, 7, conditions=p, rows=200, few=100)
     order, found = case.searched(kicks=5)
-    draws = Resampled(found, case.X[:, order] if rows else None).run([np.random.SeedSequence(k) for k in range(12)])
+    draws = Resampled(found, case.profile.rows[:, order] if rows else None).run(
+        [np.random.SeedSequence(k) for k in range(12)]
+    )
     mean = np.mean([one.arrows for one in draws], axis=0)
     assert mean.max() <= 1.0 + 1e-9
     assert (mean[found.best.adjacency()] > 0.5).mean() > 0.8
-    models = redrawn(found, case.X[:, order] if rows else None, strength=1.0)
+    models = redrawn(found, case.profile.rows[:, order] if rows else None, strength=1.0)
     B = np.mean([models.model(np.random.SeedSequence(k), found.best.adjacency()).B for k in range(30)], axis=0)
     fitted = refit(found.moments, Dag(found.moments.names, found.best.adjacency()), found.equations)
     np.testing.assert_allclose(B, fitted.sem.B, atol=0.15)

@@ -12,33 +12,25 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular
 
 from ordag.common.arrays import Array
-from ordag.common.linalg import EPSILON, lengths, triangle
+from ordag.common.linalg import triangle
 from ordag.common.words import counted, listed, shown
-from ordag.data.scatter import Accumulator, merge_roots
+from ordag.data.scatter import merge_roots
 from ordag.errors import ColumnError
-
-MOST_LEVELS = 2000
-"""Levels of a category up to which it can be held fixed: half a gigabyte, and half a minute for 50,000 rows."""
-
-FOLLOWS = 1e-10
-"""Share of its length that the other covariates leave of a column of Z, up to which it follows from them."""
-
-NUMBERS_AT_ONCE = 2**20
-"""Numbers of [Z | X] to form at a time."""
 
 
 @dataclass(frozen=True)
 class Covariate:
-    """A column that is held fixed: a number, or a category with its levels, in order of their first appearance.
+    """A column beside the variables: a number, or a category with its levels, in order of their first appearance.
 
-    In blocks of rows a category is the number of its level, from 0 on. More levels may come while rows are read.
+    In blocks of rows a category is the number of its level, from 0 on. More levels may come while rows are read. `use` is "adjust" if it
+    is held fixed; a column that says what rows are has the use of its setting (`ROW_COLUMNS`), experiments their kind.
     """
 
     name: str
     levels: Sequence[str] | None = None
+    use: str = "adjust"
 
     @property
     def columns(self) -> list[str]:
@@ -58,13 +50,66 @@ class Covariate:
         return shown(self.name) if self.levels is None else f"{shown(self.name)} ({counted(len(self.levels), 'value')})"
 
 
+class Groups:
+    """The weight and the mean of the rows of every cluster, by its name; `rows` in all, and the sum of their squared weights."""
+
+    def __init__(self, places: dict[str, int], weights: Array, means: Array, rows: int, squares: float) -> None:
+        self.places, self.weights, self.means, self.rows, self.squares = places, weights, means, rows, squares
+
+    @classmethod
+    def empty(cls, width: int) -> Groups:
+        return cls({}, np.zeros(0), np.zeros((0, width)), 0, 0.0)
+
+    def join(self, names: Sequence[str], weights: Array, means: Array) -> Array:
+        r"""Add rows of these clusters; return the rows $\sqrt{W_1 W_2 / (W_1 + W_2)}\,(m_2 - m_1)$ that the scatter gains."""
+        new = [name for name in names if name not in self.places]
+        self.places |= {name: k for k, name in enumerate(new, start=len(self.places))}
+        self.weights = np.concatenate([self.weights, np.zeros(len(new))])
+        self.means = np.concatenate([self.means, np.zeros((len(new), self.means.shape[1]))])
+        at = np.array([self.places[name] for name in names], np.intp)
+        before = self.weights[at]
+        share, shift = weights / (before + weights), means - self.means[at]
+        self.means[at] += share[:, None] * shift
+        self.weights[at] += weights
+        return np.asarray((np.sqrt(before * share)[:, None] * shift)[before > 0.0])
+
+    def root(self, R: Array, covariates: Sequence[Covariate]) -> Root:
+        """Return the root with the scatter RᵀR about the means of these clusters; the rows count for `n` of `kish`, less G − 1."""
+        total = float(self.weights.sum())
+        mean = self.weights @ self.means / max(total, 1e-300)
+        worth = total * total / self.squares if self.squares else 0.0
+        share = worth / max(self.rows, 1)
+        n = round(worth - share * max(len(self.places) - 1, 0))
+        return Root(n, mean, R * np.sqrt(worth / max(total, 1e-300)), tuple(covariates), self.rows, (), self)
+
+
+class Condition(NamedTuple):
+    """The root of the rows that were measured under one condition: its label, and its kind (`labelled.CONDITIONS`)."""
+
+    label: str
+    kind: str
+    root: Root
+
+
 class Root(NamedTuple):
-    """(n, mean, R) of the columns [Z | X] of rows, Z the columns of these covariates."""
+    """(n, mean, R) of the columns [Z | X] of rows, Z the columns of these covariates.
+
+    `rows` were used, if not n. Where rows have conditions, R is that about their means, and `conditions` have one each. `groups` are
+    the clusters about whose means R is, with weighted rows one for all.
+    """
 
     n: int
     mean: Array
     R: Array
     covariates: tuple[Covariate, ...] = ()
+    rows: int | None = None
+    conditions: tuple[Condition, ...] = ()
+    groups: Groups | None = None
+
+    @property
+    def used(self) -> int:
+        """The number of rows."""
+        return self.n if self.rows is None else self.rows
 
     @property
     def width(self) -> int:
@@ -100,7 +145,7 @@ class Root(NamedTuple):
             columns.append(every[:, index])
             means.append(share[index])
         R = triangle(np.concatenate([*columns, self.R[:, p:]], axis=1))
-        return Root(self.n, np.concatenate([*means, self.mean[p:]]), R, tuple(covariates))
+        return self._replace(mean=np.concatenate([*means, self.mean[p:]]), R=R, covariates=tuple(covariates))
 
     @property
     def _names(self) -> list[str]:
@@ -108,7 +153,12 @@ class Root(NamedTuple):
 
 
 def merged(roots: Sequence[Root]) -> Root:
-    """Return the root of all the rows together: covariates are matched by name, and their levels likewise."""
+    """Return the root of all the rows together: covariates are matched by name, and their levels likewise; conditions and clusters too."""
+    if any(one.conditions for one in roots):
+        return _merged_conditions([condition for one in roots for condition in one.conditions])
+    groups = [one.groups for one in roots if one.groups is not None]
+    if groups:
+        return _merged_groups(roots, groups)
     covariates = roots[0].covariates
     for one in roots[1:]:
         covariates = together(covariates, one.covariates)
@@ -116,6 +166,40 @@ def merged(roots: Sequence[Root]) -> Root:
     if not parts:
         return roots[0].aligned(covariates)
     return Root(*(merge_roots(parts) if len(parts) > 1 else parts[0]), covariates)
+
+
+def _merged_conditions(parts: Sequence[Condition]) -> Root:
+    each: dict[str, list[Condition]] = {}
+    for one in parts:
+        each.setdefault(one.label, []).append(one)
+    return of_conditions([some[0]._replace(root=merged([one.root for one in some])) for some in each.values()])
+
+
+def _merged_groups(roots: Sequence[Root], groups: Sequence[Groups]) -> Root:
+    whole = Groups.empty(len(roots[0].mean))
+    rows = [whole.join(list(one.places), one.weights, one.means) for one in groups]
+    raw = []
+    for root, one in zip(roots, groups, strict=True):
+        whole.rows += one.rows
+        whole.squares += one.squares
+        total = float(one.weights.sum())
+        raw.append(root.R * np.sqrt(one.squares / max(total, 1e-300)))  # the scatter of the weighted rows
+    return whole.root(triangle(np.concatenate([*raw, *rows])), roots[0].covariates)
+
+
+def of_conditions(conditions: Sequence[Condition]) -> Root:
+    """Return the root of all rows about the means of their conditions; C of these take C − 1 rows."""
+    covariates = conditions[0].root.covariates
+    for one in conditions[1:]:
+        covariates = together(covariates, one.root.covariates)
+    parts = [one._replace(root=one.root.aligned(covariates)) for one in conditions]
+    parts = [one for one in parts if one.root.n > 0] or parts[:1]
+    n = max(sum(one.root.n for one in parts) - len(parts) + 1, 0)
+    rows = sum(one.root.used for one in parts)
+    shares = np.array([one.root.used for one in parts]) / max(rows, 1)
+    mean = shares @ np.stack([one.root.mean for one in parts])
+    R = triangle(np.concatenate([one.root.R for one in parts]))
+    return Root(n, mean, R, covariates, rows, tuple(parts))
 
 
 def together(some: Sequence[Covariate], others: Sequence[Covariate]) -> tuple[Covariate, ...]:
@@ -134,144 +218,3 @@ def together(some: Sequence[Covariate], others: Sequence[Covariate]) -> tuple[Co
         levels = None if one.levels is None else tuple(dict.fromkeys([*one.levels, *(other.levels or ())]))
         found.append(Covariate(one.name, levels))
     return tuple(found)
-
-
-class RootAccumulator:
-    """Sums blocks of rows [X | covariates] up to the root of [Z | X]. Levels may appear in any row."""
-
-    def __init__(self, p: int, covariates: Sequence[Covariate] = ()) -> None:
-        self._p, self._covariates = p, tuple(covariates)
-        self._counts = [0] * len(self._covariates)  # levels seen so far, of categories
-        self._total = Accumulator(p + sum(one.levels is None for one in self._covariates))
-
-    def add(self, block: Array) -> None:
-        if not self._covariates:
-            self._total.add(block)
-            return
-        if not len(block):
-            return
-        codes = block[:, self._p :].max(axis=0).tolist()
-        categories = [one.levels is not None for one in self._covariates]
-        counts = [
-            max(n, int(code) + 1) if category else 0
-            for n, code, category in zip(self._counts, codes, categories, strict=True)
-        ]
-        if counts != self._counts:
-            self._widen(counts)
-        widths = [max(n - 1, 0) if category else None for n, category in zip(counts, categories, strict=True)]
-        step = max(1, NUMBERS_AT_ONCE // max(self._total.p, 1))
-        for start in range(0, len(block), step):
-            self._total.add(expanded(block[start : start + step], self._p, widths))
-
-    def _widen(self, counts: list[int]) -> None:
-        """Go on with more levels: those that came up to now have no row of the new ones."""
-        for one, count in zip(self._covariates, counts, strict=True):
-            if count > MOST_LEVELS:
-                raise ColumnError(
-                    f"{shown(one.name)} has more than {MOST_LEVELS:,} different values, and only fewer can be held fixed: group its "
-                    "values, or leave it out of adjust (--adjust).",
-                    ["adjust"],
-                )
-        so_far = self._root()
-        self._counts = counts
-        wider = so_far.aligned(self._known())
-        self._total = Accumulator(len(wider.mean), base=(wider.n, wider.mean, wider.R) if wider.n else None)
-
-    def _known(self) -> tuple[Covariate, ...]:
-        return tuple(
-            one if one.levels is None else Covariate(one.name, tuple(one.levels[:count]))
-            for one, count in zip(self._covariates, self._counts, strict=True)
-        )
-
-    def _root(self) -> Root:
-        return Root(*self._total.finish(), self._known())
-
-    def finish(self) -> Root:
-        """Return the root of all rows, with the levels that they have."""
-        root = self._root()
-        return root.aligned([_present(one, root) for one in root.covariates]) if root.covariates else root
-
-
-def _present(covariate: Covariate, root: Root) -> Covariate:
-    """Leave out the levels that no row has."""
-    if not covariate.levels:
-        return covariate
-    names = [column for one in root.covariates for column in one.columns]
-    start = names.index(covariate.columns[0]) if len(covariate.levels) > 1 else 0
-    rows = np.rint(root.mean[start : start + len(covariate.columns)] * root.n)
-    first = root.n - rows.sum() if root.n else 0
-    return Covariate(
-        covariate.name, tuple(one for one, n in zip(covariate.levels, [first, *rows], strict=True) if n > 0)
-    )
-
-
-def expanded(block: Array, p: int, widths: Sequence[int | None]) -> Array:
-    """Return rows [X | covariates] as [Z | X]; `widths` are the columns of each category in Z, None for a number."""
-    parts = [
-        block[:, p + k, None] if width is None else block[:, p + k, None] == np.arange(1.0, width + 1.0)
-        for k, width in enumerate(widths)
-    ]
-    return np.concatenate([*parts, block[:, :p]], axis=1, dtype=np.float64)
-
-
-def indicators(values: Array, theirs: Sequence[Covariate], mine: Sequence[Covariate]) -> Array:
-    """Return the columns Z of covariates, given as in blocks of rows with `theirs`, for `mine`; NaN where a level is not among these."""
-    parts = []
-    for k, (one, other) in enumerate(zip(mine, theirs, strict=True)):
-        if one.levels is None:
-            parts.append(values[:, k, None])
-            continue
-        where = {level: number for number, level in enumerate(one.levels)}
-        index = np.array([where.get(level, np.nan) for level in other.levels or ()], np.float64)
-        codes = index[values[:, k].astype(np.intp)][:, None]
-        parts.append(np.where(np.isnan(codes), np.nan, codes == np.arange(1.0, len(one.levels))))
-    return np.concatenate(parts, axis=1, dtype=np.float64)
-
-
-class Adjustment(NamedTuple):
-    """What covariates explain of X: (z − z̄)B. `rank` counts the columns of Z that do not follow from the others."""
-
-    covariates: tuple[Covariate, ...]
-    centre: Array
-    B: Array
-    R: Array
-    rank: int
-
-    @classmethod
-    def of(cls, root: Root) -> Adjustment:
-        """Regress X on Z, by orthogonal transformations of their root."""
-        q = root.width
-        if not q:
-            return cls(root.covariates, root.mean[:0], np.zeros((0, len(root.mean))), root.R, 0)
-        Z, ZX, R = root.R[:q, :q], root.R[:q, q:], root.R[q:, q:]
-        largest = np.abs(Z).max(axis=0, initial=0.0)
-        size = lengths(Z / np.where(largest > 0.0, largest, 1.0)) * largest
-        varies = size > 100.0 * EPSILON * np.sqrt(root.n) * np.abs(root.mean[:q])
-        unit = np.where(varies, Z / np.where(size > 0.0, size, 1.0), 0.0)
-        Q, T, pivots = qr(unit, pivoting=True, check_finite=False)
-        rank = int((np.abs(np.diagonal(T)) > FOLLOWS).sum())
-        turned = Q.T @ ZX
-        B = np.zeros((q, R.shape[1]))
-        used = pivots[:rank]
-        if rank:  # older SciPy refuses an empty system
-            B[used] = solve_triangular(T[:rank, :rank], turned[:rank]) / size[used, None]
-        if rank < q:
-            R = triangle(np.concatenate([turned[rank:], R]))
-        return cls(root.covariates, root.mean[:q], B, R, rank)
-
-    def residuals(self, block: Array, covariates: Sequence[Covariate]) -> Array:
-        """Return rows [X | covariates] as X with the covariates at their means; missing where a covariate or its level is not known."""
-        p = self.B.shape[1]
-        left = block[:, :p] + self.centre @ self.B
-        start = 0
-        for k, (mine, theirs) in enumerate(zip(self.covariates, covariates, strict=True)):
-            column, part = block[:, p + k], self.B[start : start + len(mine.columns)]
-            start += len(part)
-            if mine.levels is None:
-                left -= column[:, None] * part
-                continue
-            effects = np.concatenate([np.zeros((1, p)), part, np.full((1, p), np.nan)])
-            where = {level: number for number, level in enumerate(mine.levels)}
-            index = np.array([*(where.get(level, -1) for level in theirs.levels or ()), -1])
-            left -= effects[index[np.where(np.isnan(column), -1, column).astype(np.intp)]]
-        return left

@@ -1,4 +1,4 @@
-"""`Equations`: the moments that the equation of each variable is fitted to, where they are not the same for all."""
+"""`Equations`: the moments that the equation of each variable is fitted to, where experiments make them differ."""
 
 from __future__ import annotations
 
@@ -6,31 +6,60 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ordag.common.arrays import Array, Indices, Mask
+from ordag.common.arrays import Indices
 from ordag.common.linalg import triangle
+from ordag.data.covariates import Condition, Root, merged
 from ordag.data.moments import Moments
+
+UNTOUCHED = ("", "observational", "observation", "obs", "none", "control", "baseline", "wild type", "wt")
+"""Labels of rows in which no variable was acted on, in small letters."""
+
+LEFT_OUT = -1
+"""In `Equations.groups`: rows of this condition tell nothing of the equation."""
+
+FEWEST_ROWS = 5
+"""Rows that an equation needs: a variable with fewer, as one that was acted on in all rows, is taken to have no causes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Equations:
     """The moments that the equation of each variable is fitted to: those of the rows that tell something of it.
 
-    distinct: moments of all variables. which: for every variable, the place of its own moments among these.
-
-    The others describe the sample of rows that a `Profile` keeps, for resamples; without them it is not looked at. design: the columns
-    that are held fixed, an intercept or indicators among them. held: [k, c] whether column c is held fixed in the k-th moments. counts:
-    [k, i] whether row i counts there. strata: the part of the table that each row is from; as many rows are drawn from each as it has.
+    distinct: moments of all variables. which: for every variable, the place of its own moments among these. groups: [k, c] is the number
+    of the group of rows with one mean that condition c belongs to in the k-th moments, or `LEFT_OUT`. targets: the variables that were
+    acted on under every condition. external: variables that were acted on in (nearly) all rows.
     """
 
     distinct: tuple[Moments, ...]
     which: tuple[int, ...]
-    design: Array | None = None
-    held: Mask | None = None
-    counts: Mask | None = None
-    strata: Indices | None = None
+    groups: NDArray[np.intp]
+    targets: tuple[tuple[int, ...], ...] = ()
+    external: tuple[int, ...] = ()
 
-    def of(self, j: int) -> Moments:
+    @classmethod
+    def of(cls, moments: Moments, changed: Sequence[Sequence[int]] | None = None) -> Equations | None:
+        """Return the equations of moments with conditions; None for others.
+
+        changed: the variables whose equation is another under each condition, for environments.
+        """
+        if not moments.conditions:
+            return None
+        own = [targets_of(one, moments.names) for one in moments.conditions] if changed is None else changed
+        patterns = [
+            tuple(_group(one, c, j, own[c]) for c, one in enumerate(moments.conditions)) for j in range(moments.p)
+        ]
+        sizes = np.array([one.root.n for one in moments.conditions])
+        external = [j for j, one in enumerate(patterns) if sizes[np.array(one) != LEFT_OUT].sum() < FEWEST_ROWS]
+        for j in external:
+            patterns[j] = tuple(range(1, len(moments.conditions) + 1))
+        every = list(dict.fromkeys(patterns))
+        distinct = tuple(_together(moments, pattern) for pattern in every)
+        which = tuple(every.index(pattern) for pattern in patterns)
+        return cls(distinct, which, np.array(every), tuple(map(tuple, own)), tuple(external))
+
+    def of_variable(self, j: int) -> Moments:
         """Return the moments of the equation of variable j."""
         return self.distinct[self.which[j]]
 
@@ -42,13 +71,63 @@ class Equations:
     def ordered(self, order: Sequence[int] | Indices) -> Equations:
         """Return the same with the variables in another order."""
         order = [int(j) for j in order]
+        place = {j: k for k, j in enumerate(order)}
         moments = tuple(
             Moments(one.n, one.mean[order], [one.names[j] for j in order], R=triangle(one.R[:, order]), rows=one.rows)
             for one in self.distinct
         )
-        return replace(self, distinct=moments, which=tuple(self.which[j] for j in order))
+        return replace(
+            self,
+            distinct=moments,
+            which=tuple(self.which[j] for j in order),
+            targets=tuple(tuple(sorted(place[j] for j in one)) for one in self.targets),
+            external=tuple(place[j] for j in self.external),
+        )
 
-    def targets(self) -> list[Indices]:
+    def variables(self) -> list[Indices]:
         """Return the variables that each of the moments is for."""
         which = np.array(self.which)
         return [np.flatnonzero(which == k) for k in range(len(self.distinct))]
+
+
+def targets_of(condition: Condition, names: Sequence[str]) -> tuple[int, ...]:
+    """Return the variables that were acted on under a condition, by its label: names with ; between them. Others are no columns."""
+    if condition.kind == "environment" or condition.label.strip().lower() in UNTOUCHED:
+        return ()
+    place = {name: j for j, name in enumerate(names)}
+    whole = place.get(condition.label)
+    parts = (part.strip() for part in condition.label.split(";"))
+    return (whole,) if whole is not None else tuple(sorted({place[part] for part in parts if part in place}))
+
+
+def _group(condition: Condition, c: int, j: int, targets: Sequence[int]) -> int:
+    """Return the group of rows with one mean that a condition belongs to for variable j."""
+    if condition.kind == "shift":
+        return c + 1 if j in targets else 0
+    if j in targets:
+        return LEFT_OUT
+    return 0 if condition.label.strip().lower() in UNTOUCHED else c + 1
+
+
+def _together(moments: Moments, pattern: Sequence[int]) -> Moments:
+    """Return the moments of the conditions that are not left out, about the means of their groups."""
+    roots = [
+        _one_group([one.root for one, own in zip(moments.conditions, pattern, strict=True) if own == group])
+        for group in sorted(set(pattern) - {LEFT_OUT})
+    ]
+    n, rows = sum(one.n for one in roots) - len(roots) + 1, sum(one.used for one in roots)
+    mean = np.average([one.mean for one in roots], axis=0, weights=[max(one.used, 1) for one in roots])
+    covariates = roots[0].covariates
+    before = [column for one in covariates for column in one.columns]
+    R = triangle(np.concatenate([one.R for one in roots]))
+    whole = Moments(n, mean, [*before, *moments.names], R=R, rows=rows, covariates=covariates, dropped=moments.dropped)
+    return whole.adjusted()
+
+
+def _one_group(roots: Sequence[Root]) -> Root:
+    """Return the root of rows with one mean; about the means of clusters there is nothing between the parts."""
+    if len(roots) == 1 or roots[0].rows is None:
+        return roots[0] if len(roots) == 1 else merged(roots)
+    n, rows = sum(one.n for one in roots), sum(one.used for one in roots)
+    mean = np.average([one.mean for one in roots], axis=0, weights=[one.used for one in roots])
+    return Root(n, mean, triangle(np.concatenate([one.R for one in roots])), roots[0].covariates, rows)

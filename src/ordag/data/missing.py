@@ -12,8 +12,9 @@ from scipy.special import comb
 
 from ordag.common.arrays import Array
 from ordag.common.words import News, counted, listed, shown
-from ordag.data.covariates import Covariate, indicators
+from ordag.data.covariates import Covariate
 from ordag.data.em import SETTLED, Block, Em, Estimate, Gaussian, Sums, Totals, inverse
+from ordag.data.holding import indicators
 from ordag.data.holes import Holes, Incomplete, is_nearly_empty, pooled
 from ordag.data.reading import without
 from ordag.data.scatter import chunk_rows

@@ -18,8 +18,9 @@ from ordag.common.linalg import lengths, triangle
 from ordag.common.markup import card, isolated, table
 from ordag.common.words import counted, joined, listed, number, quoted
 from ordag.data.covariance_file import covariance_in, read_covariance
-from ordag.data.covariates import Adjustment, Covariate, Root
+from ordag.data.covariates import Condition, Covariate, Root
 from ordag.data.covariates import merged as merged_roots
+from ordag.data.holding import Adjustment
 from ordag.data.holes import Holes
 from ordag.data.missing import Tell
 from ordag.data.moments_file import ENDING, MARK, is_moments, pieces, read
@@ -54,6 +55,9 @@ class Moments:
     `covariates` are to be held fixed: the first columns are theirs, and `adjusted` takes them out. Afterwards they are `held`, the mean
     is still that of the columns, R is the root of what regressions on the covariates leave of them, and n is the number that the `rows`
     are worth: one less for every column that was taken out.
+
+    `conditions` are those under which the rows were measured: R is about their means then, and each has a root of [Z | X] of its own,
+    with the covariates not taken out.
     """
 
     n: int
@@ -67,6 +71,7 @@ class Moments:
     holes: Holes | None
     covariates: tuple[Covariate, ...]
     held: tuple[Covariate, ...]
+    conditions: tuple[Condition, ...]
 
     def __init__(
         self,
@@ -83,6 +88,7 @@ class Moments:
         holes: Holes | None = None,
         covariates: Sequence[Covariate] = (),
         held: Sequence[Covariate] = (),
+        conditions: Sequence[Condition] = (),
     ) -> None:
         if (R is None) == (scatter is None):
             raise SettingError("Moments: give either R or scatter.")
@@ -95,7 +101,7 @@ class Moments:
         mean = shaped(mean, "mean", p)
         known: dict[str, Any] = {"squared": squared or R is None, "dropped": dropped, "outlying": outlying}
         known |= {"rows": int(n if rows is None else rows), "covariates": tuple(covariates), "held": tuple(held)}
-        known["holes"] = holes
+        known |= {"holes": holes, "conditions": tuple(conditions)}
         if R is not None:
             R = shaped(R, "R", p, p)
             check_finite(mean, R, names)
@@ -152,6 +158,14 @@ class Moments:
             **self._history | {"covariates": (), "held": (*self.held, *self.covariates)},
         )
 
+    def pooled(self) -> Moments:
+        """Return the same without conditions: what is common to them, about the means of each."""
+        if not self.conditions:
+            return self
+        same = Moments.__new__(Moments)
+        same.__setstate__(vars(self) | {"conditions": ()})
+        return same
+
     def counted_like(self, whole: Moments) -> Moments:
         """Return the same where rows count for as much each as those of another table, whose covariates they have been freed of."""
         if whole.n == whole.rows and not whole.held:
@@ -177,6 +191,8 @@ class Moments:
         where = {name: k for k, name in enumerate(self.names)}
         index = [where[name] for name in names]
         history = self._history | {"covariates": (*self.covariates, *map(Covariate, more))}
+        if self.conditions:
+            raise DataError("adjust: these moments have conditions, so give adjust when they are made.", ["adjust"])
         return Moments(self.n, self.mean[index], names, R=triangle(self.R[:, index]), **history)
 
     @property
@@ -214,10 +230,21 @@ class Moments:
             known: dict[str, Any] = {"scatter": full[np.ix_(index, index)]}
         else:
             known = {"R": triangle(self.R[:, index])}
-        history = self._history
+        history = self._history | {"conditions": self._conditions_of(index)}
         if self.holes is not None:
             history["holes"] = self.holes.of_columns(columns)
         return Moments(self.n, self.mean[index], columns, **known, **history)
+
+    def _conditions_of(self, index: Sequence[int], factors: Array | None = None) -> tuple[Condition, ...]:
+        """Return the conditions with these columns of the moments, the covariates before them, each multiplied by its factor."""
+        found = []
+        for one in self.conditions:
+            width = one.root.width - self._width  # of covariates that have been taken out of the moments
+            at = [*range(width), *(width + j for j in index)]
+            scale = np.concatenate([np.ones(width), np.ones(len(index)) if factors is None else factors])
+            R, mean = triangle(one.root.R[:, at] * scale), one.root.mean[at] * scale
+            found.append(one._replace(root=one.root._replace(R=R, mean=mean, groups=None)))
+        return tuple(found)
 
     def scaled(self, factors: Sequence[float] | Array) -> Moments:
         """Return the moments with every variable multiplied by its factor."""
@@ -232,7 +259,8 @@ class Moments:
                 known["scatter"] = np.asfortranarray(self.scatter * np.outer(factors, factors))
             else:
                 known["R"] = np.asfortranarray(self.R * factors * np.sign(factors)[:, None])
-            return Moments(self.n, self.mean * factors, self.names, **known, **self._history)
+            history = self._history | {"conditions": self._conditions_of(range(self.p), factors)}
+            return Moments(self.n, self.mean * factors, self.names, **known, **history)
 
     def _rooted(self, R: Array) -> Moments:
         """Return the same moments with a root that has the digits of one of the rows; it is not checked again."""
@@ -243,12 +271,15 @@ class Moments:
     @property
     def _history(self) -> dict[str, Any]:
         """What is recorded beside the numbers."""
-        kept = ("squared", "dropped", "outlying", "rows", "covariates", "held", "holes")
+        kept = ("squared", "dropped", "outlying", "rows", "covariates", "held", "holes", "conditions")
         return {name: getattr(self, name) for name in kept}
 
     def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
         """Return the columns and units of the settings, and the covariates, which are not taken out yet; logarithms need the rows."""
         reading.refuse_layout(describe)
+        if reading.row_columns:
+            given = next(iter(reading.row_columns))
+            raise SettingError(f"{given}: {describe} has no rows: give that when the moments are made.", [given])
         columns = None if reading.columns is None else name_list(reading.columns, "columns")
         whole = self.holding(reading.adjust)
         chosen = whole if columns is None or tuple(columns) == whole.variables else whole.select(columns)
@@ -281,7 +312,9 @@ class Moments:
                 "hold it fixed."
             )
         aligned = [self, *(o if o.variables == self.variables else o.select(self.variables) for o in others)]
-        whole = merged_roots([Root(m.n, m.mean, m.R, m.covariates) for m in aligned])
+        whole = merged_roots(
+            [Root(m.n, m.mean, m.R, m.covariates, m.rows if m.conditions else None, m.conditions) for m in aligned]
+        )
         summary = Summary.of_root(self.variables, whole, sum(m.dropped for m in aligned))
         return Moments(
             **summary._asdict() | {"squared": any(m.squared for m in aligned), "rows": sum(m.rows for m in aligned)},
@@ -495,7 +528,7 @@ def scan_source(
 ) -> Moments:
     """Compute moments with all the digits of the rows; a wide file is read again where a Gram matrix loses some."""
     p = len(source.names)
-    if source.repeatable and p >= MANY_COLUMNS and (source.rows is None or source.rows > p):
+    if source.repeatable and not source.covariates and p >= MANY_COLUMNS and (source.rows is None or source.rows > p):
         gram = gram_pass(source, missing, progress, tell=tell)
         moments = None if gram is None else resolved(Moments(**gram._asdict()))
         if moments is not None:

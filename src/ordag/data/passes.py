@@ -6,13 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ordag.common.arrays import Array
-from ordag.data.covariates import Covariate, Root, RootAccumulator, merged
+from ordag.data.covariates import Condition, Covariate, Root, merged
+from ordag.data.holding import RootAccumulator
 from ordag.data.holes import KEPT, Holes
+from ordag.data.labelled import LabelledAccumulator, accumulator
 from ordag.data.missing import Complete, Tell, estimate
 from ordag.data.profile import Profile, Sampler, stride_of
 from ordag.data.reading import Missing
@@ -42,6 +44,7 @@ class Summary(NamedTuple):
     covariates: tuple[Covariate, ...] = ()
     held: tuple[Covariate, ...] = ()
     holes: Holes | None = None
+    conditions: tuple[Condition, ...] = ()
 
     @classmethod
     def of(cls, source: Source, check: RowCheck, root: Root, tell: Tell | None = None) -> Summary:
@@ -56,7 +59,9 @@ class Summary(NamedTuple):
     def of_root(cls, names: tuple[str, ...], root: Root, dropped: int) -> Summary:
         """Summarise complete rows by their root."""
         before = [column for one in root.covariates for column in one.columns]
-        return cls((*before, *names), root.n, root.mean, R=root.R, dropped=dropped, covariates=root.covariates)
+        parts = tuple(one._replace(root=one.root._replace(groups=None)) for one in root.conditions)
+        known: dict[str, Any] = {"dropped": dropped, "rows": root.rows, "conditions": parts}
+        return cls((*before, *names), root.n, root.mean, R=root.R, covariates=root.covariates, **known)
 
 
 def gram_in_memory(source: Source) -> Summary | None:
@@ -110,7 +115,7 @@ def root_pass(
         raise DataError("There are no columns: a graph needs at least two.")
     if isinstance(source, DaskSource):
         return summed_up(source, scan(source, missing), tell)
-    total = RootAccumulator(p, source.covariates)
+    total = accumulator(p, source.covariates)
     with np.errstate(over="ignore", invalid="ignore"):
         check = _add_rows(source, missing, chunk_rows(p), total, progress, sampler, least_rows)
         return Summary.of(source, check, total.finish(), tell)
@@ -126,7 +131,7 @@ def _add_rows(
     source: Source,
     missing: Missing,
     batch: int,
-    total: RootAccumulator | Products,
+    total: RootAccumulator | LabelledAccumulator | Products,
     progress: Progress | None,
     sampler: Sampler | None,
     least_rows: LeastRows | None,
@@ -193,7 +198,7 @@ def scan(source: DaskSource, missing: Missing) -> Scan:
 def _scan_partition(source: Source, number: int, missing: Missing) -> Scan:
     p = len(source.names)
     check = RowCheck(source.all_names, missing, variables=p)
-    total = RootAccumulator(p, source.covariates)
+    total = accumulator(p, source.covariates)
     least, most = np.full(p, np.inf), np.full(p, -np.inf)
     with np.errstate(over="ignore", invalid="ignore"):
         try:
@@ -206,7 +211,7 @@ def _scan_partition(source: Source, number: int, missing: Missing) -> Scan:
             return Scan(check, Root(0, np.zeros(0), np.zeros((0, 0))), least, most, (0,), error)
         root = total.finish()
     check.note_partition(number)
-    return Scan(check, root, least, most, (root.n,))
+    return Scan(check, root, least, most, (root.used,))
 
 
 def _merge_scans(scans: Sequence[Scan]) -> Scan:

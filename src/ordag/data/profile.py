@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ordag.common.arrays import Array
+from ordag.data.labels import RowLabels
 
 PROFILE_NUMBERS = 2**18
 """Numbers in the rows of a profile, two megabytes; wide tables have a few hundred rows all the same."""
@@ -15,15 +16,17 @@ MOST_ROWS, FEWEST_ROWS = 20_000, 200
 
 
 class Rows(NamedTuple):
-    """Complete rows, `stride` apart in the table; 1 means all."""
+    """Complete rows, `stride` apart in the table; 1 means all. `labels` say what they are, where columns of the table do."""
 
     values: Array
     stride: int
+    labels: RowLabels | None = None
 
     def thinned(self, most: int) -> Rows:
         """Return every second, fourth, … row, so that there are at most `most`."""
         step = stride_of(len(self.values), most)
-        return Rows(np.ascontiguousarray(self.values[::step]), self.stride * step)
+        labels = None if self.labels is None else self.labels.of(slice(None, None, step))
+        return Rows(np.ascontiguousarray(self.values[::step]), self.stride * step, labels)
 
 
 class Profile(NamedTuple):
@@ -36,6 +39,7 @@ class Profile(NamedTuple):
     stride: int
     least: Array
     most: Array
+    labels: RowLabels | None = None
 
     @classmethod
     def of(cls, X: Array) -> Profile:
@@ -52,19 +56,20 @@ class Profile(NamedTuple):
     @property
     def complete(self) -> Profile:
         """The profile with the complete rows alone."""
-        whole = np.isfinite(self.rows).all(axis=1)
-        return self if whole.all() else self._replace(rows=self.rows[whole])
+        whole = np.asarray(np.isfinite(self.rows).all(axis=1))
+        labels = None if self.labels is None else self.labels.of(whole)
+        return self if whole.all() else self._replace(rows=self.rows[whole], labels=labels)
 
     def thinned(self, most: int) -> Profile:
         """Return the profile with at most `most` rows, as `Rows.thinned`."""
-        rows = Rows(self.rows, self.stride).thinned(most)
-        return Profile(rows.values, rows.stride, self.least, self.most)
+        rows = Rows(self.rows, self.stride, self.labels).thinned(most)
+        return Profile(rows.values, rows.stride, self.least, self.most, rows.labels)
 
     def scaled(self, columns: list[int], factors: Array) -> Profile:
         """Return the profile of these columns, each multiplied by its factor."""
         ends = self.least[columns] * factors, self.most[columns] * factors
         rows = np.ascontiguousarray(self.rows[:, columns] * factors)
-        return Profile(rows, self.stride, np.minimum(*ends), np.maximum(*ends))
+        return Profile(rows, self.stride, np.minimum(*ends), np.maximum(*ends), self.labels)
 
 
 class Sampler:

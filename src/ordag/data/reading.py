@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 from ordag.common.checks import as_list, as_number, check_choice, is_flag, short
-from ordag.common.settings import Settings, choice, declared, flag, setting
+from ordag.common.settings import Settings, choice, declared, flag, setting, whole
 from ordag.common.words import did_you_mean, listed, shown
 from ordag.data.roles import GIVEN_ROLES
 from ordag.errors import Remedy, SettingError
@@ -23,6 +23,9 @@ COLUMN_LISTS = ("columns", "drop", "category", "adjust")
 
 TEXT_LAYOUT = ("separator", "encoding", "decimal", "thousands", "header", "na")
 """Settings of text files."""
+
+ROW_COLUMNS = ("experiment", "environment", "cluster", "time", "weights")
+"""Settings that name a column which says what rows are."""
 
 PARTS = ("sheet", "table")
 """Settings of files with several tables."""
@@ -144,6 +147,13 @@ def changes_from_text(texts: Sequence[str]) -> dict[str, float | str]:
     return changes
 
 
+def _one_name(name: str, value: Any) -> str | None:
+    """Return the name of one column."""
+    if value is None or isinstance(value, str):
+        return value
+    raise SettingError(f"{name}={short(value)}: give the name of one column.", [name])
+
+
 def _two_settings(name: str, one: str, other: str) -> SettingError:
     return SettingError(f"{one} and {other} both name {name!r}: say one thing of a column.", [one, other])
 
@@ -168,6 +178,35 @@ class Reading(Settings):
     adjust: Sequence[str] = setting(
         (), _names, "columns to hold fixed: the graph is that of the others within their values"
     )
+    experiment: str | None = setting(
+        None,
+        _one_name,
+        "column that names the variables that an experiment acted on in each row, with ; between two; empty where none was",
+        typed=str,
+    )
+    experiment_kind: str = choice(
+        "set",
+        ("set", "shift", "changed"),
+        "what experiments do to a variable: cut it off from its causes, shift its mean alone, or change its equation",
+    )
+    environment: str | None = setting(
+        None, _one_name, "column that names the environment of each row, where some equations may be others", typed=str
+    )
+    cluster: str | None = setting(
+        None, _one_name, "column that names the group or the subject of each row: rows of one are dependent", typed=str
+    )
+    clusters: str = choice(
+        "within", ("within", "between"), "learn the relations within clusters, or those between their means"
+    )
+    time: str | None = setting(None, _one_name, "column with the time of each row, for lags", typed=str)
+    lags: int | None = whole(0, "how many earlier times is a whole number", "earlier times that can be causes")
+    difference: int | None = whole(
+        1, "how many steps to difference is a whole number from 1 on", "take differences, so many times"
+    )
+    season: int | None = whole(
+        2, "the length of a season is a whole number from 2 on", "times in a season whose means are removed"
+    )
+    weights: str | None = setting(None, _one_name, "column with the weight of each row", typed=str)
     strict: bool = flag(False, "refuse a table with columns that would be set aside", typed=True)
     transform: Mapping[str, float | str] | None = setting(
         None,
@@ -203,14 +242,25 @@ class Reading(Settings):
         super().__post_init__()
         columns = self.columns if isinstance(self.columns, list | tuple) else ()
         lists = {"columns": columns, "drop": self.drop, "role": self.role, "adjust": self.adjust}
+        lists |= {given: [name] for given, name in self.row_columns.items()}
         said: dict[str, str] = {}
         for given, names in lists.items():
             for name in map(str, names):
                 if said.setdefault(name, given) != given:
                     raise _two_settings(name, said[name], given)
+        if self.experiment is not None and self.environment is not None:
+            raise SettingError(
+                "experiment and environment are both given: say one; an experiment on none of the columns is an environment.",
+                ["experiment", "environment"],
+            )
         for name in self.category:
-            if said.get(name, "adjust") != "adjust" and self.role.get(name) != "category":
+            if said.get(name, "adjust") not in ("adjust", *ROW_COLUMNS) and self.role.get(name) != "category":
                 raise _two_settings(name, said[name], "category")
+
+    @property
+    def row_columns(self) -> dict[str, str]:
+        """The columns that say what rows are, by the setting that names each."""
+        return {given: name for given in ROW_COLUMNS if (name := getattr(self, given)) is not None}
 
     def refuse_layout(self, describe: str, *taken: str) -> None:
         """Refuse the settings of other kinds of files, on which they would have no effect; those in `taken` are for this kind."""

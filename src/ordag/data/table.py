@@ -14,6 +14,8 @@ import numpy as np
 from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
 from ordag.common.words import counted, listed, quoted
+from ordag.data.labelled import Labels
+from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments, given_moments, resolved
 from ordag.data.passes import Scan, draw_sample, gram_in_memory, gram_pass, root_pass, scan, summed_up
 from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
@@ -71,6 +73,14 @@ class Table:
             self.names, self.covariates = self.source.names, self.source.covariates
             self.columns = self.source.columns
             self._judged = not settings.strict and settings.columns is None
+            if self.row_labels is not None and self.missing != "refuse":
+                if self.missing == "em":
+                    raise SettingError(
+                        f"missing='em' does not go with {next(iter(settings.row_columns))}: incomplete rows are left out there "
+                        "(missing='drop').",
+                        ["missing"],
+                    )
+                self.missing = "drop"
             if self.source.suspects:
                 self._settle()
             check_variables(self.names, self.columns, self.source.prefix)
@@ -201,6 +211,12 @@ class Table:
                 out = error.columns[-1]
                 self._set_aside([ColumnRole(out, "derived", f"follows from {listed(error.columns[:-1])}")])
                 check_variables(self.names, self.columns, self.source.prefix if self.source is not None else "")
+
+    @property
+    def row_labels(self) -> Labels | None:
+        """The columns that say what rows are; None without any."""
+        labelled = any(one.use != "adjust" for one in self.covariates)
+        return Labels(len(self.names), self.covariates) if labelled else None
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -357,7 +373,7 @@ class Table:
         if isinstance(source, DaskSource):
             assert isinstance(self.rows_source, DaskSource)
             sample = draw_sample(self.rows_source, self._scan, self._sample_limit)
-            return sample._replace(rows=self._telling(sample.rows))
+            return sample._replace(rows=sample.rows[self._telling(sample.rows)])
         if self._sampler is None:
             _ = self.gram_moments if self._is_wide_file else self.qr_moments
         assert self._sampler is not None
@@ -366,19 +382,37 @@ class Table:
         if not self.covariates:
             return sample
         p = len(self.names)
-        return Profile(self._fixed(sample.rows), sample.stride, sample.least[:p], sample.most[:p])
+        rows, labels = self._fixed(sample.rows)
+        return Profile(rows, sample.stride, sample.least[:p], sample.most[:p], labels)
 
-    def _fixed(self, block: Array) -> Array:
-        """Return rows of the source with the covariates held fixed."""
-        return self._telling(self._unadjusted.adjustment.residuals(block, self.covariates))
-
-    def _telling(self, rows: Array) -> Array:
-        """Leave out the rows of which covariates leave nothing, such as the only one of a group."""
+    def _fixed(self, block: Array) -> tuple[Array, RowLabels | None]:
+        """Return rows of the source with the covariates held fixed, about the means of conditions and clusters, and their labels."""
         if not self.covariates:
-            return rows
+            return block, None
+        columns, p = self.row_labels, len(self.names)
+        held = self.covariates if columns is None else columns.held
+        rows = self._unadjusted.adjustment.residuals(block[:, : p + len(held)], held)
+        if columns is None:
+            return rows[self._telling(rows)], None
+        labels = self._placed(columns.of(block))
+        rows = labels.centred(rows)
+        left = self._telling(rows)
+        return rows[left], labels.of(left)
+
+    def _placed(self, labels: RowLabels) -> RowLabels:
+        """Return labels with the places of conditions among those of the moments."""
+        if labels.condition is None or self.row_labels is None or self.row_labels.condition is None:
+            return labels
+        place = {one.label: k for k, one in enumerate(self._unadjusted.conditions)}
+        places = np.array([place.get(one, -1) for one in self.row_labels.levels(self.row_labels.condition)], np.intp)
+        return labels._replace(condition=places[labels.condition])
+
+    def _telling(self, rows: Array) -> Mask:
+        """Return the rows of which covariates leave something; of the only one of a group they leave nothing."""
+        if not self.covariates:
+            return np.ones(len(rows), dtype=bool)
         moments = self.qr_moments
-        left: Mask = (np.abs(rows - moments.mean) > NOTHING * moments.spread / np.sqrt(moments.n)).any(axis=1)
-        return rows[left]
+        return np.asarray((np.abs(rows - moments.mean) > NOTHING * moments.spread / np.sqrt(moments.n)).any(axis=1))
 
     @property
     def rows(self) -> Rows | None:
@@ -390,9 +424,9 @@ class Table:
             check = RowCheck(self.source.all_names, "refuse" if self.missing == "refuse" else "drop")
             complete = check.admit(X)
             check.verdict(self.source.prefix)
-            return Rows(self._fixed(complete) if self.covariates else complete, 1)
+            return _rows(*self._fixed(complete))
         sample = self._sample.complete
-        return Rows(sample.rows, sample.stride)
+        return Rows(sample.rows, sample.stride, sample.labels)
 
     @property
     def used_rows(self) -> Rows | None:
@@ -402,17 +436,21 @@ class Table:
         X = self.source.array
         if X is not None:
             every = RowCheck(self.source.all_names, "em", variables=len(self.names)).split(X)[1]
-            return Rows(self._fixed(every) if self.covariates else every, 1)
-        return Rows(self._sample.rows, self._sample.stride)
+            return _rows(*self._fixed(every))
+        return Rows(self._sample.rows, self._sample.stride, self._sample.labels)
 
     @property
     def profile(self) -> Profile | None:
         """An even sample of the rows and the extremes of the columns; None for moments without one."""
-        if self.source is None:
+        if self.source is None or (self.row_labels is not None and isinstance(self.source, DaskSource)):
             return self._profile
         known = "qr_moments" in vars(self) or self.covariates
         X = None if known or self.gram_moments is None else self.source.array
         return self._sample.thinned(sample_size(len(self.names))) if X is None else Profile.of(X)
+
+
+def _rows(values: Array, labels: RowLabels | None) -> Rows:
+    return Rows(values, 1, labels)
 
 
 def _any_rows(_: int) -> int:

@@ -12,7 +12,8 @@ import numpy as np
 from ordag.common.arrays import Array, Mask
 from ordag.common.linalg import lengths
 from ordag.common.words import did_you_mean, quoted
-from ordag.data.covariates import Adjustment, Covariate, RootAccumulator
+from ordag.data.covariates import Covariate
+from ordag.data.holding import Adjustment, RootAccumulator
 from ordag.data.passes import root_pass
 from ordag.data.reading import Missing, Reading
 from ordag.data.scatter import chunk_rows

@@ -36,7 +36,7 @@ class EquationsLike(Protocol):
     @property
     def each(self) -> Sequence[int]: ...
 
-    def targets(self) -> Sequence[Indices]: ...
+    def variables(self) -> Sequence[Indices]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +129,7 @@ def _by_size(
     """Yield the variables by their number of parents, with the products of columns that their equations are fitted to."""
     each = [(moments, np.arange(len(n_parents)))]
     if equations is not None:
-        each = list(zip(equations.distinct, equations.targets(), strict=True))
+        each = list(zip(equations.distinct, equations.variables(), strict=True))
     for own, targets in each:
         counts = n_parents[targets]
         products = Products(own, int((counts + 1) @ (counts + 1)))

@@ -14,6 +14,7 @@ from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
 from ordag.data.roles import ColumnRole, Relation, Suspect, relations, role_of_numbers, role_of_text
 from ordag.data.sources.columns import LONG, Kind, Look, check_columns, refuse_duplicates, refuse_kinds, select
+from ordag.errors import ColumnError
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
     """Choose the variables and the covariates of a table. `known` are the covariates of an earlier part of it, whose levels go on."""
     names, kinds = look.names, look.kinds
     check_columns(names, reading, describe)
-    out = {*reading.drop, *reading.adjust}
+    beside = [*reading.adjust, *reading.row_columns.values()]
+    out = {*reading.drop, *beside}
     left = [j for j, name in enumerate(names) if name not in out]
     asked = {name for name, role in reading.role.items() if role == "variable"}
     if reading.columns is not None or reading.strict:
@@ -60,16 +62,22 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
     for name in reading.adjust:
         refuse_duplicates(names, [names.index(name)], describe)
         roles[names.index(name)] = ColumnRole(name, "covariate")
+    for use, name in reading.row_columns.items():
+        refuse_duplicates(names, [names.index(name)], describe)
+        roles[names.index(name)] = ColumnRole(name, use)
     for name in reading.drop:
         roles[names.index(name)] = ColumnRole(name, "dropped")
-    covariates = (
-        known if known is not None else [_covariate(look, names.index(name), reading) for name in reading.adjust]
-    )
+    covariates = known
+    if covariates is None:
+        covariates = [_covariate(look, names.index(name), reading) for name in reading.adjust]
+        covariates += [
+            _row_column(look, names.index(name), use, reading, describe) for use, name in reading.row_columns.items()
+        ]
     return Chosen(
         tuple(names[j] for j in positions),
         tuple(positions),
         tuple(covariates),
-        tuple(names.index(name) for name in reading.adjust),
+        tuple(names.index(name) for name in beside),
         tuple(roles),
         tuple(suspects),
     )
@@ -78,7 +86,8 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
 def same_columns(reading: Reading, names: tuple[str, ...]) -> Reading:
     """Return the settings that read the same variables and covariates of another part of a table."""
     category = [one for one in reading.category if one in reading.adjust]
-    return Reading(columns=names, adjust=reading.adjust, category=category)
+    rows: dict[str, Any] = {**reading.row_columns, "experiment_kind": reading.experiment_kind}
+    return Reading(columns=names, adjust=reading.adjust, category=category, **rows)
 
 
 def _is_refused(name: str, kind: Kind | None, reading: Reading) -> bool:
@@ -90,6 +99,18 @@ def _is_refused(name: str, kind: Kind | None, reading: Reading) -> bool:
 def _covariate(look: Look, j: int, reading: Reading) -> Covariate:
     name = look.names[j]
     return Covariate(name, None if look.kinds[j] is None and name not in reading.category else [])
+
+
+def _row_column(look: Look, j: int, use: str, reading: Reading, describe: str) -> Covariate:
+    """Return a column that says what rows are: times and weights as numbers if they hold some, else categories."""
+    name = look.names[j]
+    if use == "weights" and look.kinds[j] is not None:
+        raise ColumnError(f"{describe}: the weights in column {name!r} are not numbers.", ["weights"])
+    if use in ("weights", "time") and look.kinds[j] is None:
+        return Covariate(name, None, use)
+    if use in ("experiment", "environment"):
+        return Covariate(name, [""], reading.experiment_kind if use == "experiment" else use)
+    return Covariate(name, [], use)
 
 
 def _role(look: Look, j: int, reading: Reading) -> ColumnRole:

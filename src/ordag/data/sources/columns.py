@@ -69,6 +69,7 @@ def check_columns(names: Sequence[str], reading: Reading, describe: str) -> None
     unknown: dict[str, str] = {}
     for setting in ("drop", "role", "category", "adjust"):
         unknown |= {name: setting for name in getattr(reading, setting) if name not in known}
+    unknown |= {name: setting for setting, name in reading.row_columns.items() if name not in known}
     if unknown:
         some = ", ".join(f"{name!r} ({setting})" for name, setting in list(unknown.items())[:8])
         hint = did_you_mean(list(unknown), names, each=2)
@@ -232,20 +233,17 @@ def levels_of(column: Any) -> Levels:
 
 
 def codes(column: Any, levels: Sequence[str]) -> Array:
-    """Return the numbers of the levels that an Arrow column has, NaN where it has none; new levels go to the end of the list."""
+    """Return the numbers of the levels that an Arrow column has; new levels go to the end of the list.
+
+    A missing value is NaN, unless the first level is the empty text: then it is that.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     plain = pc.cast(column, column.type.value_type) if pa.types.is_dictionary(column.type) else column
     encoded = plain.dictionary_encode()
-    known = {level: k for k, level in enumerate(levels)}
-    place = [
-        math.nan if value != value else known.setdefault(level_text(value), len(known))
-        for value in encoded.dictionary.to_pylist()
-    ]
-    assert isinstance(levels, list)
-    levels[:] = list(known)
-    numbers = np.array([*place, math.nan])
+    place, absent = _places(encoded.dictionary.to_pylist(), levels)
+    numbers = np.array([*place, absent])
     at = pc.fill_null(encoded.indices, len(place)).to_numpy(zero_copy_only=False)
     return np.asarray(numbers[at.astype(np.intp)])
 
@@ -253,13 +251,17 @@ def codes(column: Any, levels: Sequence[str]) -> Array:
 def number_codes(column: Array, levels: Sequence[str]) -> Array:
     """Return `codes` of a column of numbers."""
     values, places = np.unique(column, return_inverse=True)
+    return np.asarray(np.array(_places(values.tolist(), levels)[0], dtype=np.float64)[places.reshape(-1)])
+
+
+def _places(values: Sequence[Any], levels: Sequence[str]) -> tuple[list[float], float]:
+    """Return the number of the level of every value, and that of a missing one; new levels go to the end of the list."""
     known = {level: k for k, level in enumerate(levels)}
-    place = [
-        math.nan if value != value else known.setdefault(level_text(value), len(known)) for value in values.tolist()
-    ]
+    absent = 0.0 if levels[:1] == [""] else math.nan
+    places = [absent if value != value else known.setdefault(level_text(value), len(known)) for value in values]
     assert isinstance(levels, list)
     levels[:] = list(known)
-    return np.asarray(np.array(place, dtype=np.float64)[places.reshape(-1)])
+    return places, absent
 
 
 def level_text(value: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
@@ -128,7 +128,10 @@ def _opened(
     number: int,
 ) -> PartitionSource:
     """Open a partition on its worker; its categories have levels of their own."""
-    own = tuple(Covariate(one.name, None if one.levels is None else []) for one in covariates)
+    own = tuple(
+        replace(one, levels=None if one.levels is None else [level for level in one.levels[:1] if not level])
+        for one in covariates
+    )
     place = f"partition {number} of {describe}"
     return PartitionSource(names, None, place, every, reading, partition, covariates=own)
 

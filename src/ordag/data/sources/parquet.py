@@ -180,7 +180,7 @@ def _fields(schema: Any, wanted: Sequence[str] | None) -> list[Any]:
 def _refuse_mismatch(
     names: Sequence[str], reading: Reading, file: File, first: tuple[str, ...], first_file: str
 ) -> None:
-    wanted = first if reading.columns is None else (*reading.columns, *reading.adjust)
+    wanted = first if reading.columns is None else (*reading.columns, *reading.adjust, *reading.row_columns.values())
     missing = [name for name in wanted if name in first and name not in (*names, *reading.drop)]
     extra = [name for name in names if name not in (*first, *reading.drop)] if reading.columns is None else []
     if missing or extra:

@@ -13,6 +13,7 @@ from ordag.common.checks import Seed, as_list
 from ordag.common.linalg import lengths
 from ordag.common.settings import choice, seed, setting, whole
 from ordag.common.words import counted, listed
+from ordag.data.equations import Equations
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.data.table_checks import LeastRows, least_squares_rows
@@ -133,13 +134,14 @@ class PooledSettings(MethodSettings):
 def pooled(table: Table, settings: PooledSettings, known: Constraints | None = None) -> Found:
     """Learn the Dag of the lowest pooled score. `PooledSettings.finished` goes on from there."""
     moments = table.moments
+    equations = Equations.of(moments)
     grouped = None if settings.groups is None else placed_groups(settings.groups, moments.names)
     if grouped is None and settings.units is None and (moments.p == 2 or is_standardised(moments)):
         grouped = []
     few = moments.n < least_squares_rows(moments.p)
     before = None if known is None else known.before
     ordering = find_order(
-        Table(moments, progress=table.tell), before=before, variance="sparse" if few else "least-squares"
+        Table(moments.pooled(), progress=table.tell), before=before, variance="sparse" if few else "least-squares"
     )
     assert isinstance(settings.seed, int), "the settings make a number of any seed"
     search_seed, draw_seed = np.random.SeedSequence(settings.seed).spawn(2)
@@ -150,6 +152,8 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
         kicks=settings.kicks,
         seed=search_seed,
         known=known,
+        equations=equations,
+        labels=None if table.profile is None else table.profile.labels,
         progress=table.tell,
     )
     posterior = Posterior(result, ordering.order, settings.draws, draw_seed)
@@ -157,6 +161,7 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
         recipe=settings,
         moments=moments,
         result=result,
+        equations=equations,
         **_shown(moments.names, ordering.order, result.best),
         posterior=posterior,
         warnings=(*ordering.warnings, *([_few_rows_sentence(moments)] if few else []), *filter(None, [result.warning])),

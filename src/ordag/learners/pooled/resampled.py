@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -27,7 +28,8 @@ from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.bits import unpacked_columns
 from ordag.common.linalg import lengths, triangle, wishart_root
 from ordag.common.workers import as_worker
-from ordag.data.equations import Equations
+from ordag.data.equations import LEFT_OUT, Equations
+from ordag.data.labels import RowLabels, units_of
 from ordag.data.moments import Moments
 from ordag.data.reweighted import Reweighted
 from ordag.graph.dag import Dag
@@ -136,54 +138,74 @@ class Redrawn:
 
 
 class RedrawnPart(Redrawn):
-    """Covariances of resamples behind one of the moments of `Equations`: those of the rows that count in it.
+    """Covariances of resamples of rows with labels, of those that count in one of the moments of `Equations`.
 
-    Resamples of all parts with random numbers of the same seed are of the same rows.
+    Units are drawn within each condition where there are such. Resamples of all parts with random numbers of the same seed are of the
+    same rows. groups: the group with one mean that the rows of every condition belong to, or `LEFT_OUT`.
     """
 
-    def __init__(self, equations: Equations, k: int, rows: Array | None, *, scarce: bool, strength: float) -> None:
-        super().__init__(equations.distinct[k], None, scarce=scarce, strength=strength)
-        self._strata: list[Indices] = []
+    def __init__(
+        self,
+        moments: Moments,
+        rows: Array | None,
+        labels: RowLabels,
+        groups: Indices | None = None,
+        *,
+        scarce: bool,
+        strength: float,
+    ) -> None:
+        super().__init__(moments, None, scarce=scarce, strength=strength)
         if rows is None:
             return
-        every, count = np.arange(len(rows)), len(rows)
-        design = np.ones((count, 1)) if equations.design is None else equations.design
-        counts = np.ones(count, bool) if equations.counts is None else equations.counts[k]
-        self._D = design[:, slice(None) if equations.held is None else equations.held[k]][counts]
-        left = rows[counts] - self._D @ np.linalg.lstsq(self._D, rows[counts], rcond=None)[0]
+        group = np.zeros(len(rows), np.intp)
+        if groups is not None and labels.condition is not None:
+            group = groups[labels.condition]
+        self._counts = group != LEFT_OUT
+        order = np.flatnonzero(self._counts)[np.argsort(group[self._counts], kind="stable")]
+        self._order, self._place = order, np.unique(group[order], return_inverse=True)[1].reshape(-1)
+        self._starts = np.flatnonzero(np.diff(self._place, prepend=-1))
+        self._own_weights = np.ones(len(order)) if labels.weight is None else labels.weight[order]
+        self._draws = units_of(labels, len(rows))
+        left = self._centred(rows[order], self._own_weights)
         size = lengths(self.moments.R) / np.sqrt(self.moments.n)
         self._rows = left / size if scarce else solve_triangular(self._T, left.T, trans=1).T.copy()
-        self._rows *= np.sqrt(
-            self._rows.size / max(np.square(self._rows).sum(), 1e-300)
-        )  # residuals are shorter than the errors
-        strata = np.zeros(count, np.intp) if equations.strata is None else equations.strata
-        self._counts, self._strata = counts, [every[strata == one] for one in np.unique(strata)]
-        self._own = self._near_by(np.full(int(counts.sum()), 1.0))
-        self._share = float(np.sqrt(min(1.0, counts.sum() / self.moments.n)))
+        scatter = max(float(self._own_weights @ np.square(self._rows).sum(axis=1)), 1e-300)
+        # residuals are shorter than the errors
+        self._rows *= np.sqrt(self._rows.shape[1] * self._own_weights.sum() / scatter)
+        self._own = self._near_by(self._own_weights)
+        self._share = float(np.sqrt(min(1.0, len(order) / self.moments.rows)))
+
+    def _centred(self, rows: Array, weights: Array) -> Array:
+        totals = np.maximum(np.add.reduceat(weights, self._starts), 1e-300)
+        means = np.add.reduceat(weights[:, None] * rows, self._starts) / totals[:, None]
+        return np.asarray(rows - means[self._place])
 
     def _near_by(self, weights: Array) -> Array:
-        """Estimate the covariance of the rows with these weights, relative to that of the table, with the design held fixed anew."""
+        """Estimate the covariance of the rows with these weights, relative to that of the table, about the means of their groups."""
         assert self._rows is not None
-        weighted = self._D * weights[:, None]
-        means = self._rows.T @ weighted
-        scatter = (self._rows * weights[:, None]).T @ self._rows
-        return np.asarray(scatter - means @ np.linalg.pinv(weighted.T @ self._D) @ means.T) / len(self._rows)
+        weighted = self._rows * weights[:, None]
+        totals = np.maximum(np.add.reduceat(weights, self._starts), 1e-300)
+        sums = np.add.reduceat(weighted, self._starts)
+        scatter = weighted.T @ self._rows - (sums / totals[:, None]).T @ sums
+        return np.asarray(scatter / self._own_weights.sum())
 
     def _change(self, random: np.random.Generator) -> Array:
         if self._rows is None:
             return super()._change(random)
-        drawn = np.concatenate([one[random.integers(len(one), size=len(one))] for one in self._strata])
-        weights = np.bincount(drawn, minlength=len(self._counts))[self._counts].astype(np.float64)
-        return self._share * (self._near_by(weights) - self._own)
+        counts = self._draws.counts(random)[self._order]
+        return self._share * (self._near_by(self._own_weights * counts) - self._own)
 
 
 class RedrawnEquations:
     """As `Redrawn`, where the equations of the variables are fitted to moments of their own: one covariance for each of these."""
 
-    def __init__(self, equations: Equations, rows: Array | None, *, scarce: bool, strength: float = STRENGTH) -> None:
+    def __init__(
+        self, equations: Equations, rows: Array | None, labels: RowLabels, *, scarce: bool, strength: float = STRENGTH
+    ) -> None:
         self.equations, self.scarce = equations, scarce
         self._parts = [
-            RedrawnPart(equations, k, rows, scarce=scarce, strength=strength) for k in range(len(equations.distinct))
+            RedrawnPart(one, rows, labels, groups, scarce=scarce, strength=strength)
+            for one, groups in zip(equations.distinct, equations.groups, strict=True)
         ]
 
     def draw(self, random: np.random.Generator) -> tuple[Array, Array]:
@@ -196,7 +218,7 @@ class RedrawnEquations:
         """Return the moments of a draw."""
         given = zip(self.equations.distinct, units, scales, strict=True)
         drawn = tuple(_moments_of(one, unit, scale, scarce=self.scarce) for one, unit, scale in given)
-        return Equations(drawn, self.equations.which)
+        return replace(self.equations, distinct=drawn)
 
     def model(self, seed: np.random.SeedSequence, graph: Mask) -> LinearSEM:
         """Fit a graph to the resample that this seed gives, by least squares, each equation to its own moments."""
@@ -206,10 +228,13 @@ class RedrawnEquations:
 
 def redrawn(found: PooledResult, rows: Array | None, *, strength: float) -> Redrawn | RedrawnEquations:
     """Return the resamples behind a result; its rows have the columns in the order of its moments."""
-    scarce = found.variances.most < found.score.p
-    if found.equations is None:
+    scarce, labels = found.variances.most < found.score.p, found.labels
+    rows = None if found.equations is not None and labels is None else rows
+    if found.equations is not None:
+        return RedrawnEquations(found.equations, rows, labels or RowLabels(), scarce=scarce, strength=strength)
+    if labels is None or rows is None:
         return Redrawn(found.moments, rows, scarce=scarce, strength=strength)
-    return RedrawnEquations(found.equations, rows, scarce=scarce, strength=strength)
+    return RedrawnPart(found.moments, rows, labels, scarce=scarce, strength=strength)
 
 
 def _moments_of(like: Moments, unit: Array, scale: Array, *, scarce: bool) -> Moments:

@@ -14,6 +14,7 @@ from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.bits import packed_columns
 from ordag.common.linalg import lengths, triangle
 from ordag.data.equations import Equations
+from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments
 from ordag.data.table_checks import least_squares_rows
 from ordag.graph.cpdag import to_cpdag
@@ -80,7 +81,7 @@ class PooledResult(Problem, Result):
 
     starts: the score that each start reached. start: the one that the best graph comes from. kicks: the number of restarts.
     optima: the best graph, and the others that the starts reached. free: the best graph when error variances carry no information.
-    equations: the moments of each variable's equation, where they are not `moments`.
+    equations: the moments of each variable's equation, where they are not `moments`. labels: what the sampled rows are.
     """
 
     moments: Moments
@@ -91,6 +92,7 @@ class PooledResult(Problem, Result):
     free: Optimum
     warning: str | None = None
     equations: Equations | None = None
+    labels: RowLabels | None = None
 
     @property
     def best(self) -> Optimum:
@@ -199,6 +201,7 @@ def pooled_search(
     seed: Any = 0,
     known: Constraints | None = None,
     equations: Equations | None = None,
+    labels: RowLabels | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> PooledResult:
     """Search for the graph of the lowest pooled score (`PooledScore`) over orders of the variables.
@@ -220,6 +223,7 @@ def pooled_search(
         beyond 5,000 variables.
     seed: of the restarts.
     equations: the moments that the equation of each variable is fitted to, if not those of the ordering for all.
+    labels: what the rows are that resamples draw from.
     """
     moments, known, groups = _by_position(ordering, known, groups)
     scarce = ordering.factor is None
@@ -241,7 +245,7 @@ def pooled_search(
         best = replace(best, order=problem.topological(best.parents))
         optima = (best, *(one for one in found.values() if one.parents != best.parents))
         scores = {name: one.score for name, one in found.items()}
-        given = problem.score, variances, known, moments, scores, start, tried, optima, free, warning, equations
+        given = problem.score, variances, known, moments, scores, start, tried, optima, free, warning, equations, labels
         return PooledResult(*given)
 
     if moments.p <= MOST_VARIABLES:

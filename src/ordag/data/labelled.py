@@ -1,0 +1,169 @@
+r"""Rows with labels: the condition that each was measured under, the cluster that it belongs to, its weight.
+
+Rows of a cluster are taken about the mean of the cluster, and every condition has moments of its own. All of it takes one pass: with
+W₁ and m₁ the weight and the mean of the rows of a cluster so far, and W₂ and m₂ those of the next ones, the scatter about the mean
+of all is that about m₁ and m₂ and a row $\sqrt{W_1 W_2 / (W_1 + W_2)}\,(m_2 - m_1)$.
+
+Weights w count for $n = (\sum w)^2 / \sum w^2$ rows (Kish 1965), and G clusters take G − 1 rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from ordag.common.arrays import Array, Indices
+from ordag.common.linalg import triangle
+from ordag.data.covariates import Condition, Covariate, Groups, Root, of_conditions
+from ordag.data.holding import RootAccumulator
+from ordag.data.labels import RowLabels
+from ordag.errors import ColumnError, DataError
+
+CONDITIONS = ("set", "shift", "changed", "environment")
+"""Uses of a column that names the condition of a row: the kinds of experiments, and environments."""
+
+
+class Labels:
+    """The columns of blocks [X | covariates] that are labels."""
+
+    def __init__(self, p: int, covariates: Sequence[Covariate]) -> None:
+        self.p = p
+        self.held = tuple(one for one in covariates if one.use == "adjust")
+        self.labels = covariates[len(self.held) :]
+        places = {one.use: p + k for k, one in enumerate(covariates)}
+        self.condition = next((places[use] for use in CONDITIONS if use in places), None)
+        self.cluster, self.weights = places.get("cluster"), places.get("weights")
+        self.unit = places.get("unit", self.cluster)
+        self.kind = next((one.use for one in self.labels if one.use in CONDITIONS), "")
+        self.names = {places[one.use]: one for one in self.labels}
+
+    def levels(self, place: int) -> Sequence[str]:
+        """Return the levels of the column at this place of a block."""
+        return self.names[place].levels or ()
+
+    def of(self, block: Array) -> RowLabels:
+        """Return the labels of the rows of a block."""
+        places = (self.condition, self.cluster, self.unit)
+        condition, cluster, unit = (None if at is None else block[:, at].astype(np.intp) for at in places)
+        weight = None if self.weights is None else self._checked(block[:, self.weights])
+        return RowLabels(condition, cluster, unit, weight)
+
+    def _checked(self, weights: Array) -> Array:
+        if (weights < 0.0).any():
+            name = self.names[self.weights or 0].name
+            raise DataError(
+                f"Column {name!r} has the weight {weights.min():g}: weights are numbers from 0 on.", ["weights"]
+            )
+        return weights
+
+
+class LabelledAccumulator:
+    """Sums blocks of rows [X | covariates] up to the root of [Z | X] about the means of clusters, one for each condition."""
+
+    def __init__(self, p: int, covariates: Sequence[Covariate]) -> None:
+        self._labels = Labels(p, covariates)
+        self._parts: dict[int, RootAccumulator | WithinAccumulator] = {}
+
+    def add(self, block: Array) -> None:
+        labels, width = self._labels.of(block), self._labels.p + len(self._labels.held)
+        rows = block[:, :width]
+        if labels.condition is None:
+            self._add(0, rows, labels)
+            return
+        order = np.argsort(labels.condition, kind="stable")
+        codes = labels.condition[order]
+        starts = np.flatnonzero(np.diff(codes, prepend=-1)).tolist()
+        for start, stop in pairwise([*starts, len(rows)]):
+            which = order[start:stop]
+            self._add(int(codes[start]), rows[which], labels.of(which))
+
+    def _add(self, code: int, rows: Array, labels: RowLabels) -> None:
+        part = self._part(code)
+        if isinstance(part, WithinAccumulator):
+            part.add(rows, labels.cluster, labels.weight)
+        else:
+            part.add(rows)
+
+    def _part(self, code: int) -> RootAccumulator | WithinAccumulator:
+        if code not in self._parts:
+            own = self._labels
+            plain = own.cluster is None and own.weights is None
+            self._parts[code] = RootAccumulator(own.p, own.held) if plain else WithinAccumulator(own)
+        return self._parts[code]
+
+    def finish(self) -> Root:
+        """Return the root of all rows, with one of each condition where there are conditions."""
+        own = self._labels
+        if not self._parts:
+            self._part(0)
+        if own.condition is None:
+            return self._parts[0].finish()
+        levels = own.levels(own.condition)
+        roots = [(levels[code], self._parts[code].finish()) for code in sorted(self._parts)]
+        return of_conditions([Condition(label, own.kind, root) for label, root in roots])
+
+
+class WithinAccumulator:
+    """Sums rows [X | numbers] with clusters and weights up to the root of [Z | X] about the means of the clusters."""
+
+    def __init__(self, labels: Labels) -> None:
+        self._labels = labels
+        if any(one.levels is not None for one in labels.held):
+            which = next(one.name for one in labels.held if one.levels is not None)
+            raise ColumnError(
+                f"{which!r} is a category, which cannot be held fixed beside clusters or weights yet: leave one of them out.",
+                ["adjust"],
+            )
+        self._order = [*range(labels.p, labels.p + len(labels.held)), *range(labels.p)]
+        width = len(self._order)
+        self.groups = Groups.empty(width)
+        self._R = np.zeros((0, width))
+        self._waiting: list[Array] = []
+        self._waiting_rows, self._chunk = 0, max(2 * width, 4096)
+
+    def add(self, rows: Array, cluster: Indices | None, weight: Array | None) -> None:
+        X = rows[:, self._order]
+        w = np.ones(len(X)) if weight is None else weight
+        if weight is not None and not (w > 0.0).all():
+            X, cluster, w = X[w > 0.0], None if cluster is None else cluster[w > 0.0], w[w > 0.0]
+        if not len(X):
+            return
+        codes = np.zeros(len(X), np.intp) if cluster is None else cluster
+        found, place = np.unique(codes, return_inverse=True)
+        totals: Array = np.bincount(place, w).astype(np.float64)
+        means = np.stack([np.bincount(place, w * column) for column in X.T], axis=1) / totals[:, None]
+        centred = X - means[place]
+        left = np.stack([np.bincount(place, w * column) for column in centred.T], axis=1) / totals[:, None]
+        centred -= left[place]  # once more, for the digits that large means take
+        means += left
+        self._keep(centred * np.sqrt(w)[:, None])
+        self._keep(self.groups.join(self._names(found), totals, means))
+        self.groups.rows += len(X)
+        self.groups.squares += float(w @ w)
+
+    def _names(self, codes: Indices) -> list[str]:
+        at = self._labels.cluster
+        return [""] if at is None else [self._labels.levels(at)[code] for code in codes.tolist()]
+
+    def _keep(self, rows: Array) -> None:
+        if len(rows):
+            self._waiting.append(rows)
+            self._waiting_rows += len(rows)
+        if self._waiting_rows >= self._chunk:
+            self._absorb()
+
+    def _absorb(self) -> None:
+        self._R = triangle(np.concatenate([self._R, *self._waiting]))
+        self._waiting, self._waiting_rows = [], 0
+
+    def finish(self) -> Root:
+        self._absorb()
+        return self.groups.root(self._R, self._labels.held)
+
+
+def accumulator(p: int, covariates: Sequence[Covariate]) -> RootAccumulator | LabelledAccumulator:
+    """Return what sums up blocks of rows [X | covariates]."""
+    labelled = any(one.use != "adjust" for one in covariates)
+    return LabelledAccumulator(p, covariates) if labelled else RootAccumulator(p, covariates)
