@@ -228,8 +228,8 @@ class _Tree:
         cls = type(value)
         if cls in MADE_BY:
             state = MADE_BY[cls](value)
-        elif isinstance(value, Profile):
-            state = value._asdict()
+        elif isinstance(value, tuple):
+            state = value._asdict()  # of a named tuple
         else:
             cached = {name for name in dir(cls) if isinstance(getattr(cls, name, None), cached_property)} - HELD
             state = {name: one for name, one in vars(value).items() if name not in cached}
