@@ -13,7 +13,7 @@ import json
 import math
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -229,7 +229,8 @@ class _Tree:
         if cls in MADE_BY:
             state = MADE_BY[cls](value)
         elif isinstance(value, tuple):
-            state = value._asdict()  # of a named tuple
+            fields: Sequence[str] = getattr(cls, "_fields")  # noqa: B009 - of a named tuple
+            state = dict(zip(fields, value, strict=True))
         else:
             cached = {name for name in dir(cls) if isinstance(getattr(cls, name, None), cached_property)} - HELD
             state = {name: one for name, one in vars(value).items() if name not in cached}
