@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ordag.common.arrays import Indices
+from ordag.common.arrays import Indices, Mask
 from ordag.common.linalg import triangle
 from ordag.data.covariates import Condition, Root, merged
 from ordag.data.moments import Moments
@@ -29,7 +29,8 @@ class Equations:
 
     distinct: moments of all variables. which: for every variable, the place of its own moments among these. groups: [k, c] is the number
     of the group of rows with one mean that condition c belongs to in the k-th moments, or `LEFT_OUT`. targets: the variables that were
-    acted on under every condition. external: variables that were acted on in (nearly) all rows.
+    acted on under every condition, and labels its names. external: variables that were acted on in (nearly) all rows. reason: what
+    an arrow owes its direction to that these conditions decide.
     """
 
     distinct: tuple[Moments, ...]
@@ -37,6 +38,8 @@ class Equations:
     groups: NDArray[np.intp]
     targets: tuple[tuple[int, ...], ...] = ()
     external: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
+    reason: str = "experiment"
 
     @classmethod
     def of(cls, moments: Moments, changed: Sequence[Sequence[int]] | None = None) -> Equations | None:
@@ -57,7 +60,9 @@ class Equations:
         every = list(dict.fromkeys(patterns))
         distinct = tuple(_together(moments, pattern) for pattern in every)
         which = tuple(every.index(pattern) for pattern in patterns)
-        return cls(distinct, which, np.array(every), tuple(map(tuple, own)), tuple(external))
+        reason = "environment" if all(one.kind == "environment" for one in moments.conditions) else "experiment"
+        labels = tuple(one.label for one in moments.conditions)
+        return cls(distinct, which, np.array(every), tuple(map(tuple, own)), tuple(external), labels, reason)
 
     def of_variable(self, j: int) -> Moments:
         """Return the moments of the equation of variable j."""
@@ -83,6 +88,19 @@ class Equations:
             targets=tuple(tuple(sorted(place[j] for j in one)) for one in self.targets),
             external=tuple(place[j] for j in self.external),
         )
+
+    @property
+    def told_apart(self) -> Mask:
+        """The pairs, [i, j], of which some condition acts on one and not on the other: graphs in which their arrow differs do not agree
+        on what that condition changes (Hauser & Bühlmann 2012)."""
+        acted = np.zeros((len(self.targets), len(self.which)), dtype=bool)
+        for c, own in enumerate(self.targets):
+            acted[c, list(own)] = True
+        return np.asarray((acted[:, :, None] != acted[:, None, :]).any(axis=0))
+
+    def deciding(self, i: int, j: int) -> list[str]:
+        """Return the labels of the conditions that act on one of two variables and not on the other."""
+        return [label for label, own in zip(self.labels, self.targets, strict=True) if (i in own) != (j in own)]
 
     def variables(self) -> list[Indices]:
         """Return the variables that each of the moments is for."""
