@@ -65,6 +65,7 @@ class Table:
         self._judged = False  # whether columns may be set aside
         self._profile: Profile | None = None  # of moments, where one is known
         self._like: Moments | None = None
+        self._between = settings.clusters == "between"
         self._sampler: Sampler | None = None
         self._given = given_moments(data, settings, progress)
         self.source: Source | None = None
@@ -317,7 +318,8 @@ class Table:
     @cached_property
     def qr_moments(self) -> Moments:
         """Moments by orthogonal transformations of the rows, for any conditioning; given moments as they are."""
-        return self._checked(self._unadjusted.adjusted())
+        whole = self._unadjusted.between() if self._between else self._unadjusted
+        return self._checked(whole.adjusted())
 
     @cached_property
     def _unadjusted(self) -> Moments:
@@ -333,6 +335,15 @@ class Table:
                 self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows, self.tell
             )
         return Moments(**summary._asdict())
+
+    @property
+    def _cluster_means(self) -> Array | None:
+        """The means of the clusters, with covariates held fixed, where these are the rows; else None."""
+        if not self._between or self.source is None:
+            return None
+        left = self._unadjusted.adjustment.left(self._unadjusted.clusters)
+        assert left is not None
+        return left.means
 
     @cached_property
     def rows_source(self) -> Source | None:
@@ -419,6 +430,9 @@ class Table:
         """The complete rows: all that are in memory, of a file an even sample. None for moments, which have no rows."""
         if self.source is None:
             return None
+        means = self._cluster_means
+        if means is not None:
+            return Rows(means, 1)
         X = self.source.array
         if X is not None:
             check = RowCheck(self.source.all_names, "refuse" if self.missing == "refuse" else "drop")
@@ -444,6 +458,9 @@ class Table:
         """An even sample of the rows and the extremes of the columns; None for moments without one."""
         if self.source is None or (self.row_labels is not None and isinstance(self.source, DaskSource)):
             return self._profile
+        means = self._cluster_means
+        if means is not None:
+            return Profile.of(means)
         known = "qr_moments" in vars(self) or self.covariates
         X = None if known or self.gram_moments is None else self.source.array
         return self._sample.thinned(sample_size(len(self.names))) if X is None else Profile.of(X)
