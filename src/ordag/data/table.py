@@ -14,6 +14,7 @@ import numpy as np
 from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
 from ordag.common.words import counted, listed, quoted
+from ordag.data.covariates import CONDITIONS
 from ordag.data.labelled import Labels
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments, given_moments, resolved
@@ -35,7 +36,7 @@ from ordag.data.table_checks import (
     least_squares_rows,
 )
 from ordag.data.transform import Changes, changed, held_fixed, open_table
-from ordag.errors import CollinearError, ColumnWarning, SettingError
+from ordag.errors import CollinearError, ColumnWarning, DataError, SettingError
 
 KNOWN = ("_gram", "gram_moments", "moments", "qr_moments", "_unadjusted", "rows_source", "_scan", "_sample")
 """What a table keeps of its rows once they have been read."""
@@ -281,6 +282,22 @@ class Table:
         if self.source is not None and self.source.rows is not None:
             check_size(self.source.rows, self.names, self._least_rows, self.source.prefix)
 
+    def _check_labels(self, moments: Moments) -> None:
+        """Refuse a column that leaves nothing to compare: nearly every row is a condition or a cluster of its own."""
+        labels = self.row_labels
+        if labels is None or moments.n >= self._least_rows(len(self.names)) or moments.rows < 2 * moments.n:
+            return
+        worst = max(labels.names.values(), key=lambda one: len(one.levels or ()))
+        count = len([one for one in worst.levels or () if one])
+        if count > 1:
+            what = "experiment" if worst.use in CONDITIONS[:3] else worst.use
+            raise DataError(
+                f"{'' if self.source is None else self.source.prefix}Column {worst.name!r} has {count:,} different values in "
+                f"{moments.rows:,} rows, so hardly two rows can be compared: {what} (--{what}) takes a column with several rows of "
+                "each value.",
+                [what],
+            )
+
     def _checked(self, moments: Moments) -> Moments:
         counted = moments if self._like is None else moments.counted_like(self._like)
         check_moments(counted.n, counted.mean, counted.spread, counted.names, self._least_rows)
@@ -319,6 +336,7 @@ class Table:
     def qr_moments(self) -> Moments:
         """Moments by orthogonal transformations of the rows, for any conditioning; given moments as they are."""
         whole = self._unadjusted.between() if self._between else self._unadjusted
+        self._check_labels(whole)
         return self._checked(whole.adjusted())
 
     @cached_property
