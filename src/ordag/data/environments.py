@@ -1,0 +1,98 @@
+"""`Environments`: the moments of the rows of each environment, where some equations may be others in some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ordag.common.arrays import Array, Indices, Mask
+from ordag.common.linalg import triangle
+from ordag.data.covariates import Condition
+from ordag.data.equations import FEWEST_ROWS, LEFT_OUT, UNTOUCHED, Equations, in_order, targets_of, together
+from ordag.data.moments import Moments
+
+
+@dataclass(frozen=True, eq=False)
+class Environments:
+    """The moments of the rows of each condition, about their own means, where equations may differ between conditions.
+
+    free: the conditions in which any equation may be another: environments, and experiments on something that is no variable.
+    acted_on: [c, j] where an experiment is known to have acted on variable j.
+    """
+
+    each: tuple[Moments, ...]
+    labels: tuple[str, ...]
+    free: Mask
+    acted_on: Mask
+
+    @classmethod
+    def of(cls, moments: Moments) -> Environments | None:
+        """Return the environments of moments with conditions; None where no equation differs but by experiments on known variables."""
+        free = np.array([_is_environment(one, moments.names) for one in moments.conditions], dtype=bool)
+        if not free.any() or len(free) < 2:
+            return None
+        acted_on = np.zeros((len(free), moments.p), dtype=bool)
+        for c, one in enumerate(moments.conditions):
+            acted_on[c, list(targets_of(one, moments.names))] = True
+        rows = np.array([one.root.n for one in moments.conditions])
+        acted_on[:, rows @ ~acted_on < FEWEST_ROWS] = False
+        each = tuple(
+            together(moments, [c + 1 if c == at else LEFT_OUT for c in range(len(free))]) for at in range(len(free))
+        )
+        return cls(each, tuple(one.label for one in moments.conditions), free, acted_on)
+
+    @property
+    def p(self) -> int:
+        return self.each[0].p
+
+    @property
+    def degrees(self) -> Array:
+        """The rows of each condition, less one for its mean."""
+        return np.array([max(one.n - 1, 0) for one in self.each], dtype=np.float64)
+
+    @property
+    def rows(self) -> list[int]:
+        """What the rows count for that tell something of each variable's equation."""
+        return [int(one) + 1 for one in self.degrees @ ~self.acted_on]
+
+    def ordered(self, order: Sequence[int] | Indices) -> Environments:
+        """Return the same with the variables in another order."""
+        order = [int(j) for j in order]
+        return replace(self, each=tuple(in_order(one, order) for one in self.each), acted_on=self.acted_on[:, order])
+
+    def equations(self, weights: Array) -> Equations:
+        """Return the equations that conditions share.
+
+        weights: for every condition and variable, the ratio of the variable's error variance where its equation is shared to that there;
+        zero where another equation holds.
+        """
+        patterns, every = [tuple(one) for one in weights.T.tolist()], []
+        every = list(dict.fromkeys(patterns))
+        distinct = tuple(self._weighted(np.array(pattern)) for pattern in every)
+        which = tuple(every.index(pattern) for pattern in patterns)
+        groups = np.array(
+            [[c + 1 if weight > 0.0 else LEFT_OUT for c, weight in enumerate(pattern)] for pattern in every]
+        )
+        changed = weights != 1.0
+        changed[:, (~changed).sum(axis=0) < 2] = True  # one environment alone shares its equation with no other
+        targets = tuple(tuple(np.flatnonzero(one).tolist()) for one in changed | self.acted_on)
+        return Equations(distinct, which, groups, targets, (), self.labels, "environment")
+
+    def _weighted(self, weights: Array) -> Moments:
+        used = [(one, weight) for one, weight in zip(self.each, weights.tolist(), strict=True) if weight > 0.0]
+        R = triangle(np.concatenate([np.sqrt(weight) * one.R for one, weight in used]))
+        n, rows = sum(max(one.n - 1, 0) for one, _ in used) + 1, sum(one.rows for one, _ in used)
+        mean = np.average([one.mean for one, _ in used], axis=0, weights=[max(one.rows, 1) for one, _ in used])
+        return Moments(n, mean, self.each[0].names, R=R, rows=rows)
+
+
+def _is_environment(condition: Condition, names: Sequence[str]) -> bool:
+    """Return whether a condition is an environment: not untouched, nor an experiment on variables alone."""
+    if condition.kind == "environment":
+        return True
+    label = condition.label.strip()
+    if label.lower() in UNTOUCHED or label in names:
+        return False
+    return any(part.strip() not in names for part in label.split(";"))
