@@ -72,6 +72,10 @@ def arrow_reasons(found: Found, source: Indices, target: Indices) -> list[str]:
         chosen[(there < DECIDED * (there + back)) | (there <= 0.5)] = "open"
     if found.equations is not None:
         chosen = np.where(found.by_conditions.has(source, target), found.equations.reason, chosen)
-    by_class = np.where(found.compelled.has(source, target), "class", chosen)
+    compelled = found.compelled.has(source, target)
+    if found.equations is not None:
+        compelled &= ~np.isin(source, found.equations.external)
+        chosen[np.isin(source, found.equations.external)] = found.equations.reason
+    by_class = np.where(compelled, "class", chosen)
     reasons: list[str] = np.where(found.by_knowledge.has(source, target), "knowledge", by_class).tolist()
     return reasons
