@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from ordag.common.arrays import Array, Indices, Mask
-from ordag.common.linalg import triangle
+from ordag.common.linalg import lengths, triangle
 from ordag.data.covariates import Condition
 from ordag.data.equations import FEWEST_ROWS, LEFT_OUT, UNTOUCHED, Equations, in_order, targets_of, together
 from ordag.data.moments import Moments
+
+
+CONSTANT = 1e-12
+"""The share of its largest spread below which a variable never changes in an environment."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,13 +24,15 @@ class Environments:
     """The moments of the rows of each condition, about their own means, where equations may differ between conditions.
 
     free: the conditions in which any equation may be another: environments, and experiments on something that is no variable.
-    acted_on: [c, j] where an experiment is known to have acted on variable j.
+    left_out: [c, j] where the rows of condition c tell nothing of j's equation: an experiment is known to have acted on j, or j never
+    changes there.
     """
 
     each: tuple[Moments, ...]
     labels: tuple[str, ...]
     free: Mask
-    acted_on: Mask
+    left_out: Mask
+    reason: str = "environment"
 
     @classmethod
     def of(cls, moments: Moments) -> Environments | None:
@@ -33,15 +40,18 @@ class Environments:
         free = np.array([_is_environment(one, moments.names) for one in moments.conditions], dtype=bool)
         if not free.any() or len(free) < 2:
             return None
-        acted_on = np.zeros((len(free), moments.p), dtype=bool)
+        left_out = np.zeros((len(free), moments.p), dtype=bool)
         for c, one in enumerate(moments.conditions):
-            acted_on[c, list(targets_of(one, moments.names))] = True
+            left_out[c, list(targets_of(one, moments.names))] = True
         rows = np.array([one.root.n for one in moments.conditions])
-        acted_on[:, rows @ ~acted_on < FEWEST_ROWS] = False
+        left_out[:, rows @ ~left_out < FEWEST_ROWS] = False
         each = tuple(
             together(moments, [c + 1 if c == at else LEFT_OUT for c in range(len(free))]) for at in range(len(free))
         )
-        return cls(each, tuple(one.label for one in moments.conditions), free, acted_on)
+        spread = np.stack([lengths(one.R) for one in each])
+        left_out |= (spread <= CONSTANT * spread.max(axis=0)) & (np.array([one.n for one in each]) > 1)[:, None]
+        reason = "environment" if all(one.kind == "environment" for one in moments.conditions) else "experiment"
+        return cls(each, tuple(one.label for one in moments.conditions), free, left_out, reason)
 
     @property
     def p(self) -> int:
@@ -55,12 +65,17 @@ class Environments:
     @property
     def rows(self) -> list[int]:
         """What the rows count for that tell something of each variable's equation."""
-        return [int(one) + 1 for one in self.degrees @ ~self.acted_on]
+        return [int(one) + 1 for one in self.degrees @ ~self.left_out]
+
+    @cached_property
+    def has_root(self) -> list[bool]:
+        """Whether the scatter of each condition is nonsingular."""
+        return [bool((np.abs(one.R.diagonal()) > 1e-10 * np.maximum(lengths(one.R), 1e-300)).all()) for one in self.each]
 
     def ordered(self, order: Sequence[int] | Indices) -> Environments:
         """Return the same with the variables in another order."""
         order = [int(j) for j in order]
-        return replace(self, each=tuple(in_order(one, order) for one in self.each), acted_on=self.acted_on[:, order])
+        return replace(self, each=tuple(in_order(one, order) for one in self.each), left_out=self.left_out[:, order])
 
     def equations(self, weights: Array) -> Equations:
         """Return the equations that conditions share.
@@ -77,8 +92,8 @@ class Environments:
         )
         changed = weights != 1.0
         changed[:, (~changed).sum(axis=0) < 2] = True  # one environment alone shares its equation with no other
-        targets = tuple(tuple(np.flatnonzero(one).tolist()) for one in changed | self.acted_on)
-        return Equations(distinct, which, groups, targets, (), self.labels, "environment")
+        targets = tuple(tuple(np.flatnonzero(one).tolist()) for one in changed | self.left_out)
+        return Equations(distinct, which, groups, targets, (), self.labels, self.reason)
 
     def _weighted(self, weights: Array) -> Moments:
         used = [(one, weight) for one, weight in zip(self.each, weights.tolist(), strict=True) if weight > 0.0]

@@ -38,8 +38,9 @@ MOST_ROUNDS, MOST_STARTS = 60, 8
 LEAST_FALL = 1e-10
 """The share of the number of rows by which the sum must fall for another round."""
 
-LEAST_SHARE = 1e-28
-"""A residual sum of squares below this share of the variable's own has no digits."""
+LEAST_SHARE, NO_DIGITS = 1e-28, 1e-20
+"""A residual sum of squares below the first share of the variable's own is rounding. Below the second the equation of an environment alone
+is exact, which says nothing of a Gaussian error."""
 
 
 @inlined
@@ -212,7 +213,10 @@ def settle(T, k, degrees, own, least, may, states, variances, h, c, A, b):
 
 @compiled
 def factorise(roots, degrees, may, j, parents, k, T, A, own, least):
-    """Set T to the triangular factors of [parents, j], `own` to the residual sums of squares, `least` to what has no digits."""
+    """Set T to the triangular factors of [parents, j], `own` to the residual sums of squares, `least` to what is rounding.
+
+    An environment whose own equation is exact may only share.
+    """
     last = j
     for i in range(k):
         last = max(last, parents[i])
@@ -230,6 +234,8 @@ def factorise(roots, degrees, may, j, parents, k, T, A, own, least):
                     T[e, i, col] = A[i, col] if i <= last and col >= i else 0.0
             least[e] = max(LEAST_SHARE * size, 1e-300)
             own[e] = max(T[e, k, k] * T[e, k, k], least[e])
+            if own[e] <= NO_DIGITS * size:
+                may[e] = SHARED
 
 
 @compiled
@@ -240,7 +246,7 @@ def changed_fit(roots, degrees, may, j, parents, k, h, c, T, A, states, variance
     `MOST_ENUMERATED` environments.
     """
     E = len(degrees)
-    own, least = np.empty(E), np.empty(E)
+    own, least, may = np.empty(E), np.empty(E), may.copy()
     factorise(roots, degrees, may, j, parents, k, T, A, own, least)
     now, room, tried = np.empty(E, np.int64), np.empty(E), np.zeros(E, np.bool_)
     free = 0

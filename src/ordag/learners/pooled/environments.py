@@ -49,11 +49,11 @@ class Changed:
         self.most = self.p if self.n >= few else max(self.n // ROWS_PER_PARENT, 1)
         self._few = few
         self._roots = np.stack([np.ascontiguousarray(one.R) for one in environments.each])
-        used = environments.degrees[:, None] * ~environments.acted_on
+        used = environments.degrees[:, None] * ~environments.left_out
         # as many in all as the rows count for
         self._degrees = np.ascontiguousarray((used * (np.array(rows) / np.maximum(used.sum(axis=0), 1.0))).T)
         may = np.where(environments.free[:, None], kernel.OWN, kernel.SHARED)
-        self._may = np.ascontiguousarray(np.where(environments.acted_on, kernel.FORBIDDEN, may).T)
+        self._may = np.ascontiguousarray(np.where(environments.left_out, kernel.FORBIDDEN, may).T)
         self._h = math.log(max(rows)) / 2.0
         self._c = math.log(max(self.p * (int(environments.free.sum()) - int(environments.free.all())), 1))
         E, size = len(environments.each), self.p + 1
@@ -123,7 +123,7 @@ class Changed:
         """Yield the arguments of `OrderSearch` for the rows of each of the largest environments alone, by their labels."""
         each = self.environments.each
         for e in sorted(range(len(each)), key=lambda e: -each[e].n)[:most]:
-            if each[e].n > self._few and not self.environments.acted_on[e].any():
+            if each[e].n > self._few and not self.environments.left_out[e].any():
                 own = own_log_variances(Equations((each[e],), (0,) * self.p, np.zeros((1, 1), int)), self._few)
                 yield self.environments.labels[e], own.correlations()
 
@@ -144,7 +144,7 @@ class Changed:
     @cached_property
     def _same(self) -> OwnVariances:
         """The log variances where no equation differs but by known experiments."""
-        return own_log_variances(self.environments.equations(1.0 * ~self.environments.acted_on), self._few)
+        return own_log_variances(self.environments.equations(1.0 * ~self.environments.left_out), self._few)
 
     def _arguments(self, given: dict[str, Any], above: Array) -> dict[str, Any]:
         return given | {"scale": given["scale"] + above, "most": min(given["most"], self.most)}

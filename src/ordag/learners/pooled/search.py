@@ -122,6 +122,11 @@ class PooledResult(Problem, Result):
         """Return a graph over the positions with its score and a topological order."""
         return self.fitted(packed_columns(dag))
 
+    def equations_in(self, optimum: Optimum) -> Equations | None:
+        """Return the moments that each variable's equation is fitted to in a graph: those that environments share there."""
+        variances = self.variances
+        return variances.equations(optimum.parents) if isinstance(variances, Changed) else self.equations
+
     @cached_property
     def with_hidden(self) -> list[HiddenModel] | None:
         """The best graph, and its changes by one hidden cause after the other; None where none are searched for."""
