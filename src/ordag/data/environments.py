@@ -14,6 +14,11 @@ from ordag.data.covariates import Condition
 from ordag.data.equations import FEWEST_ROWS, LEFT_OUT, UNTOUCHED, Equations, in_order, targets_of, together
 from ordag.data.moments import Moments
 
+FORBIDDEN, SHARED, VARIANCE, OWN = -1, 0, 1, 2
+"""What the equation of a variable is in an environment: left out, the shared one, that with another error variance, or another."""
+
+SPARE = 5
+"""Rows beyond those that its weights take that an equation of one environment alone must have."""
 
 CONSTANT = 1e-12
 """The share of its largest spread below which a variable never changes in an environment."""
@@ -70,7 +75,9 @@ class Environments:
     @cached_property
     def has_root(self) -> list[bool]:
         """Whether the scatter of each condition is nonsingular."""
-        return [bool((np.abs(one.R.diagonal()) > 1e-10 * np.maximum(lengths(one.R), 1e-300)).all()) for one in self.each]
+        return [
+            bool((np.abs(one.R.diagonal()) > 1e-10 * np.maximum(lengths(one.R), 1e-300)).all()) for one in self.each
+        ]
 
     def ordered(self, order: Sequence[int] | Indices) -> Environments:
         """Return the same with the variables in another order."""
@@ -94,6 +101,10 @@ class Environments:
         changed[:, (~changed).sum(axis=0) < 2] = True  # one environment alone shares its equation with no other
         targets = tuple(tuple(np.flatnonzero(one).tolist()) for one in changed | self.left_out)
         return Equations(distinct, which, groups, targets, (), self.labels, self.reason)
+
+    def sharing(self, which: Sequence[int]) -> Moments:
+        """Return the moments of the rows of some conditions, each about its own mean."""
+        return self._weighted(np.where(np.isin(np.arange(len(self.each)), which), 1.0, 0.0))
 
     def _weighted(self, weights: Array) -> Moments:
         used = [(one, weight) for one, weight in zip(self.each, weights.tolist(), strict=True) if weight > 0.0]

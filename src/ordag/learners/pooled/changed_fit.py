@@ -23,11 +23,7 @@ import math
 import numpy as np
 
 from ordag.common.compiling import compiled, inlined
-
-FORBIDDEN, SHARED, VARIANCE, OWN = -1, 0, 1, 2
-
-SPARE = 5
-"""Rows beyond those that its weights take that an equation of one environment alone must have."""
+from ordag.data.environments import FORBIDDEN, OWN, SHARED, SPARE, VARIANCE
 
 MOST_ENUMERATED, MOST_TOGGLED = 3, 12
 """Environments up to which all choices of states are tried, and up to which states are changed one at a time in the end."""
@@ -121,7 +117,7 @@ def refit(T, k, degrees, own, least, states, variances, h, c, A, b):
         elif states[e] == VARIANCE:
             price += h + c
     before, total = math.inf, math.inf
-    for times in range(MOST_ROUNDS):
+    for _ in range(MOST_ROUNDS):
         shared_weights(T, k, degrees, states, s, variances, A, b)
         rss, total = 0.0, price
         for e in range(len(degrees)):
@@ -275,9 +271,9 @@ def changed_fit(roots, degrees, may, j, parents, k, h, c, T, A, states, variance
             # all share at first; then all are like one environment, those of most rows before others
             only = -1
             for e in range(E if start > 0 else 0):
-                if may[e] != FORBIDDEN and not tried[e] and degrees[e] >= k + SPARE:
-                    if only < 0 or degrees[e] > degrees[only]:
-                        only = e
+                able = may[e] != FORBIDDEN and not tried[e] and degrees[e] >= k + SPARE
+                if able and (only < 0 or degrees[e] > degrees[only]):
+                    only = e
             if start > 0 and only < 0:
                 break
             for e in range(E):

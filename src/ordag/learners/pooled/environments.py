@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +22,9 @@ from numpy.typing import NDArray
 from ordag.common.arrays import Array, Indices
 from ordag.common.bits import members
 from ordag.common.linalg import triangle
-from ordag.data.environments import Environments
+from ordag.data.environments import FORBIDDEN, OWN, SHARED, VARIANCE, Environments
 from ordag.data.equations import Equations
 from ordag.data.moments import Moments
-from ordag.learners.pooled import changed_fit as kernel
 from ordag.learners.pooled.variances import ROWS_PER_PARENT, OwnVariances, own_log_variances
 
 
@@ -48,12 +48,13 @@ class Changed:
         self.n = min(rows)
         self.most = self.p if self.n >= few else max(self.n // ROWS_PER_PARENT, 1)
         self._few = few
+        self._kernel = import_module("ordag.learners.pooled.changed_fit")  # brings the compiler
         self._roots = np.stack([np.ascontiguousarray(one.R) for one in environments.each])
         used = environments.degrees[:, None] * ~environments.left_out
         # as many in all as the rows count for
         self._degrees = np.ascontiguousarray((used * (np.array(rows) / np.maximum(used.sum(axis=0), 1.0))).T)
-        may = np.where(environments.free[:, None], kernel.OWN, kernel.SHARED)
-        self._may = np.ascontiguousarray(np.where(environments.left_out, kernel.FORBIDDEN, may).T)
+        may = np.where(environments.free[:, None], OWN, SHARED)
+        self._may = np.ascontiguousarray(np.where(environments.left_out, FORBIDDEN, may).T)
         self._h = math.log(max(rows)) / 2.0
         self._c = math.log(max(self.p * (int(environments.free.sum()) - int(environments.free.all())), 1))
         E, size = len(environments.each), self.p + 1
@@ -105,18 +106,22 @@ class Changed:
         moments: list[Moments] = []
         place: dict[int, int] = {}
         for j, one in enumerate(fitted):
-            if (one.states > kernel.SHARED).any():
+            if (one.states > SHARED).any():
                 place[j] = len(moments)
                 moments.append(self._moments(j, members(parents[j]), one))
         if moments:
-            own = own_log_variances(Equations(tuple(moments), tuple(range(len(moments))), np.zeros((1, 1), int)), self._few)
+            own = own_log_variances(
+                Equations(tuple(moments), tuple(range(len(moments))), np.zeros((1, 1), int)), self._few
+            )
             needs_root = [one.correlations().get("root") is not None for one in (own, shared)]
             if needs_root[0] != needs_root[1]:
                 return self.correlations()
             which = [len(parts) + place[j] if j in place else which[j] for j in range(self.p)]
             parts += own.parts
         variances = OwnVariances(parts, which)
-        above = [one.v - variances.log_variance(j, mask) for j, (one, mask) in enumerate(zip(fitted, parents, strict=True))]
+        above = [
+            one.v - variances.log_variance(j, mask) for j, (one, mask) in enumerate(zip(fitted, parents, strict=True))
+        ]
         return self._arguments(variances.correlations(), np.array(above))
 
     def alone(self, most: int) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -132,19 +137,19 @@ class Changed:
         return self.environments.equations(self.weights(parents))
 
     def weights(self, parents: Sequence[int]) -> Array:
-        """Return the ratio of the shared error variance of each variable to that in every environment; zero where its equation is another."""
+        """Return the ratio of each variable's shared error variance to that in every environment; zero where its equation is another."""
         found = np.zeros((len(self.environments.each), self.p))
         for j, mask in enumerate(parents):
             one = self.equation(j, mask)
             found[:, j] = np.select(
-                [one.states == kernel.SHARED, one.states == kernel.VARIANCE], [1.0, one.shared / one.variances], 0.0
+                [one.states == SHARED, one.states == VARIANCE], [1.0, one.shared / one.variances], 0.0
             )
         return found
 
     @cached_property
     def _same(self) -> OwnVariances:
         """The log variances where no equation differs but by known experiments."""
-        return own_log_variances(self.environments.equations(1.0 * ~self.environments.left_out), self._few)
+        return own_log_variances(self.environments.equations(np.where(self.environments.left_out, 0.0, 1.0)), self._few)
 
     def _arguments(self, given: dict[str, Any], above: Array) -> dict[str, Any]:
         return given | {"scale": given["scale"] + above, "most": min(given["most"], self.most)}
@@ -153,10 +158,10 @@ class Changed:
         """Return the moments that bound the log variance of j from above."""
         blocks = []
         for one, state, variance in zip(self.environments.each, fitted.states, fitted.variances, strict=True):
-            if state == kernel.FORBIDDEN:
+            if state == FORBIDDEN:
                 continue
             R = one.R * math.sqrt(fitted.shared / variance)
-            if state == kernel.OWN:
+            if state == OWN:
                 own = np.linalg.lstsq(R[:, parents], R[:, j], rcond=None)[0]
                 R[:, j] -= R[:, parents] @ (own - fitted.weights)
             blocks.append(R)
@@ -169,11 +174,11 @@ class Changed:
     def _fit(self, node: int, parents: int) -> tuple[float, float]:
         own = np.array(members(parents), np.int64)
         given = self._roots, self._degrees[node], self._may[node], node, own, len(own), self._h, self._c
-        total, shared = kernel.changed_fit(*given, *self._room, *self._out)
+        total, shared = self._kernel.changed_fit(*given, *self._room, *self._out)
         return float(total), float(shared)
 
     def _fits(self, node: int, parents: int, others: Indices, *, adding: bool) -> Array:
         own, values = np.array(members(parents), np.int64), np.empty(len(others))
         given = self._roots, self._degrees[node], self._may[node], node, own, len(own), others, adding, self._h, self._c
-        kernel.changed_fits(*given, *self._room, *self._out, values)
+        self._kernel.changed_fits(*given, *self._room, *self._out, values)
         return 2.0 * values / self.each[node] - 1.0
