@@ -42,7 +42,7 @@ class Probabilities:
     kind: "rows" for resamples of the rows, "moments" for Gaussian ones with the moments of the table.
     draws: resamples. errors: the standard error of every probability, from how much the resamples differ.
     compelled: the share of graphs, one drawn for every resample, whose own equivalence class has i → j. told: the same for the classes
-    that experiments leave, None without any.
+    that experiments or environments leave, None without any.
     """
 
     arrows: Array
@@ -121,7 +121,9 @@ class Posterior:
             draws = resampled.run(seeds[first : first + BATCH])
             arrows += [one.arrows for one in draws]
             compelled += [self._found.compelled_in(one.graph) for one in draws]
-            told += [] if apart is None else [self._found.compelled_in(one.graph, apart) for one in draws]
+            if apart is not None:
+                each = [apart if one.told_apart is None else one.told_apart for one in draws]
+                told += [self._found.compelled_in(one.graph, own) for one, own in zip(draws, each, strict=True)]
             graphs += [np.packbits(one.graph) for one in draws]
             errors = np.std(arrows, axis=0, ddof=min(1, len(arrows) - 1)) / np.sqrt(len(arrows))
             if errors.max() <= self._precise:
