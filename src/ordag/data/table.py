@@ -22,6 +22,7 @@ from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
 from ordag.data.reading import FEWEST_COLUMNS, Reading
 from ordag.data.roles import WIDEST_RELATION, ColumnRole, confirmed, set_aside_sentence
 from ordag.data.scatter import MANY_COLUMNS
+from ordag.data.series import Series, SeriesSource
 from ordag.data.sources import DaskSource, Source, TensorSource
 from ordag.data.sources.paths import paths_of
 from ordag.data.table_checks import (
@@ -68,15 +69,18 @@ class Table:
         self._sampler: Sampler | None = None
         self._given = given_moments(data, settings, progress)
         self.source: Source | None = None
+        self.series: Series | None = None
         if self._given is None:
             self.source = open_table(data, settings)
             self.names, self.covariates = self.source.names, self.source.covariates
+            if isinstance(self.source, SeriesSource):
+                self.series = self.source.series
             self.columns = self.source.columns
             self._judged = not settings.strict and settings.columns is None
             if self.row_labels is not None and self.missing != "refuse":
                 if self.missing == "em":
                     raise SettingError(
-                        f"missing='em' does not go with {next(iter(settings.row_columns))}: incomplete rows are left out there "
+                        f"missing='em' does not go with {next(iter(settings.row_columns), 'lags')}: incomplete rows are left out there "
                         "(missing='drop').",
                         ["missing"],
                     )
@@ -332,6 +336,8 @@ class Table:
             summary = root_pass(
                 self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows, self.tell
             )
+        if self.series is not None and self.series.taken:
+            summary = summary._replace(n=max(summary.n - self.series.taken, 0), rows=summary.rows or summary.n)
         return Moments(**summary._asdict())
 
     @cached_property

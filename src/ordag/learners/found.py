@@ -13,6 +13,7 @@ from ordag.data.equations import Equations
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.data.roles import ColumnRole
+from ordag.data.series import Series
 from ordag.graph.cpdag import Cpdag, extend
 from ordag.graph.dag import Dag
 from ordag.graph.links import NO_LINKS, Links
@@ -58,6 +59,7 @@ class Found:
     inputs: the files and folders that the table was read from, which no output may replace.
     columns: the roles of all columns of the table, in its order.
     equations: the moments that each variable's equation is fitted to, where they are not `moments`.
+    series: what the columns are, where rows have the values of earlier times.
     optimum: the graph of the best score, where the graph is the one that the probabilities of arrows speak for.
     """
 
@@ -79,6 +81,7 @@ class Found:
     optimum: Dag | None = None
     columns: tuple[ColumnRole, ...] = ()
     equations: Equations | None = None
+    series: Series | None = None
 
     @property
     def method(self) -> str:

@@ -18,6 +18,7 @@ from ordag.learners.cvs import CvsSettings, cvs
 from ordag.learners.found import AnyFound, Found
 from ordag.learners.gds.search import GdsSettings, gds
 from ordag.learners.ges.search import GesSettings, ges
+from ordag.learners.in_time import check_method, within_time
 from ordag.learners.pc.search import PcSettings, pc
 from ordag.learners.pooled.method import PooledSettings, is_standardised, pooled, pooled_rows
 from ordag.learners.precision import with_digits_checked
@@ -124,10 +125,13 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
     known = recipe.knowledge.over(table.names) if isinstance(recipe.knowledge, Knowledge) else None
     if recipe.least_rows is not None:
         table.needing(recipe.least_rows)
-    found = METHODS[recipe.name].search(table, recipe, known)
-    found = replace(
-        found, known=known, profile=table.profile, transform=table.transform, inputs=table.inputs, columns=table.columns
-    )
+    allowed = known
+    if table.series is not None:
+        check_method(recipe.name)
+        allowed = within_time(table.series, known, table.names)
+    found = METHODS[recipe.name].search(table, recipe, allowed)
+    made = {"profile": table.profile, "transform": table.transform, "inputs": table.inputs, "columns": table.columns}
+    found = replace(found, known=known, series=table.series, **made)
     found = replace(found, warnings=(*table.remarks, *_left_out(table, recipe), *found.warnings))
     found = recipe.finished(found)
     if recipe.min_effect:

@@ -278,7 +278,8 @@ class Resampled:
         self.redrawn = redrawn(found, rows, strength=strength_for(found))
         self.which = None if found.equations is None else list(found.equations.which)
         groups = [group.tolist() for group in found.score.groups]
-        self.score = PooledScore(found.score.each, p, groups, found.score.scale, extended=self.scarce)
+        own = found.score
+        self.score = PooledScore(own.each, p, groups, own.scale, extended=self.scarce, pairs=own.pairs)
         self.needs_root = given.get("root") is not None
         self.limits = {"most": given.get("most"), "alone": given.get("alone", 0.0)}
         self.masks = None if known is None else (known.allowed, known.required, known.before)
