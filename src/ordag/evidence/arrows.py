@@ -3,7 +3,7 @@
 An arrow of an equivalence class that was found without variances (by PC or GES) has the reason "class". The arrows that all DAGs of
 a graph's own class agree on would not do: if the graph was found by variances, so was its class. An arrow that the user fixed has the
 reason "knowledge". For all others it is "variance". A method with probabilities gives the reason "class" where nine tenths of the
-sampled graphs that have the edge have the arrow in their own class, and "open" where the direction has less than 90 %.
+sampled graphs that have the edge have the arrow in their own class, and "open" where the direction has less than 90 %. An arrow from an earlier value has the reason "time".
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ def arrow_columns(found: Found, support: Support | None = None) -> dict[str, Any
         "source": [found.names[i] for i in source],
         "target": [found.names[j] for j in target],
     }
+    if found.series is not None:
+        columns["source"], columns["lag"] = map(list, zip(*map(found.series.place, source.tolist()), strict=True)) if len(source) else ([], [])
     if found.refit is not None:
         columns["weight"], columns["std_error"] = found.refit.weights_of(source, target)
         columns["robustness"] = found.refit.robustness_of(source, target)
@@ -59,11 +61,13 @@ def pair_evidence(found: Found, source: Indices, target: Indices) -> dict[str, A
 
 
 def arrow_reasons(found: Found, source: Indices, target: Indices) -> list[str]:
-    """Return "knowledge", "class", "variance" or "open" for every arrow, as explained at the top of this file."""
+    """Return "knowledge", "time", "class", "variance" or "open" for every arrow, as explained at the top of this file."""
     chosen = np.full(len(source), "variance")
     if found.probabilities is not None:
         there, back = found.probabilities.arrows[source, target], found.probabilities.arrows[target, source]
         chosen[(there < DECIDED * (there + back)) | (there <= 0.5)] = "open"
     by_class = np.where(found.compelled.has(source, target), "class", chosen)
+    if found.series is not None:
+        by_class[source >= found.series.p] = "time"
     reasons: list[str] = np.where(found.by_knowledge.has(source, target), "knowledge", by_class).tolist()
     return reasons

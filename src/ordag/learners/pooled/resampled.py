@@ -56,7 +56,7 @@ STARTS = 2
 """Graphs of the table that the search in a resample begins with."""
 
 STEPS, FEWEST_STEPS, MOST_STEPS = 50, 2000, 4000
-"""Steps of a chain for every variable, at least, and at most. Half as many go before, which are not counted."""
+"""Steps of a chain for every variable that can have parents, at least, and at most. Half as many go before, which are not counted."""
 
 THREADS = 2
 """Resamples at a time, whatever the number of cores."""
@@ -327,7 +327,7 @@ class Resampled:
         starts = self.found.optima[:STARTS]
         best = min((search.descend_once(self.score, start) for start in starts), key=lambda one: one.score)
         walk = Walk(Sampler(search, self.score, self.score.local(best.v, best.edges)), best.parents)
-        counted = min(max(STEPS * self.p, FEWEST_STEPS), MOST_STEPS)
+        counted = min(max(STEPS * (self.p - search.free), FEWEST_STEPS), MOST_STEPS)
         for steps in (counted // 2, counted):
             walk.start_counting()
             walk.go(random.random((steps, 4)), self.stop)
