@@ -48,9 +48,14 @@ def row_cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
     rows = None if found.profile is None else found.profile.complete.rows
     if rows is None or len(rows) < FEWEST_ROWS:
         return []
-    sample = Sample.of(rows, found.moments.mean, found.names, residuals=bool(found.moments.held))
-    beware = [caution for check in CHECKS.values() if (caution := check(sample)) is not None]
-    decides = None if hasty else influence_caution(found)
+    p, checks = len(found.names), dict(CHECKS)
+    if found.series is not None:  # earlier values are in other rows already, and time has cautions of its own
+        p = found.series.p
+        del checks["dependent_rows"]
+    mean, names = found.moments.mean[:p], found.names[:p]
+    sample = Sample.of(rows[:, :p], mean, names, residuals=bool(found.moments.held))
+    beware = [caution for check in checks.values() if (caution := check(sample)) is not None]
+    decides = None if hasty or found.series is not None else influence_caution(found)
     return beware if decides is None else [*beware, decides]
 
 

@@ -14,6 +14,7 @@ from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.data.roles import ColumnRole
 from ordag.data.series import Series
+from ordag.errors import SettingError
 from ordag.graph.cpdag import Cpdag, extend
 from ordag.graph.dag import Dag
 from ordag.graph.links import NO_LINKS, Links
@@ -96,6 +97,20 @@ class Found:
     @property
     def names(self) -> tuple[str, ...]:
         return self.moments.names
+
+    @property
+    def has_earlier(self) -> bool:
+        """Whether some of the columns are values of earlier times."""
+        return self.series is not None and self.series.lags > 0
+
+    def at_one_time(self, what: str) -> None:
+        """Refuse what does not know that earlier values are connected."""
+        if self.has_earlier:
+            raise SettingError(
+                f"{what} takes a graph of variables at one time, and this one has values of earlier times: learn without lags for that, or "
+                "ask for what follows from a change with fit.response (ordag effect … --steps 12).",
+                ["lags"],
+            )
 
     @property
     def n(self) -> int:

@@ -126,7 +126,7 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
     if recipe.least_rows is not None:
         table.needing(recipe.least_rows)
     allowed = known
-    if table.series is not None:
+    if table.series is not None and table.series.lags:
         check_method(recipe.name)
         allowed = within_time(table.series, known, table.names)
     found = METHODS[recipe.name].search(table, recipe, allowed)
