@@ -128,9 +128,8 @@ class Diagnosis:
     @property
     def heading(self) -> str:
         fit, arrows = self.fit, self.fit.graph.edge_count
-        return (
-            f"check · {counted(fit.rows, 'row')} · {counted(len(fit.names), 'variable')} · {counted(arrows, 'arrow')}"
-        )
+        variables = len(fit.names) if fit.series is None else fit.series.p
+        return f"check · {counted(fit.rows, 'row')} · {counted(variables, 'variable')} · {counted(arrows, 'arrow')}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """A small chart for each finding, on these axes or on new ones: see `ordag.Fit.plot`."""

@@ -102,11 +102,15 @@ class Table:
 
     @classmethod
     def of_moments(
-        cls, moments: Moments, profile: Profile | None, progress: Callable[[str], None] | None = None
+        cls,
+        moments: Moments,
+        profile: Profile | None,
+        progress: Callable[[str], None] | None = None,
+        series: Series | None = None,
     ) -> Table:
-        """Make a table of moments, with the profile of their rows where it is known."""
+        """Make a table of moments, with the profile of their rows, and what they are in time, where these are known."""
         table = cls(moments, progress=progress)
-        table._profile = profile
+        table._profile, table.series = profile, series
         return table
 
     def transformed(self, transform: Mapping[str, float | str] | None, columns: Sequence[str] | None = None) -> Table:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ordag.data.series import Series
-from ordag.errors import SettingError
+from ordag.errors import DataError, SettingError
 from ordag.knowledge.masks import Constraints
 
 ABLE = ("pooled", "ges", "pc")
@@ -39,7 +39,7 @@ def within_time(series: Series, known: Constraints | None, names: Sequence[str])
 def check_method(method: str) -> None:
     """Refuse earlier values for methods that compare the variances of all columns."""
     if method not in ABLE:
-        raise SettingError(
+        raise DataError(
             f"method={method!r} (--method {method}) takes an order of all columns by their variances, and earlier values have none: take "
             f"{', '.join(ABLE[:-1])} or {ABLE[-1]} with lags.",
             ["lags"],
