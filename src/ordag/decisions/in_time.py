@@ -177,7 +177,7 @@ class Ahead:
 def _over(graphs: int, level: float) -> str:
     if not graphs:
         return "Without intervals: the fit has no probabilities."
-    return f"Intervals of {level:.0%} are over {graphs} graphs drawn for resamples of blocks of rows."
+    return f"Intervals of {100 * level:g} % are over {graphs} graphs drawn for resamples of blocks of rows."
 
 
 def response(fit: Fit, source: str, target: str, steps: int = 12, *, level: float = 0.95) -> Response:

@@ -36,8 +36,14 @@ def within_time(series: Series, known: Constraints | None, names: Sequence[str])
     return Constraints(tuple(names), allowed, required, before, {} if known is None else known.record)
 
 
-def check_method(method: str) -> None:
-    """Refuse earlier values for methods that compare the variances of all columns."""
+def check_method(method: str, orient: str | None = None) -> None:
+    """Refuse earlier values for methods that compare the variances of all columns, and `orient` along such an order."""
+    if orient is not None:
+        raise SettingError(
+            "orient_by_order directs edges along an order of all columns by their variances, and earlier values have none: leave it out, "
+            "or take method='pooled' (--method pooled).",
+            ["orient_by_order", "lags"],
+        )
     if method not in ABLE:
         raise DataError(
             f"method={method!r} (--method {method}) takes an order of all columns by their variances, and earlier values have none: take "

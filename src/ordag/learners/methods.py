@@ -127,7 +127,7 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
         table.needing(recipe.least_rows)
     allowed = known
     if table.series is not None and table.series.lags:
-        check_method(recipe.name)
+        check_method(recipe.name, getattr(recipe, "orient_by_order", None))
         allowed = within_time(table.series, known, table.names)
     found = METHODS[recipe.name].search(table, recipe, allowed)
     made = {"profile": table.profile, "transform": table.transform, "inputs": table.inputs, "columns": table.columns}

@@ -89,7 +89,7 @@ def _(answer: Response, console: Console, description: str) -> None:
     if columns["low"][0] is not None:
         spans = [f"{number(columns['low'][k], 3)} to {number(columns['high'][k], 3)}" for k in rows]
         table += [
-            Column(f"{answer.level:.0%} interval", spans, right=True, rank=1),
+            Column(f"{100 * answer.level:g} % interval", spans, right=True, rank=1),
             Column("changes at all", [percent(columns["probability"][k]) for k in rows], right=True, rank=0),
         ]
     show_table(console, table)
