@@ -274,7 +274,7 @@ class Reading(Settings):
                 ["clusters"],
             )
         if self.in_time and self.part:
-            given = next(name for name in IN_TIME if getattr(self, name) is not None)
+            given = self.given_in_time
             raise SettingError(
                 f"{given}: the parts of a series follow one another, which moments do not say: learn from the rows.", [given]
             )
@@ -282,7 +282,12 @@ class Reading(Settings):
     @property
     def in_time(self) -> bool:
         """Whether rows are taken in the order of time."""
-        return any(getattr(self, name) is not None for name in IN_TIME)
+        return self.given_in_time != ""
+
+    @property
+    def given_in_time(self) -> str:
+        """The first setting that says so; "" without any."""
+        return next((name for name in IN_TIME if getattr(self, name) is not None), "")
 
     @property
     def row_columns(self) -> dict[str, str]:

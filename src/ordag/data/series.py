@@ -365,12 +365,12 @@ def _ends(
 def _notes(reading: Reading, steps: Steps, age: Indices, first: Mask, at: Indices, needed: int) -> tuple[str, ...]:
     notes = []
     if reading.time is None:
-        notes.append("rows are taken in their order, one step of time apart")
+        notes.append("Rows are taken in their order, one step of time apart")
     elif steps.irregular:
-        notes.append(f"the times in {shown(reading.time)} are not evenly spaced, so rows are taken one step apart in their order")
+        notes.append(f"The times in {shown(reading.time)} are not evenly spaced, so rows are taken one step apart in their order")
     gaps = int(((age == 0) & ~first).sum())
     if gaps and needed:
-        notes.append(f"{counted(gaps, 'gap')} in time: rows without all {needed} steps before them are left out")
+        notes.append(f"{counted(gaps, 'gap')} in time: rows whose earlier times are not there are left out")
     alone = int((first & (np.append(first[1:], True))).sum())
     if alone and needed:
         notes.append(f"{counted(alone, 'series', 'series')} of a single row {'is' if alone == 1 else 'are'} left out")
