@@ -6,6 +6,7 @@ seconds that it took: the answer is [l, i, j], 1 for i → j l steps later and, 
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -59,7 +60,10 @@ def random_series(p: int, lags: int, times: int, seed: int) -> tuple[Array, Arra
     sd = np.exp(random.normal(0.0, 0.5, p))
     X = np.zeros((times + 200, p))
     for t in range(times + 200):
-        X[t] = (random.standard_normal(p) * sd + sum((X[t - lag] @ B[lag] for lag in range(1, min(lags, t) + 1)), np.zeros(p))) @ T
+        X[t] = (
+            random.standard_normal(p) * sd
+            + sum((X[t - lag] @ B[lag] for lag in range(1, min(lags, t) + 1)), np.zeros(p))
+        ) @ T
     return B, X[200:]
 
 
@@ -124,7 +128,7 @@ def main() -> None:
 def measured(python: str, name: str, p: int, lags: int, times: int, count: int) -> list[tuple[float, float, float]]:
     """Return both scores and the CPU seconds of every series; fewer where a package took too long."""
     found = []
-    single = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")}
+    single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
     with tempfile.TemporaryDirectory() as folder:
         table, answer = Path(folder) / "table.npy", Path(folder) / "answer.npy"
         with subprocess.Popen(
@@ -135,7 +139,8 @@ def measured(python: str, name: str, p: int, lags: int, times: int, count: int) 
             text=True,
             env={**os.environ, **single},
         ) as process:
-            assert process.stdin is not None and process.stdout is not None
+            assert process.stdin is not None
+            assert process.stdout is not None
             for k in range(count):
                 B, X = random_series(p, lags, times, FIRST_SEED + 1000 * p + k)
                 np.save(table, X)
@@ -158,7 +163,16 @@ def compared() -> str:
             if name != "own" and not PEERS_PYTHON.exists():
                 continue
             got = measured(sys.executable if name == "own" else str(PEERS_PYTHON), name, p, lags, times, count)
-            print(p, lags, times, title, len(got), np.round(np.mean(got, axis=0), 3) if got else "", file=sys.stderr, flush=True)
+            print(
+                p,
+                lags,
+                times,
+                title,
+                len(got),
+                np.round(np.mean(got, axis=0), 3) if got else "",
+                file=sys.stderr,
+                flush=True,
+            )
             if not got:
                 rows.append([f"{p} × {times}, lag {lags}", title, "–", "–", f"over {MOST_SECONDS} s"])
                 continue
@@ -231,12 +245,19 @@ def panels(tables: int = 60, p: int = 5) -> str:
 def _reliability(said: Array, right: Array, table: Callable[..., str]) -> str:
     edges = [0.0, 0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98, 1.0 + 1e-9]
     rows = []
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in itertools.pairwise(edges):
         inside = (said >= low) & (said < high)
         if inside.any():
             share = right[inside].mean()
             error = np.sqrt(share * (1 - share) / inside.sum())
-            rows.append([f"{low:.2f} to {min(high, 1):.2f}", int(inside.sum()), f"{said[inside].mean():.3f}", f"{share:.3f} ± {error:.3f}"])
+            rows.append(
+                [
+                    f"{low:.2f} to {min(high, 1):.2f}",
+                    int(inside.sum()),
+                    f"{said[inside].mean():.3f}",
+                    f"{share:.3f} ± {error:.3f}",
+                ]
+            )
     brier = float(np.mean((said - right) ** 2))
     return table(["said", "arrows", "mean said", "were there"], rows) + f"\n\nBrier score {brier:.4f}."
 

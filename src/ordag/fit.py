@@ -78,7 +78,8 @@ class Fit(Found):
         equal variances of the two ends given everything before the source: small means that the direction does not rest on
         a near-tie. `reason` is "class" where an equivalence class that was found without variances has the arrow,
         "variance" where the variances speak for it, "open" where they leave it in doubt, and "knowledge" where the user's
-        knowledge decides. In time `lag` is how many steps earlier the source is. `hidden_cause` is True where a hidden common cause could explain the arrow (`hidden?` in the terminal).
+        knowledge decides. In time `lag` is how many steps
+        earlier the source is. `hidden_cause` is True where a hidden common cause could explain the arrow (`hidden?` in the terminal).
         """
         import pandas as pd
 
@@ -157,9 +158,9 @@ class Fit(Found):
 
         kind: "graph" is boxes and arrows, causes above effects; "matrix" a cell for every pair, for dense graphs; "neighbourhood" one
             variable with what acts on it and what it acts on; "order" the variances that the order rests on, with runners-up and ties;
-            "support" the bootstrap support of every arrow; "diagnostics" a chart for each finding of a check. In time "unrolled" has a column
-            of variables for every time, and "summary" every variable once, with lags on the arrows. Without a kind, that of the first three
-            which shows this graph best; in time one of the last two.
+            "support" the bootstrap support of every arrow; "diagnostics" a chart for each finding of a check. In time "unrolled" has a
+            column of variables for every time, and "summary" every variable once, with lags on the
+            arrows. Without a kind, that of the first three which shows this graph best; in time one of the last two.
         options: legend= (graph, neighbourhood), numbers= (graph), show="weight", "p_value", "support" or "probability" (matrix),
             variable= (neighbourhood), ties= (order), most= (order, support), diagnosis= (diagnostics).
 

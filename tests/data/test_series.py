@@ -27,7 +27,10 @@ def panel(random, sizes, p=2, gaps=0.15):
 
 def frame_of(rows, random, step=1.0):
     table = pd.DataFrame(
-        [{"who": who, "when": when * step, **{f"X{j}": v for j, v in enumerate(values)}} for (who, when), values in rows.items()]
+        [
+            {"who": who, "when": when * step, **{f"X{j}": v for j, v in enumerate(values)}}
+            for (who, when), values in rows.items()
+        ]
     )
     return table.sample(frac=1.0, random_state=int(random.integers(99)))
 
@@ -40,7 +43,12 @@ def test_lagged_rows_are_those_of_the_literal_version(seed):
     rows = panel(random, [30, 25, 1, 40])
     expected = lagged_rows(rows, lags, difference, season)
     table = Table(
-        frame_of(rows, random, step=0.25), time="when", cluster="who", lags=lags, difference=difference or None, season=season
+        frame_of(rows, random, step=0.25),
+        time="when",
+        cluster="who",
+        lags=lags,
+        difference=difference or None,
+        season=season,
     )
     X = table.source.array
     mine = np.array(sorted(map(tuple, X[:, : 2 * (lags + 1)].tolist())))
@@ -106,7 +114,8 @@ def test_blocks_span_no_two_series_and_are_about_as_long(block):
     for unit in set(units):
         assert len(set(number[units == unit])) == 1
     sizes = np.bincount(units)[1:]
-    assert sizes.min() >= (block + 1) // 2 and sizes.max() <= 2 * block
+    assert sizes.min() >= (block + 1) // 2
+    assert sizes.max() <= 2 * block
 
 
 def test_files_give_what_frames_give(tmp_path):
@@ -138,18 +147,37 @@ def test_all_row_columns_together():
     assert moments.rows == n - 2 * 3
 
 
-GOOD = pd.DataFrame({"t": np.arange(30.0), "g": ["a"] * 30, "x": np.random.default_rng(0).normal(size=30), "y": np.sin(np.arange(30.0) ** 2)})
+GOOD = pd.DataFrame(
+    {
+        "t": np.arange(30.0),
+        "g": ["a"] * 30,
+        "x": np.random.default_rng(0).normal(size=30),
+        "y": np.sin(np.arange(30.0) ** 2),
+    }
+)
 
 
 @pytest.mark.parametrize(
     ("change", "settings", "told"),
     [
-        ({"t": [0.0, *range(29)]}, {"time": "t", "lags": 1}, r"Column t has the time 0 twice in one series \(rows 1 and 2; 1 such row\)"),
+        (
+            {"t": [0.0, *range(29)]},
+            {"time": "t", "lags": 1},
+            r"Column t has the time 0 twice in one series \(rows 1 and 2; 1 such row\)",
+        ),
         ({"t": [0.0, *range(29)]}, {"time": "t", "lags": 1, "cluster": "g"}, "twice within a value of g"),
-        ({}, {"time": "t", "lags": 30}, "lags=30: 31 times in a row without a gap are needed, and the longest stretch has 30"),
+        (
+            {},
+            {"time": "t", "lags": 30},
+            "lags=30: 31 times in a row without a gap are needed, and the longest stretch has 30",
+        ),
         ({"g": [f"g{k}" for k in range(30)]}, {"time": "t", "lags": 1, "cluster": "g"}, "the longest stretch has 1"),
         ({"t": [np.nan, *range(29)]}, {"time": "t", "lags": 1}, "1 row has no value in t"),
-        ({"t": ["soon"] * 30}, {"time": "t", "lags": 1}, "'soon', which is no time: write times as numbers, or as dates"),
+        (
+            {"t": ["soon"] * 30},
+            {"time": "t", "lags": 1},
+            "'soon', which is no time: write times as numbers, or as dates",
+        ),
         ({"x[-1]": GOOD["y"] ** 3}, {"time": "t", "lags": 1}, "has the name of an earlier value of another column"),
         ({}, {"time": "t", "season": 40}, "no row stands at 10 places of the season"),
         ({}, {"time": "t", "lags": 1, "missing": "em"}, "missing='em' does not go with time"),
@@ -173,7 +201,9 @@ def test_parts_and_moments_are_refused():
 
 def test_constant_series_are_named():
     with pytest.raises(errors.ConstantColumnError, match="x"):
-        _ = Table(GOOD.assign(x=np.arange(30.0), z=GOOD["y"] ** 3), time="t", difference=1, role={"x": "variable"}).moments
+        _ = Table(
+            GOOD.assign(x=np.arange(30.0), z=GOOD["y"] ** 3), time="t", difference=1, role={"x": "variable"}
+        ).moments
 
 
 @pytest.mark.parametrize("value", [-1, 1.5, "two"])
@@ -185,6 +215,26 @@ def test_settings_are_checked(value):
 
 def test_notes_say_how_times_were_read():
     gaps = GOOD.assign(t=np.r_[np.arange(15.0), np.arange(20.0, 35.0)])
-    assert Table(gaps, time="t", lags=1).remarks[-1] == "1 gap in time: rows whose earlier times are not there are left out."
+    assert (
+        Table(gaps, time="t", lags=1).remarks[-1]
+        == "1 gap in time: rows whose earlier times are not there are left out."
+    )
     uneven = GOOD.assign(t=np.cumsum(np.random.default_rng(1).uniform(0.1, 1.0, 30)))
     assert "not evenly spaced" in Table(uneven, time="t", lags=1).remarks[-1]
+
+
+def test_fewer_columns_keep_their_earlier_values():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    table = Table(X, lags=1, season=4)
+    _ = table.moments
+    few = table.transformed(None, ["X3", "X1[-1]", "X1"])
+    own = Table(X[:, [0, 2]], lags=1, season=4)
+    assert few.names == ("X1", "X3", "X1[-1]", "X3[-1]")
+    assert few.series.p == 2
+    np.testing.assert_allclose(few.moments.R.T @ few.moments.R, own.moments.R.T @ own.moments.R, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(few.series.means, own.series.means)
+    np.testing.assert_allclose(few.series.ends[0].last, own.series.ends[0].last)
+    with pytest.raises(errors.SettingError, match="change the units when the table is opened"):
+        table.transformed({"X1": 2.0})
+    units = Table(X, lags=1, transform={"X1": 10.0})
+    assert units.moments.spread[3] == pytest.approx(10.0 * table.transformed(None).moments.spread[3], rel=0.2)

@@ -34,14 +34,14 @@ def of_texts(texts, series=None):
 )
 def test_dates(texts, step, index):
     found = of_texts(texts)
-    assert (found.step, (found.index - found.index[0]).tolist(), found.irregular) == (step, index, False)
+    assert (found.step, (found.number - found.number[0]).tolist(), found.irregular) == (step, index, False)
 
 
 def test_working_days_have_no_weekend():
     days = [str(day.date()) for day in pd.bdate_range("2024-01-01", periods=12) if day.day != 10]
     found = of_texts(days)
     assert found.step == "weekday"
-    assert np.diff(found.index).tolist() == [1, 1, 1, 1, 1, 1, 2, 1, 1, 1]
+    assert np.diff(found.number).tolist() == [1, 1, 1, 1, 1, 1, 2, 1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -56,20 +56,20 @@ def test_working_days_have_no_weekend():
 )
 def test_numbers(times, index):
     found = steps_of(np.array(times), None, np.zeros(len(times), int), "t")
-    assert ((found.index - found.index.min()).tolist(), found.irregular) == (index, False)
+    assert ((found.number - found.number.min()).tolist(), found.irregular) == (index, False)
 
 
 def test_uneven_times_are_numbered_in_their_order():
     found = steps_of(np.array([0.0, 1.0, 2.7, 3.1, 5.0, 0.3, 9.0]), None, np.array([0, 0, 0, 0, 0, 1, 1]), "t")
     assert found.irregular
-    assert found.index.tolist() == [0, 1, 2, 3, 4, 0, 1]
+    assert found.number.tolist() == [0, 1, 2, 3, 4, 0, 1]
 
 
 def test_the_season_of_a_month_is_the_month():
-    index = of_texts(["1999-12", "2000-01", "2000-02"]).index
+    index = of_texts(["1999-12", "2000-01", "2000-02"]).number
     assert (index % 12).tolist() == [11, 0, 1]
 
 
 def test_what_is_no_time_is_named():
-    with pytest.raises(DataError, match="Column when holds '31.12.2001', which is no time"):
+    with pytest.raises(DataError, match=r"Column when holds '31.12.2001', which is no time"):
         of_texts(["2001-01-01", "31.12.2001"])

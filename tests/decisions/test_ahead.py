@@ -60,7 +60,8 @@ def test_differences_and_seasons_are_put_back():
     # increments have the mean 0.5 and the season, and no memory
     expected = X[-1] + np.cumsum(0.5 + season[np.arange(240, 248) % 4] - season.mean() + season.mean())[:, None]
     assert np.abs(found.estimate - expected).max() < 2.5
-    assert (found.low < found.estimate).all() and (found.estimate < found.high).all()
+    assert (found.low < found.estimate).all()
+    assert (found.estimate < found.high).all()
 
 
 def test_intervals_of_forecasts_hold_what_comes():
@@ -88,7 +89,10 @@ def test_responses_of_differences_are_those_of_levels():
 def panel():
     random = np.random.default_rng(7)
     B, _ = random_model(random, 2, 1)
-    rows = [pd.DataFrame(rows_of(B, 60, random) + 10.0 * k, columns=["a", "b"]).assign(who=f"s{k}", t=range(60)) for k in range(3)]
+    rows = [
+        pd.DataFrame(rows_of(B, 60, random) + 10.0 * k, columns=["a", "b"]).assign(who=f"s{k}", t=range(60))
+        for k in range(3)
+    ]
     return ordag.learn(pd.concat(rows), time="t", cluster="who", lags=1, draws=32)
 
 
@@ -116,8 +120,10 @@ def test_what_is_asked_wrongly_is_said(panel):
 def test_without_probabilities_there_are_no_intervals():
     fit = fitted(rows_of(random_model(np.random.default_rng(2), 2, 1)[0], 100, np.random.default_rng(2)), draws=0)
     found, change = fit.ahead(2), fit.response("a", "b", 2)
-    assert np.isnan(found.low).all() and found.notes == ["Without intervals: the fit has no probabilities."]
-    assert change.columns["low"] == [None] * 3 and "95 % interval" not in str(change)
+    assert np.isnan(found.low).all()
+    assert found.notes == ["Without intervals: the fit has no probabilities."]
+    assert change.columns["low"] == [None] * 3
+    assert "95 % interval" not in str(change)
 
 
 def test_answers_are_read_on_every_width(panel):

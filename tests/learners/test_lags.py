@@ -55,8 +55,11 @@ def test_masks_of_time():
     known = Knowledge.of({"forbidden": [["a", "b"]], "required": [["b[-1]", "a"]]}).over(names)
     found = within_time(series, known, names)
     assert not found.allowed[:, 2:].any()
-    assert not found.allowed[0, 1] and found.allowed[1, 0] and found.required[3, 0]
-    assert found.before[2:, :2].all() and not found.before[:2, 2:].any()
+    assert not found.allowed[0, 1]
+    assert found.allowed[1, 0]
+    assert found.required[3, 0]
+    assert found.before[2:, :2].all()
+    assert not found.before[:2, 2:].any()
     assert known.allowed[0, 2], "the knowledge itself is left as it was"
     with pytest.raises(errors.SettingError, match=r"no cause of an earlier value is looked for"):
         within_time(series, Knowledge.of({"required": [["a", "b[-1]"]]}).over(names), names)
@@ -85,7 +88,9 @@ def learned():
     random = np.random.default_rng(4)
     B, _ = random_model(random, 3, 1)
     X = rows_of(B, 400, random)
-    return B, ordag.learn({"when": np.arange(400), "a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}, time="when", lags=1, seed=1, draws=64)
+    return B, ordag.learn(
+        {"when": np.arange(400), "a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}, time="when", lags=1, seed=1, draws=64
+    )
 
 
 def test_edges_have_a_lag(learned):
@@ -105,7 +110,9 @@ def test_the_summary_graph_joins_all_times(learned):
     summary = fit.summary_graph
     assert summary.nodes == ("a", "b", "c")
     graph = summary.to_networkx()
-    assert {(a, b): tuple(data["lags"]) for a, b, data in graph.edges(data=True)} == {(a, b): lags for a, b, lags in summary.edges}
+    assert {(a, b): tuple(data["lags"]) for a, b, data in graph.edges(data=True)} == {
+        (a, b): lags for a, b, lags in summary.edges
+    }
     with pytest.raises(errors.SettingError, match="not of rows in time"):
         _ = ordag.learn(np.random.default_rng(0).normal(size=(40, 2)), draws=0).summary_graph
 
@@ -113,7 +120,8 @@ def test_the_summary_graph_joins_all_times(learned):
 def test_the_document_says_what_the_columns_are(learned):
     _, fit = learned
     said = fit.to_dict()
-    assert said["series"]["names"] == ["a", "b", "c"] and said["series"]["lags"] == 1
+    assert said["series"]["names"] == ["a", "b", "c"]
+    assert said["series"]["lags"] == 1
     assert all({"source", "target", "lag"} <= set(edge) for edge in said["edges"])
     assert said["nodes"] == list(fit.names)
     assert said["summary_graph"][0].keys() == {"source", "target", "lags"}
@@ -132,14 +140,16 @@ def test_rows_are_drawn_in_blocks(learned):
     _, fit = learned
     unit = fit.profile.labels.unit
     assert fit.series.block == 8
-    assert np.bincount(unit).max() <= 16 and len(unit) == 399
+    assert np.bincount(unit).max() <= 16
+    assert len(unit) == 399
 
 
 def test_the_answer_reads_as_one_of_series(learned):
     _, fit = learned
     text = fit.summary(width=80)
     assert "399 rows · 3 variables · 1 lag" in text
-    assert "[-1]" in text and "Set aside" not in text
+    assert "[-1]" in text
+    assert "Set aside" not in text
     assert "3 are that of time" in fit.verdict.grounds or "that of time" in fit.verdict.grounds
 
 
@@ -163,6 +173,7 @@ def test_what_does_not_know_of_time_says_so(learned, call, told):
 def test_time_without_lags_changes_the_resamples_alone():
     X = np.random.default_rng(2).normal(size=(90, 3))
     plain, timed = ordag.learn(X, draws=0), ordag.learn(X, lags=0, draws=0)
-    assert plain.graph == timed.graph and plain.score == pytest.approx(timed.score)
+    assert plain.graph == timed.graph
+    assert plain.score == pytest.approx(timed.score)
     assert timed.profile.labels.unit is not None
     assert timed.effect("X1", "X2", interval="given-graph") is not None

@@ -30,7 +30,9 @@ def _without_season(rows, season):
         own = {key: values for key, values in rows.items() if key[0] == who}
         means = [_mean(values[j] for values in own.values()) for j in range(p)]
         left |= {key: [value - mean for value, mean in zip(values, means, strict=True)] for key, values in own.items()}
-    means = {k: [_mean(v[j] for (_, when), v in left.items() if when % season == k) for j in range(p)] for k in range(season)}
+    means = {
+        k: [_mean(v[j] for (_, when), v in left.items() if when % season == k) for j in range(p)] for k in range(season)
+    }
     middle = [sum(means[k][j] for k in range(season)) / season for j in range(p)]
     return {
         (who, when): [value - means[when % season][j] + middle[j] for j, value in enumerate(values)]

@@ -19,7 +19,7 @@ def random_model(random, p, lags, *, scale=0.5):
 
 
 def root(B):
-    lags, p = len(B) - 1, B.shape[1]
+    lags = len(B) - 1
     return np.abs(np.linalg.eigvals(companion(B))).max() if lags else 0.0
 
 
@@ -48,7 +48,7 @@ def rows_of(B, times, random, sd=None, burn=100):
 
 def window_covariance(B, omega):
     """Return the covariance of x_t, x_{t-1}, …, x_{t-L} in a model that has run for ever."""
-    lags, p = len(B) - 1, B.shape[1]
+    p = B.shape[1]
     T = np.linalg.inv(np.eye(p) - B[0])
     U = T.T @ np.diag(omega) @ T
     # the state has one time more than the model needs, for the window

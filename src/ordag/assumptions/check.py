@@ -366,7 +366,7 @@ def _of_present(baseline: Baseline, X: Array, alpha: float) -> dict[str, Callabl
     """Return the checks of rows with earlier values: of the present ones, whose equations have earlier values among the causes."""
     assert baseline.fit.series is not None
     now = np.flatnonzero(baseline.order < baseline.fit.series.p)
-    names, present, arrows = [baseline.moments.names[j] for j in now], X[:, now], baseline.arrows
+    names, present, arrows = tuple(baseline.moments.names[j] for j in now), X[:, now], baseline.arrows
     errors = present - present.mean(axis=0)
     for equation in equations(X, arrows):
         errors[:, np.flatnonzero(now == equation.child)] = equation.residual[:, None]

@@ -88,7 +88,9 @@ def effect(
             f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order, or choose another method."
         )
     if steps is not None:
-        _print_response(data, source, target, steps, level, interval, replicates, method, as_json, {**reading, **settings})
+        _print_response(
+            data, source, target, steps, level, interval, replicates, method, as_json, {**reading, **settings}
+        )
         return
     with Progress() as progress:
         found = total_effect(
@@ -129,7 +131,8 @@ def _print_response(
     """Print what a change does over time."""
     if interval not in (None, "posterior") or replicates is not None:
         raise SettingError(
-            "--steps: intervals over time are those of the resamples behind the probabilities of arrows: leave --interval and --replicates out."
+            "--steps: intervals over time are those of the resamples behind the probabilities of arrows: leave --interval and "
+            "--replicates out."
         )
     with Progress() as progress:
         found = response(learn(data, method, progress=progress, **settings), source, target, steps, level=level)

@@ -202,12 +202,20 @@ class Reading(Settings):
         "within", ("within", "between"), "learn the relations within clusters, or those between their means"
     )
     time: str | None = setting(None, _one_name, "column with the time of each row: numbers or dates", typed=str)
-    lags: int | None = whole(0, "how many earlier times is a whole number", "earlier times whose values can be causes, such as 2; rows are in the order of time")
+    lags: int | None = whole(
+        0,
+        "how many earlier times is a whole number",
+        "earlier times whose values can be causes, such as 2; rows are in the order of time",
+    )
     difference: int | None = whole(
-        1, "how many steps to difference is a whole number from 1 on", "take differences of following times, so many times over: 1 for series that drift"
+        1,
+        "how many steps to difference is a whole number from 1 on",
+        "take differences of following times, so many times over: 1 for series that drift",
     )
     season: int | None = whole(
-        2, "the length of a season is a whole number from 2 on", "times in a season, such as 12 months: the mean of each place in it is removed"
+        2,
+        "the length of a season is a whole number from 2 on",
+        "times in a season, such as 12 months: the mean of each place in it is removed",
     )
     weights: str | None = setting(None, _one_name, "column with the weight of each row", typed=str)
     strict: bool = flag(False, "refuse a table with columns that would be set aside", typed=True)
@@ -276,7 +284,8 @@ class Reading(Settings):
         if self.in_time and self.part:
             given = self.given_in_time
             raise SettingError(
-                f"{given}: the parts of a series follow one another, which moments do not say: learn from the rows.", [given]
+                f"{given}: the parts of a series follow one another, which moments do not say: learn from the rows.",
+                [given],
             )
 
     @property

@@ -7,7 +7,7 @@ a stretch of one series.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -84,6 +84,17 @@ class Series:
         """Return the variable of a column, and how many steps earlier it is."""
         return self.names[column % self.p], column // self.p
 
+    def select(self, names: Sequence[str]) -> Series:
+        """Return what the columns are if only these variables are used."""
+        at = [self.names.index(name) for name in names]
+        every = [lag * self.p + j for lag in range(self.lags + 1) for j in at]
+        place = {j: k for k, j in enumerate(at)}
+        drifting, trending, seasonal = (tuple(place[j] for j in one if j in place) for one in self.trends[:3])
+        trends = Trends(drifting, trending, seasonal, self.trends.period if seasonal else None, self.trends.looked)
+        ends = tuple(one._replace(last=one.last[:, at], mean=one.mean[every]) for one in self.ends)
+        means = None if self.means is None else self.means[:, at]
+        return replace(self, names=tuple(names), means=means, ends=ends, trends=trends)
+
     def blocks_of(self, B: Array) -> Array:
         """Return the weights [l, i, j] of i, l steps earlier, in the equation of j, from those of all columns."""
         p = self.p
@@ -138,7 +149,7 @@ def in_series(source: Source, reading: Reading) -> Source:
     if source.suspects:
         source, values = _without(source, values)
     values = values.copy()
-    age, first = _ages(number, steps.index), np.diff(number, prepend=-1) != 0
+    age, first = _ages(number, steps.number), np.diff(number, prepend=-1) != 0
     kept = values if difference + lags == 0 else values.copy()
     for _ in range(difference):
         values[1:] -= values[:-1].copy()
@@ -146,7 +157,7 @@ def in_series(source: Source, reading: Reading) -> Source:
     values[age < difference] = np.nan
     means, taken = None, 0
     if reading.season is not None:
-        means, values = _without_season(values, steps.index % reading.season, number, reading.season)
+        means, values = _without_season(values, steps.number % reading.season, number, reading.season)
         taken = reading.season - 1
     at = np.flatnonzero(age >= lags + difference)
     if not len(at):
@@ -171,7 +182,7 @@ def in_series(source: Source, reading: Reading) -> Source:
     behind = np.full((len(values), len(columns) + 1), np.nan)
     behind[:, :-1] = labels[:, columns]
     behind[at, -1] = unit
-    ends = _ends(source, series, kept, values, at, number, steps.index, age, reading)
+    ends = _ends(source, series, kept, values, at, number, steps.number, age, reading)
     series = replace(series, ends=ends)
     _check_names(series, source)
     return SeriesSource(
@@ -218,9 +229,9 @@ def _sorted(source: Source, reading: Reading) -> tuple[Array, Array, Steps, Indi
     else:
         at, column = uses["time"]
         steps = steps_of(whole[:, at], column.levels, number, column.name)
-        order = np.lexsort((steps.index, number))
-        steps, number = steps._replace(index=steps.index[order]), number[order]
-        same = np.flatnonzero((np.diff(steps.index) == 0) & (np.diff(number) == 0))
+        order = np.lexsort((steps.number, number))
+        steps, number = steps._replace(number=steps.number[order]), number[order]
+        same = np.flatnonzero((np.diff(steps.number) == 0) & (np.diff(number) == 0))
         if len(same):
             raise _doubled(source, reading, whole[order, at], same, order, column)
     rows = whole[order]
@@ -234,9 +245,7 @@ def _doubled(
     value = times[first]
     said = f"{value:g}" if column.levels is None else column.levels[int(value)]
     rows = sorted((int(order[first]) + 1, int(order[first + 1]) + 1))
-    what = (
-        f"within a value of {shown(reading.cluster)}" if reading.cluster is not None else "in one series"
-    )
+    what = f"within a value of {shown(reading.cluster)}" if reading.cluster is not None else "in one series"
     advice = (
         "keep one row of each time"
         if reading.cluster is not None
@@ -253,7 +262,9 @@ def _without(source: Source, values: Array) -> tuple[Source, Array]:
     """Set aside the columns that all rows show to be constant or made up by others, where the first rows did so."""
     whole = values[np.isfinite(values).all(axis=1)]
     root = triangle(whole - whole.mean(axis=0)) if len(whole) else np.zeros((values.shape[1],) * 2)
-    roles = {one.name: one for one in confirmed(source.suspects, source.names, np.sqrt(np.square(whole).sum(axis=0)), root)}
+    roles = {
+        one.name: one for one in confirmed(source.suspects, source.names, np.sqrt(np.square(whole).sum(axis=0)), root)
+    }
     keep = [k for k, name in enumerate(source.names) if name not in roles]
     columns = tuple(roles.get(one.name, one) for one in source.columns)
     names = tuple(source.names[k] for k in keep)
@@ -277,7 +288,8 @@ def _without_season(values: Array, phase: Indices, number: Indices, season: int)
     if np.isnan(means).any():
         wanted = counted(int(np.isnan(means).any(axis=1).sum()), "place")
         raise DataError(
-            f"season={season}: no row stands at {wanted} of the season: give more rows, or a shorter season.", ["season"]
+            f"season={season}: no row stands at {wanted} of the season: give more rows, or a shorter season.",
+            ["season"],
         )
     means -= means.mean(axis=0)
     return means, values - means[phase]
@@ -287,7 +299,12 @@ def _means_by(values: Array, code: Indices, count: int | None = None) -> Array:
     """Return the mean of the known values for every code."""
     there = np.isfinite(values)
     count = int(code.max(initial=-1)) + 1 if count is None else count
-    sums = np.stack([np.bincount(code, np.where(known, column, 0.0), count) for column, known in zip(values.T, there.T, strict=True)])
+    sums = np.stack(
+        [
+            np.bincount(code, np.where(known, column, 0.0), count)
+            for column, known in zip(values.T, there.T, strict=True)
+        ]
+    )
     sizes = np.stack([np.bincount(code, known, count) for known in there.T])
     return np.asarray(np.divide(sums, sizes, out=np.full(sums.shape, np.nan), where=sizes > 0).T)
 
@@ -367,7 +384,9 @@ def _notes(reading: Reading, steps: Steps, age: Indices, first: Mask, at: Indice
     if reading.time is None:
         notes.append("Rows are taken in their order, one step of time apart")
     elif steps.irregular:
-        notes.append(f"The times in {shown(reading.time)} are not evenly spaced, so rows are taken one step apart in their order")
+        notes.append(
+            f"The times in {shown(reading.time)} are not evenly spaced, so rows are taken one step apart in their order"
+        )
     gaps = int(((age == 0) & ~first).sum())
     if gaps and needed:
         notes.append(f"{counted(gaps, 'gap')} in time: rows whose earlier times are not there are left out")

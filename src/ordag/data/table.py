@@ -126,6 +126,17 @@ class Table:
                 f"The columns {quoted(list(self.transform))} have been changed already: open the table anew."
             )
         changing = Reading(transform=transform).transform or {}
+        if self.series is not None and self.series.lags:
+            if changing:
+                raise SettingError(
+                    "transform: the values of earlier times have been taken already: change the units when the table is opened "
+                    "(--transform).",
+                    ["transform"],
+                )
+            kept = (
+                self.series.names if columns is None else [name for name in self.series.names if name in set(columns)]
+            )
+            columns = self.series.select(kept).columns
         same = columns is None or tuple(columns) == self.names
         moments = self.moments if columns is None or same else self.moments.select(columns)
         names = moments.names
@@ -133,6 +144,8 @@ class Table:
         changes = Changes.of(changing, names, "the table" if self.source is None else self.source.describe)
         table = copy(self)
         table.names, table.transform = names, _changing(changing)
+        if self.series is not None and not same:
+            table.series = self.series.select([name for name in self.series.names if name in names])
         table._sampler = table._profile = None
         for known in KNOWN:
             vars(table).pop(known, None)

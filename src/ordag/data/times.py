@@ -33,7 +33,7 @@ class Steps(NamedTuple):
     irregular: times lie on no grid, so the rows of a series are numbered in their order.
     """
 
-    index: Indices
+    number: Indices
     step: str = ""
     irregular: bool = False
 
@@ -112,17 +112,17 @@ def _differences(values: Array | Indices, series: Indices) -> Array:
 def _counted_months(months: Indices, series: Indices) -> Steps:
     found = _on_a_grid(months.astype(np.float64), series, "month")
     names = {1: "month", 3: "quarter", 12: "year"}
-    steps = _differences(found.index, series)
+    steps = _differences(found.number, series)
     each = _usual(_differences(months, series)) if len(steps) else 1.0
     # whole years from the beginning of time, so that the season of a month does not depend on the first one
-    index = found.index if found.irregular else months // max(round(each), 1)
+    index = found.number if found.irregular else months // max(round(each), 1)
     return Steps(np.asarray(index, np.intp), names.get(round(each), f"{each:g} months"), found.irregular)
 
 
 def _usual(steps: Array) -> float:
     """Return the most frequent of positive steps, as it is where rounding does not matter."""
     middle = float(np.median(steps))
-    values, place, counts = np.unique(np.round(steps / middle, 3), return_inverse=True, return_counts=True)
+    _, place, counts = np.unique(np.round(steps / middle, 3), return_inverse=True, return_counts=True)
     return float(np.median(steps[place.reshape(-1) == int(counts.argmax())]))
 
 

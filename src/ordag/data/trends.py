@@ -21,7 +21,7 @@ LONGEST = 5000
 """Times of a stretch at most: its last ones are looked at."""
 
 NO_RETURN, TREND = -3.41, 4.0
-"""The t statistic of φ − 1 above which a unit root is not rejected at 5 % (with a trend, any n), and that of a trend from which it is said."""
+"""The t statistic of φ − 1 above which a unit root is not rejected at 5 % (with a trend, any n), and that from which a trend is said."""
 
 SEASON = 12.0
 """Minus the logarithm of the p-value from which a season is said, with the number of variables taken off."""
@@ -106,4 +106,4 @@ def _surprise(left: Array, season: int) -> Array:
     between = (sizes[:, None] * np.square(means - left.mean(axis=0))).sum(axis=0)
     within = np.maximum(np.square(left - left.mean(axis=0)).sum(axis=0) - between, 1e-300)
     F = (between / (season - 1)) / (within / (n - season))
-    return -np.log(np.maximum(fdtrc(season - 1, n - season, F), 1e-300))
+    return np.asarray(-np.log(np.maximum(fdtrc(season - 1, n - season, F), 1e-300)))

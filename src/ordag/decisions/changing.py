@@ -173,7 +173,9 @@ def changes(
     reading, asked = split_reading(settings)
     check_settings(method, asked)
     if reading.get("lags"):
-        raise SettingError("lags: equations with earlier values are not compared between tables: leave lags out.", ["lags"])
+        raise SettingError(
+            "lags: equations with earlier values are not compared between tables: leave lags out.", ["lags"]
+        )
     known = None if graph is None else any_dag(given_graph(graph)[0])
     wanted = {} if known is None else {"columns": list(known.nodes)}
     first, second = (

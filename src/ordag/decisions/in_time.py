@@ -83,9 +83,7 @@ class Response:
         at = int(np.abs(self.estimate).argmax())
         when = "at the same time" if not at else f"{counted(at, self.step or 'step')} later"
         sure = f" ({number(self.low[at], 3)} to {number(self.high[at], 3)})" if self.graphs >= FEWEST_GRAPHS else ""
-        return (
-            f"One unit more of {shown(self.source)} changes {shown(self.target)} most {when}: by {number(self.estimate[at], 3)}{sure}."
-        )
+        return f"One unit more of {shown(self.source)} changes {shown(self.target)} most {when}: by {number(self.estimate[at], 3)}{sure}."
 
     @property
     def notes(self) -> list[str]:
@@ -99,7 +97,9 @@ class Response:
 
     def to_dict(self) -> dict[str, Any]:
         """The whole answer in plain values."""
-        said = {name: getattr(self, name) for name in ("source", "target", "level", "graphs", "total", "root", "sentence")}
+        said = {
+            name: getattr(self, name) for name in ("source", "target", "level", "graphs", "total", "root", "sentence")
+        }
         return {**said, "unit": self.step or "step", "notes": self.notes, "steps": self.columns}
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -149,12 +149,18 @@ class Ahead:
     def sentence(self) -> str:
         """How far the forecast goes, in words."""
         which = f" of {shown(self.series)}" if self.series else ""
-        return f"{counted(len(self.names), 'variable')}{which}, {counted(len(self.estimate), self.step or 'step')} ahead."
+        return (
+            f"{counted(len(self.names), 'variable')}{which}, {counted(len(self.estimate), self.step or 'step')} ahead."
+        )
 
     @property
     def notes(self) -> list[str]:
         """What the numbers rest on."""
-        return [f"{_over(self.graphs, self.level)} They hold the errors to come."] if self.graphs else [_over(0, self.level)]
+        return (
+            [f"{_over(self.graphs, self.level)} They hold the errors to come."]
+            if self.graphs
+            else [_over(0, self.level)]
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The whole answer in plain values."""
@@ -250,20 +256,26 @@ def _series(fit: Fit) -> Series:
     if not isinstance(fit, Fit):
         raise SettingError(f"fit={short(fit)}: give what ordag.learn gave.")
     if fit.series is None:
-        raise SettingError("This fit is not of rows in time: learn with lags=2 (--lags 2), say, and the column of the times.", ["lags"])
+        raise SettingError(
+            "This fit is not of rows in time: learn with lags=2 (--lags 2), say, and the column of the times.", ["lags"]
+        )
     return fit.series
 
 
 def _steps(steps: object) -> int:
     if not is_whole(steps, 1) or int(steps) > MOST_STEPS:  # type: ignore[call-overload]
-        raise SettingError(f"steps={short(steps)}: the number of steps is a whole number from 1 to {MOST_STEPS:,}.", ["steps"])
+        raise SettingError(
+            f"steps={short(steps)}: the number of steps is a whole number from 1 to {MOST_STEPS:,}.", ["steps"]
+        )
     return int(steps)  # type: ignore[call-overload, no-any-return]
 
 
 def _variable(name: str, series: Series) -> int:
     if name not in series.names:
         hint = did_you_mean(name, series.names) if isinstance(name, str) else ""
-        raise ColumnError(f"There is no variable {short(name)} in the series.{hint} The variables are {listed(series.names)}.")
+        raise ColumnError(
+            f"There is no variable {short(name)} in the series.{hint} The variables are {listed(series.names)}."
+        )
     return series.names.index(name)
 
 
@@ -277,5 +289,7 @@ def _end(series: Series, name: str | None) -> End:
     if name is None and len(ends) > 1:
         raise SettingError(f"There are {len(ends):,} series ({listed(ends)}): say which one with series=…", ["series"])
     if name is not None and name not in ends:
-        raise SettingError(f"series={short(name)}: there is no such series to go on from.{did_you_mean(name, ends)}", ["series"])
+        raise SettingError(
+            f"series={short(name)}: there is no such series to go on from.{did_you_mean(name, ends)}", ["series"]
+        )
     return next(iter(ends.values())) if name is None else ends[name]

@@ -41,7 +41,9 @@ def arrow_columns(found: Found, support: Support | None = None) -> dict[str, Any
         "target": [found.names[j] for j in target],
     }
     if found.series is not None:
-        columns["source"], columns["lag"] = map(list, zip(*map(found.series.place, source.tolist()), strict=True)) if len(source) else ([], [])
+        columns["source"], columns["lag"] = (
+            map(list, zip(*map(found.series.place, source.tolist()), strict=True)) if len(source) else ([], [])
+        )
     if found.refit is not None:
         columns["weight"], columns["std_error"] = found.refit.weights_of(source, target)
         columns["robustness"] = found.refit.robustness_of(source, target)

@@ -90,7 +90,11 @@ def _memory(found: Found) -> Caution | None:
     if not len(alike):
         return None
     worst = alike[np.argsort(-np.abs(correlations[alike]), kind="stable")]
-    lags = "no earlier values are used" if not series.lags else f"{counted(series.lags, 'lag')} {'is' if series.lags == 1 else 'are'} used"
+    lags = (
+        "no earlier values are used"
+        if not series.lags
+        else f"{counted(series.lags, 'lag')} {'is' if series.lags == 1 else 'are'} used"
+    )
     return Caution(
         "dependent_rows",
         f"What the graph leaves of {listed(series.names[j] for j in worst)} is alike at neighbouring times (correlation "

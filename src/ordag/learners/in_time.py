@@ -26,8 +26,8 @@ def within_time(series: Series, known: Constraints | None, names: Sequence[str])
         if len(wrong):
             i, j = wrong[0].tolist()
             raise SettingError(
-                f"knowledge requires {names[i]} → {names[j]}, but no cause of an earlier value is looked for: require the arrow between the "
-                "present values.",
+                f"knowledge requires {names[i]} → {names[j]}, but no cause of an earlier value is looked for: require the arrow between "
+                "the present values.",
                 ["knowledge"],
             )
         before |= known.before & ~earlier

@@ -130,7 +130,12 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
         check_method(recipe.name, getattr(recipe, "orient_by_order", None))
         allowed = within_time(table.series, known, table.names)
     found = METHODS[recipe.name].search(table, recipe, allowed)
-    made = {"profile": table.profile, "transform": table.transform, "inputs": table.inputs, "columns": table.columns}
+    made: dict[str, Any] = {
+        "profile": table.profile,
+        "transform": table.transform,
+        "inputs": table.inputs,
+        "columns": table.columns,
+    }
     found = replace(found, known=known, series=table.series, **made)
     found = replace(found, warnings=(*table.remarks, *_left_out(table, recipe), *found.warnings))
     found = recipe.finished(found)

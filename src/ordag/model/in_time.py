@@ -4,7 +4,8 @@ With $B_l$ the weights of the values l steps earlier and $T = (I - B_0)^{-1}$, r
 
     $x_t = c + \sum_{l=0}^{L} x_{t-l} B_l + e_t$,  so  $x_t = cT + \sum_{l=1}^{L} x_{t-l} B_l T + e_t T$.
 
-One unit more of a variable at time t changes $x_{t+h}$ by its row of $\Psi_h$: $\Psi_0 = T$, $\Psi_h = \sum_{l=1}^{\min(h, L)} \Psi_{h-l} B_l T$.
+One unit more of a variable at time t changes $x_{t+h}$ by its row of $\Psi_h$: $\Psi_0 = T$ and
+$\Psi_h = \sum_{l=1}^{\min(h, L)} \Psi_{h-l} B_l T$.
 """
 
 from __future__ import annotations

@@ -79,6 +79,12 @@ def summary(fit: Fit, most: int = 30) -> str:
     return "\n".join(lines)
 
 
+EARLIER = (
+    "Effects of earlier values on this page are those with all other earlier values held fixed: fit.response (ordag effect … --steps 12) "
+    "follows a change over time"
+)
+
+
 def headline(fit: Fit, pairs: Pairs) -> list[str]:
     """Describe the graph in one or two sentences; how sure it is, the verdict says."""
     if not fit.graph.edge_count:
@@ -99,6 +105,10 @@ def headline(fit: Fit, pairs: Pairs) -> list[str]:
 def _graph_sentence(fit: Fit, open_arrows: set[tuple[int, int]]) -> str:
     graph, p = fit.graph, len(fit.names)
     count, lines = len(graph.directed), len(graph.undirected)
+    if fit.series is not None and fit.has_earlier:
+        later = int((graph.arrows.source >= fit.series.p).sum())
+        now = f"{counted(count + lines - later, 'edge')} at the same time"
+        return f"{now} and {counted(later, 'arrow')} from earlier times join {counted(fit.series.p, 'variable')}."
     kinds = [counted(count, "arrow")] if count or not lines else []
     kinds += [counted(lines, "line")] if lines else []
     joins = f"{' and '.join(kinds)} {'joins' if count + lines == 1 else 'join'} {counted(p, 'variable')}"

@@ -66,7 +66,13 @@ def unrolled(view: View, *, legend: bool = True) -> Scene:
         words.append(word)
     step = series.step or "step"
     for lag in range(lags + 1):
-        when = "now" if not lag else f"{counted(lag, step)} earlier" if not step[0].isdigit() else f"{lag} × {step} earlier"
+        when = (
+            "now"
+            if not lag
+            else f"{counted(lag, step)} earlier"
+            if not step[0].isdigit()
+            else f"{lag} × {step} earlier"
+        )
         words.append(Word(centre(lag * p)[0], MARGIN + 8.0, when, SMALL, GREY, bold=not lag))
     curves = [_arrow(one, _across(one, series, centre, wide, row)) for one in edges]
     away = max([0.0, *(x for curve in curves for x, _ in curve.points)]) - (centre(0)[0] + wide / 2)
@@ -77,7 +83,7 @@ def unrolled(view: View, *, legend: bool = True) -> Scene:
 
 
 def summary(view: View, *, legend: bool = True) -> Scene:
-    """Draw every variable once, on a circle: arrows have the steps that they take, 0 for the same time, and boxes those of their own past."""
+    """Draw every variable once, on a circle: arrows have the steps that they take (0: none), and boxes those of their own past."""
     series = _series(view)
     p, short = series.p, labels(series.names)
     every: dict[tuple[int, int], list[tuple[int, Stroke]]] = {}
@@ -107,7 +113,9 @@ def summary(view: View, *, legend: bool = True) -> Scene:
     for (i, j), own_strokes in every.items():
         if i == j:
             continue
-        strongest = max((one for _, one in own_strokes), key=lambda one: 0.0 if math.isnan(one.effect) else abs(one.effect))
+        strongest = max(
+            (one for _, one in own_strokes), key=lambda one: 0.0 if math.isnan(one.effect) else abs(one.effect)
+        )
         title = "; ".join(one.title for _, one in own_strokes)
         stroke = replace(strongest, title=title)
         bend = 0.16 if (j, i) in every and strongest.directed else 0.06
@@ -125,7 +133,9 @@ def summary(view: View, *, legend: bool = True) -> Scene:
 def _series(view: View) -> Series:
     series = view.fit.series
     if series is None:
-        raise SettingError("kind: 'unrolled' and 'summary' draw rows in time, and this fit is of rows at one time.", ["kind"])
+        raise SettingError(
+            "kind: 'unrolled' and 'summary' draw rows in time, and this fit is of rows at one time.", ["kind"]
+        )
     if series.p > MOST_VARIABLES:
         raise SettingError(
             f"kind: series are drawn up to {MOST_VARIABLES} variables, and there are {series.p}: use 'matrix', or 'neighbourhood' with "
