@@ -18,7 +18,7 @@ Missing = Literal["auto", "em", "drop", "refuse"]
 CHANGES = ("log", "standardise")
 """Changes of a column other than a factor."""
 
-COLUMN_LISTS = ("columns", "drop", "category", "adjust")
+COLUMN_LISTS = ("columns", "drop", "category", "adjust", "leave_out")
 """Settings that are lists of names of columns."""
 
 TEXT_LAYOUT = ("separator", "encoding", "decimal", "thousands", "header", "na")
@@ -195,6 +195,7 @@ class Reading(Settings):
     environment: str | None = setting(
         None, _one_name, "column that names the environment of each row, where some equations may be others", typed=str
     )
+    leave_out: Sequence[str] = setting((), _names, "labels of experiments or environments whose rows are left out")
     cluster: str | None = setting(
         None, _one_name, "column that names the group or the subject of each row: rows of one are dependent", typed=str
     )

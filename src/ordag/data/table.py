@@ -68,6 +68,7 @@ class Table:
         self._profile: Profile | None = None  # of moments, where one is known
         self._like: Moments | None = None
         self._between = settings.clusters == "between"
+        self._leave_out = tuple(settings.leave_out)
         self._sampler: Sampler | None = None
         self._given = given_moments(data, settings, progress)
         self.source: Source | None = None
@@ -113,6 +114,20 @@ class Table:
         """Make a table of moments, with the profile of their rows, and what they are in time, where these are known."""
         table = cls(moments, progress=progress)
         table._profile, table.series = profile, series
+        return table
+
+    def leaving_out(self, labels: Sequence[str]) -> Table:
+        """Return the table without the rows of these conditions, with what has been read already."""
+        table = copy(self)
+        table._profile, table._leave_out = None, (*self._leave_out, *labels)
+        moments = self._unadjusted.leaving_out(labels)
+        for known in KNOWN:
+            if known != "_scan":
+                vars(table).pop(known, None)
+        if self.source is None:
+            table._given = moments
+        else:
+            vars(table)["_unadjusted"] = moments
         return table
 
     def transformed(self, transform: Mapping[str, float | str] | None, columns: Sequence[str] | None = None) -> Table:
@@ -375,7 +390,7 @@ class Table:
             )
         if self.series is not None and self.series.taken:
             summary = summary._replace(n=max(summary.n - self.series.taken, 0), rows=summary.rows or summary.n)
-        return Moments(**summary._asdict())
+        return Moments(**summary._asdict()).leaving_out(self._leave_out)
 
     @property
     def _cluster_means(self) -> Array | None:
@@ -447,6 +462,9 @@ class Table:
         if columns is None:
             return rows[self._telling(rows)], None
         labels = self._placed(columns.of(block))
+        if labels.condition is not None:  # the rows of some conditions are left out
+            used = labels.condition >= 0
+            rows, labels = rows[used], labels.of(used)
         rows = labels.centred(rows)
         left = self._telling(rows)
         return rows[left], labels.of(left)

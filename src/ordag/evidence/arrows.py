@@ -10,6 +10,7 @@ reason "time".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -52,10 +53,7 @@ def arrow_columns(found: Found, support: Support | None = None) -> dict[str, Any
         columns["hidden_cause"] = may_be_hidden(found)[source, target]
     columns["reason"] = arrow_reasons(found, source, target)
     if found.equations is not None:
-        columns["conditions"] = [
-            found.equations.deciding(i, j) if reason == found.equations.reason else []
-            for i, j, reason in zip(source.tolist(), target.tolist(), columns["reason"], strict=True)
-        ]
+        columns["conditions"] = deciding_conditions(found, source, target, columns["reason"])
     return columns if support is None else columns | support.arrow_columns(source, target)
 
 
@@ -67,6 +65,16 @@ def pair_evidence(found: Found, source: Indices, target: Indices) -> dict[str, A
         ends = place[source], place[target]
         evidence["direction_p_value"] = found.known_ordering.direction_p_values(np.minimum(*ends), np.maximum(*ends))
     return evidence
+
+
+def deciding_conditions(found: Found, source: Indices, target: Indices, reasons: Sequence[str]) -> list[list[str]]:
+    """Return, for every arrow that experiments or environments direct, those that act on one of its ends alone."""
+    if found.equations is None:
+        return [[] for _ in reasons]
+    return [
+        found.equations.deciding(i, j) if reason == found.equations.reason else []
+        for i, j, reason in zip(source.tolist(), target.tolist(), reasons, strict=True)
+    ]
 
 
 def arrow_reasons(found: Found, source: Indices, target: Indices) -> list[str]:

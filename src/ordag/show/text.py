@@ -74,7 +74,7 @@ def summary(fit: Fit, most: int = 30) -> str:
     lines += [f"  {name:<{width}} {line}" for name, line in pointing[:most]]
     if len(pointing) > most:
         lines.append(f"  … and {len(pointing) - most} more: see .edges")
-    lines += notes(fit)
+    lines += [*kinds_of_rows(fit), *notes(fit)]
     lines += [f"warning: {harmless(sentence)}" for sentence in fit.warnings]
     return "\n".join(lines)
 
@@ -99,7 +99,8 @@ def headline(fit: Fit, pairs: Pairs) -> list[str]:
         )
         if kind == "arrow" and reason in ("open", "hidden", "pending")
     }
-    return [_graph_sentence(fit, open_arrows), *filter(None, [_strongest(fit, pairs, open_arrows)])]
+    said = [_graph_sentence(fit, open_arrows), *filter(None, [_strongest(fit, pairs, open_arrows)])]
+    return [*said, *(f"{sentence}." for sentence in kinds_of_rows(fit))]
 
 
 def _graph_sentence(fit: Fit, open_arrows: set[tuple[int, int]]) -> str:
@@ -248,7 +249,6 @@ def tied_with(fit: Fit, most: int = 3) -> list[str]:
 def notes(fit: Fit) -> list[str]:
     """Return the notes that apply: columns with few values, changed columns, chance edges, edges left out, resamples."""
     found = (
-        *kinds_of_rows(fit),
         within(fit),
         few_values_sentence(fit.columns),
         other_units(fit),

@@ -96,6 +96,7 @@ class PooledSettings(MethodSettings):
 
     is_slow: ClassVar = True
     rests_on_condition: ClassVar = False
+    takes_experiments: ClassVar = True
     rests_on: ClassVar = (
         "This method compares error variances, which are in squared units of their columns, but allows them to differ: "
         "units can open a direction or close it."
