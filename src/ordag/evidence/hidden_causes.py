@@ -116,7 +116,7 @@ def hidden_caution(found: Found) -> Caution | None:
     if causes is not None:
         doubt = f"hidden common causes could explain {int(causes.arrows.sum())} of the arrows"
         return Caution("hidden_causes", causes.sentence, ADVICE, doubt)
-    factor = common_factor(found)
+    factor = None if found.has_earlier else common_factor(found)
     if factor is None or not (factor.explains or factor.nearly):
         return None
     doubt = "hidden common causes explain the table better than the arrows do" if factor.explains else ""
@@ -125,7 +125,7 @@ def hidden_caution(found: Found) -> Caution | None:
 
 def hidden_causes_finding(found: Found) -> Finding:
     """Report whether hidden common causes explain the table as well as the graph does."""
-    causes, factor = _by_place(found), common_factor(found)
+    causes, factor = _by_place(found), None if found.has_earlier else common_factor(found)
     if factor is None and causes is None:
         return unchecked(
             "hidden_causes",
