@@ -108,7 +108,9 @@ def test_a_hidden_cause_that_explains_the_table_nearly_as_well_takes_from_the_ar
         assert hidden_caution(fit) is None
         finding = hidden_causes_finding(fit)
         assert finding.level == level
-        assert (level == "look") == (f"arrows nearly as well (score {worse - WORTHWHILE:.3g} worse)." in finding.sentence)
+        assert (level == "look") == (
+            f"arrows nearly as well (score {worse - WORTHWHILE:.3g} worse)." in finding.sentence
+        )
 
 
 def test_without_one_nothing_is_said():

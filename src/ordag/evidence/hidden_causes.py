@@ -65,7 +65,7 @@ class HiddenCauses:
 
     @property
     def doubts(self) -> Array:
-        """How much an arrow is doubted for them, at [i, j]: fully where they explain the table better, and less the more they fall short."""
+        """How much an arrow is doubted for them, at [i, j]: fully where they explain the table better, less the more they fall short."""
         return np.asarray(self.arrows * math.exp(-max(self.short, 0.0) / NEARLY))
 
     @property
