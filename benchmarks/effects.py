@@ -128,7 +128,7 @@ Then the probabilities of a path, said → true (pairs). "All kinds" are the tab
 
 
 def main(first: int, tables: int) -> None:
-    """Print the lines of the pooled method for tables from a number on, and the sums over all designs but the mixed ones, and over these."""
+    """Print the lines of the pooled method for tables from a number on: of the mixed designs and of the others, each with their sum."""
     with threadpool_limits(1):
         for designs in (MIXED, DESIGNS):
             together = Tally()
