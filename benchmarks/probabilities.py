@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
@@ -82,10 +83,11 @@ def measured(p: int, number: int) -> Said:
     return Said(design, fit.probabilities.arrows, fit.graph.adjacency, best.adjacency, truth)
 
 
-def run() -> str:
+def run(first: int = 0, times: int = 1) -> str:
+    """first: the number of the first table of each size. times: how many times as many tables as `TABLES` has."""
     with threadpool_limits(1):
-        tables = [measured(p, number) for p, count in TABLES.items() for number in range(count)]
-    return page(tables)
+        numbers = [(p, number) for p, count in TABLES.items() for number in range(first, first + times * count)]
+        return page([measured(*one) for one in numbers])
 
 
 def page(tables: list[Said]) -> str:
@@ -144,3 +146,7 @@ def _shown(tables: list[Said]) -> str:
 
 def _cell(said: Array, was: Mask, here: Mask) -> str:
     return f"{100 * said[here].mean():.0f} / {100 * was[here].mean():.0f} ({here.sum():,})" if here.any() else "–"
+
+
+if __name__ == "__main__":  # python -m benchmarks.probabilities FIRST TIMES
+    print(run(*map(int, sys.argv[1:])))

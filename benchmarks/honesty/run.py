@@ -41,6 +41,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--kinds", default="", help="only kinds whose name has this in it; nothing is written then")
     parser.add_argument("--first", type=int, default=0, help="number of the first table")
     parser.add_argument("--methods", default="cvs,pooled")
+    parser.add_argument("--jobs", type=int, default=-1, help="processes; one for each core unless given")
     parser.add_argument("--peers-python", default=".venv-peers/bin/python", help="a Python that has pgmpy")
     given = parser.parse_args(arguments)
     networks = network_folder(given.peers_python) or network_folder(sys.executable)
@@ -50,7 +51,7 @@ def main(arguments: list[str]) -> None:
         count = given.tables or TABLES[method]
         for kind in kinds:
             numbers = range(given.first, given.first + count)
-            found = Parallel(n_jobs=-1)(delayed(measured)(kind, method, number, networks) for number in numbers)
+            found = Parallel(n_jobs=given.jobs)(delayed(measured)(kind, method, number, networks) for number in numbers)
             line = summary(kind, method, [one for one in found if one is not None])
             lines[method].append(line)
             print(" | ".join(line), flush=True)
