@@ -9,6 +9,7 @@ import pytest
 
 import ordag
 from ordag.evidence.cautions import cautions
+from ordag.evidence.finding import Caution
 from ordag.evidence.hidden_causes import (
     ADVICE,
     LOOK,
@@ -66,10 +67,21 @@ def test_it_is_a_caution_and_a_warning():
     _, fit = table_and_fit()
     caution = hidden_caution(fit)
     assert caution in cautions(fit)
+    assert caution.discounted == hidden_causes(fit).arrows.sum() / fit.graph.edge_count > 0.5
     assert (caution.key, caution.sentence, caution.advice) == ("hidden_causes", hidden_causes(fit).sentence, ADVICE)
     finding = hidden_causes_finding(fit)
     assert (finding.key, finding.level) == ("hidden_causes", "warning")
     assert f"arrows (score {sum(hidden_causes(fit).gains):.3g} better)." in finding.sentence
+
+
+def test_the_reason_that_takes_most_arrows_comes_first(monkeypatch):
+    _, fit = table_and_fit()
+    rows = Caution("influence", "One row decides.", "Check it.", "one row decides")
+    monkeypatch.setattr("ordag.evidence.cautions.row_cautions", lambda found, hasty: [rows])
+    for share, first in ((0.6, "hidden_causes"), (0.4, "influence")):
+        hidden = Caution("hidden_causes", "A hidden cause.", ADVICE, "hidden causes", share)
+        monkeypatch.setattr("ordag.evidence.cautions.hidden_caution", lambda found, hidden=hidden: hidden)
+        assert cautions(fit)[0].key == first
 
 
 def test_it_is_looked_for_once(monkeypatch):

@@ -7,6 +7,9 @@ from ordag.evidence.hidden_causes import hidden_caution
 from ordag.evidence.rows import row_cautions
 from ordag.learners.found import Found
 
+MOST = 0.5
+"""The share of the arrows that do not count as right for one reason, from which on this reason comes first."""
+
 
 def cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
     """List the cautions about a graph, worst first; `hasty` leaves out those that take another search."""
@@ -14,4 +17,4 @@ def cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
         return []
     hidden = hidden_caution(found) if found.recipe.linear else None
     beware = [*row_cautions(found, hasty=hasty), *([] if hidden is None else [hidden])]
-    return sorted(beware, key=lambda caution: not caution.doubt)
+    return sorted(beware, key=lambda caution: (not caution.doubt, caution.discounted < MOST))

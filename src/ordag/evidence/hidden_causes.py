@@ -151,7 +151,7 @@ def hidden_caution(found: Found) -> Caution | None:
     causes = _by_place(found)
     if causes is not None:
         doubt = f"hidden common causes could explain {int(causes.arrows.sum())} of the arrows"
-        return Caution("hidden_causes", causes.sentence, ADVICE, doubt)
+        return Caution("hidden_causes", causes.sentence, ADVICE, doubt, causes.arrows.sum() / causes.edges)
     factor = common_factor(found)
     if factor is None or not (factor.explains or factor.nearly):
         return None
