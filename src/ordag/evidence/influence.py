@@ -25,7 +25,7 @@ LEVERAGE = 0.05
 """The share of the table that lies in one row, h = d²/(n − 1), below which no row is left out."""
 
 UNUSUAL = 0.05
-"""The chance of a row this far out among as many Gaussian rows above which none is left out: where arrows are weak, any farthest row changes some."""
+"""The chance of a row this far out among as many Gaussian rows above which none is left out: the farthest one always changes some arrow."""
 
 KEPT, LESS, LOST = 0.8, 0.2, 2
 """A row decides if a smaller share of the arrows stays without it, by so much less than without an ordinary row, and so many change."""
