@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ordag.assumptions.check import Diagnosis
     from ordag.bootstrapping import Bootstrap
     from ordag.decisions.adjusting import AdjustmentAnswer
+    from ordag.decisions.environment_changes import EnvironmentChanges
     from ordag.decisions.explaining import Explanation
     from ordag.decisions.intervening import Intervention
     from ordag.decisions.tested_graph import GraphTest
@@ -74,12 +75,24 @@ class Fit(Found):
         largest p-value of the pair, for methods without tests that of the weight itself). `direction_p_value` is that of
         equal variances of the two ends given everything before the source: small means that the direction does not rest on
         a near-tie. `reason` is "class" where an equivalence class that was found without variances has the arrow,
-        "variance" where the variances speak for it, "open" where they leave it in doubt, and "knowledge" where the user's
+        "variance" where the variances speak for it, "experiment" or "environment" where it follows from what they change, "open" where
+        the direction is in doubt, and "knowledge" where the user's
         knowledge decides. `hidden_cause` is True where a hidden common cause could explain the arrow (`hidden?` in the terminal).
         """
         import pandas as pd
 
         return pd.DataFrame(self.edge_columns)
+
+    @cached_property
+    def changes(self) -> EnvironmentChanges | None:
+        """Which equations of the graph differ between environments, and in what; None for tables without environments.
+
+        `changes.table` has a row for each variable and environment. P-values are those of equal weights, level (the expected value with the
+        parents at their mean) and error variance, there and where the equation is shared; corrected for the number of all (Holm).
+        """
+        from ordag.decisions.environment_changes import environment_changes
+
+        return environment_changes(self)
 
     @cached_property
     def steps(self) -> pd.DataFrame:
@@ -122,6 +135,12 @@ class Fit(Found):
             document["rows_count_for"] = self.n
         if self.moments.holes is not None:
             document["missing"] = self.moments.holes.to_dict()
+        if self.equations is not None:
+            document["conditions"] = self.equations.to_dict(self.moments)
+        if self.changes is not None:
+            document["changes"] = self.changes.to_dict()
+        if self.moments.clusters is not None:
+            document["clusters"] = len(self.moments.clusters.places)
         if self.moments.held:
             document["adjust"] = [one.to_dict() for one in self.moments.held]
         if self.transform:

@@ -18,7 +18,7 @@ Missing = Literal["auto", "em", "drop", "refuse"]
 CHANGES = ("log", "standardise")
 """Changes of a column other than a factor."""
 
-COLUMN_LISTS = ("columns", "drop", "category", "adjust")
+COLUMN_LISTS = ("columns", "drop", "category", "adjust", "leave_out")
 """Settings that are lists of names of columns."""
 
 TEXT_LAYOUT = ("separator", "encoding", "decimal", "thousands", "header", "na")
@@ -192,6 +192,7 @@ class Reading(Settings):
     environment: str | None = setting(
         None, _one_name, "column that names the environment of each row, where some equations may be others", typed=str
     )
+    leave_out: Sequence[str] = setting((), _names, "labels of experiments or environments whose rows are left out")
     cluster: str | None = setting(
         None, _one_name, "column that names the group or the subject of each row: rows of one are dependent", typed=str
     )
@@ -252,6 +253,14 @@ class Reading(Settings):
             raise SettingError(
                 "experiment and environment are both given: say one; an experiment on none of the columns is an environment.",
                 ["experiment", "environment"],
+            )
+        if self.clusters == "between" and (self.cluster is None or len(self.row_columns) > 1):
+            others = [given for given in self.row_columns if given != "cluster"]
+            raise SettingError(
+                f"clusters='between' learns from the means of clusters, without {' and '.join(others)}: leave that out."
+                if self.cluster is not None
+                else "clusters='between' learns from the means of clusters: name the column that says which (cluster=…, --cluster).",
+                ["clusters"],
             )
         for name in self.category:
             if said.get(name, "adjust") not in ("adjust", *ROW_COLUMNS) and self.role.get(name) != "category":

@@ -92,6 +92,8 @@ class Question:
             reading["columns"] = list(self.state.columns)
         if self.state.transform:
             reading["transform"] = dict(self.state.transform)
+        if self.state.left_out:
+            reading["leave_out"] = list(self.state.left_out)
         return reading
 
 

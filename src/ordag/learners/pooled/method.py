@@ -14,13 +14,14 @@ from ordag.common.checks import Seed, as_list
 from ordag.common.linalg import inverse, lengths
 from ordag.common.settings import choice, seed, setting, whole
 from ordag.common.words import counted, listed
+from ordag.data.environments import Environments
 from ordag.data.equations import Equations
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.data.table_checks import LeastRows, least_squares_rows
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
-from ordag.knowledge.masks import Constraints
+from ordag.knowledge.masks import Constraints, without_causes
 from ordag.learners.found import Found
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.pooled.posterior import Posterior
@@ -97,6 +98,7 @@ class PooledSettings(MethodSettings):
 
     is_slow: ClassVar = True
     rests_on_condition: ClassVar = False
+    takes_experiments: ClassVar = True
     rests_on: ClassVar = (
         "This method compares error variances, which are in squared units of their columns, but allows them to differ: "
         "units can open a direction or close it."
@@ -122,7 +124,11 @@ class PooledSettings(MethodSettings):
         agreed = None if posterior is None or self.graph == "best" else posterior.consensus(found.sample)
         if posterior is None or agreed is None:
             return found
-        return replace(found, **_shown(found.names, posterior.order, agreed), optimum=found.graph)
+        equations = found.equations
+        if found.result.environments is not None:
+            equations = found.result.equations_in(agreed).ordered(np.argsort(posterior.order))
+        shown = _shown(found.names, posterior.order, agreed)
+        return replace(found, **shown, optimum=found.graph, equations=equations)
 
     def alone(self) -> Self:
         return replace(self, graph="best", draws=0)
@@ -135,7 +141,9 @@ class PooledSettings(MethodSettings):
 def pooled(table: Table, settings: PooledSettings, known: Constraints | None = None) -> Found:
     """Learn the Dag of the lowest pooled score. `PooledSettings.finished` goes on from there."""
     moments = table.moments
-    equations = Equations.of(moments)
+    equations, environments = Equations.of(moments), Environments.of(moments)
+    if equations is not None and equations.external:
+        known = without_causes(moments.names, equations.external, known)
     grouped = None if settings.groups is None else placed_groups(settings.groups, moments.names)
     if grouped is None and settings.units is None and (moments.p == 2 or is_standardised(moments)):
         grouped = []
@@ -160,9 +168,12 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
         seed=search_seed,
         known=known,
         equations=equations,
+        environments=environments,
         labels=None if table.profile is None else table.profile.labels,
         progress=table.tell,
     )
+    if environments is not None and result.equations is not None:
+        equations = result.equations.ordered(np.argsort(ordering.order))
     posterior = Posterior(result, ordering.order, settings.draws, draw_seed)
     return Found(
         recipe=settings,
@@ -171,7 +182,12 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
         equations=equations,
         **_shown(moments.names, ordering.order, result.best),
         posterior=posterior,
-        warnings=(*ordering.warnings, *([_few_rows_sentence(moments)] if few else []), *filter(None, [result.warning])),
+        warnings=(
+            *ordering.warnings,
+            *([_few_rows_sentence(moments)] if few else []),
+            *filter(None, [result.warning]),
+            *(() if equations is None else equations.remarks),
+        ),
     )
 
 
