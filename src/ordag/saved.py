@@ -31,6 +31,8 @@ from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.data.roles import ColumnRole
+from ordag.data.series import End, Series
+from ordag.data.trends import Trends
 from ordag.errors import OutputError, UnreadableError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
@@ -79,6 +81,9 @@ CLASSES: dict[str, type] = {
             Root,
             Groups,
             RowLabels,
+            Series,
+            End,
+            Trends,
             Profile,
             Dag,
             Cpdag,

@@ -58,6 +58,8 @@ def effects(
     seed, workers: of these resamples, as for `ordag.bootstrap`.
     """
     _check_model(fit)
+    if isinstance(fit, Fit):
+        fit.at_one_time("A table of all effects")
     return _effects(fit, level, None, interval, replicates, seed, workers)
 
 
@@ -149,6 +151,13 @@ def pair_effect(
     workers: int | None = None,
 ) -> Effect:
     """Return what `effect` does, without what speaks against the graph."""
+    series = getattr(fit.fit if isinstance(fit, Bootstrap) else fit, "series", None)
+    if series is not None and {source, target} & set(series.columns[series.p :]):
+        raise SettingError(
+            "Effects are those at the same time: for what an earlier value does, ask for the effect of the variable itself over several "
+            "steps, with fit.response (ordag effect … --steps 12).",
+            ["steps"],
+        )
     pair = np.zeros((len(fit.names),) * 2, dtype=bool)
     pair[check_pair(source, target, fit.names)] = True
     return _effects(fit, level, pair, interval, replicates, seed, workers).of(source, target)

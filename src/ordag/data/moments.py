@@ -314,6 +314,11 @@ class Moments:
     def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
         """Return the columns and units of the settings, and the covariates, which are not taken out yet; logarithms need the rows."""
         reading.refuse_layout(describe)
+        if reading.in_time:
+            raise SettingError(
+                f"{reading.given_in_time}: {describe} has no rows in time: learn from the rows.",
+                [reading.given_in_time],
+            )
         if reading.row_columns:
             given = next(iter(reading.row_columns))
             raise SettingError(f"{given}: {describe} has no rows: give that when the moments are made.", [given])

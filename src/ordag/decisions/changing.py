@@ -172,6 +172,10 @@ def changes(
         raise SettingError(f"level={short(level)}: give a number between 0 and 1.")
     reading, asked = split_reading(settings)
     check_settings(method, asked)
+    if reading.get("lags"):
+        raise SettingError(
+            "lags: equations with earlier values are not compared between tables: leave lags out.", ["lags"]
+        )
     known = None if graph is None else any_dag(given_graph(graph)[0])
     wanted = {} if known is None else {"columns": list(known.nodes)}
     first, second = (

@@ -201,6 +201,7 @@ def explain(
     """
     if not isinstance(fit, Fit):
         raise SettingError(f"fit={short(fit)}: give what ordag.learn gave.")
+    fit.at_one_time("explain")
     if not is_whole(worst, 1):
         raise SettingError(f"worst={short(worst)}: give a whole number from 1 on.")
     if target is not None and target not in fit.names:

@@ -28,6 +28,7 @@ def given_graph(graph: Any) -> tuple[AnyGraph, Fit | None]:
     if isinstance(graph, str | PathLike):
         return _read(graph)
     if isinstance(graph, Fit):
+        graph.at_one_time("This question")
         return graph.graph, graph
     if isinstance(graph, LinearSEM):
         return graph.dag, None
@@ -41,8 +42,7 @@ def given_graph(graph: Any) -> tuple[AnyGraph, Fit | None]:
 def _read(graph: str | PathLike[str]) -> tuple[AnyGraph, Fit | None]:
     path = path_of(graph)
     if path.suffix.lower() == ENDING:
-        fit = load(path)
-        return fit.graph, fit
+        return given_graph(load(path))
     format = format_of(path)
     try:
         text = path.read_text(encoding="utf-8-sig")

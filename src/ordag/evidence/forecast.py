@@ -101,7 +101,7 @@ def forecast(
         raise SettingError(
             "No table can be drawn from these equations, which need not be linear: there is no forecast of them."
         )
-    if not found.graph.edge_count:
+    if not found.graph.edge_count or found.has_earlier:
         return None
     count = usual_count(found) if replicates is None else replicates
     if not count:

@@ -152,7 +152,7 @@ def hidden_caution(found: Found) -> Caution | None:
     if causes is not None:
         doubt = f"hidden common causes could explain {int(causes.arrows.sum())} of the arrows"
         return Caution("hidden_causes", causes.sentence, ADVICE, doubt, causes.arrows.sum() / causes.edges)
-    factor = common_factor(found)
+    factor = None if found.has_earlier else common_factor(found)
     if factor is None or not (factor.explains or factor.nearly):
         return None
     doubt = "hidden common causes explain the table better than the arrows do" if factor.explains else ""
@@ -161,9 +161,10 @@ def hidden_caution(found: Found) -> Caution | None:
 
 def hidden_causes_finding(found: Found) -> Finding:
     """Report whether hidden common causes explain the table as well as the graph does."""
-    causes, factor = likeliest_hidden_causes(found) if found.graph.edge_count else None, common_factor(found)
+    causes = likeliest_hidden_causes(found) if found.graph.edge_count else None
     if causes is not None and not (causes.arrows.any() and (causes.explain or causes.nearly)):
         causes = None
+    factor = None if found.has_earlier else common_factor(found)
     if factor is None and causes is None:
         return unchecked(
             "hidden_causes",

@@ -144,9 +144,16 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
     equations, environments = Equations.of(moments), Environments.of(moments)
     if equations is not None and equations.external:
         known = without_causes(moments.names, equations.external, known)
-    grouped = None if settings.groups is None else placed_groups(settings.groups, moments.names)
-    if grouped is None and settings.units is None and (moments.p == 2 or is_standardised(moments)):
+    series = table.series
+    present = moments if series is None else moments.select(series.names)
+    grouped = None if settings.groups is None else placed_groups(settings.groups, present.names)
+    if grouped is None and settings.units is None and (present.p == 2 or is_standardised(present)):
         grouped = []
+    spread = UNITS[settings.units] if grouped is None else COMMENSURABLE
+    pairs = None
+    if series is not None:  # error variances are those of the present alone
+        grouped = [list(range(series.p))] if grouped is None else grouped
+        pairs = series.p * (series.p - 1) // 2 + series.lags * series.p**2
     few = moments.n < least_squares_rows(moments.p)
     before = None if known is None else known.before
     pooled_moments = moments.pooled()
@@ -163,7 +170,8 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
     result = pooled_search(
         ordering,
         groups=grouped,
-        spread=UNITS[settings.units] if grouped is None else COMMENSURABLE,
+        spread=spread,
+        pairs=pairs,
         kicks=settings.kicks,
         seed=search_seed,
         known=known,
