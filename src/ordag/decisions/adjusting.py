@@ -163,6 +163,9 @@ def adjust(graph: Any, source: str, target: str, data: Any = None, **reading: An
     shares = [math.nan if not drawn else float(np.mean([one.is_valid(given) for one in drawn])) for given in sets]
     estimates = [_estimate(moments, rule, given, valid) for given, valid in zip(sets, shares, strict=True)]
     paths = float(np.mean([one.has_path for one in drawn])) if drawn else math.nan
+    if fit is not None and fit.probabilities is not None:
+        i, j = fit.names.index(source), fit.names.index(target)
+        paths = max(paths, float(fit.probabilities.arrows[i, j]))
     return AdjustmentAnswer(rule, tuple(estimates), paths)
 
 

@@ -8,6 +8,9 @@ from ordag.evidence.in_time import time_cautions
 from ordag.evidence.rows import row_cautions
 from ordag.learners.found import Found
 
+MOST = 0.5
+"""The share of the arrows that do not count as right for one reason, from which on this reason comes first."""
+
 
 def cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
     """List the cautions about a graph, worst first; `hasty` leaves out those that take another search."""
@@ -16,4 +19,4 @@ def cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
     hidden = hidden_caution(found) if found.recipe.linear else None
     in_time = time_cautions(found) if found.series is not None else []
     beware = [*in_time, *row_cautions(found, hasty=hasty), *([] if hidden is None else [hidden])]
-    return sorted(beware, key=lambda caution: not caution.doubt)
+    return sorted(beware, key=lambda caution: (not caution.doubt, caution.discounted < MOST))

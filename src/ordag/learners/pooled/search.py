@@ -129,7 +129,7 @@ class PooledResult(Problem, Result):
 
     @cached_property
     def with_hidden(self) -> list[HiddenModel] | None:
-        """The best graph, and its changes by one hidden cause after the other; None where none are searched for."""
+        """The best graph, and its changes by one hidden cause after the other (`HiddenSearch.models`); None where none are searched for."""
         if self.equations is not None or self.score.pairs < math.comb(self.score.p, 2):
             return None
         given = self.variances.correlations()
