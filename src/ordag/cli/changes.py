@@ -20,8 +20,7 @@ from ordag.show.screen import Screen
 @click.argument("after", type=click.Path())
 @click.option(
     "--graph",
-    type=click.Path(dir_okay=False),
-    help="File of a graph, as in ordag test; by default it is learned from both tables.",
+    help="Graph, as in ordag test; by default it is learned from both tables.",
 )
 @click.option("--target", "of", help="Variable whose change of mean and variance is shared out among the equations.")
 @click.option(

@@ -139,7 +139,7 @@ class AdjustmentAnswer:
 def adjust(graph: Any, source: str, target: str, data: Any = None, **reading: Any) -> AdjustmentAnswer:
     """Say which variables to hold fixed to estimate the total effect of one variable on another.
 
-    graph: a Dag, Cpdag, Fit or graph of networkx, or the path of a file: a saved fit (.ordag) or any format of graphs.
+    graph: as for `ordag.test`.
     data: a table to estimate the effect from, as for `ordag.learn`; for a fit, by default the moments it was learned from.
     reading: how to read the table.
 

@@ -81,6 +81,11 @@ class _LavaanReader:
         left = [self.name()]
         while self.tokens.accept("+"):
             left.append(self.name())
+        if self.tokens.next.text in {"=~", "<~"}:
+            kind = "latent" if self.tokens.next.text == "=~" else "composite"
+            self.tokens.refuse(
+                f"{shown(left[0])} is a {kind} variable ({self.tokens.next.text}), and only measured ones are read"
+            )
         operator = self.tokens.expect("~", "~~")
         self.nodes |= dict.fromkeys(left)
         more = True
@@ -100,8 +105,8 @@ class _LavaanReader:
             if value is not None:
                 self.weights[source, target] = value
         elif source != target and value != 0:
-            self.tokens.fail(
-                f"no covariance such as {shown(target)} ~~ {shown(source)}, which is not an arrow, before this"
+            self.tokens.refuse(
+                f"the covariance {shown(target)} ~~ {shown(source)} is no arrow: leave it out, or give it a direction (~)"
             )
 
     def term(self) -> tuple[float | None, str]:
