@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 
 from ordag.common.words import listed, shown
 from ordag.errors import GraphFormatError
@@ -32,6 +33,11 @@ _PATTERN = re.compile(
 
 def write(edges: EdgeList) -> str:
     """Write the variances, then a regression for each node with parents."""
+    return regressions(edges)
+
+
+def regressions(edges: EdgeList, variances: Mapping[str, float] | None = None) -> str:
+    """Write what `write` does, with starting values of the variances where they are given."""
     if edges.undirected:
         first, second = edges.undirected[0]
         raise GraphFormatError(f"lavaan has no undirected edges such as {shown(first)} — {shown(second)}; write a Dag")
@@ -45,9 +51,10 @@ def write(edges: EdgeList) -> str:
     for source, target in edges.directed:
         weight = edges.weights.get((source, target))
         parents[target].append(source if weight is None else f"start({weight!r})*{source}")
-    variances = [f"{name} ~~ {name}\n" for name in edges.nodes]
-    regressions = [f"{name} ~ {' + '.join(terms)}\n" for name, terms in parents.items() if terms]
-    return _HEADER + "".join(variances + regressions)
+    starts = {name: f"start({value!r})*" for name, value in (variances or {}).items()}
+    lines = [f"{name} ~~ {starts.get(name, '')}{name}\n" for name in edges.nodes]
+    lines += [f"{name} ~ {' + '.join(terms)}\n" for name, terms in parents.items() if terms]
+    return _HEADER + "".join(lines)
 
 
 def is_lavaan_name(name: str) -> bool:
