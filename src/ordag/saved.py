@@ -24,7 +24,7 @@ import numpy as np
 from ordag import __version__
 from ordag.bootstrapping import Bootstrap
 from ordag.common.checks import short
-from ordag.data.covariates import Condition, Covariate, Root
+from ordag.data.covariates import Condition, Covariate, Groups, Root
 from ordag.data.equations import Equations
 from ordag.data.holes import Holes
 from ordag.data.labels import RowLabels
@@ -77,6 +77,7 @@ CLASSES: dict[str, type] = {
             Covariate,
             Condition,
             Root,
+            Groups,
             RowLabels,
             Profile,
             Dag,

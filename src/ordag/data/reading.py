@@ -253,6 +253,14 @@ class Reading(Settings):
                 "experiment and environment are both given: say one; an experiment on none of the columns is an environment.",
                 ["experiment", "environment"],
             )
+        if self.clusters == "between" and (self.cluster is None or len(self.row_columns) > 1):
+            others = [given for given in self.row_columns if given != "cluster"]
+            raise SettingError(
+                f"clusters='between' learns from the means of clusters, without {' and '.join(others)}: leave that out."
+                if self.cluster is not None
+                else "clusters='between' learns from the means of clusters: name the column that says which (cluster=…, --cluster).",
+                ["clusters"],
+            )
         for name in self.category:
             if said.get(name, "adjust") not in ("adjust", *ROW_COLUMNS) and self.role.get(name) != "category":
                 raise _two_settings(name, said[name], "category")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag.common.words import counted, harmless, joined, listed, number, percent, probability, shown
+from ordag.data.equations import is_untouched
 from ordag.data.roles import few_values_sentence, set_aside_sentence
 from ordag.graph.acyclic import reachable
 from ordag.graph.graph import arrow
@@ -204,6 +205,7 @@ def tied_with(fit: Fit, most: int = 3) -> list[str]:
 def notes(fit: Fit) -> list[str]:
     """Return the notes that apply: columns with few values, changed columns, chance edges, edges left out, resamples."""
     found = (
+        *kinds_of_rows(fit),
         within(fit),
         few_values_sentence(fit.columns),
         other_units(fit),
@@ -232,6 +234,33 @@ def within(fit: Fit) -> str:
     several = len(moments.held) > 1 or moments.held[0].levels is not None
     cost = f", which makes {counted(moments.rows, 'row')} count for {moments.n:,}" if moments.n < moments.rows else ""
     return f"relations within {'the' if several else 'its'} values of what is held fixed{cost}"
+
+
+def kinds_of_rows(fit: Fit) -> list[str]:
+    """Say what the rows are, where columns name experiments, environments, clusters or weights, and what they count for."""
+    column = {one.role: shown(one.name) for one in fit.columns}
+    moments, said = fit.moments, []
+    if moments.conditions and "experiment" in column:
+        acted = [(one.label, one.root.used) for one in moments.conditions if not is_untouched(one.label)]
+        free = sum(one.root.used for one in moments.conditions if is_untouched(one.label))
+        rows = joined([f"{shown(label)} ({counted(count, 'row')})" for label, count in acted], 12)
+        said.append(f"Experiments by {column['experiment']}: {rows}; {counted(free, 'row')} untouched")
+    elif moments.conditions and "environment" in column:
+        said.append(f"Relations within {counted(len(moments.conditions), 'environment')} by {column['environment']}")
+    if "cluster" in column and moments.clusters is not None:
+        count = len(moments.clusters.places)
+        said.append(f"Relations within the {counted(count, 'cluster')} of {column['cluster']}{_worth(fit)}")
+    elif "cluster" in column and moments.conditions:
+        said.append(f"Relations within the clusters of {column['cluster']}{_worth(fit)}")
+    elif "cluster" in column:
+        said.append(f"Relations between the means of the {counted(fit.rows, 'cluster')} of {column['cluster']}")
+    if "weights" in column:
+        said.append(f"Weighted by {column['weights']}{'' if 'cluster' in column else _worth(fit)}")
+    return said
+
+
+def _worth(fit: Fit) -> str:
+    return f": {counted(fit.rows, 'row')} count for {fit.n:,}" if fit.n < fit.rows else ""
 
 
 def other_units(fit: Fit) -> str:

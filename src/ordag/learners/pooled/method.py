@@ -19,7 +19,7 @@ from ordag.data.table import Table
 from ordag.data.table_checks import LeastRows, least_squares_rows
 from ordag.errors import SettingError
 from ordag.graph.dag import Dag
-from ordag.knowledge.masks import Constraints
+from ordag.knowledge.masks import Constraints, without_causes
 from ordag.learners.found import Found
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.pooled.posterior import Posterior
@@ -135,6 +135,8 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
     """Learn the Dag of the lowest pooled score. `PooledSettings.finished` goes on from there."""
     moments = table.moments
     equations = Equations.of(moments)
+    if equations is not None and equations.external:
+        known = without_causes(moments.names, equations.external, known)
     grouped = None if settings.groups is None else placed_groups(settings.groups, moments.names)
     if grouped is None and settings.units is None and (moments.p == 2 or is_standardised(moments)):
         grouped = []
@@ -164,7 +166,12 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
         equations=equations,
         **_shown(moments.names, ordering.order, result.best),
         posterior=posterior,
-        warnings=(*ordering.warnings, *([_few_rows_sentence(moments)] if few else []), *filter(None, [result.warning])),
+        warnings=(
+            *ordering.warnings,
+            *([_few_rows_sentence(moments)] if few else []),
+            *filter(None, [result.warning]),
+            *(() if equations is None else equations.remarks),
+        ),
     )
 
 
