@@ -71,7 +71,11 @@ def test_a_class_goes_to_networkx_and_files_and_nothing_else(tmp_path):
 
 
 def test_formulas_are_for_the_table_as_it_was_given():
-    table = {"a b": [1.5, 2, 4, 3, 5, 6.5, 6, 8], "class": [2.0, 1, 4, 3, 6, 5, 8, 7.5], "y": [1.0, 3, 2, 5, 4, 7, 8, 6]}
+    table = {
+        "a b": [1.5, 2, 4, 3, 5, 6.5, 6, 8],
+        "class": [2.0, 1, 4, 3, 6, 5, 8, 7.5],
+        "y": [1.0, 3, 2, 5, 4, 7, 8, 6],
+    }
     table["kind"] = list("uvuvuvvu")
     known = {"required": [["a b", "class"], ["a b", "y"]], "forbidden": [["class", "y"], ["y", "class"]]}
     fit = ordag.learn(table, "cvs", knowledge=known, transform={"class": "log"}, adjust=["kind"])

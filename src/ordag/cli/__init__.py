@@ -31,7 +31,7 @@ COMMANDS = {
     "effect": "Estimate the total causal effect of one variable on another in the model learned from DATA.",
     "test": "Test whether a graph holds in DATA.",
     "adjust": "Say which variables to hold fixed to estimate an effect in a graph.",
-    "changes": "Say which equations differ between the tables BEFORE and AFTER, and what explains a change.",
+    "changes": "Say which equations differ between two tables, or two groups of rows, and what explains a change.",
     "explain": "Say where odd rows of DATA come from.",
     "intervene": "Say what happens to every variable of DATA if some are set, shifted, or follow a rule.",
     "compare": "Learn from DATA with several methods, and compare their graphs.",
