@@ -37,7 +37,8 @@ def two_groups(data: Any, by: str, values: Sequence[Any] | None, **reading: Any)
     except DataError as error:
         if "environment" not in error.settings:
             raise
-        raise type(error)(str(error).replace("environment", "by"), ["by"]) from error
+        words = str(error).replace("environment (--environment)", "by (--by)").replace("(environment)", "(by)")
+        raise type(error)(words) from error
     labels = [one.label for one in moments.conditions]
     if len(labels) < 2:
         raise ColumnError(
