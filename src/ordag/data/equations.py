@@ -189,6 +189,11 @@ def together(moments: Moments, pattern: Sequence[int]) -> Moments:
     return whole.adjusted()
 
 
+def of_conditions(moments: Moments, chosen: Sequence[int]) -> Moments:
+    """Return the moments of the rows of some conditions, about their common mean."""
+    return together(moments, [0 if c in set(chosen) else LEFT_OUT for c in range(len(moments.conditions))])
+
+
 def _one_group(roots: Sequence[Root]) -> Root:
     """Return the root of rows with one mean; about the means of clusters there is nothing between the parts."""
     if len(roots) == 1 or roots[0].rows is None:
