@@ -348,7 +348,7 @@ def run(mutants: list[Mutant], noticed_by: dict[str, str], recording: Recording,
             if not lists:
                 yield Row(mutant, "not reached")
                 continue
-            log = RECORDS / f"log-{len(mutants) - len(waiting):04}.txt"
+            log = RECORDS / f"log-{os.getpid()}-{len(mutants) - len(waiting):04}.txt"
             running[begin(mutant, lists[0], recording, log)] = mutant, lists, log, 0.0
         if not running:
             continue
