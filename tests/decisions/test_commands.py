@@ -26,14 +26,16 @@ def files(tmp_path):
 
 
 def said(run, *words):
-    """The JSON of a command, which without --json says something too."""
+    """The JSON of a command, which without --json says the same sentence below the names of what it is about."""
     status, text, _ = run(*words)
     assert status == 0
-    assert text.strip()
-    assert not text.startswith("{")
-    status, text, _ = run(*words, "--json")
+    assert text.startswith("Ordag · ")
+    assert all(table in text.splitlines()[0] for table in {"a.csv", "b.csv"} & set(words))
+    plainly, (status, text, _) = text, run(*words, "--json")
     assert status == 0
-    return json.loads(text)
+    answer = json.loads(text)
+    assert answer["sentence"].split()[0] in plainly
+    return answer
 
 
 def plain(answer):

@@ -107,6 +107,7 @@ def test_what_is_told_of_rows_is_in_the_answer():
     assert [row["sentence"] for row in told["rows"]] == [found.line(0), found.line(1)]
     assert (told["nodes"], told["target"], told["scored"]) == (NAMES, "z", found.scored)
     assert json.loads(found.to_json()) == json.loads(json.dumps(told))
+    assert fit.explain([5, 17], target="z").to_dict() == told
 
 
 def test_bad_rows():

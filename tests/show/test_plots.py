@@ -27,6 +27,7 @@ from ordag.picture.scene import BLUE, GREY, PAPER, SMALL, VERMILION, labels
 from ordag.show.charts import Chart
 from ordag.show.plots import CHARTS, ENDINGS, SCENES, picture, plot
 from ordag.show.plots import KINDS as PLOTS
+from ordag.show.plots.axes import _lanes, _limits
 from ordag.show.plots.diagnostics import draw
 from ordag.show.plots.graph import MOST_FAR, graph, neighbourhood, strokes
 from ordag.show.plots.matrix import matrix, shade
@@ -368,6 +369,25 @@ def test_the_likeliest_pairs_that_are_not_joined(together, monkeypatch):
         found = View(fit, most).pairs
         absent = [(i, j) for i, j, kind in zip(found.source, found.target, found.kind, strict=True) if kind == "absent"]
         assert absent == [(order[j], order[m]) for m, j in ranked[:most]]
+
+
+@pytest.mark.parametrize(("least", "greatest"), [(1.0, 5.0), (1.0, 100.0), (1e-9, 1e-7), (0.0, 30.0)])
+def test_the_axis_of_variances_reaches_a_little_beyond_them(least, greatest):
+    ax = Figure().subplots()
+    start, end = _limits(ax, np.array([least, greatest / 2]), np.array([np.nan, greatest]), [None, None])
+    assert start <= least < greatest < end < 2 * greatest
+    assert (ax.get_xscale() == "log") == (start > 0) == (greatest > 20 * least > 0)
+
+
+def test_ties_are_drawn_between_two_or_more_those_with_an_edge_first():
+    columns = {
+        "node": list("abcdef"),
+        "tied": [["a", "c"], ["b"], ["b", "d", "x"], ["y", "e"], ["e", "f"]],
+        "tie_matters": [False, True, True, True, False],
+    }
+    lanes, left_out = _lanes(columns)
+    assert lanes == [(0, 2, [1, 3], True), (1, 0, [0, 2], False), (0, 4, [4, 5], False)]
+    assert left_out == 0
 
 
 def test_a_line_to_compare_points_with_has_its_slope_and_its_intercept():
