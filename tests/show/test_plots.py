@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
@@ -235,6 +236,7 @@ def test_the_neighbourhood_has_what_acts_and_is_acted_on_nearest():
     heights = [boxes[f"v{k}"].y for k in range(6)]
     assert heights == sorted(heights)
     assert boxes["v2"].thickness > boxes["v1"].thickness
+    assert [word.text for word in scene.words if word.bold] == ["v2"]
     assert boxes["v0"].fill == boxes["v4"].fill == PAPER != boxes["v1"].fill
     assert "1 cause, 1 effect; further away 1 above, 2 below" in [word.text for word in scene.words]
 
@@ -369,6 +371,22 @@ def test_the_likeliest_pairs_that_are_not_joined(together, monkeypatch):
         found = View(fit, most).pairs
         absent = [(i, j) for i, j, kind in zip(found.source, found.target, found.kind, strict=True) if kind == "absent"]
         assert absent == [(order[j], order[m]) for m, j in ranked[:most]]
+
+
+@pytest.mark.parametrize(
+    ("variables", "edges", "look"),
+    [
+        (5, 12, "graph"),
+        (5, 13, "matrix"),
+        (60, 150, "graph"),
+        (60, 151, "matrix"),
+        (61, 0, "neighbourhood"),
+        (61, 999, "neighbourhood"),
+    ],
+)
+def test_dense_graphs_are_first_shown_as_matrices_and_large_ones_by_variable(variables, edges, look):
+    fit = SimpleNamespace(graph=SimpleNamespace(edge_count=edges))
+    assert View.first_look.fget(SimpleNamespace(names=range(variables), fit=fit)) == look
 
 
 @pytest.mark.parametrize(("least", "greatest"), [(1.0, 5.0), (1.0, 100.0), (1e-9, 1e-7), (0.0, 30.0)])
