@@ -24,9 +24,9 @@ from scipy.stats import chi2
 import ordag
 from ordag.common.words import shown
 from ordag.errors import ColumnError, OutputError, SettingError
-from ordag.picture.scene import BLUE, GREY, PAPER, SMALL, VERMILION, labels
+from ordag.picture.scene import BLUE, GREY, PAPER, SMALL, VERMILION, Curve, labels
 from ordag.show.charts import Chart
-from ordag.show.plots import CHARTS, ENDINGS, SCENES, picture, plot
+from ordag.show.plots import CHARTS, ENDINGS, SCENES, _paint_curve, picture, plot
 from ordag.show.plots import KINDS as PLOTS
 from ordag.show.plots.axes import _lanes, _limits
 from ordag.show.plots.diagnostics import draw
@@ -395,6 +395,14 @@ def test_the_axis_of_variances_reaches_a_little_beyond_them(least, greatest):
     start, end = _limits(ax, np.array([least, greatest / 2]), np.array([np.nan, greatest]), [None, None])
     assert start <= least < greatest < end < 2 * greatest
     assert (ax.get_xscale() == "log") == (start > 0) == (greatest > 20 * least > 0)
+
+
+@pytest.mark.parametrize("thickness", [1.0, 2.0, 4.0])
+def test_dashes_are_as_long_as_in_svg_whatever_the_width_of_the_line(thickness):
+    ax = Figure().subplots()
+    _paint_curve(Curve([(0.0, 0.0), (0.0, 1.0), (0.0, 2.0), (0.0, 3.0)], BLUE, thickness, dashed=True), ax, 1.0)
+    start, lengths = ax.patches[0].get_linestyle()
+    assert (start, *(thickness * one for one in lengths)) == pytest.approx((0.0, 6.0 + thickness, 3.0 + thickness))
 
 
 def test_ties_are_drawn_between_two_or_more_those_with_an_edge_first():
