@@ -100,7 +100,7 @@ class Equations:
             odd = list(dict.fromkeys(part for missed in unknown.values() for part in missed))
             untargeted = [label for label in unknown if not self.targets[self.labels.index(label)]]
             rest = (
-                "these rows are an environment, with means of their own and the equations of all"
+                "these rows are an environment, where some equations may be others"
                 if untargeted
                 else "the other targets of these experiments are used"
             )
