@@ -26,8 +26,10 @@ from ordag.show.text import (
     margin,
     other_units,
     other_warnings,
+    present,
     resampled,
     scored,
+    sources,
     tied_with,
 )
 
@@ -71,8 +73,9 @@ def print_fit(
         if fit.ordering is not None:
             _print_steps(fit, console)
         else:
-            more = f" and {len(fit.order) - MOST_ROWS} more" if len(fit.order) > MOST_ROWS else ""
-            say(console, f"{', '.join(map(shown, fit.order[:MOST_ROWS]))}{more}", "  ")
+            order = present(fit)
+            more = f" and {len(order) - MOST_ROWS} more" if len(order) > MOST_ROWS else ""
+            say(console, f"{', '.join(map(shown, order[:MOST_ROWS]))}{more}", "  ")
     _section(console, "Graph")
     _print_graph(fit, console)
     _section(console, "Arrows")
@@ -261,7 +264,7 @@ def _print_arrows(fit: Fit, console: Console) -> None:
         console.print("  none")
         return
     table = [
-        Column("source", [shown(name) for name in columns["source"][:count]]),
+        Column("source", [shown(name) for name in sources(fit, count)]),
         Column("", ["→"] * count),
         Column("target", [shown(name) for name in columns["target"][:count]]),
     ]

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ordag.common.arrays import Array
 from ordag.common.checks import Seed, as_list
-from ordag.common.linalg import lengths
+from ordag.common.linalg import inverse, lengths
 from ordag.common.settings import choice, seed, setting, whole
 from ordag.common.words import counted, listed
 from ordag.data.environments import Environments
@@ -143,20 +144,34 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
     equations, environments = Equations.of(moments), Environments.of(moments)
     if equations is not None and equations.external:
         known = without_causes(moments.names, equations.external, known)
-    grouped = None if settings.groups is None else placed_groups(settings.groups, moments.names)
-    if grouped is None and settings.units is None and (moments.p == 2 or is_standardised(moments)):
+    series = table.series
+    present = moments if series is None else moments.select(series.names)
+    grouped = None if settings.groups is None else placed_groups(settings.groups, present.names)
+    if grouped is None and settings.units is None and (present.p == 2 or is_standardised(present)):
         grouped = []
+    spread = UNITS[settings.units] if grouped is None else COMMENSURABLE
+    pairs = None
+    if series is not None:  # error variances are those of the present alone
+        grouped = [list(range(series.p))] if grouped is None else grouped
+        pairs = series.p * (series.p - 1) // 2 + series.lags * series.p**2
     few = moments.n < least_squares_rows(moments.p)
     before = None if known is None else known.before
+    pooled_moments = moments.pooled()
+    factors = None if settings.groups is None else without_units(pooled_moments, grouped or [])
     ordering = find_order(
-        Table(moments.pooled(), progress=table.tell), before=before, variance="sparse" if few else "least-squares"
+        Table(pooled_moments if factors is None else pooled_moments.scaled(factors), progress=table.tell),
+        before=before,
+        variance="sparse" if few else "least-squares",
     )
+    if factors is not None:
+        ordering = ordering.of_units(pooled_moments, factors)
     assert isinstance(settings.seed, int), "the settings make a number of any seed"
     search_seed, draw_seed = np.random.SeedSequence(settings.seed).spawn(2)
     result = pooled_search(
         ordering,
         groups=grouped,
-        spread=UNITS[settings.units] if grouped is None else COMMENSURABLE,
+        spread=spread,
+        pairs=pairs,
         kicks=settings.kicks,
         seed=search_seed,
         known=known,
@@ -191,6 +206,23 @@ def _shown(names: tuple[str, ...], order: NDArray[np.intp], optimum: Optimum) ->
     adjacency[np.ix_(order, order)] = optimum.adjacency()
     sequence = tuple(int(order[j]) for j in optimum.order)
     return {"graph": Dag.known_acyclic(names, adjacency), "sequence": sequence, "score": optimum.score}
+
+
+def without_units(moments: Moments, groups: Sequence[Sequence[int]]) -> Array:
+    r"""Return a factor for every column that takes the unit of its group out of it; a column in no group is one by itself.
+
+    It is the inverse of the geometric mean over the group of the columns' deviations given all other columns, $(S^{-1})_{jj}^{-1/2}$ but
+    for a constant, or of the columns' own deviations where there are too few rows for that. So the order that a search begins with, and
+    all that follows from it, is the same in any units of the groups.
+    """
+    size = lengths(moments.R)
+    if moments.n >= least_squares_rows(moments.p) and moments.R.diagonal().all():
+        size = 1.0 / lengths(inverse(np.asfortranarray(moments.R.T)))
+    logs = np.log(np.where(np.isfinite(size) & (size > 0.0), size, 1.0))
+    factors = np.exp(-logs)
+    for group in groups:
+        factors[group] = np.exp(-logs[group].mean())
+    return np.asarray(factors)
 
 
 def is_standardised(moments: Moments) -> bool:

@@ -60,7 +60,7 @@ STARTS = 2
 """Graphs of the table that the search in a resample begins with."""
 
 STEPS, FEWEST_STEPS, MOST_STEPS = 50, 2000, 4000
-"""Steps of a chain for every variable, at least, and at most. Half as many go before, which are not counted."""
+"""Steps of a chain for every variable that can have parents, at least, and at most. Half as many go before, which are not counted."""
 
 THREADS = 2
 """Resamples at a time, whatever the number of cores."""
@@ -337,7 +337,8 @@ class Resampled:
         self.which = None if found.equations is None else list(found.equations.which)
         self.few = least_squares_rows(p)
         groups = [group.tolist() for group in found.score.groups]
-        self.score = PooledScore(found.score.each, p, groups, found.score.scale, extended=self.scarce)
+        own = found.score
+        self.score = PooledScore(own.each, p, groups, own.scale, extended=self.scarce, pairs=own.pairs)
         self.needs_root = given.get("root") is not None
         self.limits = {"most": given.get("most"), "alone": given.get("alone", 0.0)}
         self.masks = None if known is None else (known.allowed, known.required, known.before)
@@ -410,7 +411,7 @@ class Resampled:
 
     def _walked(self, search: OrderSearch, best: Optimum, random: np.random.Generator) -> Draw:
         walk = Walk(Sampler(search, self.score, self.score.local(best.v, best.edges)), best.parents)
-        counted = min(max(STEPS * self.p, FEWEST_STEPS), MOST_STEPS)
+        counted = min(max(STEPS * (self.p - search.free), FEWEST_STEPS), MOST_STEPS)
         for steps in (counted // 2, counted):
             walk.start_counting()
             walk.go(random.random((steps, 4)), self.stop)

@@ -129,8 +129,8 @@ class PooledResult(Problem, Result):
 
     @cached_property
     def with_hidden(self) -> list[HiddenModel] | None:
-        """The best graph, and its changes by one hidden cause after the other; None where none are searched for."""
-        if self.equations is not None:
+        """The best graph, and its changes by one hidden cause after the other (`HiddenSearch.models`); None where none are searched for."""
+        if self.equations is not None or self.score.pairs < math.comb(self.score.p, 2):
             return None
         given = self.variances.correlations()
         if not LEAST_HIDDEN <= self.score.p <= MOST_HIDDEN or "root" in given or given["most"] < self.score.p:
@@ -221,6 +221,7 @@ def pooled_search(
     equations: Equations | None = None,
     environments: Environments | None = None,
     labels: RowLabels | None = None,
+    pairs: int | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> PooledResult:
     """Search for the graph of the lowest pooled score (`PooledScore`) over orders of the variables.
@@ -244,6 +245,7 @@ def pooled_search(
     equations: the moments that the equation of each variable is fitted to, if not those of the ordering for all.
     environments: those between which equations may differ, instead.
     labels: what the rows are that resamples draw from.
+    pairs: of variables that can be joined, where knowledge leaves few: the edge prior is over these.
     """
     moments, known, groups = _by_position(ordering, known, groups)
     scarce = ordering.factor is None
@@ -261,7 +263,8 @@ def pooled_search(
         variances = log_variances(moments, None if scarce else ordering.W)
     scarce = scarce or variances.most < moments.p
     problem, free_problem = (
-        Problem(PooledScore(each, moments.p, some, spread, extended=scarce), variances, known) for some in (groups, [])
+        Problem(PooledScore(each, moments.p, some, spread, extended=scarce, pairs=pairs), variances, known)
+        for some in (groups, [])
     )
 
     def result(
