@@ -23,7 +23,8 @@ from ordag.common.arrays import Mask
 PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
 BEGIN, END = "<!-- honesty -->", "<!-- end of honesty -->"
 TABLES = {"cvs": 60, "pooled": 10}
-ROWS = ("dependent_rows", "groups_of_rows", "duplicate_rows", "filled_cells", "influence", "hidden_causes")
+
+COUNTED = ("dependent_rows", "groups_of_rows", "duplicate_rows", "filled_cells", "influence", "hidden_causes")
 """Cautions that are counted where nothing is broken."""
 TIERS = ("tested", "untested", "assumed", "uninformative")
 
@@ -130,7 +131,7 @@ def false_alarms(clean: list[Table]) -> str:
     """How many of the tables in which nothing is broken have each caution."""
     counts = Counter(key for one in clean for key in one.cautions)
     shares = (
-        f"{key.replace('_', ' ')} {counts[key]} ({100 * counts[key] / len(clean):.1f} %)" for key in ROWS if clean
+        f"{key.replace('_', ' ')} {counts[key]} ({100 * counts[key] / len(clean):.1f} %)" for key in COUNTED if clean
     )
     return f"Of {len(clean)} tables of a model that holds: {', '.join(shares)}."
 
