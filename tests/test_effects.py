@@ -15,6 +15,7 @@ import ordag
 from ordag.data.table import Table
 from ordag.errors import ColumnError, DataError, GraphError, SettingError
 from ordag.learners.pooled import posterior
+from ordag.total_effects import KINDS
 from ordag.workbench.documents import effect_of
 
 
@@ -172,6 +173,9 @@ def test_refusals():
         ordag.effect(fit, "algebra", "algebra")
     with pytest.raises(SettingError, match="level"):
         ordag.effects(fit, level=95)
+    for interval in KINDS:
+        with pytest.raises(SettingError, match="level=0"):
+            ordag.effects(fit, level=0, interval=interval)
     with pytest.raises(SettingError, match="interval='normal'"):
         ordag.effects(fit, interval="normal")
     with pytest.raises(SettingError, match="draws=200"):

@@ -24,6 +24,7 @@ from ordag.learners.settings import MethodSettings
 from ordag.resampling.support import Support
 
 if TYPE_CHECKING:
+    import networkx
     import pandas as pd
     from matplotlib.axes import Axes
 
@@ -259,6 +260,42 @@ class Fit(Found):
         from ordag.show.terminal import fit_text
 
         return fit_text(self, width, verbose=verbose)
+
+    def to_networkx(self) -> networkx.DiGraph:
+        """Return the graph for networkx: arrows with weight, standard error, p-values and probability, variables with their equations."""
+        from ordag.handover import to_networkx
+
+        return to_networkx(self)
+
+    def to_pgmpy(self) -> Any:
+        """Return the fitted model as a `LinearGaussianBayesianNetwork` of pgmpy."""
+        from ordag.handover import to_pgmpy
+
+        return to_pgmpy(self)
+
+    def to_dowhy(self) -> Any:
+        """Return the fitted model for `dowhy.gcm`, ready to draw from: an `InvertibleStructuralCausalModel`."""
+        from ordag.handover import to_dowhy
+
+        return to_dowhy(self)
+
+    def to_lavaan(self) -> str:
+        """Return a model for lavaan, which starts from the fitted weights and variances."""
+        from ordag.handover import to_lavaan
+
+        return to_lavaan(self)
+
+    def to_semopy(self, *, starts: bool = True) -> str:
+        """Return a model for semopy, which starts from the fitted weights and variances unless starts=False."""
+        from ordag.handover import to_semopy
+
+        return to_semopy(self, starts=starts)
+
+    def formulas(self) -> dict[str, str]:
+        """Return the equation of every variable as a formula for statsmodels, such as "y ~ a + b"."""
+        from ordag.handover import formulas
+
+        return formulas(self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fit to a file, in the form that the ending of its name stands for.

@@ -100,7 +100,7 @@ class Equations:
             odd = list(dict.fromkeys(part for missed in unknown.values() for part in missed))
             untargeted = [label for label in unknown if not self.targets[self.labels.index(label)]]
             rest = (
-                "these rows are an environment, with means of their own and the equations of all"
+                "these rows are an environment, with means of their own, where equations may be others"
                 if untargeted
                 else "the other targets of these experiments are used"
             )
@@ -187,6 +187,11 @@ def together(moments: Moments, pattern: Sequence[int]) -> Moments:
     R = triangle(np.concatenate([one.R for one in roots]))
     whole = Moments(n, mean, [*before, *moments.names], R=R, rows=rows, covariates=covariates, dropped=moments.dropped)
     return whole.adjusted()
+
+
+def of_conditions(moments: Moments, chosen: Sequence[int]) -> Moments:
+    """Return the moments of the rows of some conditions, about their common mean."""
+    return together(moments, [0 if c in set(chosen) else LEFT_OUT for c in range(len(moments.conditions))])
 
 
 def _one_group(roots: Sequence[Root]) -> Root:
