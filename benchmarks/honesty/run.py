@@ -43,7 +43,11 @@ class Table(NamedTuple):
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks honesty", description=__doc__)
     parser.add_argument("--tables", type=int, help=f"of each kind; {TABLES} unless given")
-    parser.add_argument("--kinds", default="", help="only kinds whose name has this in it; nothing is written then")
+    parser.add_argument(
+        "--kinds",
+        default="",
+        help="only kinds whose name has this in it, or one of several between |; nothing is written",
+    )
     parser.add_argument("--first", type=int, default=0, help="number of the first table")
     parser.add_argument("--methods", default="cvs,pooled")
     parser.add_argument("--jobs", type=int, default=-1, help="processes; one for each core unless given")
@@ -53,7 +57,8 @@ def main(arguments: list[str]) -> None:
     if given.kept is not None:
         given.kept.mkdir(parents=True, exist_ok=True)
     networks = network_folder(given.peers_python) or network_folder(sys.executable)
-    kinds = [kind for kind in KINDS if given.kinds in kind.name and (networks or not kind.network)]
+    parts = given.kinds.split("|")
+    kinds = [kind for kind in KINDS if any(part in kind.name for part in parts) and (networks or not kind.network)]
     lines: dict[str, list[list[str]]] = {method: [] for method in given.methods.split(",")}
     for method in lines:
         count, clean = given.tables or TABLES[method], []
