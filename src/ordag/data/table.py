@@ -14,7 +14,7 @@ import numpy as np
 from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
 from ordag.common.words import counted, listed, quoted
-from ordag.data.covariates import CONDITIONS, Condition
+from ordag.data.covariates import CONDITIONS
 from ordag.data.labelled import Labels
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments, given_moments, resolved
@@ -346,9 +346,11 @@ class Table:
         return self.qr_moments if exact is None else self._checked(exact)
 
     @property
-    def conditions(self) -> tuple[Condition, ...]:
-        """The conditions of the moments, whether or not there are rows enough."""
-        return (self._unadjusted if self._gram is None else self._gram).conditions
+    def has_experiments(self) -> bool:
+        """Whether variables were acted on in some rows."""
+        given = () if self._given is None else self._given.conditions
+        uses = [*(one.kind for one in given), *(one.use for one in self.covariates)]
+        return any(use in CONDITIONS and use != "environment" for use in uses)
 
     @cached_property
     def gram_moments(self) -> Moments | None:
