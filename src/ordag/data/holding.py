@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -57,9 +58,10 @@ class RootAccumulator:
         for one, count in zip(self._covariates, counts, strict=True):
             if count > MOST_LEVELS:
                 raise ColumnError(
-                    f"{shown(one.name)} has more than {MOST_LEVELS:,} different values, and only fewer can be held fixed: group its "
-                    "values, or leave it out of adjust (--adjust).",
-                    ["adjust"],
+                    f"{shown(one.name)} has more than {MOST_LEVELS:,} different values, and only fewer can "
+                    f"{'be a cause' if one.use == 'cause' else 'be held fixed'}: group its values, or leave it out of {one.use} "
+                    f"(--{one.use}).",
+                    [one.use],
                 )
         so_far = self._root()
         self._counts = counts
@@ -68,7 +70,7 @@ class RootAccumulator:
 
     def _known(self) -> tuple[Covariate, ...]:
         return tuple(
-            one if one.levels is None else Covariate(one.name, tuple(one.levels[:count]))
+            one if one.levels is None else replace(one, levels=tuple(one.levels[:count]))
             for one, count in zip(self._covariates, self._counts, strict=True)
         )
 
@@ -89,9 +91,8 @@ def _present(covariate: Covariate, root: Root) -> Covariate:
     start = names.index(covariate.columns[0]) if len(covariate.levels) > 1 else 0
     rows = np.rint(root.mean[start : start + len(covariate.columns)] * root.n)
     first = root.n - rows.sum() if root.n else 0
-    return Covariate(
-        covariate.name, tuple(one for one, n in zip(covariate.levels, [first, *rows], strict=True) if n > 0)
-    )
+    there = tuple(one for one, n in zip(covariate.levels, [first, *rows], strict=True) if n > 0)
+    return replace(covariate, levels=there)
 
 
 def expanded(block: Array, p: int, widths: Sequence[int | None]) -> Array:
@@ -147,6 +148,10 @@ class Adjustment(NamedTuple):
         if rank < q:
             R = triangle(np.concatenate([turned[rank:], R]))
         return cls(root.covariates, root.mean[:q], B, R, rank)
+
+    def of_variables(self, p: int) -> Adjustment:
+        """Return the same for the last p columns of X alone."""
+        return self._replace(B=self.B[:, self.B.shape[1] - p :])
 
     def residuals(self, block: Array, covariates: Sequence[Covariate]) -> Array:
         """Return rows [X | covariates] as X with the covariates at their means; missing where a covariate or its level is not known."""

@@ -2,8 +2,9 @@
 
 From the first byte to the last: the mark `ordag\\0mo`, the version of the format and the length of the header as unsigned 32-bit numbers;
 the header, JSON in UTF-8: `names`, `rows` (what the rows count for), `used` (their number), `dropped`, `squared`, `covariates` and
-`held`, each a list of `name` and `levels`; the means; the triangle of R row by row, each row from its diagonal on; and the SHA-256 of
-everything before. All numbers have their lowest byte first, means and triangle are float64. Version 2 has covariates, version 1 none.
+`held`, each a list of `name`, `levels` and, for categories that are causes, `use`; the means; the triangle of R row by row, each row
+from its diagonal on; and the SHA-256 of everything before. All numbers have their lowest byte first, means and triangle are float64.
+Version 3 has causes, version 2 covariates, version 1 neither.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ordag.common.arrays import Array
-from ordag.data.covariates import Covariate
+from ordag.data.covariates import HELD, Covariate
 from ordag.data.passes import Summary
 from ordag.data.sources.paths import File
 from ordag.data.table_checks import check_names
@@ -28,7 +29,7 @@ from ordag.errors import ColumnError, UnreadableError
 
 ENDING = ".moments"
 MARK = b"ordag\0mo"
-VERSIONS = (1, 2)
+VERSIONS = (1, 2, 3)
 START = struct.Struct("<8sII")
 LONGEST_HEADER = 2**28  # bytes
 LONGEST_LIST = 16  # commas in the header for each column that an upload may have: some names have a few
@@ -47,7 +48,8 @@ def pieces(moments: Summary) -> Iterator[bytes]:
     R = moments.R
     assert R is not None
     rows = (R[k, k:] for k in range(len(moments.names)))
-    start = START.pack(MARK, 2 if moments.covariates else 1, len(header)) + header
+    version = 3 if any(one.use == "cause" for one in moments.covariates) else 2 if moments.covariates else 1
+    start = START.pack(MARK, version, len(header)) + header
     for piece in chain([start], map(_numbers, chain([moments.mean], rows))):
         total.update(piece)
         yield piece
@@ -144,10 +146,10 @@ def _header(header: bytes, describe: str) -> tuple[tuple[str, ...], dict[str, An
 
 
 def _covariate(known: dict[str, Any]) -> Covariate:
-    name, levels = known["name"], known["levels"]
-    if type(name) is not str or not (levels is None or all(type(level) is str for level in levels)):
+    name, levels, use = known["name"], known["levels"], known.get("use", "adjust")
+    if use not in HELD or type(name) is not str or not (levels is None or all(type(level) is str for level in levels)):
         raise ValueError
-    return Covariate(name, None if levels is None else tuple(levels))
+    return Covariate(name, None if levels is None else tuple(levels), use)
 
 
 def _array(file: BinaryIO, total: Any, count: int) -> Array:

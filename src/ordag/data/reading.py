@@ -18,7 +18,7 @@ Missing = Literal["auto", "em", "drop", "refuse"]
 CHANGES = ("log", "standardise")
 """Changes of a column other than a factor."""
 
-COLUMN_LISTS = ("columns", "drop", "category", "adjust")
+COLUMN_LISTS = ("columns", "drop", "category", "adjust", "cause")
 """Settings that are lists of names of columns."""
 
 TEXT_LAYOUT = ("separator", "encoding", "decimal", "thousands", "header", "na")
@@ -178,6 +178,11 @@ class Reading(Settings):
     adjust: Sequence[str] = setting(
         (), _names, "columns to hold fixed: the graph is that of the others within their values"
     )
+    cause: Sequence[str] = setting(
+        (),
+        _names,
+        "columns that are categories and enter the graph as causes: each may have effects on variables, and has no causes",
+    )
     experiment: str | None = setting(
         None,
         _one_name,
@@ -242,6 +247,7 @@ class Reading(Settings):
         super().__post_init__()
         columns = self.columns if isinstance(self.columns, list | tuple) else ()
         lists = {"columns": columns, "drop": self.drop, "role": self.role, "adjust": self.adjust}
+        lists["cause"] = self.cause
         lists |= {given: [name] for given, name in self.row_columns.items()}
         said: dict[str, str] = {}
         for given, names in lists.items():
@@ -253,8 +259,14 @@ class Reading(Settings):
                 "experiment and environment are both given: say one; an experiment on none of the columns is an environment.",
                 ["experiment", "environment"],
             )
+        if self.cause and self.row_columns:
+            beside = next(iter(self.row_columns))
+            raise SettingError(
+                f"cause does not go with {beside} yet: hold the categories fixed instead (adjust), or leave {beside} out.",
+                ["cause", beside],
+            )
         for name in self.category:
-            if said.get(name, "adjust") not in ("adjust", *ROW_COLUMNS) and self.role.get(name) != "category":
+            if said.get(name, "adjust") not in ("adjust", "cause", *ROW_COLUMNS) and self.role.get(name) != "category":
                 raise _two_settings(name, said[name], "category")
 
     @property
