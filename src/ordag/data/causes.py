@@ -74,9 +74,7 @@ class Categories:
         free = np.abs(R.diagonal()) > FOLLOWS * np.where(size > 0.0, size, 1.0)
         free &= size > FOLLOWS * np.sqrt(max(self.n, 1))
         ends = np.cumsum([0, *(len(one.columns) for one in self.root.covariates)]).tolist()
-        return tuple(
-            tuple(k for k in range(start, stop) if free[k]) for start, stop in pairwise(ends)
-        )
+        return tuple(tuple(k for k in range(start, stop) if free[k]) for start, stop in pairwise(ends))
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from ordag.graph.cpdag import Cpdag, extend
 from ordag.graph.dag import Dag
 from ordag.graph.links import NO_LINKS, Links
 from ordag.knowledge.masks import Constraints, decided
+from ordag.learners.causes import FoundCauses
 from ordag.learners.orient import Oriented
 from ordag.learners.pooled.posterior import Posterior, Probabilities
 from ordag.learners.result import GRAPH_ALONE, Result
@@ -58,6 +59,7 @@ class Found:
     inputs: the files and folders that the table was read from, which no output may replace.
     columns: the roles of all columns of the table, in its order.
     equations: the moments that each variable's equation is fitted to, where they are not `moments`.
+    causes: the arrows from categories to variables, where there are categories that may be causes.
     optimum: the graph of the best score, where the graph is the one that the probabilities of arrows speak for.
     """
 
@@ -79,6 +81,17 @@ class Found:
     optimum: Dag | None = None
     columns: tuple[ColumnRole, ...] = ()
     equations: Equations | None = None
+    causes: FoundCauses | None = None
+
+    @cached_property
+    def own_equations(self) -> Equations | None:
+        """The moments that each variable's equation is fitted to, where they are not `moments`."""
+        return self.equations if self.causes is None else self.causes.equations(self.names)
+
+    @property
+    def whole_graph(self) -> Dag | Cpdag:
+        """The graph with the categories that may be causes as further nodes."""
+        return self.graph if self.causes is None else self.causes.whole_graph(self.graph)
 
     @property
     def method(self) -> str:
@@ -153,7 +166,7 @@ class Found:
     @cached_property
     def refit(self) -> Refit | None:
         """The least-squares model of the graph, with standard errors; None for a Cpdag."""
-        return refit(self.moments, self.graph, self.equations) if isinstance(self.graph, Dag) else None
+        return refit(self.moments, self.graph, self.own_equations) if isinstance(self.graph, Dag) else None
 
     @property
     def sem(self) -> LinearSEM | None:
@@ -163,7 +176,7 @@ class Found:
     @property
     def any_sem(self) -> LinearSEM:
         """The fitted model or, for a Cpdag, that of any DAG of the class: they have the same likelihood."""
-        return self.sem or refit(self.moments, extend(self.graph), self.equations).sem  # type: ignore[arg-type]
+        return self.sem or refit(self.moments, extend(self.graph), self.own_equations).sem  # type: ignore[arg-type]
 
     @property
     def weights(self) -> Array | None:

@@ -12,19 +12,23 @@ from numpy.typing import NDArray
 from ordag.common.checks import Seed, as_list
 from ordag.common.linalg import lengths
 from ordag.common.settings import choice, seed, setting, whole
-from ordag.common.words import counted, listed
+from ordag.common.words import counted, joined, listed
+from ordag.data.causes import Categories
 from ordag.data.equations import Equations
 from ordag.data.moments import Moments
 from ordag.data.table import Table
 from ordag.data.table_checks import LeastRows, least_squares_rows
-from ordag.errors import SettingError
+from ordag.errors import SettingError, TooFewRowsError
 from ordag.graph.dag import Dag
 from ordag.knowledge.masks import Constraints
+from ordag.learners.causes import CauseRules, free_rules, within_all
 from ordag.learners.found import Found
 from ordag.learners.order_search.engine import Optimum
+from ordag.learners.pooled.cause_search import search_with_causes
+from ordag.learners.pooled.consensus import LIKELY
 from ordag.learners.pooled.posterior import Posterior
 from ordag.learners.pooled.score import COMMENSURABLE, UNITS_UNKNOWN
-from ordag.learners.pooled.search import pooled_search
+from ordag.learners.pooled.search import PooledResult, pooled_search
 from ordag.learners.pooled.variances import ROWS_PER_PARENT
 from ordag.learners.result import Learned
 from ordag.learners.settings import MethodSettings, kicks
@@ -121,7 +125,12 @@ class PooledSettings(MethodSettings):
         agreed = None if posterior is None or self.graph == "best" else posterior.consensus(found.sample)
         if posterior is None or agreed is None:
             return found
-        return replace(found, **_shown(found.names, posterior.order, agreed), optimum=found.graph)
+        shown = replace(found, **_shown(found.names, posterior.order, agreed), optimum=found.graph)
+        probabilities = posterior.probabilities(found.sample)
+        if found.causes is None or probabilities is None or probabilities.causes is None:
+            return shown
+        causes = replace(found.causes, arrows=probabilities.causes > LIKELY)
+        return replace(shown, causes=causes, score=found.score)
 
     def alone(self) -> Self:
         return replace(self, graph="best", draws=0)
@@ -131,39 +140,53 @@ class PooledSettings(MethodSettings):
         return self.draws != 0
 
 
-def pooled(table: Table, settings: PooledSettings, known: Constraints | None = None) -> Found:
+def pooled(
+    table: Table, settings: PooledSettings, known: Constraints | None = None, rules: CauseRules | None = None
+) -> Found:
     """Learn the Dag of the lowest pooled score. `PooledSettings.finished` goes on from there."""
     moments = table.moments
+    categories = None if moments.causes is None else Categories(moments.causes)
+    searched = moments.pooled() if categories is None else within_all(moments, categories)
     equations = Equations.of(moments)
     grouped = None if settings.groups is None else placed_groups(settings.groups, moments.names)
     if grouped is None and settings.units is None and (moments.p == 2 or is_standardised(moments)):
         grouped = []
-    few = moments.n < least_squares_rows(moments.p)
+    few = searched.n < least_squares_rows(moments.p)
+    if few and categories is not None:
+        raise TooFewRowsError(
+            f"{counted(moments.n, 'row')} are too few for regressions on all of {moments.p} variables beside the values of "
+            f"{joined(list(categories.names))}: hold the categories fixed (adjust, --adjust), or use fewer variables.",
+            ["cause"],
+        )
     before = None if known is None else known.before
     ordering = find_order(
-        Table(moments.pooled(), progress=table.tell), before=before, variance="sparse" if few else "least-squares"
+        Table(searched, progress=table.tell), before=before, variance="sparse" if few else "least-squares"
     )
     assert isinstance(settings.seed, int), "the settings make a number of any seed"
     search_seed, draw_seed = np.random.SeedSequence(settings.seed).spawn(2)
-    result = pooled_search(
-        ordering,
-        groups=grouped,
-        spread=UNITS[settings.units] if grouped is None else COMMENSURABLE,
-        kicks=settings.kicks,
-        seed=search_seed,
-        known=known,
-        equations=equations,
-        labels=None if table.profile is None else table.profile.labels,
-        progress=table.tell,
-    )
+    given: dict[str, Any] = {
+        "groups": grouped,
+        "spread": UNITS[settings.units] if grouped is None else COMMENSURABLE,
+        "kicks": settings.kicks,
+        "seed": search_seed,
+        "known": known,
+        "labels": None if table.profile is None else table.profile.labels,
+        "progress": table.tell,
+    }
+    result: PooledResult
+    if categories is None:
+        result = pooled_search(ordering, equations=equations, **given)
+    else:
+        result = search_with_causes(ordering, categories, rules or free_rules(categories), **given)
     posterior = Posterior(result, ordering.order, settings.draws, draw_seed)
     return Found(
         recipe=settings,
         moments=moments,
         result=result,
         equations=equations,
-        **_shown(moments.names, ordering.order, result.best),
+        **_shown(moments.names, ordering.order, result.best) | {"score": result.total},
         posterior=posterior,
+        causes=result.found_causes(categories, ordering.order),
         warnings=(*ordering.warnings, *([_few_rows_sentence(moments)] if few else []), *filter(None, [result.warning])),
     )
 

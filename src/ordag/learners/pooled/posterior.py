@@ -13,7 +13,6 @@ from ordag.common.arrays import Array, Mask
 from ordag.errors import OrdagError
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.pooled.consensus import consensus
-from ordag.learners.pooled.resampled import Resampled, redrawn
 from ordag.learners.pooled.search import PooledResult
 from ordag.model.sem import LinearSEM
 
@@ -42,6 +41,7 @@ class Probabilities:
     kind: "rows" for resamples of the rows, "moments" for Gaussian ones with the moments of the table.
     draws: resamples. errors: the standard error of every probability, from how much the resamples differ.
     compelled: the share of graphs, one drawn for every resample, whose own equivalence class has i → j.
+    causes: the probability of an arrow from each category that may be a cause, [c, j].
     """
 
     arrows: Array
@@ -49,6 +49,7 @@ class Probabilities:
     draws: int
     errors: Array
     compelled: Array
+    causes: Array | None = None
 
     @property
     def joined(self) -> Array:
@@ -111,7 +112,7 @@ class Posterior:
         return self._known.get(kind)
 
     def _averages(self, kind: str, rows: Array | None) -> Probabilities:
-        resampled, seeds = Resampled(self._found, rows), children(self._seed, self._most)
+        resampled, seeds = self._found.resampled(rows), children(self._seed, self._most)
         arrows, compelled, graphs, errors = [], [], [], np.zeros(0)
         for first in range(0, self._most, BATCH):
             draws = resampled.run(seeds[first : first + BATCH])
@@ -122,9 +123,10 @@ class Posterior:
             if errors.max() <= self._precise:
                 break
         self._graphs[kind] = graphs
-        averages = np.mean(arrows, axis=0), errors, np.mean(compelled, axis=0)
-        mean, errors, shares = (self._by_column(one) for one in averages)
-        return Probabilities(mean, kind, len(arrows), errors, shares)
+        mean, p = np.mean(arrows, axis=0), len(self.order)
+        averages = mean[:p], errors[:p], np.mean(compelled, axis=0)
+        whole, errors, shares = (self._by_column(one) for one in averages)
+        return Probabilities(whole, kind, len(arrows), errors, shares, self._of_causes(mean[p:]))
 
     def effects(self, rows: Array | None) -> Iterator[Array]:
         """Yield the total effects in every resample, of i on j at [i, j]: those of its model."""
@@ -146,10 +148,10 @@ class Posterior:
         probabilities = self.probabilities(rows)
         if probabilities is None:
             return
-        graphs, p = self._graphs[probabilities.kind], self._found.moments.p
-        resamples = redrawn(self._found, None if rows is None else rows[:, self.order], strength=1.0)
+        graphs = self._graphs[probabilities.kind]
+        resamples = self._found.redrawn(None if rows is None else rows[:, self.order], strength=1.0)
         for seed, bits in zip(children(self._seed, len(graphs)), graphs, strict=True):
-            graph = np.unpackbits(bits, count=p * p).reshape(p, p).astype(bool)
+            graph = self._unpacked(bits)
             try:
                 yield resamples.model(seed, graph)
             except OrdagError:
@@ -157,10 +159,27 @@ class Posterior:
 
     def graphs(self, rows: Array | None) -> Iterator[Mask]:
         """Yield the graph that was drawn for every resample."""
-        probabilities = self.probabilities(rows)
-        p = self._found.moments.p
+        probabilities, p = self.probabilities(rows), len(self.order)
         for bits in [] if probabilities is None else self._graphs[probabilities.kind]:
-            yield self._by_column(np.unpackbits(bits, count=p * p).reshape(p, p).astype(bool))
+            yield self._by_column(self._unpacked(bits)[:p])
+
+    def causes(self, rows: Array | None) -> Iterator[Mask]:
+        """Yield the arrows from categories, [c, j], of the graph that was drawn for every resample."""
+        probabilities, p = self.probabilities(rows), len(self.order)
+        for bits in [] if probabilities is None else self._graphs[probabilities.kind]:
+            yield self._of_causes(self._unpacked(bits)[p:])
+
+    def _unpacked(self, bits: NDArray[np.uint8]) -> Mask:
+        """Return a graph over the positions, with the arrows of categories as further rows."""
+        p = len(self.order)
+        rows = p + self._found.cause_count
+        return np.unpackbits(bits, count=rows * p).reshape(rows, p).astype(bool)
+
+    def _of_causes(self, by_position: Arrows) -> Arrows:
+        """Return arrows from categories to positions as arrows to columns."""
+        arrows = np.zeros_like(by_position)
+        arrows[:, self.order] = by_position
+        return arrows
 
     def compelled(self, rows: Array | None) -> Mask:
         """The arrows that follow from the equivalence class; without resamples, from the best one where error variances say nothing."""

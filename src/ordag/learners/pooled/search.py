@@ -13,6 +13,7 @@ import numpy as np
 from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.bits import packed_columns
 from ordag.common.linalg import lengths, triangle
+from ordag.data.causes import Categories
 from ordag.data.equations import Equations
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments
@@ -22,6 +23,7 @@ from ordag.graph.dag import Dag
 from ordag.graph.links import Links
 from ordag.graph.partly_directed import meek
 from ordag.knowledge.masks import Constraints
+from ordag.learners.causes import FoundCauses
 from ordag.learners.order_search.engine import Optimum, OrderSearch
 from ordag.learners.pooled.exact import (
     MOST_VARIABLES,
@@ -98,6 +100,11 @@ class PooledResult(Problem, Result):
     def best(self) -> Optimum:
         return self.optima[0]
 
+    @property
+    def total(self) -> float:
+        """The score of the best graph."""
+        return self.best.score
+
     by_probabilities = True
 
     @property
@@ -112,6 +119,25 @@ class PooledResult(Problem, Result):
     def spread(self) -> float:
         """The factor by which the error variances differ."""
         return self.score.ratio(self.best.v)
+
+    cause_count = 0
+    """Categories that may be causes."""
+
+    def found_causes(self, categories: Categories | None, order: Indices) -> FoundCauses | None:
+        """Return the arrows from categories in the best graph."""
+        return None
+
+    def redrawn(self, rows: Array | None, *, strength: float) -> Any:
+        """Return resamples of the table; its rows have the columns in the order of the moments."""
+        from ordag.learners.pooled.resampled import redrawn
+
+        return redrawn(self, rows, strength=strength)
+
+    def resampled(self, rows: Array | None) -> Any:
+        """Return the posterior in resamples."""
+        from ordag.learners.pooled.resampled import Resampled
+
+        return Resampled(self, rows)
 
     def scored(self, dag: Mask) -> Optimum:
         """Return a graph over the positions with its score and a topological order."""
