@@ -10,9 +10,8 @@ import math
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky
 
-from ordag.common.arrays import Array, Mask
+from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.bits import members, packed_columns, unpacked_columns
 from ordag.common.linalg import lengths
 from ordag.data.causes import Categories
@@ -32,6 +31,7 @@ from ordag.learners.pooled.resampled import (
     strength_for,
 )
 from ordag.learners.pooled.sampler import Sampler, Walk
+from ordag.learners.pooled.score import PoolingTable
 from ordag.learners.pooled.variances import OwnVariances, RootRegressions
 from ordag.model.refit import refit
 from ordag.model.sem import LinearSEM
@@ -94,8 +94,8 @@ class Drawn(Categories):
         """Return log(RSS / n) of variable j, from the correlations."""
         at = [*self.columns(members(chosen)), *(self.width + i for i in parents), self.width + j]
         try:
-            share = float(cholesky(self.C[np.ix_(at, at)], check_finite=False)[-1, -1] ** 2)
-        except LinAlgError:
+            share = float(np.linalg.cholesky(self.C[np.ix_(at, at)])[-1, -1] ** 2)
+        except np.linalg.LinAlgError:
             share = LEAST_SHARE
         return math.log(max(share, LEAST_SHARE) * self.squares[j] / self.n)
 
@@ -111,10 +111,14 @@ class ResampledCauses(Resampled):
         self.prior = BlockPrior(found.categories.n, found.categories.sizes, self.p)
         self.count = found.cause_count
         self.free = found.rules.allowed & ~found.rules.required
+        self.group_of: list[tuple[Indices, PoolingTable] | None] = [None] * self.p
+        for group in self.score.groups:
+            for j in group.tolist():
+                self.group_of[j] = group, self.score.pooling_table(len(group))
 
     def _one(self, random: np.random.Generator) -> Draw:
         drawn = self.rows_redrawn.draw(random)
-        state = _State(self, drawn, random)
+        state = _State(self, drawn)
         arrows, causes, counted = np.zeros((self.p, self.p)), np.zeros((self.count, self.p)), 0
         for turn in range(TURNS):
             shares = state.draw_graph(random)
@@ -131,32 +135,40 @@ class ResampledCauses(Resampled):
 class _State:
     """The present graph and sets of categories in one resample."""
 
-    def __init__(self, given: ResampledCauses, drawn: Drawn, random: np.random.Generator) -> None:
+    def __init__(self, given: ResampledCauses, drawn: Drawn) -> None:
         self.given, self.drawn, self.score = given, drawn, given.score
         self.sets = list(given.caused.sets)
         self.parents = list(given.found.best.parents)
-        self._known: dict[tuple[int, ...], Array] = {}
+        self._roots: dict[int, Array] = {}
+        self._weights: dict[tuple[int, ...], Array] = {}
         self._searched = False
+
+    def _left(self, chosen: int) -> Array:
+        if chosen not in self._roots:
+            self._roots[chosen] = self.drawn.left(members(chosen))
+        return self._roots[chosen]
 
     def draw_graph(self, random: np.random.Generator) -> Array:
         """Draw a graph with the present sets; return the probability, or the share of the steps, of every arrow."""
         given, sets = self.given, tuple(self.sets)
-        equations = equations_within(self.drawn, given.found.moments.names, sets)
-        if given.every is not None:
-            if sets not in self._known:
-                parts = [RootRegressions(one) for one in equations.distinct]
-                self._known[sets] = given.every.weights(self.score, OwnVariances(parts, equations.which))
-            weights = self._known[sets]
-            at = int(np.searchsorted(np.cumsum(weights), random.random() * (1.0 - 1e-12)))
-            self.parents = given.every.graphs[at].tolist()
-            return np.asarray(given.every.arrows(weights))
-        return self._walked(equations.distinct, equations.which, random)
+        distinct = list(dict.fromkeys(sets))
+        which = [distinct.index(one) for one in sets]
+        if given.every is None:
+            return self._walked([self._left(one) for one in distinct], which, random)
+        if sets not in self._weights:
+            names, mean = given.found.moments.names, np.zeros(given.p)
+            parts = [RootRegressions(Moments(self.drawn.n, mean, names, R=self._left(one))) for one in distinct]
+            self._weights[sets] = given.every.weights(self.score, OwnVariances(parts, which))
+        weights = self._weights[sets]
+        at = int(np.searchsorted(np.cumsum(weights), random.random() * (1.0 - 1e-12)))
+        self.parents = given.every.graphs[at].tolist()
+        return np.asarray(given.every.arrows(weights))
 
-    def _walked(self, distinct: tuple[Moments, ...], which: tuple[int, ...], random: np.random.Generator) -> Array:
+    def _walked(self, roots: list[Array], which: list[int], random: np.random.Generator) -> Array:
         given, p = self.given, self.given.p
-        sizes = np.array([lengths(one.R) for one in distinct])
-        units = np.array([np.ascontiguousarray((one.R / size).T) for one, size in zip(distinct, sizes, strict=True)])
-        scale = 2.0 * np.log(sizes[list(which), np.arange(p)]) - math.log(self.drawn.n)
+        sizes = [lengths(R) for R in roots]
+        units = np.array([np.ascontiguousarray((R / size).T) for R, size in zip(roots, sizes, strict=True)])
+        scale = 2.0 * np.log(np.array(sizes)[which, np.arange(p)]) - math.log(self.drawn.n)
         C = units @ units.transpose(0, 2, 1)
         root = units if given.needs_root else None
         search = OrderSearch(C, scale, which=which, root=root, known=given.masks, **given.limits)
@@ -164,7 +176,7 @@ class _State:
             starts = given.found.optima[:STARTS]
             found = min((search.descend_once(self.score, start) for start in starts), key=lambda one: one.score)
             self.parents, self._searched = list(found.parents), True
-        v = np.array([self._log_variance(j, self.sets[j]) for j in range(p)])
+        v = self._log_variances()
         edges = sum(mask.bit_count() for mask in self.parents)
         walk = Walk(Sampler(search, self.score, self.score.local(v, edges)), self.parents)
         steps = min(max(STEPS * p, FEWEST_STEPS), MOST_STEPS) * 3 // (2 * TURNS)
@@ -173,29 +185,31 @@ class _State:
         self.parents = packed_columns(walk.F >= 0)
         return walk.shares(steps)
 
-    def _log_variance(self, j: int, chosen: int) -> float:
-        return self.drawn.log_variance(j, members(self.parents[j]), chosen)
+    def _log_variances(self) -> Array:
+        every = zip(self.parents, self.sets, strict=True)
+        return np.array([self.drawn.log_variance(j, members(one), chosen) for j, (one, chosen) in enumerate(every)])
 
     def draw_sets(self, random: np.random.Generator) -> Array:
         """Draw the categories of every variable, given the graph; return the probability of each arrow from one."""
-        given, score = self.given, self.score
+        given, prior, v = self.given, self.given.prior, self._log_variances()
         chances = causes_mask(self.sets, given.count).astype(np.float64)
-        v = np.array([self._log_variance(j, chosen) for j, chosen in enumerate(self.sets)])
+        count = int(chances.sum())
         for j in range(given.p):
+            parents, group = members(self.parents[j]), given.group_of[j]
             for c in np.flatnonzero(given.free[:, j]).tolist():
-                other = self.sets[j] ^ 1 << c
-                changed = v.copy()
-                changed[j] = self._log_variance(j, other)
-                after = [*self.sets[:j], other, *self.sets[j + 1 :]]
-                rise = (
-                    score.total(changed, 0)
-                    - score.total(v, 0)
-                    + given.prior.total(after)
-                    - given.prior.total(self.sets)
-                )
-                turns = 1.0 / (1.0 + math.exp(min(max(rise, -500.0), 500.0)))
                 there = self.sets[j] >> c & 1
+                other, more = self.sets[j] ^ 1 << c, 1 - 2 * there
+                changed = self.drawn.log_variance(j, parents, other)
+                rise = self.score.halves[j] * (changed - v[j]) + more * prior.each[c]
+                rise += prior.by_count[count + more] - prior.by_count[count]
+                if group is not None:
+                    members_of, pooling = group
+                    others = np.stack([v[members_of]] * 2)
+                    others[1, members_of == j] = changed
+                    before, after = pooling(np.var(others, axis=1) * len(members_of))
+                    rise += float(after - before)
+                turns = 1.0 / (1.0 + math.exp(min(max(rise, -500.0), 500.0)))
                 chances[c, j] = 1.0 - turns if there else turns
                 if random.random() < turns:
-                    self.sets, v = after, changed
+                    self.sets[j], v[j], count = other, changed, count + more
         return chances

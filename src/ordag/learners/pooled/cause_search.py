@@ -62,9 +62,14 @@ class BlockPrior:
     def total(self, sets: Sequence[int]) -> float:
         """Return the price of these sets of categories, one of every variable."""
         counts = np.array([sum(one >> c & 1 for one in sets) for c in range(len(self.each))])
-        m, pairs = int(counts.sum()), self.pairs
-        prior = float(gammaln(pairs + 1) - gammaln(m + 1) - gammaln(pairs - m + 1))
-        return float(counts @ self.each) + prior + CHANCE * m * (1.0 - m / (2.0 * pairs))
+        return float(counts @ self.each) + float(self.by_count[counts.sum()])
+
+    @cached_property
+    def by_count(self) -> Array:
+        """What m arrows cost beside their columns, for every m."""
+        m, pairs = np.arange(self.pairs + 1), self.pairs
+        prior = gammaln(pairs + 1) - gammaln(m + 1) - gammaln(pairs - m + 1)
+        return np.asarray(prior + CHANCE * m * (1.0 - m / (2.0 * pairs)))
 
     def prices(self, m: int) -> Array:
         """Return the price of one more arrow from each category, beside m of them."""
