@@ -13,6 +13,7 @@ from ordag.common.files import write_whole
 from ordag.common.plain import plain, records, to_json
 from ordag.data.table import Table
 from ordag.evidence.arrows import arrow_columns
+from ordag.evidence.causes import CauseArrow, cause_arrows, level_ranks
 from ordag.evidence.forecast import Expected, forecast
 from ordag.evidence.steps import step_columns
 from ordag.evidence.verdict import Verdict, quick_verdict
@@ -98,6 +99,11 @@ class Fit(Found):
         return arrow_columns(self, self.support)
 
     @cached_property
+    def cause_arrows(self) -> list[CauseArrow]:
+        """The arrows from categories, each with its F test and the means of its groups."""
+        return cause_arrows(self)
+
+    @cached_property
     def step_columns(self) -> dict[str, Any]:
         """The columns of `steps`."""
         return step_columns(self)
@@ -110,7 +116,7 @@ class Fit(Found):
             "rows": self.rows,
             "rows_dropped": self.moments.dropped,
             "columns": [one.to_dict() for one in self.columns],
-            "nodes": list(self.names),
+            "nodes": list(self.whole_graph.nodes),
             "order": None if self.order is None else list(self.order),
             "steps": records(self.step_columns),
             "edges": records(self.edge_columns),
@@ -124,6 +130,8 @@ class Fit(Found):
             document["missing"] = self.moments.holes.to_dict()
         if self.moments.held:
             document["adjust"] = [one.to_dict() for one in self.moments.held]
+        if self.causes is not None:
+            document["causes"] = self._cause_records()
         if self.transform:
             document["transform"] = dict(self.transform)
         if self.sem is not None:
@@ -137,6 +145,18 @@ class Fit(Found):
         if self.details:
             document["details"] = dict(self.details)
         return document
+
+    def _cause_records(self) -> list[dict[str, Any]]:
+        """Return the categories that may be causes, with the variables that each has an effect on."""
+        arrows = self.cause_arrows
+        every = [one.levels or () for one in self.causes.categories.root.covariates] if self.causes is not None else []
+        found = []
+        for name, levels in zip(() if self.causes is None else self.causes.names, every, strict=True):
+            own = [one for one in arrows if one.source == name]
+            known = own[0].levels if own else tuple(levels[k] for k in level_ranks(levels))
+            record: dict[str, Any] = {"name": name, "levels": list(known)}
+            found.append(record | {"effects": [one.to_dict() for one in own]})
+        return found
 
     def to_json(self, indent: int | None = 2) -> str:
         """The document that the command line prints with --json."""

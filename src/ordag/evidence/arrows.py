@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ordag.common.arrays import Array, Indices
+from ordag.evidence.causes import cause_columns
 from ordag.evidence.hidden_causes import may_be_hidden
 from ordag.learners.found import Found
 from ordag.resampling.support import Support
@@ -45,7 +46,18 @@ def arrow_columns(found: Found, support: Support | None = None) -> dict[str, Any
     if "probability" in columns:
         columns["hidden_cause"] = may_be_hidden(found)[source, target]
     columns["reason"] = arrow_reasons(found, source, target)
-    return columns if support is None else columns | support.arrow_columns(source, target)
+    if support is not None:
+        columns |= support.arrow_columns(source, target)
+    return columns if found.causes is None else _with_causes(found, columns)
+
+
+def _with_causes(found: Found, columns: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns with the arrows from categories before the others."""
+    causes = cause_columns(found, list(columns))
+    return {
+        name: causes[name] + values if isinstance(values, list) else np.concatenate([causes[name], values])
+        for name, values in columns.items()
+    }
 
 
 def pair_evidence(found: Found, source: Indices, target: Indices) -> dict[str, Array]:

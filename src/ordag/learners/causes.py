@@ -35,10 +35,14 @@ class CauseRules(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FoundCauses:
-    """The arrows from categories that were found, [c, j], over the columns of a table."""
+    """The arrows from categories that were found, [c, j], over the columns of a table.
+
+    all_earlier: they were tested given all earlier variables and all other categories, else given the parents and categories of each.
+    """
 
     categories: Categories
     arrows: Mask
+    all_earlier: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -58,8 +62,11 @@ class FoundCauses:
         """Return the moments that the equations of the variables are fitted to, within their categories."""
         return equations_within(self.categories, names, self.sets(), counted=True)
 
-    def test(self, category: int, j: int, graph: Graph) -> BlockTest:
+    def test(self, category: int, j: int, graph: Graph, places: Sequence[int] | None) -> BlockTest:
         """Test one arrow: whether the category explains anything beyond the variable's parents and its other categories."""
+        if self.all_earlier and places is not None:
+            earlier = list(places[: list(places).index(j)])
+            return self.categories.test(category, j, earlier, range(len(self.names)))
         parents = np.flatnonzero(graph.adjacency[:, j]).tolist()
         return self.categories.test(category, j, parents, np.flatnonzero(self.arrows[:, j]).tolist())
 

@@ -206,7 +206,7 @@ def _with_causes(table: Table, settings: CvsSettings, known: Constraints | None,
     places = found.places or range(moments.p)
     alpha = settings.alpha if settings.parents == "test" else None
     arrows = by_tests(categories, found.graph, list(places), rules or free_rules(categories), alpha=alpha)
-    return replace(found, moments=moments, causes=FoundCauses(categories, arrows))
+    return replace(found, moments=moments, causes=FoundCauses(categories, arrows, all_earlier=alpha is not None))
 
 
 def _learned(table: Table, settings: CvsSettings, known: Constraints | None) -> Found:
