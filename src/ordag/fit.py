@@ -103,6 +103,12 @@ class Fit(Found):
         """The arrows from categories, each with its F test and the means of its groups."""
         return cause_arrows(self)
 
+    @property
+    def cause_levels(self) -> dict[str, tuple[str, ...]]:
+        """The categories that may be causes, each with its values, sorted."""
+        every = () if self.causes is None else self.causes.categories.root.covariates
+        return {one.name: tuple((one.levels or ())[k] for k in level_ranks(one.levels or ())) for one in every}
+
     @cached_property
     def step_columns(self) -> dict[str, Any]:
         """The columns of `steps`."""
@@ -148,15 +154,13 @@ class Fit(Found):
 
     def _cause_records(self) -> list[dict[str, Any]]:
         """Return the categories that may be causes, with the variables that each has an effect on."""
-        arrows = self.cause_arrows
-        every = [one.levels or () for one in self.causes.categories.root.covariates] if self.causes is not None else []
-        found = []
-        for name, levels in zip(() if self.causes is None else self.causes.names, every, strict=True):
-            own = [one for one in arrows if one.source == name]
-            known = own[0].levels if own else tuple(levels[k] for k in level_ranks(levels))
-            record: dict[str, Any] = {"name": name, "levels": list(known)}
-            found.append(record | {"effects": [one.to_dict() for one in own]})
-        return found
+        effects = {
+            name: [one.to_dict() for one in self.cause_arrows if one.source == name] for name in self.cause_levels
+        }
+        return [
+            {"name": name, "levels": list(levels), "effects": effects[name]}
+            for name, levels in self.cause_levels.items()
+        ]
 
     def to_json(self, indent: int | None = 2) -> str:
         """The document that the command line prints with --json."""

@@ -16,6 +16,7 @@ from ordag.learners.pooled.posterior import SETTLED
 
 if TYPE_CHECKING:
     from ordag.data.moments import Moments
+    from ordag.evidence.causes import CauseArrow
     from ordag.evidence.verdict import Verdict
     from ordag.fit import Fit
     from ordag.show.view import Pairs
@@ -40,7 +41,16 @@ def heading(fit: Fit) -> str:
     held = f" · {held_fixed(moments)}" if moments.held else ""
     worth = f" that count for {fit.n:,}" if moments.missing == "em" else ""
     sizes = f"{counted(fit.rows, 'row')}{worth}{dropped}{outlying} · {counted(len(fit.names), 'variable')}{held}"
-    return f"{fit.method} · {sizes} · {counted(fit.graph.edge_count, 'edge')}"
+    return f"{fit.method} · {sizes}{of_causes(fit)} · {counted(fit.whole_graph.edge_count, 'edge')}"
+
+
+def of_causes(fit: Fit) -> str:
+    """Name the categories that may be causes, as a part of the heading."""
+    if fit.causes is None:
+        return ""
+    named = [f"{shown(name)} ({counted(len(levels), 'value')})" for name, levels in fit.cause_levels.items()]
+    count = len(named)
+    return f" · {joined(named, 4)} as {'a possible cause' if count == 1 else 'possible causes'}"
 
 
 def summary(fit: Fit, most: int = 30) -> str:
@@ -126,8 +136,11 @@ def margin(value: float) -> str:
 
 def arrows(fit: Fit) -> list[tuple[str, str]]:
     """Return every variable in order, with its children and its undirected neighbours as text."""
-    lines = []
     order = {node: place for place, node in enumerate(fit.order or fit.names)}
+    lines = []
+    for name in () if fit.causes is None else fit.causes.names:
+        effects = sorted((one.target for one in fit.cause_arrows if one.source == name), key=order.__getitem__)
+        lines.append((shown(name), f"→ {', '.join(map(shown, effects))}" if effects else ""))
     for name in order:
         children = sorted(fit.graph.children(name), key=order.__getitem__)
         line = f"→ {', '.join(map(shown, children))}" if children else ""
@@ -153,7 +166,7 @@ def edge_cells(fit: Fit, most: int) -> dict[str, list[str]]:
         "support": ("support", percent),
     }
     cells = {
-        title: [write(value) for value in columns[key][:most]]
+        title: ["" if value != value else write(value) for value in columns[key][:most]]
         for key, (title, write) in known.items()
         if key in columns and not (key == "p_value" and "probability" in columns)
     }
@@ -164,6 +177,25 @@ def edge_cells(fit: Fit, most: int) -> dict[str, list[str]]:
         if error > SETTLED:
             cells["arrow"][k] = cells["edge"][k] = "not settled"
     return cells
+
+
+def group_cells(fit: Fit, most: int) -> dict[str, list[str]]:
+    """Return the columns of the table of arrows from categories, as text: F test and group means."""
+    every = fit.cause_arrows[:most]
+    return {
+        "category": [shown(one.source) for one in every],
+        "": ["→"] * len(every),
+        "variable": [shown(one.target) for one in every],
+        "F test": [f"F({one.test.columns}, {one.test.rows}) = {number(one.test.statistic, 3)}" for one in every],
+        "p": [probability(one.test.p_value) for one in every],
+        "mean of each group": [_means(one) for one in every],
+    }
+
+
+def _means(one: CauseArrow, most: int = 6) -> str:
+    groups = [f"{shown(level)} {number(mean, 4)}" for level, mean in zip(one.levels, one.means, strict=True)]
+    more = f", and {len(groups) - most} more" if len(groups) > most else ""
+    return f"{', '.join(groups[:most])}{more}"
 
 
 def legend(fit: Fit) -> str:
