@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ordag.decisions.intervening import Intervention
     from ordag.decisions.tested_graph import GraphTest
     from ordag.model.effects import Effect, Effects
+    from ordag.model.group_effects import GroupEffect
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -193,6 +194,12 @@ class Fit(Found):
         from ordag.total_effects import effect
 
         return effect(self, source, target, level, **options)
+
+    def group_effect(self, source: str, target: str, level: float = 0.95, **options: Any) -> GroupEffect:
+        """Return the differences of a variable between the groups of a category that may be a cause: see `ordag.group_effect`."""
+        from ordag.group_effects import group_effect
+
+        return group_effect(self, source, target, level, **options)
 
     def effects(self, level: float = 0.95, **options: Any) -> Effects:
         """Return the total effect of every variable on every other: see `ordag.effects`."""

@@ -20,7 +20,9 @@ from ordag.cli.options import (
 from ordag.cli.progress import Progress
 from ordag.errors import SettingError
 from ordag.learners.methods import AUTO, settings_of
-from ordag.model.effects import KINDS
+from ordag.learning import learn
+from ordag.model.effects import KINDS, Effect
+from ordag.model.group_effects import GroupEffect
 from ordag.show.screen import Screen, say
 from ordag.total_effects import effect as total_effect
 
@@ -61,12 +63,14 @@ def effect(
 
     It is what one unit more of the cause adds to the effect along all directed paths of the learned graph. The answer has the
     probability that there is a path, the interval of the effect if there is one, how strong a hidden common cause would have to be
-    to reduce it to zero, and reasons to doubt the graph. DATA is as in ordag learn.
+    to reduce it to zero, and reasons to doubt the graph. DATA is as in ordag learn. Of a category (--cause) it is the differences
+    between its groups.
 
     \b
     Examples
       ordag effect marks --from algebra --to mechanics
       ordag effect marks --from algebra --to mechanics --alpha 0.05 --interval given-graph
+      ordag effect data.csv --cause sex --from sex --to income
       ordag effect data.csv --from dose --to response --knowledge known.txt --json
     """
     reading = take_reading(values)
@@ -76,20 +80,30 @@ def effect(
         raise SettingError(
             f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order, or choose another method."
         )
+    found: Effect | GroupEffect
     with Progress() as progress:
-        found = total_effect(
-            data,
-            source,
-            target,
-            level,
-            interval=interval,
-            replicates=replicates,
-            seed=settings.pop("seed", None),
-            method=method,
-            progress=progress,
-            **reading,
-            **settings,
-        )
+        if source in reading.get("cause", ()):
+            if interval is not None or replicates is not None:
+                raise SettingError(
+                    f"--from {source} is a category: the intervals of its differences take no resamples, so leave out --interval and "
+                    "--replicates."
+                )
+            fit = learn(data, method=method, progress=progress, **reading, **settings)
+            found = fit.group_effect(source, target, level)
+        else:
+            found = total_effect(
+                data,
+                source,
+                target,
+                level,
+                interval=interval,
+                replicates=replicates,
+                seed=settings.pop("seed", None),
+                method=method,
+                progress=progress,
+                **reading,
+                **settings,
+            )
     if as_json:
         click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
     else:

@@ -76,13 +76,14 @@ def expected(found: Found, tables: int | None = None) -> Expected | None:
 
 def _by_probabilities(found: Found) -> Expected | None:
     probabilities, adjacency = found.probabilities, found.graph.adjacency
-    if probabilities is None or not adjacency.any():
+    if probabilities is None or not found.whole_graph.edge_count:
         return None
     # an arrow that a hidden cause could explain does not count as right
     right, reverse = (probabilities.arrows * ~may_be_hidden(found))[adjacency], probabilities.arrows.T[adjacency]
-    return Expected(
-        wrong=float(1.0 - right.mean()), turned=float(reverse.sum() / probabilities.joined[adjacency].sum())
-    )
+    joined = float(probabilities.joined[adjacency].sum())
+    if found.causes is not None and probabilities.causes is not None:
+        right = np.concatenate([right, probabilities.causes[found.causes.arrows]])
+    return Expected(wrong=float(1.0 - right.mean()), turned=float(reverse.sum()) / joined if joined else 0.0)
 
 
 def forecast(

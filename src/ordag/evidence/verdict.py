@@ -162,7 +162,8 @@ def in_short(found: Found, verdict: Verdict) -> Iterator[str]:
     """Say how many arrows to expect wrong, the main reason, and what to do next, in a short sentence each."""
     arrows, reasons = len(found.graph.directed), Counter(verdict.numbers["reasons"])
     lines = len(found.graph.undirected)
-    if not arrows + lines:
+    of_categories = found.whole_graph.edge_count - found.graph.edge_count
+    if not arrows + lines + of_categories:
         yield f"No variable was found to depend on another in {counted(found.rows, 'row')}."
         yield "Weak effects may need more rows."
         return
@@ -178,7 +179,7 @@ def in_short(found: Found, verdict: Verdict) -> Iterator[str]:
         return
     opened = reasons["open"] + lines
     if opened:
-        count = arrows + lines
+        count = arrows + lines + of_categories
         which = f"All {count} directions" if opened == count > 1 else f"{opened} of {count} directions"
         which = "The direction" if count == 1 else which
         yield f"{which} {'is' if opened == 1 else 'are'} open: these rows do not tell cause from effect there."
@@ -189,7 +190,7 @@ def in_short(found: Found, verdict: Verdict) -> Iterator[str]:
 
 def _how_many_wrong(found: Found, verdict: Verdict) -> str:
     wrong = None if verdict.expected is None else verdict.expected.wrong
-    count, noun = found.graph.edge_count, "edge" if found.graph.undirected else "arrow"
+    count, noun = found.whole_graph.edge_count, "edge" if found.graph.undirected else "arrow"
     probabilities = found.probabilities
     if probabilities is not None and not probabilities.settled:
         return "How many arrows are wrong is not settled: ask for more resamples with draws."
@@ -359,6 +360,10 @@ def _counted(found: Found, reasons: Counter[str]) -> str:
     ]
     if lines:
         parts.append(f"{lines} {'is' if lines == 1 else 'are'} left open by the class")
+    if found.causes is not None and found.causes.arrows.any():
+        arrows = int(found.causes.arrows.sum())
+        parts.append(f"{arrows} {'is that' if arrows == 1 else 'are those'} of categories, which have no causes")
+        lines += arrows
     count = sum(reasons.values()) + lines
     if not count:
         return "There are no edges." if found.order is None else "There are no arrows."
