@@ -48,12 +48,12 @@ def arrow_columns(found: Found, support: Support | None = None) -> dict[str, Any
     columns["reason"] = arrow_reasons(found, source, target)
     if support is not None:
         columns |= support.arrow_columns(source, target)
-    return columns if found.causes is None else _with_causes(found, columns)
+    return columns if found.causes is None else _with_causes(found, columns, support)
 
 
-def _with_causes(found: Found, columns: dict[str, Any]) -> dict[str, Any]:
+def _with_causes(found: Found, columns: dict[str, Any], support: Support | None) -> dict[str, Any]:
     """Return the columns with the arrows from categories before the others."""
-    causes = cause_columns(found, list(columns))
+    causes = cause_columns(found, list(columns), None if support is None else support.cause_support)
     return {
         name: causes[name] + values if isinstance(values, list) else np.concatenate([causes[name], values])
         for name, values in columns.items()

@@ -110,7 +110,7 @@ def level_ranks(levels: tuple[str, ...] | list[str] | Any) -> list[int]:
     return sorted(range(len(keys)), key=keys.__getitem__)
 
 
-def cause_columns(found: Found, names: list[str]) -> dict[str, Any]:
+def cause_columns(found: Found, names: list[str], found_support: Array | None = None) -> dict[str, Any]:
     """Return the columns of `Fit.edges` for the arrows from categories, of which `names` are there beside."""
     every = cause_arrows(found)
     blank = np.full(len(every), np.nan)
@@ -120,4 +120,9 @@ def cause_columns(found: Found, names: list[str]) -> dict[str, Any]:
     if "probability" in names:
         chances = np.array([one.probability for one in every], float)
         said |= {"probability": chances, "edge_probability": chances, "hidden_cause": np.zeros(len(every), dtype=bool)}
+    if found_support is not None and "support" in names:
+        assert found.causes is not None
+        ends = [(found.causes.names.index(one.source), found.names.index(one.target)) for one in every]
+        shares = np.array([found_support[c, j] for c, j in ends], float)
+        said |= {"support": shares, "adjacency_support": shares, "direction_support": np.where(shares > 0, 1.0, np.nan)}
     return {name: said[name] for name in names}

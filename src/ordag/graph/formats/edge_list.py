@@ -20,12 +20,13 @@ Weights: TypeAlias = ArrayLike | Mapping[Edge, float]
 
 @dataclass(frozen=True)
 class EdgeList:
-    """Nodes in order, (source, target) pairs, undirected pairs, and the weights of arrows."""
+    """Nodes in order, (source, target) pairs, undirected pairs, the weights of arrows, and which of the nodes are categories."""
 
     nodes: tuple[str, ...]
     directed: tuple[Edge, ...] = ()
     undirected: tuple[Edge, ...] = ()
     weights: Mapping[Edge, float] = field(default_factory=dict)
+    categories: tuple[str, ...] = ()
 
 
 class HasEdges(Protocol):

@@ -43,6 +43,11 @@ export function reached(doc, related, start, back = false) {
   return seen;
 }
 
+/** The category that a node stands for: its groups and their means; undefined for a variable. */
+export function categoryOf(doc, j) {
+  return doc.categories?.find((one) => one.at === j);
+}
+
 /** The other end of a pair. */
 export function otherEnd(doc, k, j) {
   return doc.pairs.source[k] === j ? doc.pairs.target[k] : doc.pairs.source[k];

@@ -51,8 +51,8 @@ def order(view: View, axes: Callable[..., Axes], *, ties: bool = True, most: int
             f"kind='order': {fit.method} finds a class of graphs, which has no order; learn with orient_by_order='class', or with "
             "another method."
         )
-    short_names = labels(fit.names)
-    names = [short_names[fit.names[j]] for j in view.order[:most]]
+    short_names, order = labels(fit.names), [j for j in view.order if j < len(fit.names)]
+    names = [short_names[fit.names[j]] for j in order[:most]]
     p = len(names)
     rows = np.arange(p)
     columns: dict[str, Any] = {name: values[:most] for name, values in fit.step_columns.items()}
