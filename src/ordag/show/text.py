@@ -71,7 +71,7 @@ def summary(fit: Fit, most: int = 30) -> str:
 
 def headline(fit: Fit, pairs: Pairs) -> list[str]:
     """Describe the graph in one or two sentences; how sure it is, the verdict says."""
-    if not fit.graph.edge_count:
+    if not fit.graph.edge_count and not fit.cause_arrows:
         return [
             f"No edges were found among {counted(len(fit.names), 'variable')}.",
             f"These {counted(fit.rows, 'row')} give no evidence that any of them causes another; weak effects may need more rows.",
@@ -83,7 +83,26 @@ def headline(fit: Fit, pairs: Pairs) -> list[str]:
         )
         if kind == "arrow" and reason in ("open", "hidden", "pending")
     }
-    return [_graph_sentence(fit, open_arrows), *filter(None, [_strongest(fit, pairs, open_arrows)])]
+    joins = [_graph_sentence(fit, open_arrows)] if fit.graph.edge_count else []
+    strongest = _strongest(fit, pairs, open_arrows) if joins else ""
+    return [sentence for sentence in (*joins, _of_categories(fit), strongest) if sentence]
+
+
+def _of_categories(fit: Fit) -> str:
+    """Say which categories have effects, and on what."""
+    arrows = fit.cause_arrows
+    if not arrows:
+        return ""
+    sources = list(dict.fromkeys(shown(one.source) for one in arrows))
+    places = {name: k for k, name in enumerate(fit.order or fit.names)}
+    targets = sorted({one.target for one in arrows}, key=places.__getitem__)
+    several = len(sources) > 1
+    named = joined(sources, 4) if len(sources) <= 4 else f"{len(sources)} categories"
+    alone = "" if fit.graph.edge_count else "No arrow joins two variables. "
+    return (
+        f"{alone}The {'categories' if several else 'category'} {named} {'have' if several else 'has'} direct effects on "
+        f"{joined(list(map(shown, targets)), 6)}."
+    )
 
 
 def _graph_sentence(fit: Fit, open_arrows: set[tuple[int, int]]) -> str:
