@@ -23,6 +23,9 @@ from ordag.data.covariates import Covariate, Root
 from ordag.data.holding import FOLLOWS
 from ordag.errors import ColumnError
 
+ROUNDING = 1e-13
+"""A mean below this share of the standard deviation is a zero with rounding errors."""
+
 ROWS_PER_LEVEL = 2
 """Rows for each level of a category at least, on average."""
 
@@ -117,7 +120,9 @@ class Categories:
         # the sum of x over the rows of a level is n times its share times the mean there
         products = R[:, part].T @ R[:, self.width + j] / max(self.n, 1)
         away = np.concatenate([[-products.sum()], products]) / np.maximum(shares, 1e-300)
-        return Means(tuple(one.levels or ()), shares, self.root.mean[self.width + j] + away)
+        means = self.root.mean[self.width + j] + away
+        size = lengths(R[:, [self.width + j]])[0] / np.sqrt(max(self.n, 1))
+        return Means(tuple(one.levels or ()), shares, np.where(np.abs(means) > ROUNDING * size, means, 0.0))
 
     def effects(self, j: int, parents: Sequence[int], chosen: Sequence[int]) -> tuple[list[int], Array, Array]:
         """Return the columns of these categories, their coefficients in the equation of variable j, and the covariance of these."""

@@ -221,6 +221,14 @@ class Table:
         return Labels(len(self.names), self.covariates) if labelled else None
 
     @property
+    def cause_names(self) -> list[str]:
+        """The names of the categories that may be causes."""
+        given = None if self._given is None else self._given.causes
+        return [
+            one.name for one in (*self.covariates, *(() if given is None else given.covariates)) if one.use == "cause"
+        ]
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences on the columns that were set aside, and on how the table was read, where there is anything to say."""
         aside = set_aside_sentence(self.columns)

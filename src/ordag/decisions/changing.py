@@ -175,7 +175,8 @@ def changes(
     known = None if graph is None else any_dag(given_graph(graph)[0])
     wanted = {} if known is None else {"columns": list(known.nodes)}
     first, second = (
-        one.moments if isinstance(one, Fit) else Table(one, **{**wanted, **reading}).moments for one in (before, after)
+        one.within_causes.moments if isinstance(one, Fit) else Table(one, **{**wanted, **reading}).moments
+        for one in (before, after)
     )
     if known is None:
         common = [name for name in first.names if name in set(second.names)]

@@ -23,12 +23,13 @@ AnyGraph = Dag | Cpdag
 def given_graph(graph: Any) -> tuple[AnyGraph, Fit | None]:
     """Return a graph, and the fit that it comes from if it comes from one.
 
-    `graph` is a Dag, Cpdag, Fit, LinearSEM, a graph of networkx, or the path of a saved fit (.ordag) or of a file of a graph.
+    `graph` is a Dag, Cpdag, Fit, LinearSEM, a graph of networkx, or the path of a saved fit (.ordag) or of a file of a graph. A fit with
+    categories as causes stands for its graph over the variables, within the categories.
     """
     if isinstance(graph, str | PathLike):
         return _read(graph)
     if isinstance(graph, Fit):
-        return graph.graph, graph
+        return graph.graph, graph.within_causes
     if isinstance(graph, LinearSEM):
         return graph.dag, None
     if isinstance(graph, Dag | Cpdag):
@@ -42,7 +43,7 @@ def _read(graph: str | PathLike[str]) -> tuple[AnyGraph, Fit | None]:
     path = path_of(graph)
     if path.suffix.lower() == ENDING:
         fit = load(path)
-        return fit.graph, fit
+        return fit.graph, fit.within_causes
     format = format_of(path)
     try:
         text = path.read_text(encoding="utf-8-sig")

@@ -146,14 +146,15 @@ def quick_verdict(
     tables: how many simulated tables to forecast from. forecast: False leaves the forecast out, which takes most of the time.
     """
     reasons = Counter(arrow_reasons(found, *arrow_ends(found)))
-    beware = cautions(found, hasty=not forecast)
+    inner = found.within_causes
+    beware = cautions(inner, hasty=not forecast)
     wrong: Forecast = partial(expected, found, tables) if forecast else lambda: None
     if found.result.by_probabilities:
         verdict = _pooled_verdict(found, reasons, wrong)
     elif isinstance(found.graph, Cpdag) or found.oriented is not None:
-        verdict = _class_verdict(found, reasons, same_units, beware, wrong)
+        verdict = _class_verdict(inner, reasons, same_units, beware, wrong)
     else:
-        verdict = _graded(found, same_units, "The directions", beware, wrong)
+        verdict = _graded(inner, same_units, "The directions", beware, wrong)
     verdict = replace(verdict, numbers={**verdict.numbers, "reasons": dict(reasons)}, cautions=tuple(beware))
     return replace(verdict, sentence=" ".join(in_short(found, verdict)))
 

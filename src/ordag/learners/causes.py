@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,6 +70,15 @@ class FoundCauses:
         parents = np.flatnonzero(graph.adjacency[:, j]).tolist()
         return self.categories.test(category, j, parents, np.flatnonzero(self.arrows[:, j]).tolist())
 
+    def bic(self, graph: Graph) -> float:
+        """Return the Gaussian BIC of a graph with these arrows, whose price goes by the columns of their categories."""
+        categories, n, total, columns = self.categories, self.categories.n, 0.0, graph.edge_count
+        for j, parents in enumerate(packed_columns(graph.adjacency)):
+            chosen = np.flatnonzero(self.arrows[:, j]).tolist()
+            total += n * math.log(categories.rss(j, members(parents), chosen) / n)
+            columns += len(categories.columns(chosen))
+        return total + math.log(n) * columns
+
     def whole_graph(self, graph: Graph) -> Dag:
         """Return the graph with the categories as further nodes, behind the variables."""
         p, count = len(graph.nodes), len(self.names)
@@ -106,7 +115,8 @@ def within_all(moments: Moments, categories: Categories) -> Moments:
     """Return the moments of the variables within all categories."""
     every = range(len(categories.names))
     n = categories.n - len(categories.columns(every))
-    return Moments(n, moments.mean, moments.names, R=categories.left(every), rows=moments.rows, held=moments.held)
+    held = (*moments.held, *categories.root.covariates)
+    return Moments(n, moments.mean, moments.names, R=categories.left(every), rows=moments.rows, held=held)
 
 
 def free_rules(categories: Categories) -> CauseRules:
@@ -137,6 +147,19 @@ def rules_of(
         tuple(names), whole.allowed[:p, :p], whole.required[:p, :p], whole.before[:p, :p], knowledge.to_dict()
     )
     return own, CauseRules(whole.allowed[p:, :p], whole.required[p:, :p])
+
+
+def without_names(knowledge: object, names: Sequence[str]) -> Knowledge | None:
+    """Return knowledge without what it says of these names."""
+    if not isinstance(knowledge, Knowledge):
+        return None
+    said: dict[str, Any] = {"tiers": [[one for one in tier if one not in names] for tier in knowledge.tiers]}
+    said["tiers"] = [tier for tier in said["tiers"] if tier]
+    for key in ("required", "forbidden"):
+        said[key] = [edge for edge in getattr(knowledge, key) if not set(edge) & set(names)]
+    for key in ("roots", "sinks"):
+        said[key] = [name for name in getattr(knowledge, key) if name not in names]
+    return Knowledge(**said)
 
 
 def by_tests(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from ordag.common.arrays import Array
 from ordag.data.equations import Equations
+from ordag.data.holding import Adjustment
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.data.roles import ColumnRole
@@ -17,7 +18,7 @@ from ordag.graph.cpdag import Cpdag, extend
 from ordag.graph.dag import Dag
 from ordag.graph.links import NO_LINKS, Links
 from ordag.knowledge.masks import Constraints, decided
-from ordag.learners.causes import FoundCauses
+from ordag.learners.causes import FoundCauses, within_all, without_names
 from ordag.learners.orient import Oriented
 from ordag.learners.pooled.posterior import Posterior, Probabilities
 from ordag.learners.result import GRAPH_ALONE, Result
@@ -87,6 +88,21 @@ class Found:
     def own_equations(self) -> Equations | None:
         """The moments that each variable's equation is fitted to, where they are not `moments`."""
         return self.equations if self.causes is None else self.causes.equations(self.names)
+
+    @cached_property
+    def within_causes(self) -> Self:
+        """The same graph over the variables, of the rows within all categories that may be causes: what checks of them look at."""
+        if self.causes is None:
+            return self
+        _ = self.probabilities  # from the rows themselves, before others are here
+        categories = self.causes.categories
+        recipe = replace(self.recipe, knowledge=without_names(self.recipe.knowledge, self.causes.names))
+        known: dict[str, Any] = {"moments": within_all(self.moments, categories), "profile": None, "recipe": recipe}
+        if self.profile is not None and self.profile.labels is not None and self.profile.labels.causes is not None:
+            explained = Adjustment.of(categories.root)
+            rows = self.profile.rows - (self.profile.labels.causes - explained.centre) @ explained.B
+            known["profile"] = self.profile._replace(rows=rows, labels=None)
+        return replace(self, **known, causes=None, equations=None)
 
     @property
     def whole_graph(self) -> Dag | Cpdag:

@@ -126,11 +126,11 @@ def _settled(method: str, p: int, n: int, given: Mapping[str, Any]) -> tuple[str
 def learn_from(table: Table, recipe: MethodSettings) -> Found:
     """Learn by a method, leave out edges of small effect, and verify the constraints."""
     knowledge = recipe.knowledge if isinstance(recipe.knowledge, Knowledge) else None
-    causes = [one.name for one in table.covariates if one.use == "cause"]
+    causes = table.cause_names
     if causes and recipe.name not in WITH_CAUSES:
         raise SettingError(
             f"method={recipe.name!r} takes no categories as causes: hold {listed(causes)} fixed instead (adjust, --adjust), or take "
-            f"{' or '.join(f'method={name!r}' for name in WITH_CAUSES)} (--method).",
+            f"{' or '.join(f'method={name!r}' for name in WITH_CAUSES)}.",
             ["cause"],
         )
     known, rules = rules_of(knowledge, table.names, causes)

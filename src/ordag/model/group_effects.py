@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ordag.common.words import joined, number, percent, probability, shown
+from ordag.common.words import counted, joined, mean_digits, number, percent, probability, shown
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,16 @@ class GroupEffect:
             f"Total effect of {shown(self.source)} on {shown(self.target)}: differences from {shown(self.reference)}{beside}"
         ]
         every = zip(self.groups, self.rows, self.means, self.differences, self.low, self.high, strict=True)
+        digits = mean_digits(self.means)
         for name, rows, mean, difference, low, high in every:
-            said = f"  {shown(name)}: mean {number(mean, 4)} of {rows:,} rows"
+            said = f"  {shown(name)}: mean {number(mean, digits)} of {counted(rows, 'row')}"
             if name != self.reference:
-                said += f", {difference:+.4g} ({percent(self.level)} interval {number(low, 4)} to {number(high, 4)})"
+                apart = f"{'+' if difference > 0 else ''}{number(difference, digits)}"
+                said += f", {apart} ({percent(self.level)} interval {number(low, digits)} to {number(high, digits)})"
             lines.append(said)
-        test = f"F({self.df}, {self.residual_df}) = {number(self.f, 3)}, p = {probability(self.p_value)}"
+        chance = probability(self.p_value)
+        p_value = f"p {chance}" if chance.startswith("<") else f"p = {chance}"
+        test = f"F({self.df}, {self.residual_df}) = {number(self.f, 3)}, {p_value}"
         lines.append(f"  all groups alike: {test}")
         lines.append(
             f"  The graph has {'a' if self.path_found else 'no'} path from {shown(self.source)} to {shown(self.target)}"

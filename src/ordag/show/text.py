@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ordag.common.words import counted, harmless, joined, listed, number, percent, probability, shown
+from ordag.common.words import counted, harmless, joined, listed, mean_digits, number, percent, probability, shown
 from ordag.data.roles import few_values_sentence, set_aside_sentence
 from ordag.graph.acyclic import reachable
 from ordag.graph.graph import arrow
@@ -212,7 +212,8 @@ def group_cells(fit: Fit, most: int) -> dict[str, list[str]]:
 
 
 def _means(one: CauseArrow, most: int = 6) -> str:
-    groups = [f"{shown(level)} {number(mean, 4)}" for level, mean in zip(one.levels, one.means, strict=True)]
+    digits = mean_digits(one.means)
+    groups = [f"{shown(level)} {number(mean, digits)}" for level, mean in zip(one.levels, one.means, strict=True)]
     more = f", and {len(groups) - most} more" if len(groups) > most else ""
     return f"{', '.join(groups[:most])}{more}"
 
