@@ -15,6 +15,7 @@ from ordag.common.checks import Seed, check_choice, drawn_seed, is_whole, short
 from ordag.common.cluster import connected, current_client, on_cluster
 from ordag.common.words import News
 from ordag.common.workers import worker_count
+from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments
 from ordag.data.profile import Rows
 from ordag.data.reading import Missing, split_reading
@@ -28,6 +29,7 @@ from ordag.learners.methods import check_settings, recipe_for
 from ordag.learners.settings import MethodSettings
 from ordag.resampling.cause_resamplers import CauseResampler, joint_moments, joint_rows
 from ordag.resampling.intervals import check_interval_level, intervals
+from ordag.resampling.labelled import LabelledResampler, refuse_covariates
 from ordag.resampling.replicates import Job, Replicate, run
 from ordag.resampling.resamplers import (
     HalfResampler,
@@ -147,13 +149,19 @@ def bootstrap_table(
     level: float = 0.95,
     workers: int | None = None,
     cluster: Any = None,
+    rows: Rows | None = None,
 ) -> Bootstrap:
-    """The bootstrap of a fit with the table that it was learned from, learned with `recipe`; `keep` is what the table keeps of its rows."""
+    """The bootstrap of a fit with the table that it was learned from, learned with `recipe`; `keep` is what the table keeps of its rows.
+
+    rows: those to draw from, if not the table's own.
+    """
+    refuse_covariates(fit.moments)
     count, cores, root = _checked_count(replicates), worker_count(workers), seed_root(seed)
     source = table.rows_source
     scattered = isinstance(source, DaskSource)
     takes_rows = recipe.needs_rows  # complete ones
-    rows = (table.rows if takes_rows else table.used_rows) if keep and not scattered else None
+    if rows is None and keep and not scattered:
+        rows = table.rows if takes_rows else table.used_rows
     X = joint_rows(rows, fit.moments) if rows is not None and rows.stride == 1 and rows.values.size <= keep else None
     kind = _settled(kind, source, X, fit)
     keep_effects = 12 * count * fit.moments.p * (fit.moments.p - 1) // 2 <= EFFECTS
@@ -185,16 +193,26 @@ def bootstrap_table(
     else:
         # Any root whitens, but a root of squares and products has half the digits, and Wishart samples would inherit that.
         exact = table.qr_moments if X is None and fit.moments.squared else fit.moments
-        found = learned(_resampler(kind, X, exact, recipe), range(count))
+        labels = None if rows is None else rows.labels
+        found = learned(_resampler(kind, X, exact, recipe, labels), range(count))
     return _counted(fit, found, kind=kind, seed=root, level=level)
 
 
-def _resampler(kind: str, X: Array | None, base: Moments, recipe: MethodSettings) -> Resampler:
+def _resampler(
+    kind: str, X: Array | None, base: Moments, recipe: MethodSettings, labels: RowLabels | None
+) -> Resampler:
     """Return what draws the samples; X are rows of [Z | X] where categories may be causes."""
     if base.causes is not None:
-        return CauseResampler(base, _resampler(kind, X, joint_moments(base), recipe))
+        return CauseResampler(base, _resampler(kind, X, joint_moments(base), recipe, None))
     if X is None or kind == "wishart":
         return gaussian_resampler(base, rows=recipe.needs_rows)
+    if labels is not None:
+        if kind == "half" or recipe.needs_rows:
+            what = "kind='half' takes" if kind == "half" else "This method takes"
+            raise SettingError(
+                f"{what} rows one by one, and these have conditions, clusters or weights: use kind='rows'."
+            )
+        return LabelledResampler(base, X, labels)
     if np.isnan(X).any():
         return HoledRowResampler(base, X, halves=kind == "half")
     rows, number = to_draw(X, base)
@@ -220,7 +238,7 @@ def bootstrap_fit(
     root = seed_root(seed)
     recipe = recipe or fit.recipe
     _check_linear(recipe)
-    found = run(Job(_resampler("wishart", None, fit.moments, recipe), root, recipe), range(count), workers)
+    found = run(Job(_resampler("wishart", None, fit.moments, recipe, None), root, recipe), range(count), workers)
     return _counted(fit, found, kind="wishart", seed=root, level=level)
 
 
@@ -234,11 +252,17 @@ def bootstrap_kept_rows(
     if fit.moments.causes is not None:
         X = joint_rows(Rows(fit.profile.rows, 1, fit.profile.labels), fit.moments)
         root = seed_root(seed)
-        job = Job(_resampler("wishart" if X is None else "rows", X, fit.moments, fit.recipe), root, fit.recipe)
+        job = Job(_resampler("wishart" if X is None else "rows", X, fit.moments, fit.recipe, None), root, fit.recipe)
         found = run(job, range(_checked_count(replicates)), workers)
         return _counted(fit, found, kind="wishart" if X is None else "rows", seed=root, level=level)
-    table = Table(dict(zip(fit.names, fit.profile.rows.T, strict=True)), missing=fit.moments.missing, strict=True)
-    return bootstrap_table(table, fit, replicates, recipe=fit.recipe, seed=seed, level=level, workers=workers)
+    rows = fit.profile.rows
+    if fit.profile.labels is None:
+        table, kept = Table(dict(zip(fit.names, rows.T, strict=True)), missing=fit.moments.missing, strict=True), None
+    else:
+        table, kept = Table.of_rows(fit.names, rows, like=fit.moments), Rows(rows, 1, fit.profile.labels)
+    return bootstrap_table(
+        table, fit, replicates, recipe=fit.recipe, seed=seed, level=level, workers=workers, rows=kept
+    )
 
 
 def _checked_count(replicates: int) -> int:
@@ -279,6 +303,13 @@ def _settled(kind: str, source: Source | None, X: Array | None, fit: Fit) -> str
             raise SettingError(
                 f"kind={kind!r} with categories as causes draws rows in memory, and these are not: use kind='wishart'."
             )
+        return "wishart"
+    labelled = bool(fit.moments.conditions) or fit.moments.clusters is not None
+    if kind == "poisson" and labelled:
+        raise SettingError(
+            "kind='poisson' weights rows one by one, and these have conditions, clusters or weights: use kind='rows'."
+        )
+    if kind == "auto" and X is None and labelled:
         return "wishart"
     if kind == "auto" and X is None and (few or fit.moments.missing == "em") and not fit.recipe.needs_rows:
         return "wishart"

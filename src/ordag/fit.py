@@ -135,6 +135,10 @@ class Fit(Found):
             document["rows_count_for"] = self.n
         if self.moments.holes is not None:
             document["missing"] = self.moments.holes.to_dict()
+        if self.equations is not None:
+            document["conditions"] = self.equations.to_dict(self.moments)
+        if self.moments.clusters is not None:
+            document["clusters"] = len(self.moments.clusters.places)
         if self.moments.held:
             document["adjust"] = [one.to_dict() for one in self.moments.held]
         if self.causes is not None:

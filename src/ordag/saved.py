@@ -25,7 +25,7 @@ from ordag import __version__
 from ordag.bootstrapping import Bootstrap
 from ordag.common.checks import short
 from ordag.data.causes import Categories
-from ordag.data.covariates import Condition, Covariate, Root
+from ordag.data.covariates import Condition, Covariate, Groups, Root
 from ordag.data.equations import Equations
 from ordag.data.holes import Holes
 from ordag.data.labels import RowLabels
@@ -80,6 +80,7 @@ CLASSES: dict[str, type] = {
             Covariate,
             Condition,
             Root,
+            Groups,
             RowLabels,
             Profile,
             Dag,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ordag.assumptions.clusters import clusters_finding
 from ordag.assumptions.equations import (
     condition_finding,
     dependence_finding,
@@ -192,8 +193,8 @@ def check(
 
     The findings, by key: scale, equal_variances, condition, sorting, standardising, units, backward, hidden_causes, logarithms,
     kurtosis, mardia, columns, linearity, residual_spread, residual_pairs, dependent_rows, groups_of_rows, duplicate_rows,
-    filled_cells, influence; missing_values where there are any. docs/trust.md explains each. Given Moments, those that need rows
-    are "unchecked".
+    filled_cells, influence; missing_values and clusters where there are any. docs/trust.md explains each. Given Moments, those that
+    need rows are "unchecked".
     """
     check_choice("units", units, (None, "commensurable"), "'commensurable' if all columns are in comparable units")
     if not is_flag(same_units):
@@ -263,7 +264,8 @@ def check_fit(
     if whole.causes is not None:
         rows = None  # those within the categories
     if rows is None and fit.profile is not None:
-        rows = Rows(fit.profile.complete.rows, fit.profile.stride)
+        kept = fit.profile.complete
+        rows = Rows(kept.rows, kept.stride, kept.labels)
     count = usual_draws(fit) if draws is None else draws
     verdict = quick_verdict(whole, same_units=True, tables=fit.forecast_tables) if same_units else whole.verdict
     baseline = Baseline.of(fit, None if rows is None else rows.values)
@@ -289,6 +291,9 @@ def check_fit(
     if fit.moments.holes is not None:
         level = LEVEL if alpha is None else alpha
         findings.append(_guarded("missing_values", lambda: missing_finding(fit, level), fit))
+    if fit.moments.clusters is not None and len(fit.moments.clusters.places) > 1:
+        level = LEVEL if alpha is None else alpha
+        findings.append(_guarded("clusters", lambda: clusters_finding(fit, level), fit))
     findings += _row_findings(baseline, rows, LEVEL if alpha is None else alpha, tested, tell)
     return Diagnosis(full_verdict(verdict, findings), tuple(findings), whole)
 
@@ -343,8 +348,10 @@ def _row_findings(
             yield unchecked(key, "needs the rows.")
         elif len(X) < LEAST_ROWS:
             yield unchecked(key, f"needs at least {LEAST_ROWS} rows, and there are {len(X)}.")
-        elif key == "logarithms" and baseline.fit.moments.held:
-            yield unchecked(key, "takes the columns themselves, and covariates are held fixed.")
+        elif key == "logarithms" and (baseline.fit.moments.held or rows.labels is not None):
+            yield unchecked(
+                key, "takes the columns themselves, and here rows are what covariates, conditions or clusters leave."
+            )
         elif key in JOINT and len(X) < least_squares_rows(X.shape[1]):
             yield unchecked(key, "takes more rows than variables.")
         else:

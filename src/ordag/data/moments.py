@@ -19,7 +19,7 @@ from ordag.common.markup import card, isolated, table
 from ordag.common.words import counted, joined, listed, number, quoted
 from ordag.data.causes import checked_causes
 from ordag.data.covariance_file import covariance_in, read_covariance
-from ordag.data.covariates import HELD, Condition, Covariate, Root
+from ordag.data.covariates import HELD, Condition, Covariate, Groups, Root
 from ordag.data.covariates import merged as merged_roots
 from ordag.data.holding import Adjustment
 from ordag.data.holes import Holes
@@ -58,7 +58,7 @@ class Moments:
     are worth: one less for every column that was taken out.
 
     `conditions` are those under which the rows were measured: R is about their means then, and each has a root of [Z | X] of its own,
-    with the covariates not taken out.
+    with the covariates not taken out. R is about the means of `clusters`, which are a single one where rows have nothing but weights.
 
     `causes` is the root of [Z | X] of the same rows, Z the indicators of the categories that may be causes of variables; it has what is
     held fixed taken out. Before `adjusted` they are among the covariates.
@@ -76,6 +76,7 @@ class Moments:
     covariates: tuple[Covariate, ...]
     held: tuple[Covariate, ...]
     conditions: tuple[Condition, ...]
+    clusters: Groups | None
     causes: Root | None
 
     def __init__(
@@ -94,6 +95,7 @@ class Moments:
         covariates: Sequence[Covariate] = (),
         held: Sequence[Covariate] = (),
         conditions: Sequence[Condition] = (),
+        clusters: Groups | None = None,
         causes: Root | None = None,
     ) -> None:
         if (R is None) == (scatter is None):
@@ -107,7 +109,7 @@ class Moments:
         mean = shaped(mean, "mean", p)
         known: dict[str, Any] = {"squared": squared or R is None, "dropped": dropped, "outlying": outlying}
         known |= {"rows": int(n if rows is None else rows), "covariates": tuple(covariates), "held": tuple(held)}
-        known |= {"holes": holes, "conditions": tuple(conditions), "causes": causes}
+        known |= {"holes": holes, "conditions": tuple(conditions), "clusters": clusters, "causes": causes}
         if R is not None:
             R = shaped(R, "R", p, p)
             check_finite(mean, R, names)
@@ -162,6 +164,7 @@ class Moments:
             held = joined([str(one) for one in found.covariates])
             check_held(self.n, found.rank, left / np.where(whole > 0.0, whole, 1.0), self.variables, held)
         history = self._history | {"covariates": (), "held": (*self.held, *found.covariates)}
+        history["clusters"] = found.left(self.clusters)
         if causes:
             history["causes"] = checked_causes(Root(n, self.mean[self._width - q :], found.R, causes))
         return Moments(n, self.mean[self._width :], self.variables, R=R, **history)
@@ -173,6 +176,13 @@ class Moments:
         same = Moments.__new__(Moments)
         same.__setstate__(vars(self) | {"conditions": ()})
         return same
+
+    def between(self) -> Moments:
+        """Return the moments of the means of the clusters, each of which counts once."""
+        if self.clusters is None:
+            return self
+        n, mean, R = self.clusters.between
+        return Moments(n, mean, self.names, R=R, dropped=self.dropped, covariates=self.covariates, rows=n)
 
     def counted_like(self, whole: Moments) -> Moments:
         """Return the same where rows count for as much each as those of another table, whose covariates they have been freed of."""
@@ -270,29 +280,38 @@ class Moments:
             known: dict[str, Any] = {"scatter": full[np.ix_(index, index)]}
         else:
             known = {"R": triangle(self.R[:, index])}
-        history = self._history | {"conditions": self._conditions_of(index), "causes": self._causes_of(index)}
+        history = self._history | self._parts_of(index, np.ones(len(index)))
         if self.holes is not None:
             history["holes"] = self.holes.of_columns(columns)
         return Moments(self.n, self.mean[index], columns, **known, **history)
 
-    def _conditions_of(self, index: Sequence[int], factors: Array | None = None) -> tuple[Condition, ...]:
-        """Return the conditions with these columns of the moments, the covariates before them, each multiplied by its factor."""
+    def _parts_of(self, index: Sequence[int], factors: Array) -> dict[str, Any]:
+        """Return conditions, clusters and causes with these columns, each multiplied by its factor."""
         found = []
         for one in self.conditions:
-            width = one.root.width - self._width  # of covariates that have been taken out of the moments
-            at = [*range(width), *(width + j for j in index)]
-            scale = np.concatenate([np.ones(width), np.ones(len(index)) if factors is None else factors])
-            R, mean = triangle(one.root.R[:, at] * scale), one.root.mean[at] * scale
-            found.append(one._replace(root=one.root._replace(R=R, mean=mean, groups=None)))
-        return tuple(found)
+            more = one.root.width - self._width  # columns of covariates that have been taken out of the moments
+            at = [*range(more), *(more + j for j in index)]
+            scale = np.concatenate([np.ones(more), factors])
+            root, groups = one.root, one.root.groups
+            found.append(
+                one._replace(
+                    root=root._replace(
+                        R=triangle(root.R[:, at] * scale),
+                        mean=root.mean[at] * scale,
+                        groups=None if groups is None else groups.of_columns(at, scale),
+                    )
+                )
+            )
+        clusters = None if self.clusters is None else self.clusters.of_columns(index, factors)
+        return {"conditions": tuple(found), "clusters": clusters, "causes": self._causes_of(index, factors)}
 
-    def _causes_of(self, index: Sequence[int], factors: Array | None = None) -> Root | None:
+    def _causes_of(self, index: Sequence[int], factors: Array) -> Root | None:
         """Return the root with the causes for these columns of the moments, each multiplied by its factor."""
         if self.causes is None:
             return None
         width = self.causes.width
         at = [*range(width), *(width + j for j in index)]
-        scale = np.concatenate([np.ones(width), np.ones(len(index)) if factors is None else factors])
+        scale = np.concatenate([np.ones(width), factors])
         return self.causes._replace(R=triangle(self.causes.R[:, at] * scale), mean=self.causes.mean[at] * scale)
 
     def scaled(self, factors: Sequence[float] | Array) -> Moments:
@@ -308,8 +327,7 @@ class Moments:
                 known["scatter"] = np.asfortranarray(self.scatter * np.outer(factors, factors))
             else:
                 known["R"] = np.asfortranarray(self.R * factors * np.sign(factors)[:, None])
-            history = self._history | {"conditions": self._conditions_of(range(self.p), factors)}
-            history["causes"] = self._causes_of(range(self.p), factors)
+            history = self._history | self._parts_of(range(self.p), factors)
             return Moments(self.n, self.mean * factors, self.names, **known, **history)
 
     def _rooted(self, R: Array) -> Moments:
@@ -321,7 +339,18 @@ class Moments:
     @property
     def _history(self) -> dict[str, Any]:
         """What is recorded beside the numbers."""
-        kept = ("squared", "dropped", "outlying", "rows", "covariates", "held", "holes", "conditions", "causes")
+        kept = (
+            "squared",
+            "dropped",
+            "outlying",
+            "rows",
+            "covariates",
+            "held",
+            "holes",
+            "conditions",
+            "clusters",
+            "causes",
+        )
         return {name: getattr(self, name) for name in kept}
 
     def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
@@ -363,7 +392,10 @@ class Moments:
             )
         aligned = [self, *(o if o.variables == self.variables else o.select(self.variables) for o in others)]
         whole = merged_roots(
-            [Root(m.n, m.mean, m.R, m.covariates, m.rows if m.conditions else None, m.conditions) for m in aligned]
+            [
+                Root(m.n, m.mean, m.R, m.covariates, None if m.n == m.rows else m.rows, m.conditions, m.clusters)
+                for m in aligned
+            ]
         )
         summary = Summary.of_root(self.variables, whole, sum(m.dropped for m in aligned))
         return Moments(

@@ -265,6 +265,14 @@ class Reading(Settings):
                 f"cause does not go with {beside} yet: hold the categories fixed instead (adjust), or leave {beside} out.",
                 ["cause", beside],
             )
+        if self.clusters == "between" and (self.cluster is None or len(self.row_columns) > 1):
+            others = [given for given in self.row_columns if given != "cluster"]
+            raise SettingError(
+                f"clusters='between' learns from the means of clusters, without {' and '.join(others)}: leave that out."
+                if self.cluster is not None
+                else "clusters='between' learns from the means of clusters: name the column that says which (cluster=…, --cluster).",
+                ["clusters"],
+            )
         for name in self.category:
             if said.get(name, "adjust") not in ("adjust", "cause", *ROW_COLUMNS) and self.role.get(name) != "category":
                 raise _two_settings(name, said[name], "category")

@@ -14,7 +14,7 @@ import numpy as np
 from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
 from ordag.common.words import counted, listed, quoted
-from ordag.data.covariates import HELD
+from ordag.data.covariates import CONDITIONS, HELD
 from ordag.data.holding import indicators
 from ordag.data.labelled import Labels
 from ordag.data.labels import RowLabels
@@ -37,7 +37,7 @@ from ordag.data.table_checks import (
     least_squares_rows,
 )
 from ordag.data.transform import Changes, changed, held_fixed, open_table
-from ordag.errors import CollinearError, ColumnWarning, SettingError
+from ordag.errors import CollinearError, ColumnWarning, DataError, SettingError
 
 KNOWN = ("_gram", "gram_moments", "moments", "qr_moments", "_unadjusted", "rows_source", "_scan", "_sample")
 """What a table keeps of its rows once they have been read."""
@@ -67,6 +67,7 @@ class Table:
         self._judged = False  # whether columns may be set aside
         self._profile: Profile | None = None  # of moments, where one is known
         self._like: Moments | None = None
+        self._between = settings.clusters == "between"
         self._sampler: Sampler | None = None
         self._given = given_moments(data, settings, progress)
         self.source: Source | None = None
@@ -290,6 +291,22 @@ class Table:
         if self.source is not None and self.source.rows is not None:
             check_size(self.source.rows, self.names, self._least_rows, self.source.prefix)
 
+    def _check_labels(self, moments: Moments) -> None:
+        """Refuse a column that leaves nothing to compare: nearly every row is a condition or a cluster of its own."""
+        labels = self.row_labels
+        if labels is None or moments.n >= self._least_rows(len(self.names)) or moments.rows < 2 * moments.n:
+            return
+        worst = max(labels.names.values(), key=lambda one: len(one.levels or ()))
+        count = len([one for one in worst.levels or () if one])
+        if count > 1:
+            what = "experiment" if worst.use in CONDITIONS[:3] else worst.use
+            raise DataError(
+                f"{'' if self.source is None else self.source.prefix}Column {worst.name!r} has {count:,} different values in "
+                f"{moments.rows:,} rows, so hardly two rows can be compared: {what} (--{what}) takes a column with several rows of "
+                "each value.",
+                [what],
+            )
+
     def _checked(self, moments: Moments) -> Moments:
         counted = moments if self._like is None else moments.counted_like(self._like)
         check_moments(counted.n, counted.mean, counted.spread, counted.names, self._least_rows)
@@ -327,7 +344,9 @@ class Table:
     @cached_property
     def qr_moments(self) -> Moments:
         """Moments by orthogonal transformations of the rows, for any conditioning; given moments as they are."""
-        return self._checked(self._unadjusted.adjusted())
+        whole = self._unadjusted.between() if self._between else self._unadjusted
+        self._check_labels(whole)
+        return self._checked(whole.adjusted())
 
     @cached_property
     def _unadjusted(self) -> Moments:
@@ -343,6 +362,15 @@ class Table:
                 self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows, self.tell
             )
         return Moments(**summary._asdict())
+
+    @property
+    def _cluster_means(self) -> Array | None:
+        """The means of the clusters, with covariates held fixed, where these are the rows; else None."""
+        if not self._between or self.source is None:
+            return None
+        left = self._unadjusted.adjustment.left(self._unadjusted.clusters)
+        assert left is not None
+        return left.means
 
     @cached_property
     def rows_source(self) -> Source | None:
@@ -442,6 +470,9 @@ class Table:
         """The complete rows: all that are in memory, of a file an even sample. None for moments, which have no rows."""
         if self.source is None:
             return None
+        means = self._cluster_means
+        if means is not None:
+            return Rows(means, 1)
         X = self.source.array
         if X is not None:
             check = RowCheck(self.source.all_names, "refuse" if self.missing == "refuse" else "drop")
@@ -467,6 +498,9 @@ class Table:
         """An even sample of the rows and the extremes of the columns; None for moments without one."""
         if self.source is None or (self.row_labels is not None and isinstance(self.source, DaskSource)):
             return self._profile
+        means = self._cluster_means
+        if means is not None:
+            return Profile.of(means)
         known = "qr_moments" in vars(self) or self.covariates
         X = None if known or self.gram_moments is None else self.source.array
         return self._sample.thinned(sample_size(len(self.names))) if X is None else Profile.of(X)

@@ -350,6 +350,8 @@ def _counted(found: Found, reasons: Counter[str]) -> str:
     words = {
         "knowledge": ("comes", "come", "from what you know"),
         "class": ("follows", "follow", "from the equivalence class, which needs no variances"),
+        "experiment": ("follows", "follow", "from the experiments"),
+        "environment": ("follows", "follow", "from what differs between environments"),
         "variance": ("rests", "rest", f"on {variances}"),
         "open": ("is", "are", "open"),
     }

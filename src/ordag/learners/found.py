@@ -215,6 +215,11 @@ class Found:
         return self.result.compelled(self)
 
     @cached_property
+    def by_conditions(self) -> Links:
+        """The arrows that experiments direct, or environments."""
+        return self.result.by_conditions(self)
+
+    @cached_property
     def by_knowledge(self) -> Links:
         """The arrows that owe their direction to knowledge."""
         return NO_LINKS if self.known is None else Links.of(decided(self.graph, self.known))

@@ -20,6 +20,7 @@ from ordag.show.text import (
     edge_cells,
     group_cells,
     heading,
+    kinds_of_rows,
     left_out,
     legend,
     lines_without_direction,
@@ -60,6 +61,8 @@ def print_fit(
     """
     print_head(console, description, heading(fit))
     _print_aside(fit.columns, console, typed)
+    for sentence in kinds_of_rows(fit):
+        say(console, harmless(f"{sentence}."))
     if fit.order is not None:
         _section(console, "Order, causes first")
         if fit.ordering is not None:
@@ -107,6 +110,8 @@ def print_diagnosis(
     """Print the verdict, then the findings from warnings to what is fine; `typed` as for `print_fit`."""
     print_head(console, description, diagnosis.heading)
     _print_aside(diagnosis.fit.columns, console, typed)
+    for sentence in kinds_of_rows(diagnosis.fit):
+        say(console, harmless(f"{sentence}."))
     console.print()
     print_verdict(diagnosis.verdict, console, verbose=True)
     width = max(len(finding.key) for finding in diagnosis.findings)

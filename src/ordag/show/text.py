@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordag.common.words import counted, harmless, joined, listed, mean_digits, number, percent, probability, shown
+from ordag.data.equations import is_untouched
 from ordag.data.roles import few_values_sentence, set_aside_sentence
 from ordag.graph.acyclic import reachable
 from ordag.graph.graph import arrow
@@ -64,7 +65,7 @@ def summary(fit: Fit, most: int = 30) -> str:
     lines += [f"  {name:<{width}} {line}" for name, line in pointing[:most]]
     if len(pointing) > most:
         lines.append(f"  … and {len(pointing) - most} more: see .edges")
-    lines += notes(fit)
+    lines += [*kinds_of_rows(fit), *notes(fit)]
     lines += [f"warning: {harmless(sentence)}" for sentence in fit.warnings]
     return "\n".join(lines)
 
@@ -85,7 +86,8 @@ def headline(fit: Fit, pairs: Pairs) -> list[str]:
     }
     joins = [_graph_sentence(fit, open_arrows)] if fit.graph.edge_count else []
     strongest = _strongest(fit, pairs, open_arrows) if joins else ""
-    return [sentence for sentence in (*joins, _of_categories(fit), strongest) if sentence]
+    said = [sentence for sentence in (*joins, _of_categories(fit), strongest) if sentence]
+    return [*said, *(f"{sentence}." for sentence in kinds_of_rows(fit))]
 
 
 def _of_categories(fit: Fit) -> str:
@@ -284,6 +286,33 @@ def within(fit: Fit) -> str:
     several = len(moments.held) > 1 or moments.held[0].levels is not None
     cost = f", which makes {counted(moments.rows, 'row')} count for {moments.n:,}" if moments.n < moments.rows else ""
     return f"relations within {'the' if several else 'its'} values of what is held fixed{cost}"
+
+
+def kinds_of_rows(fit: Fit) -> list[str]:
+    """Say what the rows are, where columns name experiments, environments, clusters or weights, and what they count for."""
+    column = {one.role: shown(one.name) for one in fit.columns}
+    moments, said = fit.moments, []
+    if moments.conditions and "experiment" in column:
+        acted = [(one.label, one.root.used) for one in moments.conditions if not is_untouched(one.label)]
+        free = sum(one.root.used for one in moments.conditions if is_untouched(one.label))
+        rows = joined([f"{shown(label)} ({counted(count, 'row')})" for label, count in acted], 12)
+        said.append(f"Experiments by {column['experiment']}: {rows}; {counted(free, 'row')} untouched")
+    elif moments.conditions and "environment" in column:
+        said.append(f"Relations within {counted(len(moments.conditions), 'environment')} by {column['environment']}")
+    if "cluster" in column and moments.clusters is not None:
+        count = len(moments.clusters.places)
+        said.append(f"Relations within the {counted(count, 'cluster')} of {column['cluster']}{_worth(fit)}")
+    elif "cluster" in column and moments.conditions:
+        said.append(f"Relations within the clusters of {column['cluster']}{_worth(fit)}")
+    elif "cluster" in column:
+        said.append(f"Relations between the means of the {counted(fit.rows, 'cluster')} of {column['cluster']}")
+    if "weights" in column:
+        said.append(f"Weighted by {column['weights']}{'' if 'cluster' in column else _worth(fit)}")
+    return said
+
+
+def _worth(fit: Fit) -> str:
+    return f": {counted(fit.rows, 'row')} count for {fit.n:,}" if fit.n < fit.rows else ""
 
 
 def other_units(fit: Fit) -> str:

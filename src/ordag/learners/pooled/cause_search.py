@@ -280,11 +280,11 @@ class CausedResult(PooledResult):
     def with_hidden(self) -> None:
         return None
 
-    def compelled_in(self, dag: Mask) -> Mask:
+    def compelled_in(self, dag: Mask, told_apart: Mask | None = None) -> Mask:
         """Return the arrows shared by all equivalent graphs in which categories have no causes; further rows of `dag` are their arrows."""
         p = dag.shape[1]
         if len(dag) == p:
-            return super().compelled_in(np.asarray(dag))
+            return super().compelled_in(np.asarray(dag), told_apart)
         count = len(dag) - p
         whole = np.zeros((len(dag), len(dag)), dtype=bool)
         whole[:, :p] = dag

@@ -20,7 +20,7 @@ from ordag.data.table import Table
 from ordag.data.table_checks import LeastRows, least_squares_rows
 from ordag.errors import SettingError, TooFewRowsError
 from ordag.graph.dag import Dag
-from ordag.knowledge.masks import Constraints
+from ordag.knowledge.masks import Constraints, without_causes
 from ordag.learners.causes import CauseRules, free_rules, within_all
 from ordag.learners.found import Found
 from ordag.learners.order_search.engine import Optimum
@@ -100,6 +100,7 @@ class PooledSettings(MethodSettings):
 
     is_slow: ClassVar = True
     rests_on_condition: ClassVar = False
+    takes_experiments: ClassVar = True
     rests_on: ClassVar = (
         "This method compares error variances, which are in squared units of their columns, but allows them to differ: "
         "units can open a direction or close it."
@@ -148,6 +149,8 @@ def pooled(
     categories = None if moments.causes is None else Categories(moments.causes)
     searched = moments.pooled() if categories is None else within_all(moments, categories)
     equations = Equations.of(moments)
+    if equations is not None and equations.external:
+        known = without_causes(moments.names, equations.external, known)
     grouped = None if settings.groups is None else placed_groups(settings.groups, moments.names)
     if grouped is None and settings.units is None and (moments.p == 2 or is_standardised(moments)):
         grouped = []
@@ -187,7 +190,12 @@ def pooled(
         **_shown(moments.names, ordering.order, result.best) | {"score": result.total},
         posterior=posterior,
         causes=result.found_causes(categories, ordering.order),
-        warnings=(*ordering.warnings, *([_few_rows_sentence(moments)] if few else []), *filter(None, [result.warning])),
+        warnings=(
+            *ordering.warnings,
+            *([_few_rows_sentence(moments)] if few else []),
+            *filter(None, [result.warning]),
+            *(() if equations is None else equations.remarks),
+        ),
     )
 
 

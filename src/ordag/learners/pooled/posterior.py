@@ -40,8 +40,8 @@ class Probabilities:
 
     kind: "rows" for resamples of the rows, "moments" for Gaussian ones with the moments of the table.
     draws: resamples. errors: the standard error of every probability, from how much the resamples differ.
-    compelled: the share of graphs, one drawn for every resample, whose own equivalence class has i → j.
-    causes: the probability of an arrow from each category that may be a cause, [c, j].
+    compelled: the share of graphs, one drawn for every resample, whose own equivalence class has i → j. told: the same for the classes
+    that experiments leave, None without any. causes: the probability of an arrow from each category that may be a cause, [c, j].
     """
 
     arrows: Array
@@ -49,6 +49,7 @@ class Probabilities:
     draws: int
     errors: Array
     compelled: Array
+    told: Array | None = None
     causes: Array | None = None
 
     @property
@@ -113,11 +114,14 @@ class Posterior:
 
     def _averages(self, kind: str, rows: Array | None) -> Probabilities:
         resampled, seeds = self._found.resampled(rows), children(self._seed, self._most)
-        arrows, compelled, graphs, errors = [], [], [], np.zeros(0)
+        arrows, compelled, told, graphs, errors = [], [], [], [], np.zeros(0)
+        equations = self._found.equations
+        apart = None if equations is None or not equations.targets else equations.told_apart
         for first in range(0, self._most, BATCH):
             draws = resampled.run(seeds[first : first + BATCH])
             arrows += [one.arrows for one in draws]
             compelled += [self._found.compelled_in(one.graph) for one in draws]
+            told += [] if apart is None else [self._found.compelled_in(one.graph, apart) for one in draws]
             graphs += [np.packbits(one.graph) for one in draws]
             errors = np.std(arrows, axis=0, ddof=min(1, len(arrows) - 1)) / np.sqrt(len(arrows))
             if errors.max() <= self._precise:
@@ -126,7 +130,8 @@ class Posterior:
         mean, p = np.mean(arrows, axis=0), len(self.order)
         averages = mean[:p], errors[:p], np.mean(compelled, axis=0)
         whole, errors, shares = (self._by_column(one) for one in averages)
-        return Probabilities(whole, kind, len(arrows), errors, shares, self._of_causes(mean[p:]))
+        by_told = self._by_column(np.mean(told, axis=0)) if told else None
+        return Probabilities(whole, kind, len(arrows), errors, shares, by_told, self._of_causes(mean[p:]))
 
     def effects(self, rows: Array | None) -> Iterator[Array]:
         """Yield the total effects in every resample, of i on j at [i, j]: those of its model."""
@@ -189,8 +194,15 @@ class Posterior:
         if probabilities is None:
             return self._by_column(self._found.compelled_in(self._found.free.adjacency()))
         # where no error variances are compared, the class alone speaks for a direction
-        share = probabilities.compelled if self._found.score.groups else probabilities.arrows
-        return np.asarray((share >= CLASS * probabilities.joined) & (probabilities.arrows > 0.5))
+        alone = not self._found.score.groups and probabilities.told is None
+        return _shared(probabilities.arrows if alone else probabilities.compelled, probabilities)
+
+    def told_by_conditions(self, rows: Array | None) -> Mask:
+        """The arrows that follow from the equivalence class that experiments leave, or environments."""
+        probabilities, none = None if self._hasty else self.probabilities(rows), np.zeros((len(self.order),) * 2, bool)
+        if probabilities is None or probabilities.told is None:
+            return none
+        return _shared(probabilities.told if self._found.score.groups else probabilities.arrows, probabilities)
 
     def consensus(self, rows: Array | None) -> Optimum | None:
         """Return the graph that the probabilities speak for, over the positions of the order; None where there are none."""
@@ -205,6 +217,11 @@ class Posterior:
         arrows = np.zeros_like(by_position)
         arrows[np.ix_(self.order, self.order)] = by_position
         return arrows
+
+
+def _shared(share: Array, probabilities: Probabilities) -> Mask:
+    """Return the arrows, more probable than not, that nine tenths of the graphs with the edge have in their class."""
+    return np.asarray((share >= CLASS * probabilities.joined) & (probabilities.arrows > 0.5))
 
 
 def children(seed: np.random.SeedSequence, count: int) -> list[np.random.SeedSequence]:

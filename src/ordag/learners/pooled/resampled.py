@@ -173,7 +173,9 @@ class RedrawnPart(Redrawn):
         # residuals are shorter than the errors
         self._rows *= np.sqrt(self._rows.shape[1] * self._own_weights.sum() / scatter)
         self._own = self._near_by(self._own_weights)
-        self._share = float(np.sqrt(min(1.0, len(order) / self.moments.rows)))
+        # a thinned sample still has the differences between clusters in full
+        whole = labels.unit is not None
+        self._share = 1.0 if whole else float(np.sqrt(min(1.0, len(order) / self.moments.rows)))
 
     def _centred(self, rows: Array, weights: Array) -> Array:
         totals = np.maximum(np.add.reduceat(weights, self._starts), 1e-300)

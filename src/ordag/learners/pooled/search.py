@@ -154,9 +154,14 @@ class PooledResult(Problem, Result):
         search = HiddenSearch(given["C"], given["scale"], self.score, self.known)
         return search.models(self.best) if search.is_compiled else None
 
-    def compelled_in(self, dag: Mask) -> Mask:
-        """Return the arrows shared by all graphs that are equivalent to this one and satisfy the knowledge."""
+    def compelled_in(self, dag: Mask, told_apart: Mask | None = None) -> Mask:
+        """Return the arrows shared by all graphs that are equivalent to this one and satisfy the knowledge.
+
+        told_apart: pairs whose direction is known from elsewhere, as by experiments.
+        """
         adjacency = to_cpdag(Dag.known_acyclic(self.moments.names, dag)).adjacency
+        if told_apart is not None:
+            adjacency = meek(adjacency & ~(adjacency & adjacency.T & told_apart & ~dag))
         if self.known is not None:
             lines = adjacency & adjacency.T
             barred = lines & (~self.known.allowed | self.known.required.T | self.known.before.T)
@@ -165,6 +170,9 @@ class PooledResult(Problem, Result):
 
     def compelled(self, found: Learned) -> Links:
         return Links.of(found.posterior.compelled(found.sample))
+
+    def by_conditions(self, found: Learned) -> Links:
+        return Links.of(found.posterior.told_by_conditions(found.sample))
 
     def evidence(self, found: Learned, source: Indices, target: Indices) -> dict[str, Array]:
         probabilities, evidence = found.probabilities, super().evidence(found, source, target)
