@@ -15,11 +15,13 @@ from ordag.data.table import Table
 from ordag.evidence.arrows import arrow_columns
 from ordag.evidence.causes import CauseArrow, cause_arrows, level_ranks
 from ordag.evidence.forecast import Expected, forecast
+from ordag.evidence.group_effects import group_effect
 from ordag.evidence.steps import step_columns
 from ordag.evidence.verdict import Verdict, quick_verdict
 from ordag.learners.found import Found
 from ordag.learners.methods import learn_from, with_warnings
 from ordag.learners.settings import MethodSettings
+from ordag.model.group_effects import GroupEffect
 from ordag.resampling.support import Support
 
 if TYPE_CHECKING:
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from ordag.decisions.intervening import Intervention
     from ordag.decisions.tested_graph import GraphTest
     from ordag.model.effects import Effect, Effects
-    from ordag.model.group_effects import GroupEffect
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -200,9 +201,7 @@ class Fit(Found):
         return effect(self, source, target, level, **options)
 
     def group_effect(self, source: str, target: str, level: float = 0.95, **options: Any) -> GroupEffect:
-        """Return the differences of a variable between the groups of a category that may be a cause: see `ordag.group_effect`."""
-        from ordag.group_effects import group_effect
-
+        """Return the differences of a variable between the groups of a category that may be a cause: see `ordag.evidence.group_effects`."""
         return group_effect(self, source, target, level, **options)
 
     def effects(self, level: float = 0.95, **options: Any) -> Effects:

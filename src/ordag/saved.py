@@ -48,6 +48,7 @@ from ordag.learners.methods import METHODS
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.orient import Oriented
 from ordag.learners.pc.search import PcResult
+from ordag.learners.pooled.cause_resampling import CausedPosterior
 from ordag.learners.pooled.cause_search import CausedResult
 from ordag.learners.pooled.posterior import Posterior, Probabilities
 from ordag.learners.pooled.score import PooledScore
@@ -96,7 +97,17 @@ CLASSES: dict[str, type] = {
         ),
         *(method.settings for method in METHODS.values()),
         *(Ordering, Factor, Result, SelectedParents, Selection, SparseParents, ArrowTest),
-        *(PcResult, GesResult, GdsResult, PooledResult, CausedResult, Optimum, Posterior, Probabilities),
+        *(
+            PcResult,
+            GesResult,
+            GdsResult,
+            PooledResult,
+            CausedResult,
+            Optimum,
+            Posterior,
+            CausedPosterior,
+            Probabilities,
+        ),
         *(PooledScore, GramRegressions, RootRegressions, OwnVariances),
     )
 }

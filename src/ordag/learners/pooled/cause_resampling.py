@@ -20,6 +20,7 @@ from ordag.graph.dag import Dag
 from ordag.learners.causes import causes_mask, equations_within
 from ordag.learners.order_search.engine import OrderSearch
 from ordag.learners.pooled.cause_search import BlockPrior, CausedResult
+from ordag.learners.pooled.posterior import Posterior
 from ordag.learners.pooled.resampled import (
     FEWEST_STEPS,
     MOST_STEPS,
@@ -213,3 +214,15 @@ class _State:
                 if random.random() < turns:
                     self.sets[j], v[j], count = other, changed, count + more
         return chances
+
+
+class CausedPosterior(Posterior):
+    """The posterior of graphs and of arrows from categories."""
+
+    _found: CausedResult
+
+    def _resampled(self, rows: Array | None) -> Resampled:
+        return ResampledCauses(self._found, rows)
+
+    def _redrawn(self, rows: Array | None) -> RedrawnCauses:
+        return RedrawnCauses(self._found, rows, 1.0)

@@ -254,16 +254,6 @@ class CausedResult(PooledResult):
     def cause_count(self) -> int:  # type: ignore[override]
         return 0 if self.categories is None else len(self.categories.names)
 
-    def redrawn(self, rows: Array | None, *, strength: float) -> Any:
-        from ordag.learners.pooled.cause_resampling import RedrawnCauses
-
-        return RedrawnCauses(self, rows, strength)
-
-    def resampled(self, rows: Array | None) -> Any:
-        from ordag.learners.pooled.cause_resampling import ResampledCauses
-
-        return ResampledCauses(self, rows)
-
     def found_causes(self, categories: Categories | None, order: Indices) -> FoundCauses | None:
         assert categories is not None
         arrows = no_causes(self.cause_count, len(order))

@@ -24,6 +24,7 @@ from ordag.knowledge.masks import Constraints, without_causes
 from ordag.learners.causes import CauseRules, free_rules, within_all
 from ordag.learners.found import Found
 from ordag.learners.order_search.engine import Optimum
+from ordag.learners.pooled.cause_resampling import CausedPosterior
 from ordag.learners.pooled.cause_search import search_with_causes
 from ordag.learners.pooled.consensus import LIKELY
 from ordag.learners.pooled.posterior import Posterior
@@ -181,7 +182,8 @@ def pooled(
         result = pooled_search(ordering, equations=equations, **given)
     else:
         result = search_with_causes(ordering, categories, rules or free_rules(categories), **given)
-    posterior = Posterior(result, ordering.order, settings.draws, draw_seed)
+    kind = Posterior if categories is None else CausedPosterior
+    posterior = kind(result, ordering.order, settings.draws, draw_seed)
     return Found(
         recipe=settings,
         moments=moments,

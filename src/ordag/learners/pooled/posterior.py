@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from ordag.common.arrays import Array, Mask
 from ordag.errors import OrdagError
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.pooled.consensus import consensus
+from ordag.learners.pooled.resampled import Resampled, redrawn
 from ordag.learners.pooled.search import PooledResult
 from ordag.model.sem import LinearSEM
 
@@ -32,6 +33,12 @@ PRECISE, SETTLED = 0.02, 0.05
 
 CLASS = 0.9
 """The share of the drawn graphs with an edge whose own class has its arrow, from which on the arrow is said to follow from the class."""
+
+
+class Models(Protocol):
+    """Resamples to which graphs can be fitted."""
+
+    def model(self, seed: np.random.SeedSequence, graph: Mask) -> LinearSEM: ...
 
 
 @dataclass(frozen=True)
@@ -112,8 +119,16 @@ class Posterior:
             self._known[kind] = self._averages(kind, None if rows is None else rows[:, self.order])
         return self._known.get(kind)
 
+    def _resampled(self, rows: Array | None) -> Resampled:
+        """Return the posterior in resamples of rows with the columns in the order of the moments."""
+        return Resampled(self._found, rows)
+
+    def _redrawn(self, rows: Array | None) -> Models:
+        """Return resamples of such rows at full strength."""
+        return redrawn(self._found, rows, strength=1.0)
+
     def _averages(self, kind: str, rows: Array | None) -> Probabilities:
-        resampled, seeds = self._found.resampled(rows), children(self._seed, self._most)
+        resampled, seeds = self._resampled(rows), children(self._seed, self._most)
         arrows, compelled, told, graphs, errors = [], [], [], [], np.zeros(0)
         equations = self._found.equations
         apart = None if equations is None or not equations.targets else equations.told_apart
@@ -154,7 +169,7 @@ class Posterior:
         if probabilities is None:
             return
         graphs = self._graphs[probabilities.kind]
-        resamples = self._found.redrawn(None if rows is None else rows[:, self.order], strength=1.0)
+        resamples = self._redrawn(None if rows is None else rows[:, self.order])
         for seed, bits in zip(children(self._seed, len(graphs)), graphs, strict=True):
             graph = self._unpacked(bits)
             try:

@@ -127,18 +127,6 @@ class PooledResult(Problem, Result):
         """Return the arrows from categories in the best graph."""
         return None
 
-    def redrawn(self, rows: Array | None, *, strength: float) -> Any:
-        """Return resamples of the table; its rows have the columns in the order of the moments."""
-        from ordag.learners.pooled.resampled import redrawn
-
-        return redrawn(self, rows, strength=strength)
-
-    def resampled(self, rows: Array | None) -> Any:
-        """Return the posterior in resamples."""
-        from ordag.learners.pooled.resampled import Resampled
-
-        return Resampled(self, rows)
-
     def scored(self, dag: Mask) -> Optimum:
         """Return a graph over the positions with its score and a topological order."""
         return self.fitted(packed_columns(dag))

@@ -10,15 +10,15 @@ from scipy.special import stdtrit
 from ordag.common.words import did_you_mean, listed
 from ordag.errors import ColumnError, SettingError
 from ordag.evidence.causes import differences_between, level_ranks
-from ordag.fit import Fit
 from ordag.graph.acyclic import reachable
+from ordag.learners.found import Found
 from ordag.model.effects import check_pair
 from ordag.model.group_effects import GroupEffect
 from ordag.resampling.intervals import check_interval_level
 
 
 def group_effect(
-    fit: Fit, source: str, target: str, level: float = 0.95, *, reference: str | None = None
+    fit: Found, source: str, target: str, level: float = 0.95, *, reference: str | None = None
 ) -> GroupEffect:
     """Return the differences of a variable between the groups of a category that may be a cause, by all ways together.
 
@@ -65,7 +65,7 @@ def group_effect(
     )
 
 
-def _share_of_paths(fit: Fit, c: int, j: int) -> float:
+def _share_of_paths(fit: Found, c: int, j: int) -> float:
     """Return the share of the graphs drawn for the resamples that have a path from the category."""
     if fit.posterior is None or fit.probabilities is None:
         return math.nan
