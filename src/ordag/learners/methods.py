@@ -128,7 +128,7 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
     knowledge = recipe.knowledge if isinstance(recipe.knowledge, Knowledge) else None
     causes = table.cause_names
     if causes and recipe.name not in WITH_CAUSES:
-        raise SettingError(
+        raise DataError(
             f"method={recipe.name!r} takes no categories as causes: hold {listed(causes)} fixed instead (adjust, --adjust), or take "
             f"{' or '.join(f'method={name!r}' for name in WITH_CAUSES)}.",
             ["cause"],

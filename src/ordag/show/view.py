@@ -212,6 +212,7 @@ def _with_categories(fit: Fit, pairs: Pairs) -> Pairs:
         known["support"] = np.array([fit.support.cause_support[a - p, b] for a, b in ends], dtype=float)
     known["strength"] = _strength(known["support"], chances, known["p_value"])
     known |= {"kind": ["arrow"] * len(arrows), "reason": ["knowledge"] * len(arrows)}
+    known["conditions"] = [[] for _ in arrows]
     whole: dict[str, Any] = {
         name: known[name] + values if isinstance(values, list) else np.concatenate([known[name], values])
         for name, values in vars(pairs).items()
