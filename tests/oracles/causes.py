@@ -41,7 +41,11 @@ def block_price(n, sizes, counts, p):
     """What so many arrows from each category cost."""
     m, pairs = sum(counts), len(sizes) * p
     chance = m * (1.0 - m / (2.0 * pairs))
-    return sum(q * k for q, k in zip(sizes, counts, strict=True)) * math.log(n) / 2.0 + math.log(math.comb(pairs, m)) + chance
+    return (
+        sum(q * k for q, k in zip(sizes, counts, strict=True)) * math.log(n) / 2.0
+        + math.log(math.comb(pairs, m))
+        + chance
+    )
 
 
 def best(X, categories, groups=None, spread=1.0):

@@ -21,6 +21,7 @@ from ordag.common.linalg import lengths, triangle
 from ordag.common.words import counted, joined, shown
 from ordag.data.covariates import Covariate, Root
 from ordag.data.holding import FOLLOWS
+from ordag.data.table_checks import check_held
 from ordag.errors import ColumnError
 
 ROUNDING = 1e-13
@@ -145,8 +146,9 @@ def no_causes(categories: int, p: int) -> Mask:
     return np.zeros((categories, p), dtype=bool)
 
 
-def checked_causes(root: Root) -> Root:
-    """Refuse categories that cannot be causes: of one level, of nearly a level per row, or that follow from others."""
+def checked_causes(root: Root, names: Sequence[str]) -> Root:
+    """Refuse categories that cannot be causes, of one level, of nearly a level per row, or that follow from others; and variables that
+    follow from them."""
     found = Categories(root)
     for one, block in zip(root.covariates, found.blocks, strict=True):
         levels = one.levels or ()
@@ -164,6 +166,9 @@ def checked_causes(root: Root) -> Root:
             )
         if len(block) < len(levels) - 1:
             _refuse_nested(found, root.covariates, one)
+    left, whole = lengths(root.R[root.width :, root.width :]), lengths(root.R[:, root.width :])
+    held = joined([shown(one.name) for one in root.covariates])
+    check_held(root.n, root.width, left / np.where(whole > 0.0, whole, 1.0), names, held)
     return root
 
 

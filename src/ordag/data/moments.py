@@ -166,7 +166,7 @@ class Moments:
         history = self._history | {"covariates": (), "held": (*self.held, *found.covariates)}
         history["clusters"] = found.left(self.clusters)
         if causes:
-            history["causes"] = checked_causes(Root(n, self.mean[self._width - q :], found.R, causes))
+            history["causes"] = checked_causes(Root(n, self.mean[self._width - q :], found.R, causes), self.variables)
         return Moments(n, self.mean[self._width :], self.variables, R=R, **history)
 
     def pooled(self) -> Moments:
