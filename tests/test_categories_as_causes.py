@@ -147,11 +147,9 @@ def test_commands(path):
         ["f", "m"],
     )
     done = run("learn", path, "--cause", "site", "--drop", "sex", "--method", "ges")
-    assert done.exit_code == 2
-    assert "hold site fixed instead (--adjust)" in " ".join(done.output.split())
+    assert "hold site fixed instead (adjust, --adjust)" in str(done.exception)
     done = run("effect", path, "--cause", "site,sex", "--from", "sex", "--to", "b", "--replicates", "20")
-    assert done.exit_code == 2
-    assert "take no resamples" in done.output
+    assert "take no resamples" in str(done.exception)
 
 
 def test_moments_on_the_command_line(path, tmp_path):
@@ -178,9 +176,7 @@ def test_resamples_draw_the_categories_with_the_rows(method):
 def test_decisions_are_those_within_the_categories(fit):
     assert fit.adjust("a", "b").held == ("site", "sex")
     assert fit.adjust("a", "b").estimates[0].effect == pytest.approx(fit.sem.B[0, 1], rel=0.05)
-    assert (
-        fit.test(compare=False).chi_square_p_value if hasattr(fit.test(compare=False), "chi_square_p_value") else True
-    )
+    assert fit.test(compare=False).moments.n == N - 3
     assert len(fit.explain(worst=3).rows) == 3
     assert fit.intervene(set={"a": 1.0}).sentence
     checked = fit.check(draws=2)
@@ -198,7 +194,8 @@ def test_methods_without_categories_are_listed_with_the_reason():
 def test_incomplete_rows_and_rare_levels():
     data = rows()
     data["b"] = np.where(np.random.default_rng(2).random(N) < 0.1, np.nan, data["b"])
-    data["site"] = np.where(np.arange(N) == 7, "rare", data["site"])
+    whole = int(np.flatnonzero(~np.isnan(data["b"]))[0])
+    data["site"] = np.where(np.arange(N) == whole, "rare", data["site"])
     fit = ordag.learn(data, cause=["site", "sex"], draws=64)
     assert (fit.rows, fit.moments.missing) == (N, "em")
     assert fit.causes.arrows.tolist() == [[True, False], [False, True]]
