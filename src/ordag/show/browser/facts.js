@@ -132,7 +132,7 @@ export function groupsOf(doc, at, target) {
       {},
       element("th", { scope: "row" }, named(level, 24)),
       cell(found.rows[g]),
-      cell(number(found.means[g])),
+      cell(number(found.means[g], 4)),
       cell(apart),
     );
   });

@@ -21,9 +21,10 @@ export function relations(doc, present) {
   return { into, out, lines, degree, busiest };
 }
 
-/** The first variable of the order that something follows from; the first of all where nothing does. */
+/** The first variable of the order that something follows from; the first of all where nothing does. Categories are none. */
 export function firstCause(doc, related) {
-  return doc.order.find((j) => related.out[j].length) ?? doc.order[0];
+  const variables = doc.order.filter((j) => !categoryOf(doc, j));
+  return variables.find((j) => related.out[j].length) ?? variables[0];
 }
 
 /** Everything that arrows lead to from a variable, or with `back` everything from which they lead to it. */
