@@ -155,6 +155,7 @@ def bootstrap_table(
 
     rows: those to draw from, if not the table's own.
     """
+    fit.at_one_time("bootstrap")
     refuse_covariates(fit.moments)
     count, cores, root = _checked_count(replicates), worker_count(workers), seed_root(seed)
     source = table.rows_source
@@ -233,6 +234,7 @@ def bootstrap_fit(
     recipe: MethodSettings | None = None,
 ) -> Bootstrap:
     """The bootstrap of a fit whose rows are no longer at hand: Gaussian samples with its moments, learned with its settings."""
+    fit.at_one_time("bootstrap")
     count = _checked_count(replicates)
     check_interval_level(level)
     root = seed_root(seed)
@@ -246,6 +248,7 @@ def bootstrap_kept_rows(
     fit: Fit, replicates: int, *, seed: Seed = 0, level: float = 0.95, workers: int | None = None
 ) -> Bootstrap:
     """Resample the rows that a fit keeps, or draw Gaussian samples with its moments where it keeps only some of them."""
+    fit.at_one_time("bootstrap")
     if fit.profile is None or fit.profile.stride > 1 or not fit.n <= len(fit.profile.rows) <= fit.rows:
         return bootstrap_fit(fit, replicates, seed=seed, level=level, workers=workers)
     check_interval_level(level)

@@ -26,12 +26,15 @@ from ordag.bootstrapping import Bootstrap
 from ordag.common.checks import short
 from ordag.data.causes import Categories
 from ordag.data.covariates import Condition, Covariate, Groups, Root
+from ordag.data.environments import Environments
 from ordag.data.equations import Equations
 from ordag.data.holes import Holes
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.data.roles import ColumnRole
+from ordag.data.series import End, Series
+from ordag.data.trends import Trends
 from ordag.errors import OutputError, UnreadableError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
@@ -50,6 +53,7 @@ from ordag.learners.orient import Oriented
 from ordag.learners.pc.search import PcResult
 from ordag.learners.pooled.cause_resampling import CausedPosterior
 from ordag.learners.pooled.cause_search import CausedResult
+from ordag.learners.pooled.environments import Changed
 from ordag.learners.pooled.posterior import Posterior, Probabilities
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.search import PooledResult
@@ -75,6 +79,7 @@ CLASSES: dict[str, type] = {
             Bootstrap,
             Intervals,
             Moments,
+            Environments,
             Equations,
             ColumnRole,
             Holes,
@@ -83,6 +88,9 @@ CLASSES: dict[str, type] = {
             Root,
             Groups,
             RowLabels,
+            Series,
+            End,
+            Trends,
             Profile,
             Dag,
             Cpdag,
@@ -97,18 +105,9 @@ CLASSES: dict[str, type] = {
         ),
         *(method.settings for method in METHODS.values()),
         *(Ordering, Factor, Result, SelectedParents, Selection, SparseParents, ArrowTest),
-        *(
-            PcResult,
-            GesResult,
-            GdsResult,
-            PooledResult,
-            CausedResult,
-            Optimum,
-            Posterior,
-            CausedPosterior,
-            Probabilities,
-        ),
-        *(PooledScore, GramRegressions, RootRegressions, OwnVariances),
+        *(PcResult, GesResult, GdsResult, PooledResult, CausedResult, Optimum),
+        *(Posterior, CausedPosterior, Probabilities),
+        *(PooledScore, GramRegressions, RootRegressions, OwnVariances, Changed),
     )
 }
 
@@ -117,6 +116,7 @@ MADE_BY: dict[type, Callable[[Any], dict[str, Any]]] = {
     GramRegressions: GramRegressions.arguments,
     RootRegressions: RootRegressions.arguments,
     OwnVariances: OwnVariances.arguments,
+    Changed: Changed.arguments,
 }
 """The arguments that make an object again, for classes that keep caches."""
 

@@ -17,6 +17,7 @@ from ordag.assumptions.clusters import clusters_finding
 from ordag.assumptions.equations import (
     condition_finding,
     dependence_finding,
+    equations,
     independence_finding,
     linearity_finding,
     spread_finding,
@@ -33,6 +34,7 @@ from ordag.assumptions.stability import (
     standardising_finding,
     units_finding,
 )
+from ordag.common.arrays import Array
 from ordag.common.checks import check_choice, check_function, checked_seed, is_flag, is_whole, short
 from ordag.common.files import write_whole
 from ordag.common.markup import card, sentence, table
@@ -44,9 +46,11 @@ from ordag.data.reading import Missing, split_reading
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
 from ordag.errors import OrdagError, PrecisionWarning, SettingError
+from ordag.evidence.conditions import conditions_finding
 from ordag.evidence.equal_variances import equality_finding
 from ordag.evidence.finding import LEVELS, Finding, unchecked
 from ordag.evidence.hidden_causes import hidden_causes_finding
+from ordag.evidence.in_time import time_findings
 from ordag.evidence.rows import FINE, row_finding
 from ordag.evidence.scale import scale_finding, scale_of
 from ordag.evidence.verdict import TIERS, Verdict, quick_verdict
@@ -126,9 +130,8 @@ class Diagnosis:
     @property
     def heading(self) -> str:
         fit, arrows = self.fit, self.fit.graph.edge_count
-        return (
-            f"check · {counted(fit.rows, 'row')} · {counted(len(fit.names), 'variable')} · {counted(arrows, 'arrow')}"
-        )
+        variables = len(fit.names) if fit.series is None else fit.series.p
+        return f"check · {counted(fit.rows, 'row')} · {counted(variables, 'variable')} · {counted(arrows, 'arrow')}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """A small chart for each finding, on these axes or on new ones: see `ordag.Fit.plot`."""
@@ -193,8 +196,8 @@ def check(
 
     The findings, by key: scale, equal_variances, condition, sorting, standardising, units, backward, hidden_causes, logarithms,
     kurtosis, mardia, columns, linearity, residual_spread, residual_pairs, dependent_rows, groups_of_rows, duplicate_rows,
-    filled_cells, influence; missing_values and clusters where there are any. docs/trust.md explains each. Given Moments, those that
-    need rows are "unchecked".
+    filled_cells, influence; missing_values, conditions and clusters where there are any. docs/trust.md explains each. Given Moments,
+    those that need rows are "unchecked".
     """
     check_choice("units", units, (None, "commensurable"), "'commensurable' if all columns are in comparable units")
     if not is_flag(same_units):
@@ -285,13 +288,19 @@ def check_fit(
         "backward": lambda: backward_finding(baseline),
         "hidden_causes": lambda: hidden_causes_finding(fit),
     }
+    if fit.has_earlier:  # orders and units are not asked for again
+        checks = {}
     for key, find in checks.items():
         tell(f"checking {key.replace('_', ' ')}")
         findings.append(_guarded(key, find, fit))
     if fit.moments.holes is not None:
         level = LEVEL if alpha is None else alpha
         findings.append(_guarded("missing_values", lambda: missing_finding(fit, level), fit))
-    if fit.moments.clusters is not None and len(fit.moments.clusters.places) > 1:
+    if fit.series is not None:
+        findings += time_findings(fit)
+    if fit.equations is not None and fit.equations.reason == "experiment":
+        findings.append(_guarded("conditions", lambda: conditions_finding(fit), fit))
+    if fit.moments.clusters is not None and len(fit.moments.clusters.places) > 1 and not fit.has_earlier:
         level = LEVEL if alpha is None else alpha
         findings.append(_guarded("clusters", lambda: clusters_finding(fit, level), fit))
     findings += _row_findings(baseline, rows, LEVEL if alpha is None else alpha, tested, tell)
@@ -342,6 +351,8 @@ def _row_findings(
         **{key: partial(row_finding, key, X, baseline.moments) for key in FINE},
         "influence": lambda: influence_finding(baseline, X, alpha),
     }
+    if baseline.fit.has_earlier:
+        checks = _of_present(baseline, X, alpha) if rows is not None else {}
     for key, find in checks.items():
         tell(f"checking {key.replace('_', ' ')}")
         if rows is None:
@@ -363,6 +374,26 @@ def _row_findings(
                 sampled = f"{finding.sentence} (From every {rows.stride}th row.)"
                 finding = Finding(key, finding.level, sampled, {**finding.numbers, "stride": rows.stride})
             yield finding
+
+
+def _of_present(baseline: Baseline, X: Array, alpha: float) -> dict[str, Callable[[], Finding]]:
+    """Return the checks of rows with earlier values: of the present ones, whose equations have earlier values among the causes."""
+    assert baseline.fit.series is not None
+    now = np.flatnonzero(baseline.order < baseline.fit.series.p)
+    names, present, arrows = tuple(baseline.moments.names[j] for j in now), X[:, now], baseline.arrows
+    errors = present - present.mean(axis=0)
+    for equation in equations(X, arrows):
+        errors[:, np.flatnonzero(now == equation.child)] = equation.residual[:, None]
+    moments = baseline.moments.select(names)
+    return {
+        "kurtosis": lambda: kurtosis_finding(errors, alpha),
+        "mardia": lambda: mardia_finding(errors, alpha),
+        "columns": lambda: columns_finding(errors, names, alpha),
+        "linearity": lambda: linearity_finding(X, arrows, baseline.moments.names, alpha),
+        "residual_spread": lambda: spread_finding(X, arrows, baseline.moments.names, alpha),
+        "residual_pairs": lambda: independence_finding(errors, np.zeros((len(now),) * 2, dtype=bool), names, alpha),
+        **{key: partial(row_finding, key, present, moments) for key in FINE},
+    }
 
 
 def _guarded(key: str, find: Callable[[], Finding], fit: Fit) -> Finding:

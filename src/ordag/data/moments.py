@@ -19,7 +19,7 @@ from ordag.common.markup import card, isolated, table
 from ordag.common.words import counted, joined, listed, number, quoted
 from ordag.data.causes import checked_causes
 from ordag.data.covariance_file import covariance_in, read_covariance
-from ordag.data.covariates import HELD, Condition, Covariate, Groups, Root
+from ordag.data.covariates import HELD, Condition, Covariate, Groups, Root, of_conditions
 from ordag.data.covariates import merged as merged_roots
 from ordag.data.holding import Adjustment
 from ordag.data.holes import Holes
@@ -176,6 +176,24 @@ class Moments:
         same = Moments.__new__(Moments)
         same.__setstate__(vars(self) | {"conditions": ()})
         return same
+
+    def leaving_out(self, labels: Sequence[str]) -> Moments:
+        """Return the moments without the rows of these conditions."""
+        if not labels:
+            return self
+        known = [one.label for one in self.conditions]
+        unknown = [label for label in labels if label not in known]
+        if unknown or not set(known) - set(labels):
+            what = f"there is no condition {quoted(unknown)}" if unknown else "no rows are left"
+            those = (
+                f"the conditions are {quoted(known)}"
+                if known
+                else "name their column first (experiment or environment)"
+            )
+            raise SettingError(f"leave_out={short(list(labels))}: {what}; {those}.", ["leave_out"])
+        root = of_conditions([one for one in self.conditions if one.label not in labels])
+        summary = Summary.of_root(self.variables, root, self.dropped)
+        return Moments(**summary._asdict() | {"held": self.held, "squared": self.squared, "outlying": self.outlying})
 
     def between(self) -> Moments:
         """Return the moments of the means of the clusters, each of which counts once."""
@@ -356,11 +374,16 @@ class Moments:
     def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
         """Return the columns and units of the settings, and the covariates, which are not taken out yet; logarithms need the rows."""
         reading.refuse_layout(describe)
+        if reading.in_time:
+            raise SettingError(
+                f"{reading.given_in_time}: {describe} has no rows in time: learn from the rows.",
+                [reading.given_in_time],
+            )
         if reading.row_columns:
             given = next(iter(reading.row_columns))
             raise SettingError(f"{given}: {describe} has no rows: give that when the moments are made.", [given])
         columns = None if reading.columns is None else name_list(reading.columns, "columns")
-        whole = self.holding(reading.adjust, reading.cause)
+        whole = self.leaving_out(reading.leave_out).holding(reading.adjust, reading.cause)
         chosen = whole if columns is None or tuple(columns) == whole.variables else whole.select(columns)
         changes = Changes.of(reading.transform or {}, chosen.variables, "the table")
         if changes.logs.any():

@@ -93,7 +93,7 @@ class ColumnRole:
     @property
     def is_set_aside(self) -> bool:
         """Whether the column was left out unasked."""
-        return self.role in ("id", "time", "category", "constant", "derived", "unusable")
+        return self.role in ("id", "time", "category", "constant", "derived", "unusable") and self.reason != ORDERS_ROWS
 
     def to_dict(self) -> dict[str, Any]:
         """Return the role in plain Python values."""
@@ -357,6 +357,9 @@ def set_aside_sentence(columns: Iterable[ColumnRole], *, hints: bool = True) -> 
     more += _row_hints(aside) if hints else ""
     return f"Set aside: {'; '.join(parts)}{more}" if aside else ""
 
+
+ORDERS_ROWS = "orders the rows"
+"""Why a column of times is not a variable where the user names it for that."""
 
 REPEATED_CODES = "codes that repeat"
 """Why a column of ids may name clusters of rows."""

@@ -24,6 +24,7 @@ from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
 from ordag.data.reading import FEWEST_COLUMNS, Reading
 from ordag.data.roles import WIDEST_RELATION, ColumnRole, confirmed, set_aside_sentence
 from ordag.data.scatter import MANY_COLUMNS
+from ordag.data.series import Series, SeriesSource
 from ordag.data.sources import DaskSource, Source, TensorSource
 from ordag.data.sources.paths import paths_of
 from ordag.data.table_checks import (
@@ -68,18 +69,22 @@ class Table:
         self._profile: Profile | None = None  # of moments, where one is known
         self._like: Moments | None = None
         self._between = settings.clusters == "between"
+        self._leave_out = tuple(settings.leave_out)
         self._sampler: Sampler | None = None
         self._given = given_moments(data, settings, progress)
         self.source: Source | None = None
+        self.series: Series | None = None
         if self._given is None:
             self.source = open_table(data, settings)
             self.names, self.covariates = self.source.names, self.source.covariates
+            if isinstance(self.source, SeriesSource):
+                self.series = self.source.series
             self.columns = self.source.columns
             self._judged = not settings.strict and settings.columns is None
             if self.row_labels is not None and self.missing != "refuse":
                 if self.missing == "em":
                     raise SettingError(
-                        f"missing='em' does not go with {next(iter(settings.row_columns))}: incomplete rows are left out there "
+                        f"missing='em' does not go with {next(iter(settings.row_columns), 'lags')}: incomplete rows are left out there "
                         "(missing='drop').",
                         ["missing"],
                     )
@@ -101,11 +106,29 @@ class Table:
 
     @classmethod
     def of_moments(
-        cls, moments: Moments, profile: Profile | None, progress: Callable[[str], None] | None = None
+        cls,
+        moments: Moments,
+        profile: Profile | None,
+        progress: Callable[[str], None] | None = None,
+        series: Series | None = None,
     ) -> Table:
-        """Make a table of moments, with the profile of their rows where it is known."""
+        """Make a table of moments, with the profile of their rows, and what they are in time, where these are known."""
         table = cls(moments, progress=progress)
-        table._profile = profile
+        table._profile, table.series = profile, series
+        return table
+
+    def leaving_out(self, labels: Sequence[str]) -> Table:
+        """Return the table without the rows of these conditions, with what has been read already."""
+        table = copy(self)
+        table._profile, table._leave_out = None, (*self._leave_out, *labels)
+        moments = self._unadjusted.leaving_out(labels)
+        for known in KNOWN:
+            if known != "_scan":
+                vars(table).pop(known, None)
+        if self.source is None:
+            table._given = moments
+        else:
+            vars(table)["_unadjusted"] = moments
         return table
 
     def transformed(self, transform: Mapping[str, float | str] | None, columns: Sequence[str] | None = None) -> Table:
@@ -119,6 +142,17 @@ class Table:
                 f"The columns {quoted(list(self.transform))} have been changed already: open the table anew."
             )
         changing = Reading(transform=transform).transform or {}
+        if self.series is not None and self.series.lags:
+            if changing:
+                raise SettingError(
+                    "transform: the values of earlier times have been taken already: change the units when the table is opened "
+                    "(--transform).",
+                    ["transform"],
+                )
+            kept = (
+                self.series.names if columns is None else [name for name in self.series.names if name in set(columns)]
+            )
+            columns = self.series.select(kept).columns
         same = columns is None or tuple(columns) == self.names
         moments = self.moments if columns is None or same else self.moments.select(columns)
         names = moments.names
@@ -126,6 +160,8 @@ class Table:
         changes = Changes.of(changing, names, "the table" if self.source is None else self.source.describe)
         table = copy(self)
         table.names, table.transform = names, _changing(changing)
+        if self.series is not None and not same:
+            table.series = self.series.select([name for name in self.series.names if name in names])
         table._sampler = table._profile = None
         for known in KNOWN:
             vars(table).pop(known, None)
@@ -361,7 +397,9 @@ class Table:
             summary = root_pass(
                 self.source, self.missing, self.tell_rows, self._new_sampler(), self._least_rows, self.tell
             )
-        return Moments(**summary._asdict())
+        if self.series is not None and self.series.taken:
+            summary = summary._replace(n=max(summary.n - self.series.taken, 0), rows=summary.rows or summary.n)
+        return Moments(**summary._asdict()).leaving_out(self._leave_out)
 
     @property
     def _cluster_means(self) -> Array | None:
@@ -433,6 +471,9 @@ class Table:
         held = columns.held
         rows = self._unadjusted.adjustment.residuals(block[:, : p + len(held)], held)
         labels = self._placed(columns.of(block))
+        if labels.condition is not None:  # the rows of some conditions are left out
+            used = labels.condition >= 0
+            rows, labels = rows[used], labels.of(used)
         rows = labels.centred(rows)
         left = self._telling(rows)
         return rows[left], labels.of(left)

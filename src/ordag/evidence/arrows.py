@@ -4,7 +4,8 @@ An arrow of an equivalence class that was found without variances (by PC or GES)
 a graph's own class agree on would not do: if the graph was found by variances, so was its class. An arrow that the user fixed has the
 reason "knowledge". For all others it is "variance". A method with probabilities gives the reason "class" where nine tenths of the
 sampled graphs that have the edge have the arrow in their own class, "experiment" or "environment" where nine tenths have it in the
-class that experiments or environments leave, and "open" where the direction has less than 90 %.
+class that experiments or environments leave, and "open" where the direction has less than 90 %. An arrow from an earlier value has the
+reason "time".
 """
 
 from __future__ import annotations
@@ -41,6 +42,10 @@ def arrow_columns(found: Found, support: Support | None = None) -> dict[str, Any
         "source": [found.names[i] for i in source],
         "target": [found.names[j] for j in target],
     }
+    if found.series is not None:
+        columns["source"], columns["lag"] = (
+            map(list, zip(*map(found.series.place, source.tolist()), strict=True)) if len(source) else ([], [])
+        )
     if found.refit is not None:
         columns["weight"], columns["std_error"] = found.refit.weights_of(source, target)
         columns["robustness"] = found.refit.robustness_of(source, target)
@@ -97,5 +102,7 @@ def arrow_reasons(found: Found, source: Indices, target: Indices) -> list[str]:
         compelled &= ~np.isin(source, found.equations.external)
         chosen[np.isin(source, found.equations.external)] = found.equations.reason
     by_class = np.where(compelled, "class", chosen)
+    if found.series is not None:
+        by_class[source >= found.series.p] = "time"
     reasons: list[str] = np.where(found.by_knowledge.has(source, target), "knowledge", by_class).tolist()
     return reasons

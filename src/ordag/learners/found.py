@@ -14,6 +14,8 @@ from ordag.data.holding import Adjustment
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.data.roles import ColumnRole
+from ordag.data.series import Series
+from ordag.errors import SettingError
 from ordag.graph.cpdag import Cpdag, extend
 from ordag.graph.dag import Dag
 from ordag.graph.links import NO_LINKS, Links
@@ -61,6 +63,7 @@ class Found:
     columns: the roles of all columns of the table, in its order.
     equations: the moments that each variable's equation is fitted to, where they are not `moments`.
     causes: the arrows from categories to variables, where there are categories that may be causes.
+    series: what the columns are, where rows have the values of earlier times.
     optimum: the graph of the best score, where the graph is the one that the probabilities of arrows speak for.
     """
 
@@ -82,6 +85,7 @@ class Found:
     optimum: Dag | None = None
     columns: tuple[ColumnRole, ...] = ()
     equations: Equations | None = None
+    series: Series | None = None
     causes: FoundCauses | None = None
 
     @cached_property
@@ -122,6 +126,20 @@ class Found:
     @property
     def names(self) -> tuple[str, ...]:
         return self.moments.names
+
+    @property
+    def has_earlier(self) -> bool:
+        """Whether some of the columns are values of earlier times."""
+        return self.series is not None and self.series.lags > 0
+
+    def at_one_time(self, what: str) -> None:
+        """Refuse what does not know that earlier values are connected."""
+        if self.has_earlier:
+            raise SettingError(
+                f"{what} takes a graph of variables at one time, and this one has values of earlier times: learn without lags for that, or "
+                "ask for what follows from a change with fit.response (ordag effect … --steps 12).",
+                ["lags"],
+            )
 
     @property
     def n(self) -> int:

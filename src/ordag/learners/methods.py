@@ -19,6 +19,7 @@ from ordag.learners.cvs import CvsSettings, cvs
 from ordag.learners.found import AnyFound, Found
 from ordag.learners.gds.search import GdsSettings, gds
 from ordag.learners.ges.search import GesSettings, ges
+from ordag.learners.in_time import check_method, within_time
 from ordag.learners.pc.search import PcSettings, pc
 from ordag.learners.pooled.method import PooledSettings, is_standardised, pooled, pooled_rows
 from ordag.learners.precision import with_digits_checked
@@ -143,10 +144,18 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
             f"method={able[0]!r} (--method {able[0]}).",
             ["experiment"],
         )
-    found = METHODS[recipe.name].search(table, recipe, known, *([rules] if causes else []))
-    found = replace(
-        found, known=known, profile=table.profile, transform=table.transform, inputs=table.inputs, columns=table.columns
-    )
+    allowed = known
+    if table.series is not None and table.series.lags:
+        check_method(recipe.name, getattr(recipe, "orient_by_order", None))
+        allowed = within_time(table.series, known, table.names)
+    found = METHODS[recipe.name].search(table, recipe, allowed, *([rules] if causes else []))
+    made: dict[str, Any] = {
+        "profile": table.profile,
+        "transform": table.transform,
+        "inputs": table.inputs,
+        "columns": table.columns,
+    }
+    found = replace(found, known=known, series=table.series, **made)
     found = replace(found, warnings=(*table.remarks, *_left_out(table, recipe), *found.warnings))
     found = recipe.finished(found)
     if recipe.min_effect:
