@@ -155,13 +155,13 @@ def checked_causes(root: Root, names: Sequence[str]) -> Root:
         name = shown(one.name)
         if len(levels) < 2:
             raise ColumnError(
-                f"{name} has the same value in all rows that are used, so that it cannot be a cause: leave it out of cause (--cause).",
+                f"{name} has the same value in all rows that are used, so that it has no effect to be seen: leave it out of cause.",
                 ["cause"],
             )
         if len(levels) * ROWS_PER_LEVEL > root.n:
             raise ColumnError(
-                f"{name} has {len(levels):,} different values in {counted(root.n, 'row')}: as a cause, each needs at least "
-                f"{ROWS_PER_LEVEL} rows on average. Group its values, or leave it out of cause (--cause).",
+                f"{name} has {len(levels):,} different values in {counted(root.n, 'row')}: a category needs at least "
+                f"{ROWS_PER_LEVEL} rows of each value on average. Group its values, or leave it out of cause.",
                 ["cause"],
             )
         if len(block) < len(levels) - 1:
@@ -177,6 +177,6 @@ def _refuse_nested(found: Categories, covariates: Sequence[Covariate], one: Cova
     beside = f"{joined(others)} and what is held fixed" if others else "what is held fixed"
     raise ColumnError(
         f"{shown(one.name)} follows in part from {beside}: with these known some of its values are known, so that its effect cannot be "
-        "told from theirs. Leave one of them out (cause, adjust; --cause, --adjust).",
+        "told from theirs. Leave one of them out (cause, adjust).",
         ["cause"],
     )

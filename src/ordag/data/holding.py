@@ -73,8 +73,8 @@ def level_counts(covariates: Sequence[Covariate], counts: Sequence[int], values:
     for one, count in zip(covariates, found, strict=True):
         if count > MOST_LEVELS:
             raise ColumnError(
-                f"{shown(one.name)} has more than {MOST_LEVELS:,} different values, and only fewer can "
-                f"{'be a cause' if one.use == 'cause' else 'be held fixed'}: group its values, or leave it out of {one.use} "
+                f"{shown(one.name)} has more than {MOST_LEVELS:,} different values, and only fewer can be "
+                f"{'in a graph' if one.use == 'cause' else 'held fixed'}: group its values, or leave it out of {one.use} "
                 f"(--{one.use}).",
                 [one.use],
             )
