@@ -123,8 +123,8 @@ def report(found: dict[int, list[tuple[Table, Result]]]) -> str:
             f"{count} tables of {P} variables and {ROWS} rows for each number of values, two neighbours on average, units at random. The "
             "category `group` has an effect on three variables: its groups' means have a standard deviation of "
             f"{', '.join(map(str, SIZES))} of that of the errors. `other` has none; *false* is the share of variables that have an arrow "
-            "from it. *wrong*: wrong entries of the graph of the best score over the variables, with both categories as causes, held fixed, and "
-            "left out of the table.",
+            "from it. *wrong*: wrong entries of the graph of the best score over the variables, with both as causes, held fixed, "
+            "and left out of the table.",
             table(head, rows),
             "What is said and what is true of the arrows from both categories:",
             table(["said", "arrows", "said on average", "there"], calibration),

@@ -14,7 +14,7 @@ import numpy as np
 from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
 from ordag.common.words import counted, listed, quoted
-from ordag.data.covariates import CONDITIONS, HELD
+from ordag.data.covariates import CONDITIONS, HELD, Condition
 from ordag.data.holding import indicators
 from ordag.data.labelled import Labels
 from ordag.data.labels import RowLabels
@@ -338,7 +338,7 @@ class Table:
             what = "experiment" if worst.use in CONDITIONS[:3] else worst.use
             raise DataError(
                 f"{'' if self.source is None else self.source.prefix}Column {worst.name!r} has {count:,} different values in "
-                f"{moments.rows:,} rows, so hardly two rows can be compared: {what} (--{what}) takes a column with several rows of "
+                f"{moments.rows:,} rows, so hardly two rows can be compared: {what} takes a column with several rows of "
                 "each value.",
                 [what],
             )
@@ -353,6 +353,11 @@ class Table:
         """Moments with every digit of the data."""
         exact = None if self.gram_moments is None else resolved(self.gram_moments)
         return self.qr_moments if exact is None else self._checked(exact)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions of the moments, whether or not there are rows enough."""
+        return (self._unadjusted if self._gram is None else self._gram).conditions
 
     @cached_property
     def gram_moments(self) -> Moments | None:

@@ -198,6 +198,7 @@ def pooled(
         result = pooled_search(ordering, pairs=pairs, equations=equations, environments=environments, **given)
     else:
         result = search_with_causes(ordering, categories, rules or free_rules(categories), **given)
+    remarks = () if equations is None else tuple(equations.remarks)
     if environments is not None and result.equations is not None:
         equations = result.equations.ordered(np.argsort(ordering.order))
     kind = Posterior if categories is None else CausedPosterior
@@ -214,7 +215,7 @@ def pooled(
             *ordering.warnings,
             *([_few_rows_sentence(moments)] if few else []),
             *filter(None, [result.warning]),
-            *(() if equations is None else equations.remarks),
+            *remarks,
         ),
     )
 
