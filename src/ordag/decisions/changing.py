@@ -202,7 +202,7 @@ def changes(
                 "after: give a second table, or with by=… (--by) the column of one table that says which rows to compare."
             )
         first, second = (
-            one.moments if isinstance(one, Fit) else Table(one, **{**wanted, **reading}).moments
+            one.within_causes.moments if isinstance(one, Fit) else Table(one, **{**wanted, **reading}).moments
             for one in (before, after)
         )
     else:

@@ -25,7 +25,8 @@ def given_graph(graph: Any) -> tuple[AnyGraph, Fit | None]:
     """Return a graph, and the fit that it comes from if it comes from one.
 
     `graph` is a Dag, Cpdag, Fit, LinearSEM, a graph of networkx, the path of a saved fit (.ordag) or of a file of a graph, or the text
-    of a graph in the language of DAGitty, DOT or lavaan.
+    of a graph in the language of DAGitty, DOT or lavaan. A fit with categories as causes stands for its graph over the variables, within
+    the categories.
     """
     if isinstance(graph, str) and (language := _language_of_text(graph)):
         return _parsed(graph, language, "the text"), None
@@ -33,7 +34,7 @@ def given_graph(graph: Any) -> tuple[AnyGraph, Fit | None]:
         return _read(graph)
     if isinstance(graph, Fit):
         graph.at_one_time("This question")
-        return graph.graph, graph
+        return graph.graph, graph.within_causes
     if isinstance(graph, LinearSEM):
         return graph.dag, None
     if isinstance(graph, Dag | Cpdag):
