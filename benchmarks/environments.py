@@ -30,8 +30,8 @@ LEVEL = 1e-5
 class Design(NamedTuple):
     """Random graphs with so many neighbours and absolute weights from `least` to 1, environments beside the first, and rows of each.
 
-    soft: targets keep a tenth of their weights and get the error variance 0.2 and the mean 1. Otherwise error variances are from 1 to 2, and
-    from 5 to 10 in targets.
+    soft: targets keep a tenth of their weights and get the error variance 0.2 and the mean 1. Otherwise error variances are from 1 to 2,
+    and from 5 to 10 in targets.
     """
 
     words: str
