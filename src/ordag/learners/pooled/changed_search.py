@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ordag.common.bits import members
 from ordag.learners.order_search.engine import LEAST_GAIN, Optimum, OrderSearch
 from ordag.learners.pooled.environments import Changed
 from ordag.learners.pooled.problem import Problem
+from ordag.learners.pooled.score import Local
 
 MOST_ALONE = 3
 """Environments whose rows alone give a start: within one of them no equation differs."""
@@ -51,7 +51,7 @@ def restart_with_changes(
     seed: Any,
     progress: Callable[[str], None],
 ) -> tuple[Optimum, int]:
-    """Search on from the best graph with its arrows along an order in which a few variables are elsewhere, again and again."""
+    """Search on from the best graph along an order in which a few variables are elsewhere, again and again."""
     random, in_vain, tried = np.random.default_rng(seed), 0, 0
     if kicks is None:
         kicks = max(FEWEST_RESTARTS, RESTARTS * VARIABLES // max(problem.score.p, VARIABLES))
@@ -68,25 +68,46 @@ def restart_with_changes(
 
 
 def _moved(problem: Problem, best: Optimum, random: np.random.Generator) -> Optimum | None:
-    """Return the graph with a few variables at other positions of its order, and arrows turned where they would point back.
+    """Return the graph along its order with a few variables at other positions; None where that is ruled out.
 
-    None where it is the same, or knowledge rules it out.
+    Parents are grown from those that still come before, then shrunk.
     """
     order, p = list(best.order), len(best.order)
     for _ in range(1 + int(random.integers(MOST_MOVED))):
         order.insert(int(random.integers(p)), order.pop(int(random.integers(p))))
-    place = np.argsort(order)
-    allowed, required, _ = problem.masks
-    parents = [0] * p
-    for j, mask in enumerate(best.parents):
-        for i in members(mask):
-            turned = place[i] > place[j] and allowed[i] >> j & 1 and not required[j] >> i & 1
-            source, target = (j, i) if turned else (i, j)
-            parents[target] |= 1 << source
-    few = all(mask.bit_count() <= problem.variances.most for mask in parents)
-    if tuple(parents) == best.parents or not few or len(problem.topological(parents)) < p:
-        return None
-    return problem.fitted(parents)
+    allowed, required, first = problem.masks
+    local, parents, before = problem.score.local(best.v, best.edges), [0] * p, 0
+    for j in order:
+        if (required[j] | first[j]) & ~before:
+            return None
+        parents[j] = _along(problem, local, j, before & allowed[j], best.parents[j] & before)
+        before |= 1 << j
+    return None if tuple(parents) == best.parents else problem.fitted(parents)
+
+
+def _along(problem: Problem, local: Local, j: int, possible: int, parents: int) -> int:
+    """Return parents of j among the possible ones: added, then dropped, one at a time, as long as that lowers its term."""
+    variances, required = problem.variances, problem.masks[1][j]
+    parents |= required
+    while parents.bit_count() < variances.most:
+        v = variances.log_variance(j, parents)
+        ranked, values = variances.candidates(j, parents, local.worthwhile(j, v))
+        added = next((w for w, _ in zip(ranked, values, strict=True) if possible >> w & 1), None)
+        if added is None:
+            break
+        parents |= 1 << added
+    while parents & ~required:
+        now = local.term(j, variances.log_variance(j, parents))
+        nodes, without = variances.log_dropping(j, parents)
+        terms = [
+            np.inf if required >> int(i) & 1 else local.term(j, v)
+            for i, v in zip(nodes.tolist(), without.tolist(), strict=True)
+        ]
+        least = int(np.argmin(terms))
+        if terms[least] - now >= local.price:
+            break
+        parents &= ~(1 << int(nodes[least]))
+    return parents
 
 
 def _descended(problem: Problem, given: dict[str, Any], start: Optimum) -> Optimum:
