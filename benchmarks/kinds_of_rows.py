@@ -212,8 +212,8 @@ def run() -> str:
     return f"""## What rows are
 
 **Experiments.** {P} variables, three neighbours on average, error variances up to 20 times apart, columns in random units; {ROWS} rows
-without and k times {EACH} rows with an experiment on one variable. Mean of {TABLES} tables: wrong entries of the graph with the experiments named,
-and of that learned from the same rows mixed together; CPU seconds with probabilities.
+without and k times {EACH} rows with an experiment on one variable. Mean of {TABLES} tables: wrong entries of the graph with the
+experiments named, and of that learned from the same rows mixed together; CPU seconds with probabilities.
 
 {table(["k", "named", "mixed together", "seconds"], lines)}
 

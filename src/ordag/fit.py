@@ -24,12 +24,14 @@ from ordag.learners.settings import MethodSettings
 from ordag.resampling.support import Support
 
 if TYPE_CHECKING:
+    import networkx
     import pandas as pd
     from matplotlib.axes import Axes
 
     from ordag.assumptions.check import Diagnosis
     from ordag.bootstrapping import Bootstrap
     from ordag.decisions.adjusting import AdjustmentAnswer
+    from ordag.decisions.environment_changes import EnvironmentChanges
     from ordag.decisions.explaining import Explanation
     from ordag.decisions.in_time import Ahead, Response
     from ordag.decisions.intervening import Intervention
@@ -77,13 +79,24 @@ class Fit(Found):
         largest p-value of the pair, for methods without tests that of the weight itself). `direction_p_value` is that of
         equal variances of the two ends given everything before the source: small means that the direction does not rest on
         a near-tie. `reason` is "class" where an equivalence class that was found without variances has the arrow,
-        "variance" where the variances speak for it, "open" where they leave it in doubt, and "knowledge" where the user's
-        knowledge decides. In time `lag` is how many steps
-        earlier the source is. `hidden_cause` is True where a hidden common cause could explain the arrow (`hidden?` in the terminal).
+        "variance" where the variances speak for it, "experiment" or "environment" where it follows from what they change, "open" where
+        the direction is in doubt, and "knowledge" where the user's knowledge decides. In time `lag` is how many steps earlier the
+        source is. `hidden_cause` is True where a hidden common cause could explain the arrow (`hidden?` in the terminal).
         """
         import pandas as pd
 
         return pd.DataFrame(self.edge_columns)
+
+    @cached_property
+    def changes(self) -> EnvironmentChanges | None:
+        """Which equations of the graph differ between environments, and in what; None for tables without environments.
+
+        `changes.table` has a row for each variable and environment. P-values are those of equal weights, level (the expected value with the
+        parents at their mean) and error variance, there and where the equation is shared; corrected for the number of all (Holm).
+        """
+        from ordag.decisions.environment_changes import environment_changes
+
+        return environment_changes(self)
 
     @cached_property
     def steps(self) -> pd.DataFrame:
@@ -128,6 +141,8 @@ class Fit(Found):
             document["missing"] = self.moments.holes.to_dict()
         if self.equations is not None:
             document["conditions"] = self.equations.to_dict(self.moments)
+        if self.changes is not None:
+            document["changes"] = self.changes.to_dict()
         if self.moments.clusters is not None:
             document["clusters"] = len(self.moments.clusters.places)
         if self.moments.held:
@@ -245,6 +260,42 @@ class Fit(Found):
         from ordag.show.terminal import fit_text
 
         return fit_text(self, width, verbose=verbose)
+
+    def to_networkx(self) -> networkx.DiGraph:
+        """Return the graph for networkx: arrows with weight, standard error, p-values and probability, variables with their equations."""
+        from ordag.handover import to_networkx
+
+        return to_networkx(self)
+
+    def to_pgmpy(self) -> Any:
+        """Return the fitted model as a `LinearGaussianBayesianNetwork` of pgmpy."""
+        from ordag.handover import to_pgmpy
+
+        return to_pgmpy(self)
+
+    def to_dowhy(self) -> Any:
+        """Return the fitted model for `dowhy.gcm`, ready to draw from: an `InvertibleStructuralCausalModel`."""
+        from ordag.handover import to_dowhy
+
+        return to_dowhy(self)
+
+    def to_lavaan(self) -> str:
+        """Return a model for lavaan, which starts from the fitted weights and variances."""
+        from ordag.handover import to_lavaan
+
+        return to_lavaan(self)
+
+    def to_semopy(self, *, starts: bool = True) -> str:
+        """Return a model for semopy, which starts from the fitted weights and variances unless starts=False."""
+        from ordag.handover import to_semopy
+
+        return to_semopy(self, starts=starts)
+
+    def formulas(self) -> dict[str, str]:
+        """Return the equation of every variable as a formula for statsmodels, such as "y ~ a + b"."""
+        from ordag.handover import formulas
+
+        return formulas(self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fit to a file, in the form that the ending of its name stands for.

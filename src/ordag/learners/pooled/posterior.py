@@ -31,6 +31,10 @@ BATCH = 64
 PRECISE, SETTLED = 0.02, 0.05
 """The standard error of the least certain arrow at which more resamples are not needed, and beyond which no probability is given."""
 
+LIKELY_ENOUGH = 0.15
+"""The probability of an arrow from which on effects go through it. A path is there where one arrow too many is, and every resample has a
+few that chance made: each is rare, but with all of them paths are said twice as often as they are there."""
+
 CLASS = 0.9
 """The share of the drawn graphs with an edge whose own class has its arrow, from which on the arrow is said to follow from the class."""
 
@@ -42,7 +46,7 @@ class Probabilities:
     kind: "rows" for resamples of the rows, "moments" for Gaussian ones with the moments of the table.
     draws: resamples. errors: the standard error of every probability, from how much the resamples differ.
     compelled: the share of graphs, one drawn for every resample, whose own equivalence class has i → j. told: the same for the classes
-    that experiments leave, None without any.
+    that experiments or environments leave, None without any.
     """
 
     arrows: Array
@@ -121,7 +125,9 @@ class Posterior:
             draws = resampled.run(seeds[first : first + BATCH])
             arrows += [one.arrows for one in draws]
             compelled += [self._found.compelled_in(one.graph) for one in draws]
-            told += [] if apart is None else [self._found.compelled_in(one.graph, apart) for one in draws]
+            if apart is not None:
+                each = [apart if one.told_apart is None else one.told_apart for one in draws]
+                told += [self._found.compelled_in(one.graph, own) for one, own in zip(draws, each, strict=True)]
             graphs += [np.packbits(one.graph) for one in draws]
             errors = np.std(arrows, axis=0, ddof=min(1, len(arrows) - 1)) / np.sqrt(len(arrows))
             if errors.max() <= self._precise:
@@ -150,24 +156,27 @@ class Posterior:
 
         They are fitted at full strength, so that they vary as estimates do. A resample to which its graph cannot be fitted is left out.
         """
-        probabilities = self.probabilities(rows)
-        if probabilities is None:
-            return
-        graphs, p = self._graphs[probabilities.kind], self._found.moments.p
+        drawn = self._drawn(rows)
         resamples = redrawn(self._found, None if rows is None else rows[:, self.order], strength=1.0)
-        for seed, bits in zip(children(self._seed, len(graphs)), graphs, strict=True):
-            graph = np.unpackbits(bits, count=p * p).reshape(p, p).astype(bool)
+        for seed, graph in zip(children(self._seed, len(drawn)), drawn, strict=True):
             try:
                 yield resamples.model(seed, graph)
             except OrdagError:
                 continue
 
     def graphs(self, rows: Array | None) -> Iterator[Mask]:
-        """Yield the graph that was drawn for every resample."""
+        """Yield the graph that was drawn for every resample, without arrows of little probability."""
+        for graph in self._drawn(rows):
+            yield self._by_column(graph)
+
+    def _drawn(self, rows: Array | None) -> list[Mask]:
+        """Return the graph of every resample without arrows that are not `LIKELY_ENOUGH`, over the positions of the order."""
         probabilities = self.probabilities(rows)
-        p = self._found.moments.p
-        for bits in [] if probabilities is None else self._graphs[probabilities.kind]:
-            yield self._by_column(np.unpackbits(bits, count=p * p).reshape(p, p).astype(bool))
+        if probabilities is None:
+            return []
+        p, likely = len(self.order), (probabilities.arrows >= LIKELY_ENOUGH)[np.ix_(self.order, self.order)]
+        graphs = self._graphs[probabilities.kind]
+        return [np.unpackbits(bits, count=p * p).reshape(p, p).astype(bool) & likely for bits in graphs]
 
     def compelled(self, rows: Array | None) -> Mask:
         """The arrows that follow from the equivalence class; without resamples, from the best one where error variances say nothing."""

@@ -13,6 +13,7 @@ import numpy as np
 from ordag.common.arrays import Array, Indices, Mask
 from ordag.common.bits import packed_columns
 from ordag.common.linalg import lengths, triangle
+from ordag.data.environments import Environments
 from ordag.data.equations import Equations
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments
@@ -23,6 +24,8 @@ from ordag.graph.links import Links
 from ordag.graph.partly_directed import meek
 from ordag.knowledge.masks import Constraints
 from ordag.learners.order_search.engine import Optimum, OrderSearch
+from ordag.learners.pooled.changed_search import descend_with_changes, restart_with_changes, starts_with_changes
+from ordag.learners.pooled.environments import Changed
 from ordag.learners.pooled.exact import (
     MOST_VARIABLES,
     best_of_all_graphs,
@@ -82,6 +85,7 @@ class PooledResult(Problem, Result):
     starts: the score that each start reached. start: the one that the best graph comes from. kicks: the number of restarts.
     optima: the best graph, and the others that the starts reached. free: the best graph when error variances carry no information.
     equations: the moments of each variable's equation, where they are not `moments`. labels: what the sampled rows are.
+    environments: those between which equations may differ; `equations` are then those that they share in the best graph.
     """
 
     moments: Moments
@@ -93,6 +97,7 @@ class PooledResult(Problem, Result):
     warning: str | None = None
     equations: Equations | None = None
     labels: RowLabels | None = None
+    environments: Environments | None = None
 
     @property
     def best(self) -> Optimum:
@@ -117,9 +122,14 @@ class PooledResult(Problem, Result):
         """Return a graph over the positions with its score and a topological order."""
         return self.fitted(packed_columns(dag))
 
+    def equations_in(self, optimum: Optimum) -> Equations | None:
+        """Return the moments that each variable's equation is fitted to in a graph: those that environments share there."""
+        variances = self.variances
+        return variances.equations(optimum.parents) if isinstance(variances, Changed) else self.equations
+
     @cached_property
     def with_hidden(self) -> list[HiddenModel] | None:
-        """The best graph, and its changes by one hidden cause after the other; None where none are searched for."""
+        """The best graph, and its changes by one hidden cause after the other (`HiddenSearch.models`); None where none are searched for."""
         if self.equations is not None or self.score.pairs < math.comb(self.score.p, 2):
             return None
         given = self.variances.correlations()
@@ -209,6 +219,7 @@ def pooled_search(
     seed: Any = 0,
     known: Constraints | None = None,
     equations: Equations | None = None,
+    environments: Environments | None = None,
     labels: RowLabels | None = None,
     pairs: int | None = None,
     progress: Callable[[str], None] = lambda _: None,
@@ -232,6 +243,7 @@ def pooled_search(
         beyond 5,000 variables.
     seed: of the restarts.
     equations: the moments that the equation of each variable is fitted to, if not those of the ordering for all.
+    environments: those between which equations may differ, instead.
     labels: what the rows are that resamples draw from.
     pairs: of variables that can be joined, where knowledge leaves few: the edge prior is over these.
     """
@@ -239,12 +251,17 @@ def pooled_search(
     scarce = ordering.factor is None
     variances: LogVariances
     each: int | list[int] = moments.n
-    if equations is None:
-        variances = log_variances(moments, None if scarce else ordering.W)
-    else:
-        equations, few = equations.ordered(ordering.order), least_squares_rows(moments.p)
+    few, changed = least_squares_rows(moments.p), None
+    if environments is not None:
+        environments = environments.ordered(ordering.order)
+        variances = changed = Changed(environments, few)
+        each = changed.each
+    elif equations is not None:
+        equations = equations.ordered(ordering.order)
         variances, each = own_log_variances(equations, few), equations.each
-        scarce = scarce or variances.most < moments.p
+    else:
+        variances = log_variances(moments, None if scarce else ordering.W)
+    scarce = scarce or variances.most < moments.p
     problem, free_problem = (
         Problem(PooledScore(each, moments.p, some, spread, extended=scarce, pairs=pairs), variances, known)
         for some in (groups, [])
@@ -256,8 +273,9 @@ def pooled_search(
         best = replace(best, order=problem.topological(best.parents))
         optima = (best, *(one for one in found.values() if one.parents != best.parents))
         scores = {name: one.score for name, one in found.items()}
-        given = problem.score, variances, known, moments, scores, start, tried, optima, free, warning, equations, labels
-        return PooledResult(*given)
+        shared = equations if changed is None else changed.equations(best.parents)
+        given = problem.score, variances, known, moments, scores, start, tried, optima, free, warning, shared, labels
+        return PooledResult(*given, environments)
 
     if moments.p <= MOST_VARIABLES:
         best, free = best_of_all_graphs(problem), best_of_all_graphs(free_problem)
@@ -283,6 +301,9 @@ def pooled_search(
     )
     found = {name: one for name, [one] in zip(starts, reached, strict=True)} | {"free": from_free}
     found = {name: problem.fitted(one.parents, one.order) for name, one in found.items()}
+    if changed is not None:
+        found |= starts_with_changes(problem, changed, starts[first])
+        found = {name: descend_with_changes(problem, changed, one) for name, one in found.items()}
     start = min(found, key=lambda name: found[name].score)
     best, tried = found[start], 0
     progress(f"pooled: from {start}, score {best.score:.6g}")
@@ -292,7 +313,10 @@ def pooled_search(
 
     if kicks is None and moments.p > MOST_RESTARTED:
         kicks = 0
-    if not overruled():
+    if changed is not None:
+        if kicks != 0:
+            best, tried = restart_with_changes(problem, changed, best, kicks, seed, progress)
+    elif not overruled():
         if kicks != 0:
             best, tried = search.restart(
                 score,
@@ -304,7 +328,7 @@ def pooled_search(
             )
             best = problem.fitted(best.parents, best.order)
         best = _polished(best, search, problem)
-    if overruled():
+    if changed is None and overruled():
         start, best = first, starts[first]
     return result(found, start, best, free, tried, search.warning)
 
