@@ -14,7 +14,7 @@ import numpy as np
 from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
 from ordag.common.words import counted, listed, quoted
-from ordag.data.covariates import CONDITIONS
+from ordag.data.covariates import CONDITIONS, Condition
 from ordag.data.labelled import Labels
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments, given_moments, resolved
@@ -344,6 +344,11 @@ class Table:
         """Moments with every digit of the data."""
         exact = None if self.gram_moments is None else resolved(self.gram_moments)
         return self.qr_moments if exact is None else self._checked(exact)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions of the moments, whether or not there are rows enough."""
+        return (self._unadjusted if self._gram is None else self._gram).conditions
 
     @cached_property
     def gram_moments(self) -> Moments | None:

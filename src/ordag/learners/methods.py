@@ -125,7 +125,7 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
     known = recipe.knowledge.over(table.names) if isinstance(recipe.knowledge, Knowledge) else None
     if recipe.least_rows is not None:
         table.needing(recipe.least_rows)
-    if not recipe.takes_experiments and any(one.kind != "environment" for one in table.moments.conditions):
+    if not recipe.takes_experiments and any(one.kind != "environment" for one in table.conditions):
         able = [name for name, method in METHODS.items() if method.settings.takes_experiments]
         raise DataError(
             f"{recipe.name} takes all rows for every variable, also those in which it was acted on: learn from experiments with "
