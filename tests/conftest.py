@@ -22,6 +22,7 @@ from pathlib import Path
 import compiling
 import pytest
 from chromium import browser, watched  # noqa: F401
+from hanging import pytest_timeout_set_timer  # noqa: F401
 from hypothesis import settings
 from joblib.externals.loky.backend.process import LokyProcess
 from threadpoolctl import threadpool_limits
