@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from contextlib import suppress
 
 import pytest
@@ -21,13 +22,15 @@ LEAST_SHARE = 0.01
 def pytest_timeout_set_timer(settings):
     answer = yield
     if hasattr(signal, "SIGALRM") and callable(end := signal.getsignal(signal.SIGALRM)):
-        began = last = sum(os.times()[:4])
+        began, before, first = used(), None, 0.0
 
         def ring(number, frame):
-            nonlocal last
-            now = sum(os.times()[:4]) + used_by_children()
-            if now - began < settings.timeout and now - last > LEAST_SHARE * settings.timeout:
-                last = now
+            nonlocal before, first
+            own, others = used() - began, used_by_children()
+            first = others if before is None else first  # they may have worked for tests before this one
+            works = own + others - (before or 0.0) > LEAST_SHARE * settings.timeout
+            if works and own + others - first < settings.timeout:
+                before = own + others
                 signal.setitimer(signal.ITIMER_REAL, settings.timeout)
             else:
                 end(number, frame)
@@ -36,8 +39,13 @@ def pytest_timeout_set_timer(settings):
     return answer
 
 
+def used() -> float:
+    """The seconds of processor time of this process, and of those that it has started and seen to their end."""
+    return time.process_time() + sum(os.times()[2:4])
+
+
 def used_by_children() -> float:
-    """The seconds of processor time of the processes that run here, as far as psutil is there to tell."""
+    """The same of processes that it has started and that run, as far as psutil is there to tell."""
     seconds = 0.0
     with suppress(ImportError):
         import psutil
