@@ -173,11 +173,12 @@ class Fit(Found):
 
         kind: "graph" is boxes and arrows, causes above effects; "matrix" a cell for every pair, for dense graphs; "neighbourhood" one
             variable with what acts on it and what it acts on; "order" the variances that the order rests on, with runners-up and ties;
-            "support" the bootstrap support of every arrow; "diagnostics" a chart for each finding of a check. In time "unrolled" has a
-            column of variables for every time, and "summary" every variable once, with lags on the
-            arrows. Without a kind, that of the first three which shows this graph best; in time one of the last two.
+            "support" the bootstrap support of every arrow; "diagnostics" a chart for each finding of a check; "robustness" an effect under
+            hidden common causes of any strength. In time "unrolled" has a column of variables for every time, and "summary" every
+            variable once, with lags on the arrows. Without a kind, that of the first three which shows this graph best; in time one of
+            the last two.
         options: legend= (graph, neighbourhood), numbers= (graph), show="weight", "p_value", "support" or "probability" (matrix),
-            variable= (neighbourhood), ties= (order), most= (order, support), diagnosis= (diagnostics).
+            variable= (neighbourhood), ties= (order), most= (order, support), diagnosis= (diagnostics), source= and target= (robustness).
 
         `ax.figure.savefig` writes it; so does `save`, which takes the kind by itself.
         """

@@ -90,7 +90,18 @@ def effect(
     """
     fit = data
     if not isinstance(data, Fit | LinearSEM | Bootstrap):
-        fit = _learned(data, (source, target), level, interval, replicates, seed, workers, method, progress, settings)
+        fit = learned_for_effect(
+            data,
+            (source, target),
+            level,
+            interval=interval,
+            replicates=replicates,
+            seed=seed,
+            workers=workers,
+            method=method,
+            progress=progress,
+            settings=settings,
+        )
     elif settings or method != "auto" or progress is not None:
         given = [*settings, *(["method"] if method != "auto" else []), *(["progress"] if progress else [])]
         raise SettingError(f"{', '.join(given)}: this graph is learned already; give settings to ordag.learn.", given)
@@ -107,14 +118,15 @@ def effect(
     )
 
 
-def _learned(
+def learned_for_effect(
     data: Any,
     pair: tuple[str, str],
     level: float,
+    *,
     interval: str | None,
     replicates: int | None,
     seed: Seed,
-    workers: int | None,
+    workers: int | None = None,
     method: str,
     progress: Callable[[str], None] | None,
     settings: Mapping[str, Any],

@@ -36,7 +36,14 @@ from ordag.show.view import View
 
 mpl.use("agg")
 SPACE = "{http://www.w3.org/2000/svg}"
-REFUSED = {("order", "class"), ("order", "scored class"), ("diagnostics", "class"), ("diagnostics", "scored class")}
+REFUSED = {
+    ("order", "class"),
+    ("order", "scored class"),
+    ("diagnostics", "class"),
+    ("diagnostics", "scored class"),
+    ("robustness", "class"),
+    ("robustness", "scored class"),
+}
 
 
 def texts(ax):

@@ -46,6 +46,7 @@ from ordag.data.reading import Missing, split_reading
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
 from ordag.errors import OrdagError, PrecisionWarning, SettingError
+from ordag.evidence.conditions import conditions_finding
 from ordag.evidence.equal_variances import equality_finding
 from ordag.evidence.finding import LEVELS, Finding, unchecked
 from ordag.evidence.hidden_causes import hidden_causes_finding
@@ -195,8 +196,8 @@ def check(
 
     The findings, by key: scale, equal_variances, condition, sorting, standardising, units, backward, hidden_causes, logarithms,
     kurtosis, mardia, columns, linearity, residual_spread, residual_pairs, dependent_rows, groups_of_rows, duplicate_rows,
-    filled_cells, influence; missing_values and clusters where there are any. docs/trust.md explains each. Given Moments, those that
-    need rows are "unchecked".
+    filled_cells, influence; missing_values, conditions and clusters where there are any. docs/trust.md explains each. Given Moments,
+    those that need rows are "unchecked".
     """
     check_choice("units", units, (None, "commensurable"), "'commensurable' if all columns are in comparable units")
     if not is_flag(same_units):
@@ -293,6 +294,8 @@ def check_fit(
         findings.append(_guarded("missing_values", lambda: missing_finding(fit, level), fit))
     if fit.series is not None:
         findings += time_findings(fit)
+    if fit.equations is not None and fit.equations.reason == "experiment":
+        findings.append(_guarded("conditions", lambda: conditions_finding(fit), fit))
     if fit.moments.clusters is not None and len(fit.moments.clusters.places) > 1 and not fit.has_earlier:
         level = LEVEL if alpha is None else alpha
         findings.append(_guarded("clusters", lambda: clusters_finding(fit, level), fit))

@@ -7,17 +7,20 @@ from typing import Any
 
 import click
 
+from ordag.bootstrapping import Bootstrap
 from ordag.cli.help import ManualPage
 from ordag.cli.options import (
     DATA,
     READING,
     given,
+    inputs,
     refuse_unused_level,
     setting_options,
     take_reading,
     title_of,
     with_options,
 )
+from ordag.cli.plotting import PLOT, check_plot, write_plot
 from ordag.cli.progress import Progress
 from ordag.decisions.in_time import response
 from ordag.errors import SettingError
@@ -27,6 +30,7 @@ from ordag.model.effects import KINDS
 from ordag.show.decisions import print_decision
 from ordag.show.screen import Screen, say
 from ordag.total_effects import effect as total_effect
+from ordag.total_effects import learned_for_effect
 
 
 @click.command(cls=ManualPage)
@@ -51,6 +55,7 @@ from ordag.total_effects import effect as total_effect
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn the graph.")
 @with_options(setting_options(also={"seed": "Also seeds the resamples."}))
 @with_options(READING)
+@PLOT
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.pass_context
 def effect(
@@ -64,6 +69,7 @@ def effect(
     replicates: int | None,
     steps: int | None,
     method: str,
+    plot: str | None,
     as_json: bool,
     **values: Any,
 ) -> None:
@@ -71,7 +77,8 @@ def effect(
 
     It is what one unit more of the cause adds to the effect along all directed paths of the learned graph. The answer has the
     probability that there is a path, the interval of the effect if there is one, how strong a hidden common cause would have to be
-    to reduce it to zero, and reasons to doubt the graph. DATA is as in ordag learn.
+    to reduce it to zero, and reasons to doubt the graph. --plot draws the effect under hidden common causes of any strength.
+    DATA is as in ordag learn.
 
     \b
     Examples
@@ -92,20 +99,23 @@ def effect(
             data, source, target, steps, level, interval, replicates, method, as_json, {**reading, **settings}
         )
         return
+    check_plot(plot, inputs(data, settings.get("knowledge")))
+    seed = settings.pop("seed", None)
+    asked: dict[str, Any] = {"interval": interval, "replicates": replicates}
     with Progress() as progress:
-        found = total_effect(
+        learned = learned_for_effect(
             data,
-            source,
-            target,
+            (source, target),
             level,
-            interval=interval,
-            replicates=replicates,
-            seed=settings.pop("seed", None),
+            seed=seed,
             method=method,
             progress=progress,
-            **reading,
-            **settings,
+            settings=reading | settings,
+            **asked,
         )
+        found = total_effect(learned, source, target, level, seed=seed, **asked)
+    fit = learned.fit if isinstance(learned, Bootstrap) else learned
+    write_plot(plot, lambda: fit.plot("robustness", source=source, target=target))
     if as_json:
         click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
     else:

@@ -329,7 +329,7 @@ class Table:
             what = "experiment" if worst.use in CONDITIONS[:3] else worst.use
             raise DataError(
                 f"{'' if self.source is None else self.source.prefix}Column {worst.name!r} has {count:,} different values in "
-                f"{moments.rows:,} rows, so hardly two rows can be compared: {what} (--{what}) takes a column with several rows of "
+                f"{moments.rows:,} rows, so hardly two rows can be compared: {what} takes a column with several rows of "
                 "each value.",
                 [what],
             )

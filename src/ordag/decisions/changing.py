@@ -29,6 +29,7 @@ from ordag.learners.methods import check_settings, recipe_for
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 DRAWS = 200
 """Resamples of both tables for the intervals of the shares of equations."""
@@ -139,6 +140,13 @@ class Changes:
     def to_json(self, indent: int | None = 2) -> str:
         """The document that `ordag changes --json` prints."""
         return to_json(self.to_dict(), indent)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw what each equation adds to the change of the target; without a target, which parts of every equation differ."""
+        from ordag.show.plots import chart
+        from ordag.show.plots.decisions import changes
+
+        return chart(lambda axes: changes(self, axes), ax)
 
     def __str__(self) -> str:
         from ordag.show.decisions import text

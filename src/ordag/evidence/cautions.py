@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ordag.evidence.conditions import conditions_caution
 from ordag.evidence.finding import Caution
 from ordag.evidence.hidden_causes import hidden_caution
 from ordag.evidence.in_time import time_cautions
@@ -18,5 +19,6 @@ def cautions(found: Found, *, hasty: bool = False) -> list[Caution]:
         return []
     hidden = hidden_caution(found) if found.recipe.linear else None
     in_time = time_cautions(found) if found.series is not None else []
-    beware = [*in_time, *row_cautions(found, hasty=hasty), *([] if hidden is None else [hidden])]
+    others = [one for one in (conditions_caution(found), hidden) if one is not None]
+    beware = [*in_time, *row_cautions(found, hasty=hasty), *others]
     return sorted(beware, key=lambda caution: (not caution.doubt, caution.discounted < MOST))

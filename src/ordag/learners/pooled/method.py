@@ -180,6 +180,7 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
         labels=None if table.profile is None else table.profile.labels,
         progress=table.tell,
     )
+    remarks = () if equations is None else tuple(equations.remarks)
     if environments is not None and result.equations is not None:
         equations = result.equations.ordered(np.argsort(ordering.order))
     posterior = Posterior(result, ordering.order, settings.draws, draw_seed)
@@ -194,7 +195,7 @@ def pooled(table: Table, settings: PooledSettings, known: Constraints | None = N
             *ordering.warnings,
             *([_few_rows_sentence(moments)] if few else []),
             *filter(None, [result.warning]),
-            *(() if equations is None else equations.remarks),
+            *remarks,
         ),
     )
 
