@@ -34,6 +34,7 @@ SECTIONS = [
     "replicates",
     "effects",
     "hidden",
+    "decisions",
     "workbench",
 ]
 ASKED = ["gpu"]
