@@ -156,7 +156,7 @@ def run() -> str:
 
 def _entries_section(results: Sequence[tuple[Address, Any]]) -> list[str]:
     found: dict[tuple[str, float], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for (part, *_, mechanism, share, _), counts in (one for one in results if one[0][0] == "entries"):
+    for (*_, mechanism, share, _), counts in (one for one in results if one[0][0] == "entries"):
         for way, count in counts.items():
             found[mechanism, share][way].append(count)
     none = found.pop(("none", 0.0))["complete"]
@@ -185,7 +185,7 @@ def _counts_table(found: dict[tuple[str, float], dict[str, list[int]]], first: s
 def _network_section(results: Sequence[tuple[Address, Any]]) -> list[str]:
     found: dict[tuple[str, float], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     complete: dict[str, list[int]] = defaultdict(list)
-    for (part, file, mechanism, share, _), counts in (one for one in results if one[0][0] == "network"):
+    for (_part, file, mechanism, share, _), counts in (one for one in results if one[0][0] == "network"):
         for way, count in counts.items():
             if way == "complete":
                 complete[NETWORKS[file]].append(count)
@@ -203,7 +203,7 @@ def _network_section(results: Sequence[tuple[Address, Any]]) -> list[str]:
 
 def _calibration_section(results: Sequence[tuple[Address, Any]]) -> list[str]:
     said: dict[tuple[str, float], list[tuple[float, bool]]] = defaultdict(list)
-    for (part, _, mechanism, share, _), pairs in (one for one in results if one[0][0] == "probabilities"):
+    for (_part, _, mechanism, share, _), pairs in (one for one in results if one[0][0] == "probabilities"):
         said[mechanism if share else "none", share] += pairs
     words = {short: name for name, short in MECHANISMS.items()} | {"none": "none"}
     p, n = CALIBRATED

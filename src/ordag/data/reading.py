@@ -299,8 +299,9 @@ def without(unwanted: Collection[str], names: Sequence[str]) -> list[Remedy]:
     if len(kept) < FEWEST_COLUMNS:
         return []
     out = [name for name in names if name in unwanted]
-    what = listed(out) if all(map(str.strip, out)) else "the column that has no name"
-    return [Remedy(f"go on without {what}", {"columns": kept})]
+    if not all(map(str.strip, out)):  # which a list of names on the command line cannot hold
+        return [Remedy("go on without the column that has no name", {"columns": kept})]
+    return [Remedy(f"go on without {listed(out)}", {"drop": out})]
 
 
 def split_at(separator: str) -> Remedy:

@@ -21,6 +21,7 @@ from ordag.data.profile import Profile
 from ordag.data.reading import Reading
 from ordag.data.sources import Upload
 from ordag.data.table import Table
+from ordag.data.way_through import complete, together, try_to_read
 from ordag.errors import DataError, Remedy
 from ordag.order.sparse import few_rows
 from ordag.show.provenance import OF_BYTES, fingerprint
@@ -50,7 +51,7 @@ class UnreadError(DataError):
     """A table that was refused but has remedies; the page names it by `id` to choose one. `kind` is the class of the refusal."""
 
     def __init__(self, id: str, error: DataError) -> None:
-        super().__init__(str(error), error.settings, error.remedies)
+        super().__init__(error.faults, error.settings, error.remedies)
         self.id, self.kind = id, type(error).__name__
 
 
@@ -211,7 +212,7 @@ class Tables:
         request, remedies = unread
         if not is_whole(choice, 0) or choice >= len(remedies):
             raise RequestError(f"choice={short(choice)}: there is no such way to read {shown(request.name)}.")
-        request = replace(request, reading={**request.reading, **remedies[choice].reading})
+        request = replace(request, reading=together(request.reading, remedies[choice].reading))
         if isinstance(request.data, Upload):
             opened = self._opened(request, request.data.data, progress)
         else:
@@ -239,6 +240,7 @@ class Tables:
         except DataError as error:
             if not error.remedies:
                 raise
+            complete(error, request.reading, lambda changed: try_to_read(request.data, changed))
             id = request.id(digest)
             self._unread.put(id, (request, error.remedies), request.byte_count)
             raise UnreadError(id, error) from error
