@@ -1,7 +1,7 @@
 """Missing values: wrong entries by what is done with incomplete rows, published networks with holes, calibration, and a large table.
 
-`python -m benchmarks missing` writes the section of docs/benchmarks.md. ORDAG_TABLES is the number of tables of each kind, ORDAG_NETWORKS
-the folder with pgmpy's files of published networks, ORDAG_LARGE the rows of the large table. Every result goes to
+`python -m benchmarks missing` writes the section of docs/benchmarks.md. ORDAG_NETWORKS is the folder with pgmpy's files of published
+networks, ORDAG_LARGE the rows of the large table. Every result goes to
 `benchmarks/results/missing.jsonl` as it comes; a run that was stopped goes on from there.
 """
 
@@ -16,7 +16,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -29,11 +29,12 @@ from benchmarks.holes import KINDS, MECHANISMS, drawn, majority, of_network, way
 from ordag.errors import OrdagError
 from ordag.model.sem import LinearSEM
 
-TABLES = int(os.environ.get("ORDAG_TABLES", "6"))
+TABLES, NETWORK_TABLES, CALIBRATED_TABLES = 2, 5, 6
+"""Of each size and kind, of each network, and of each kind."""
 SIZES = ((6, 200), (12, 500), (20, 500))
 SHARES = (0.1, 0.2, 0.3, 0.4)
 NETWORKS = {"ecoli70": "ECOLI70", "magic-niab": "MAGIC-NIAB"}
-NETWORK_ROWS, NETWORK_SHARES = 1000, (0.0, 0.1, 0.3)
+NETWORK_ROWS, NETWORK_SHARES = 1000, (0.1, 0.3)
 PEERS_AT, PEERS_UP_TO = (0.1, 0.3), 20
 """Shares and numbers of variables with which lingam is tried, which takes seconds for a table."""
 CALIBRATED = (10, 400)
@@ -50,7 +51,7 @@ def wrong_entries(X: np.ndarray, A: np.ndarray, share: float, mechanism: str, ta
     if not share:
         return {"complete": int((next(ways(X))[1]()[0] != A).sum())}
     found = {}
-    peers = share in PEERS_AT and len(A) <= PEERS_UP_TO
+    peers = mechanism == "mcar" and share in PEERS_AT and len(A) <= PEERS_UP_TO
     for way, graphs in ways(with_holes(X, share, mechanism, table), peers=peers):
         try:
             found[way] = int((majority(graphs()) != A).sum())
@@ -95,25 +96,21 @@ def _large(share: float) -> tuple[float, float]:
 def tasks(networks: Path | None) -> Iterator[Task]:
     """Yield everything that is measured, each with its address."""
     holes = [(0.0, "none"), *((share, mechanism) for mechanism in MECHANISMS.values() for share in SHARES)]
-    for table in range(TABLES):
-        for p, n in SIZES:
-            for kind in KINDS:
-                for share, mechanism in holes:
-                    work = partial(_drawn_entries, kind, p, n, share, mechanism, table)
-                    yield ["entries", kind, p, n, mechanism, share, table], work
-        for kind in KINDS:
-            for mechanism in ("mcar", "mar"):
-                for share in (0.0, *SHARES):
-                    if share or mechanism == "mcar":
-                        work = partial(probabilities, kind, share, mechanism, 1000 + table)
-                        yield ["probabilities", kind, mechanism, share, table], work
-        for file in NETWORKS if networks is not None else ():
-            for mechanism in ("mcar", "mar", "mnar"):
-                for share in NETWORK_SHARES if mechanism == "mcar" else NETWORK_SHARES[1:]:
-                    work = partial(_network_entries, networks / f"{file}.json", share, mechanism, table)
-                    yield ["network", file, mechanism, share, table], work
+    for kind, table in product(KINDS, range(CALIBRATED_TABLES)):
+        for mechanism, share in [("mcar", 0.0), *product(("mcar", "mar"), SHARES)]:
+            work = partial(probabilities, kind, share, mechanism, 1000 + table)
+            yield ["probabilities", kind, mechanism, share, table], work
+    for table, (p, n), kind in product(range(TABLES), SIZES, KINDS):
+        for share, mechanism in holes:
+            work = partial(_drawn_entries, kind, p, n, share, mechanism, table)
+            yield ["entries", kind, p, n, mechanism, share, table], work
     for share in (0.0, 0.05):
         yield ["large", *LARGE, share], partial(large, share)
+    for table, file in product(range(NETWORK_TABLES), NETWORKS if networks is not None else ()):
+        for mechanism, share in [("mcar", 0.0), *product(("mcar", "mar"), NETWORK_SHARES)]:
+            assert networks is not None
+            work = partial(_network_entries, networks / f"{file}.json", share, mechanism, table)
+            yield ["network", file, mechanism, share, table], work
 
 
 def _drawn_entries(kind: str, p: int, n: int, share: float, mechanism: str, table: int) -> dict[str, int]:
@@ -195,7 +192,7 @@ def _network_section(results: Sequence[tuple[Address, Any]]) -> list[str]:
         return ["The published networks were not measured: pgmpy, which has them, is not installed."]
     whole = " and ".join(f"{name} {np.mean(counts):.1f}" for name, counts in complete.items())
     return [
-        f"The same for published networks, {NETWORK_ROWS:,} rows, {TABLES} tables each. Without holes: {whole}.",
+        f"The same for published networks, {NETWORK_ROWS:,} rows, {NETWORK_TABLES} tables each. Without holes: {whole}.",
         "",
         *_counts_table(found, "network"),
     ]
@@ -208,7 +205,7 @@ def _calibration_section(results: Sequence[tuple[Address, Any]]) -> list[str]:
     words = {short: name for name, short in MECHANISMS.items()} | {"none": "none"}
     p, n = CALIBRATED
     lines = [
-        f"Probabilities of arrows, said and was in percent (number), {len(KINDS) * TABLES} other tables of {p} variables and {n} rows:",
+        f"Probabilities of arrows, said and was in percent (number), {len(KINDS) * CALIBRATED_TABLES} other tables of {p} variables and {n} rows:",
         "",
         f"| holes | share | {' | '.join(f'{a:.2f} to {min(b, 1.0):.2f}' for a, b in pairwise(EDGES))} |",
         f"|---|---|{'---|' * (len(EDGES) - 1)}",

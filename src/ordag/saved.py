@@ -31,6 +31,7 @@ from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.data.roles import ColumnRole
+from ordag.data.sentinels import Sentinel
 from ordag.errors import OutputError, UnreadableError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
@@ -73,6 +74,7 @@ CLASSES: dict[str, type] = {
             Moments,
             Equations,
             ColumnRole,
+            Sentinel,
             Holes,
             Covariate,
             Condition,

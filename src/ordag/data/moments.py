@@ -277,6 +277,8 @@ class Moments:
     def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
         """Return the columns and units of the settings, and the covariates, which are not taken out yet; logarithms need the rows."""
         reading.refuse_layout(describe)
+        if reading.na is not None:
+            raise SettingError(f"na: {describe} has no rows, in which values could be missing.", ["na"])
         if reading.row_columns:
             given = next(iter(reading.row_columns))
             raise SettingError(f"{given}: {describe} has no rows: give that when the moments are made.", [given])

@@ -12,6 +12,7 @@ import numpy as np
 from ordag.common.arrays import Array
 from ordag.common.words import counted, joined, number, shown
 from ordag.data.holes import is_nearly_empty
+from ordag.data.sentinels import Sentinel
 
 GIVEN_ROLES = ("variable", "id", "time", "category")
 """Roles that a user can give to a column. "covariate" has a setting of its own, `adjust`; "constant", "derived" and "unusable" are found; a
@@ -77,14 +78,15 @@ WIDEST_RELATION = 400
 
 @dataclass(frozen=True)
 class ColumnRole:
-    """What a column of a table is: its role, the reason in a few words, how many different values it has where these are few, and
-    whether these are numbers."""
+    """What a column of a table is: its role, the reason in a few words, how many different values it has where these are few, whether
+    these are numbers, and which of a variable's may stand for missing ones."""
 
     name: str
     role: str
     reason: str = ""
     values: int | None = None
     is_number: bool = True
+    sentinels: tuple[Sentinel, ...] = ()
 
     @property
     def is_variable(self) -> bool:
@@ -97,7 +99,8 @@ class ColumnRole:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the role in plain Python values."""
-        return {"column": self.name, "role": self.role, "reason": self.reason, "values": self.values}
+        said = {"column": self.name, "role": self.role, "reason": self.reason, "values": self.values}
+        return said | ({"sentinels": [one._asdict() for one in self.sentinels]} if self.sentinels else {})
 
 
 @dataclass(frozen=True)

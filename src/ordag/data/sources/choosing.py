@@ -13,6 +13,7 @@ from ordag.common.words import counted
 from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
 from ordag.data.roles import ColumnRole, Relation, Suspect, relations, role_of_numbers, role_of_text
+from ordag.data.sentinels import among_columns, sentinels, without_codes
 from ordag.data.sources.columns import LONG, Kind, Look, check_columns, refuse_duplicates, refuse_kinds, select
 from ordag.errors import ColumnError
 
@@ -41,6 +42,7 @@ class Chosen:
 
 def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariate] | None = None) -> Chosen:
     """Choose the variables and the covariates of a table. `known` are the covariates of an earlier part of it, whose levels go on."""
+    look = _recoded(look, reading)
     names, kinds = look.names, look.kinds
     check_columns(names, reading, describe)
     beside = [*reading.adjust, *reading.row_columns.values()]
@@ -59,6 +61,7 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
         found = [_role(look, j, reading) for j in range(len(names))]
         roles, suspects = _without_useless(look, found, left, asked, reading)
         positions = [j for j in left if roles[j].is_variable]
+        roles = _asked_about(look, roles, positions, asked)
     for name in reading.adjust:
         refuse_duplicates(names, [names.index(name)], describe)
         roles[names.index(name)] = ColumnRole(name, "covariate")
@@ -166,6 +169,26 @@ def _without_useless(
         else:
             suspects.append(Suspect(role, {look.names[variables[k]]: c for k, c in one.terms.items()}))
     return roles, [] if reading.part else suspects
+
+
+def _recoded(look: Look, reading: Reading) -> Look:
+    """Return the look with the numbers missing that stand for missing values."""
+    read, absent = look.numbers, reading.absent
+    if read is None or not absent:
+        return look
+    return replace(look, numbers=lambda j: without_codes(read(j), absent))
+
+
+def _asked_about(
+    look: Look, roles: Sequence[ColumnRole], positions: Sequence[int], asked: set[str]
+) -> list[ColumnRole]:
+    """Return the roles with the values that may stand for missing ones, of variables that were not asked for by name."""
+    if look.numbers is None:
+        return list(roles)
+    read, place = look.numbers, {look.names[j]: j for j in positions}
+    found = {name: some for name, j in place.items() if name not in asked and (some := sentinels(read(j)))}
+    told = among_columns(found, place, lambda name: read(place[name]))
+    return [replace(one, sentinels=told[one.name]) if one.name in told else one for one in roles]
 
 
 def _relations(look: Look, variables: Sequence[int], asked: set[str]) -> list[Relation]:
