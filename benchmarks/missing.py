@@ -205,7 +205,8 @@ def _calibration_section(results: Sequence[tuple[Address, Any]]) -> list[str]:
     words = {short: name for name, short in MECHANISMS.items()} | {"none": "none"}
     p, n = CALIBRATED
     lines = [
-        f"Probabilities of arrows, said and was in percent (number), {len(KINDS) * CALIBRATED_TABLES} other tables of {p} variables and {n} rows:",
+        f"Probabilities of arrows, said and was in percent (number), {len(KINDS) * CALIBRATED_TABLES} other tables of {p} variables and "
+        f"{n} rows:",
         "",
         f"| holes | share | {' | '.join(f'{a:.2f} to {min(b, 1.0):.2f}' for a, b in pairwise(EDGES))} |",
         f"|---|---|{'---|' * (len(EDGES) - 1)}",

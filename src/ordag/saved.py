@@ -30,7 +30,7 @@ from ordag.data.holes import Holes
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
-from ordag.data.roles import ColumnRole
+from ordag.data.roles import ColumnRole, Glance
 from ordag.data.sentinels import Sentinel
 from ordag.errors import OutputError, UnreadableError
 from ordag.fit import Fit
@@ -75,6 +75,7 @@ CLASSES: dict[str, type] = {
             Equations,
             ColumnRole,
             Sentinel,
+            Glance,
             Holes,
             Covariate,
             Condition,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -76,10 +77,42 @@ WIDEST_RELATION = 400
 """Columns up to which linear relations are searched."""
 
 
+class Glance(NamedTuple):
+    """What the rows that were looked at show of a column: their number, those without a value, and how the values are distributed.
+
+    counts: numbers between `least` and `most` in bins of the same width. levels: of text, the commonest values with their rows.
+    """
+
+    rows: int
+    missing: int
+    least: float | None = None
+    most: float | None = None
+    counts: tuple[int, ...] = ()
+    levels: tuple[tuple[str, int], ...] = ()
+
+
+BINS = 16
+"""Of a little histogram."""
+
+MOST_GLANCED = 200
+"""Columns beside the variables that are glanced at."""
+
+
+def glance_at_numbers(column: Array) -> Glance:
+    """Return the glance at a column of numbers."""
+    present = column[np.isfinite(column)]
+    if not len(present):
+        return Glance(len(column), len(column))
+    least, most = float(present.min()), float(present.max())
+    bins = min(BINS, max(5, math.ceil(math.sqrt(len(present)))))
+    counts = np.histogram(present, bins, (least, most) if math.isfinite(most - least) else None)[0]
+    return Glance(len(column), int(np.isnan(column).sum()), least, most, tuple(counts.tolist()))
+
+
 @dataclass(frozen=True)
 class ColumnRole:
     """What a column of a table is: its role, the reason in a few words, how many different values it has where these are few, whether
-    these are numbers, and which of a variable's may stand for missing ones."""
+    these are numbers, which of a variable's may stand for missing ones, and of other columns a glance at their values."""
 
     name: str
     role: str
@@ -87,6 +120,7 @@ class ColumnRole:
     values: int | None = None
     is_number: bool = True
     sentinels: tuple[Sentinel, ...] = ()
+    glance: Glance | None = None
 
     @property
     def is_variable(self) -> bool:
@@ -112,11 +146,20 @@ class Suspect:
 
 
 class Levels(NamedTuple):
-    """What a column of text holds in the rows that were looked at: different values, rows that have one, and the first few of them."""
+    """What a column of text holds in the rows that were looked at: different values, rows that have one, and the first few of them.
+
+    rows: those that were looked at. common: the commonest values, with their rows.
+    """
 
     distinct: int
     present: int
     first: Sequence[str] = ()
+    rows: int = 0
+    common: Sequence[tuple[str, int]] = ()
+
+
+MOST_COMMON = 6
+"""Values of a text column in `Levels.common`."""
 
 
 def role_of_text(name: str, levels: Levels, holds: str = "text", *, whole: bool) -> ColumnRole:
@@ -124,7 +167,7 @@ def role_of_text(name: str, levels: Levels, holds: str = "text", *, whole: bool)
 
     whole: the rows that were looked at are all of the table.
     """
-    distinct, present, first = levels
+    distinct, present, first = levels[:3]
     if not distinct:
         return ColumnRole(name, "constant", "no value at all") if whole else ColumnRole(name, "category", holds)
     if first and all(map(DATE.fullmatch, first)):

@@ -24,8 +24,10 @@ from ordag.data.table import Table
 from ordag.data.way_through import complete, together, try_to_read
 from ordag.errors import DataError, Remedy
 from ordag.order.sparse import few_rows
+from ordag.show.columns import columns_of
 from ordag.show.provenance import OF_BYTES, fingerprint
 from ordag.workbench.pool import Progress
+from ordag.workbench.recasting import RECAST, changed_reading
 from ordag.workbench.state import RequestError, State
 
 Value = TypeVar("Value")
@@ -159,7 +161,9 @@ class OpenTable:
             "names": list(moments.names),
             "digest": self.digest,
             "builtin": self.request.builtin,
+            "reading": {name: self.request.reading[name] for name in RECAST if name in self.request.reading},
             "columns": columns,
+            "overview": columns_of(self.table.columns, moments, profile),
             "transform": dict(self.request.transform),
         }
 
@@ -186,11 +190,15 @@ class Tables:
             self.first_unread = error
 
     def _read_first(self, request: TableRequest, progress: Progress | None) -> OpenTable:
+        self.first, self.first_unread = self._from_disk(request, progress), None
+        return self.first
+
+    def _from_disk(self, request: TableRequest, progress: Progress | None) -> OpenTable:
+        """Read a table that is not a file in memory."""
         table = self._read(request, "", progress)
         table.transformed(request.transform)  # errors in it are for the command line
         digest, of = fingerprint(table, request.data if isinstance(request.data, str) else None)
-        self.first, self.first_unread = OpenTable(request.id(digest), request, digest, of, table), None
-        return self.first
+        return OpenTable(request.id(digest), request, digest, of, table)
 
     def builtin(self, name: str, progress: Progress | None = None) -> OpenTable:
         """Open a table that comes with Ordag."""
@@ -219,6 +227,22 @@ class Tables:
             opened = self._read_first(request, progress)
         self._unread.drop(lambda key: key == id)
         return opened
+
+    def recast(self, id: str, change: Mapping[str, Any], progress: Progress | None = None) -> OpenTable:
+        """Open a table again with another role for a column, or with one more value read as missing."""
+        opened = self._find(id)
+        if opened is None:
+            raise NoTableError(
+                "The table is not here any more: the workbench keeps tables in memory only. Open it again."
+            )
+        reading = changed_reading(opened.request.reading, change, [one.name for one in opened.table.columns])
+        request = replace(opened.request, reading=reading)
+        if isinstance(request.data, Upload):
+            return self._opened(request, request.data.data, progress)
+        if request.builtin:
+            return self._opened(request, load(request.builtin).path.read_bytes(), progress)
+        again = self._from_disk(request, progress)
+        return self._open.put(again.id, again, 8 * _numbers(again.table))
 
     def _opened(self, request: TableRequest, body: bytes, progress: Progress | None = None) -> OpenTable:
         """Read a table of these bytes unless it is open. Tables that go for it take along what was made of them."""

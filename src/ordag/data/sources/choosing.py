@@ -12,7 +12,17 @@ from ordag.common.arrays import Array
 from ordag.common.words import counted
 from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
-from ordag.data.roles import ColumnRole, Relation, Suspect, relations, role_of_numbers, role_of_text
+from ordag.data.roles import (
+    MOST_GLANCED,
+    ColumnRole,
+    Glance,
+    Relation,
+    Suspect,
+    glance_at_numbers,
+    relations,
+    role_of_numbers,
+    role_of_text,
+)
 from ordag.data.sentinels import among_columns, sentinels, without_codes
 from ordag.data.sources.columns import LONG, Kind, Look, check_columns, refuse_duplicates, refuse_kinds, select
 from ordag.errors import ColumnError
@@ -64,12 +74,13 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
         roles = _asked_about(look, roles, positions, asked)
     for name in reading.adjust:
         refuse_duplicates(names, [names.index(name)], describe)
-        roles[names.index(name)] = ColumnRole(name, "covariate")
+        roles[names.index(name)] = ColumnRole(name, "covariate", is_number=kinds[names.index(name)] is None)
     for use, name in reading.row_columns.items():
         refuse_duplicates(names, [names.index(name)], describe)
         roles[names.index(name)] = ColumnRole(name, use)
     for name in reading.drop:
-        roles[names.index(name)] = ColumnRole(name, "dropped")
+        roles[names.index(name)] = ColumnRole(name, "dropped", is_number=kinds[names.index(name)] is None)
+    roles = _glanced(look, roles)
     covariates = known
     if covariates is None:
         covariates = [_covariate(look, names.index(name), reading) for name in reading.adjust]
@@ -177,6 +188,25 @@ def _recoded(look: Look, reading: Reading) -> Look:
     if read is None or not absent:
         return look
     return replace(look, numbers=lambda j: without_codes(read(j), absent))
+
+
+def _glanced(look: Look, roles: Sequence[ColumnRole]) -> list[ColumnRole]:
+    """Return the roles with glances at the first columns that are no variables, where rows are at hand."""
+    found, left = list(roles), MOST_GLANCED
+    for j, one in enumerate(roles):
+        is_number = look.kinds[j] is None
+        if one.is_variable or not left or (look.numbers if is_number else look.levels) is None:
+            continue
+        left -= 1
+        if is_number:
+            assert look.numbers is not None
+            found[j] = replace(one, glance=glance_at_numbers(look.numbers(j)))
+        elif look.levels is not None and one.role != "unusable":
+            levels = look.levels(j)
+            found[j] = replace(
+                one, glance=Glance(levels.rows, levels.rows - levels.present, levels=tuple(levels.common))
+            )
+    return found
 
 
 def _asked_about(

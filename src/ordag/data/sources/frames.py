@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from ordag.common.checks import check_text
 from ordag.common.words import counted
 from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
-from ordag.data.roles import Levels
+from ordag.data.roles import MOST_COMMON, MOST_LEVELS, Levels
 from ordag.data.sources.choosing import choose
 from ordag.data.sources.columns import (
     BOOLEANS,
@@ -246,7 +247,9 @@ def _levels(column: Any) -> Levels:
         distinct = int(present.n_unique())
     except TypeError:  # objects that cannot be compared
         distinct = len(set(map(str, present.to_list())))
-    return Levels(distinct, len(present), [str(value) for value in present.head(20).to_list()])
+    counts = Counter(map(str, present.to_list())) if distinct <= MOST_LEVELS else Counter[str]()
+    first = [str(value) for value in present.head(20).to_list()]
+    return Levels(distinct, len(present), first, len(column), counts.most_common(MOST_COMMON))
 
 
 def _arrow(column: Any) -> Any:
