@@ -105,7 +105,9 @@ def test_the_columns_are_the_first_view_and_roles_are_changed_there(bench):
     answered(page, lambda: page.get_by_label("Role of c").select_option("dropped"))
     expect(page.locator("#overview-words")).to_contain_text("2 columns in the graph")
     page.get_by_label("Role of a").select_option("dropped")
-    expect(page.locator("#overview .warning")).to_contain_text("There is only one column, b: a graph needs at least two.")
+    expect(page.locator("#overview .warning")).to_contain_text(
+        "There is only one column, b: a graph needs at least two."
+    )
     expect(page.get_by_label("Role of a")).to_have_value("variable")
     answered(page, page.reload)
     expect(page.locator("#overview-words")).to_contain_text("2 columns in the graph")

@@ -28,6 +28,9 @@ MOST_LEVELS = 500
 COUNTED_ROWS = 8
 """Rows from which on 1, 2, 3, … numbers the rows; in a shorter table it may be a dose or a size."""
 
+MOST_YEARS = 0.8
+"""Share of the values of a column called year that are years of our time."""
+
 JUDGED_ROWS = 5
 """Rows from which on a column may be found constant, or made up by others."""
 
@@ -46,7 +49,7 @@ CAMEL_ID = re.compile(r".*[a-z](?:Id|ID)")
 NUMBER_NAMES = re.compile(r"(?:no|nr|num|number|n°|index|idx|case|serial|seq|sequence)\.?", re.IGNORECASE)
 CODE_NAMES = re.compile(
     r"(?:.*[\W_])?(?:code|key|zip|zipcode|postcode|fips|sic|naics|isbn|oclc|state|county|country|region|province|village|household|"
-    r"hospital|provider|provnum|firm|company|industry|sector|site|plot|tree)",
+    r"hospital|provider|census|provnum|firm|company|industry|sector|site|plot|tree)",
     re.IGNORECASE,
 )
 ROW_NAMES = re.compile(r"|unnamed: ?0|rownames?|row[._ ]names?", re.IGNORECASE)
@@ -55,6 +58,7 @@ TIME_NAMES = re.compile(
     r"(?:.*[\W_])?(?:year|yr|date|time|month|week|day|quarter|hour|minute|period|tick|step|t|wave|timestamp|epoch)s?",
     re.IGNORECASE,
 )
+DATE_NAMES = re.compile(r"(?:.*[\W_])?(?:date|datetime|timestamp)s?", re.IGNORECASE)
 CALENDAR = {
     re.compile(r"(?:.*[\W_])?(?:month|mon|mnth)", re.IGNORECASE): (1, 12),
     re.compile(r"(?:.*[\W_])?(?:day|mday|dayofmonth|day_of_month)", re.IGNORECASE): (1, 31),
@@ -66,6 +70,9 @@ CALENDAR = {
 """Parts of a date, each with its least and its greatest number."""
 
 DATE = re.compile(r"\s*(?:\d{4}([-/.])\d{1,2}(?:\1\d{1,2})?|\d{1,2}([-/.])\d{1,2}\2\d{2,4})(?:[T ]\d.*)?\s*")
+
+REGULAR = "a regular counter"
+"""The reason of a time that rises by the same from row to row."""
 
 ROUNDING = 16 * float(np.finfo(float).eps)
 """Share of the terms of a linear relation that may be left of it where it is exact."""
@@ -205,7 +212,7 @@ def role_of_numbers(name: str, column: Array, *, named: bool = True) -> ColumnRo
     complete = len(present) == len(start) > 0
     role, reason = _by_name(bare, present, complete) if named else ("variable", "")
     if role == "variable" and enough and complete and _counts(column):
-        role, reason = ("time", "a regular counter") if named and _is_time(bare) else ("id", "it numbers the rows")
+        role, reason = ("time", REGULAR) if named and _is_time(bare) else ("id", "it numbers the rows")
     return ColumnRole(name, role, reason, _few(column) if role == "variable" else None)
 
 
@@ -230,7 +237,9 @@ def _by_name(name: str, present: Array, complete: bool) -> tuple[str, str]:
         return "variable", ""
     steps = np.diff(present) if complete and len(present) > 2 else np.zeros(1)
     if _is_time(name) and steps[0] != 0.0 and np.ptp(steps) <= 0.02 * abs(steps[0]):
-        return "time", "a regular counter"
+        return "time", REGULAR
+    if DATE_NAMES.fullmatch(name):
+        return "time", "dates as numbers"
     if (present != np.floor(present)).any():
         return "variable", ""
     distinct = len(np.unique(present))
@@ -252,7 +261,10 @@ def _by_name(name: str, present: Array, complete: bool) -> tuple[str, str]:
 
 def _is_year(name: str, values: Array) -> bool:
     bare = name.lower() in ("year", "yr", "jahr")  # an age in years may lie between 40 and 99
-    return bool(((values >= 1500) & (values <= 2100)).all() or (bare and ((values >= 40) & (values <= 99)).all()))
+    recent = (values >= 1500) & (values <= 2100)
+    if bare and recent.mean() >= MOST_YEARS and values.max() <= 2100:  # a few may be older
+        return True
+    return bool(recent.all() or (bare and ((values >= 40) & (values <= 99)).all()))
 
 
 def _few(column: Array) -> int | None:
@@ -321,6 +333,24 @@ def relations(names: Sequence[str], column: Callable[[int], Array], fixed: Seque
                 found.append(one)
                 out = one.column
         left.remove(out)  # also one of which hardly anything is left, so that the search goes on behind it
+    return found
+
+
+def follows_clock(names: Sequence[str], column: Callable[[int], Array], clock: tuple[str, Array]) -> dict[int, str]:
+    """Return the columns that are an exact linear function of a time, which counts regularly, with words for each."""
+    name, time = clock
+    found: dict[int, str] = {}
+    if len(time) < COUNTED_ROWS or not np.isfinite(time).all() or time[0] == time[-1]:
+        return found
+    for j in range(len(names)):
+        values = column(j)
+        slope = (values[-1] - values[0]) / (time[-1] - time[0])
+        if not slope or not np.isfinite(slope):
+            continue
+        slope = _rounded(float(slope))
+        constant = _rounded(float(values[0] - slope * time[0]))
+        if Relation(1, {0: slope}, constant, "").holds(lambda k, values=values: (time, values)[k]):  # type: ignore[misc]
+            found[j] = _relation([name], {0: slope}, constant)
     return found
 
 

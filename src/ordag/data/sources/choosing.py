@@ -14,10 +14,12 @@ from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
 from ordag.data.roles import (
     MOST_GLANCED,
+    REGULAR,
     ColumnRole,
     Glance,
     Relation,
     Suspect,
+    follows_clock,
     glance_at_numbers,
     relations,
     role_of_numbers,
@@ -171,7 +173,7 @@ def _without_useless(
     for j in () if sure else constant:
         roles[j] = ColumnRole(found[j].name, "variable")
         suspects.append(Suspect(found[j]))
-    variables = [j for j in left if found[j].is_variable]
+    variables = _without_clocks(look, roles, [j for j in left if found[j].is_variable], asked)
     for one in _relations(look, variables, asked):
         j = variables[one.column]
         role = ColumnRole(look.names[j], "derived", one.words)
@@ -180,6 +182,22 @@ def _without_useless(
         else:
             suspects.append(Suspect(role, {look.names[variables[k]]: c for k, c in one.terms.items()}))
     return roles, [] if reading.part else suspects
+
+
+def _without_clocks(look: Look, roles: list[ColumnRole], variables: list[int], asked: set[str]) -> list[int]:
+    """Set aside variables that count the time as a column does that is set aside, such as year − 1931; return the others."""
+    if look.numbers is None or not look.whole:
+        return variables
+    read = look.numbers
+    for j, one in enumerate(roles):
+        if one.role != "time" or one.reason != REGULAR or look.kinds[j] is not None:
+            continue
+        some = [k for k in variables if look.names[k] not in asked]
+        names = [look.names[k] for k in some]
+        clock = look.names[j], read(j)
+        for k, words in follows_clock(names, lambda i, some=some: read(some[i]), clock).items():  # type: ignore[misc]
+            roles[some[k]] = ColumnRole(look.names[some[k]], "derived", words)
+    return [j for j in variables if roles[j].is_variable]
 
 
 def _recoded(look: Look, reading: Reading) -> Look:
