@@ -16,14 +16,14 @@ from ordag.show.screen import Screen
 
 
 @click.command(cls=ManualPage)
-@click.argument("graph", type=click.Path(dir_okay=False))
+@click.argument("graph")
 @DATA_OR_NONE
 @click.option("--from", "source", required=True, help="Name of the cause.")
 @click.option("--to", "target", required=True, help="Name of the effect.")
 @with_options(READING)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 def adjust(graph: str, data: str | list[str] | None, source: str, target: str, as_json: bool, **values: Any) -> None:
-    """Say which variables to hold fixed to estimate an effect in the graph in the file GRAPH.
+    """Say which variables to hold fixed to estimate an effect in a graph.
 
     The answer lists the minimal sets of variables to hold fixed, the set with the most precise estimate, variables that must not be held
     fixed, and instruments. With DATA, or for a saved fit (.ordag), each set comes with its estimate. Where edges have no direction and

@@ -15,12 +15,16 @@ from ordag.cli.options import (
     refuse_unused_level,
     setting_options,
     take_reading,
+    title_of,
     with_options,
 )
 from ordag.cli.progress import Progress
+from ordag.decisions.in_time import response
 from ordag.errors import SettingError
 from ordag.learners.methods import AUTO, settings_of
+from ordag.learning import learn
 from ordag.model.effects import KINDS
+from ordag.show.decisions import print_decision
 from ordag.show.screen import Screen, say
 from ordag.total_effects import effect as total_effect
 
@@ -39,6 +43,11 @@ from ordag.total_effects import effect as total_effect
 @click.option(
     "--replicates", type=int, help="Resamples of the bootstrap; by default 200, or 100 to 40 if learning takes long."
 )
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    help="In time (--lags): what one unit more of the cause changes at the same time and up to so many steps later.",
+)
 @click.option("--method", default="auto", show_default=True, type=click.Choice(AUTO), help="How to learn the graph.")
 @with_options(setting_options(also={"seed": "Also seeds the resamples."}))
 @with_options(READING)
@@ -53,6 +62,7 @@ def effect(
     level: float,
     interval: str | None,
     replicates: int | None,
+    steps: int | None,
     method: str,
     as_json: bool,
     **values: Any,
@@ -68,6 +78,7 @@ def effect(
       ordag effect marks --from algebra --to mechanics
       ordag effect marks --from algebra --to mechanics --alpha 0.05 --interval given-graph
       ordag effect data.csv --from dose --to response --knowledge known.txt --json
+      ordag effect sales.csv --time month --lags 2 --from price --to sales --steps 12
     """
     reading = take_reading(values)
     settings = given(context, values)
@@ -76,6 +87,11 @@ def effect(
         raise SettingError(
             f"--method {method} finds a class of graphs, whose effects differ: add --orient-by-order, or choose another method."
         )
+    if steps is not None:
+        _print_response(
+            data, source, target, steps, level, interval, replicates, method, as_json, {**reading, **settings}
+        )
+        return
     with Progress() as progress:
         found = total_effect(
             data,
@@ -96,3 +112,31 @@ def effect(
         screen = Screen()
         for line in str(found).splitlines():
             say(screen, line)
+        if reading.get("lags"):
+            say(screen, "This is the effect at the same time: --steps 12, say, follows it over time.")
+
+
+def _print_response(
+    data: str | list[str],
+    source: str,
+    target: str,
+    steps: int,
+    level: float,
+    interval: str | None,
+    replicates: int | None,
+    method: str,
+    as_json: bool,
+    settings: dict[str, Any],
+) -> None:
+    """Print what a change does over time."""
+    if interval not in (None, "posterior") or replicates is not None:
+        raise SettingError(
+            "--steps: intervals over time are those of the resamples behind the probabilities of arrows: leave --interval and "
+            "--replicates out."
+        )
+    with Progress() as progress:
+        found = response(learn(data, method, progress=progress, **settings), source, target, steps, level=level)
+    if as_json:
+        click.echo(found.to_json())
+    else:
+        print_decision(found, Screen(), title_of(data))

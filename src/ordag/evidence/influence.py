@@ -24,6 +24,9 @@ MOST_COLUMNS, MOST_SECONDS = 20, 0.25
 LEVERAGE = 0.05
 """The share of the table that lies in one row, h = d²/(n − 1), below which no row is left out."""
 
+UNUSUAL = 0.05
+"""The chance of a row this far out among as many Gaussian rows above which none is left out: the farthest one always changes some arrow."""
+
 KEPT, LESS, LOST = 0.8, 0.2, 2
 """A row decides if a smaller share of the arrows stays without it, by so much less than without an ordinary row, and so many change."""
 
@@ -67,7 +70,7 @@ def deciding_row(found: Found) -> Lone | None:
         return None
     d2 = distances(X)
     farthest, middle = (int(k) for k in np.argsort(d2, kind="stable")[[-1, n // 2]])
-    if d2[farthest] < LEVERAGE * (n - 1):
+    if d2[farthest] < LEVERAGE * (n - 1) or n * float(tail(d2[farthest], n, p)) > UNUSUAL:
         return None
     try:
         kept = _kept(found, np.delete(X, farthest, axis=0))

@@ -14,6 +14,7 @@ from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
 from ordag.data.roles import (
     MOST_GLANCED,
+    ORDERS_ROWS,
     REGULAR,
     ColumnRole,
     Glance,
@@ -79,7 +80,7 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
         roles[names.index(name)] = ColumnRole(name, "covariate", is_number=kinds[names.index(name)] is None)
     for use, name in reading.row_columns.items():
         refuse_duplicates(names, [names.index(name)], describe)
-        roles[names.index(name)] = ColumnRole(name, use)
+        roles[names.index(name)] = ColumnRole(name, use, ORDERS_ROWS if use == "time" else "")
     for name in reading.drop:
         roles[names.index(name)] = ColumnRole(name, "dropped", is_number=kinds[names.index(name)] is None)
     roles = _glanced(look, roles)

@@ -25,7 +25,7 @@ All functions share these arrays (`engine` makes them):
     W     workspace of one fit: rows COV, LEFT, BETA, OTHERS, BOUND, ABLE (1 for a possible parent), then `most` rows each of Z, an
           inverse and products
     status  MOVES, RESTARTS and WORK (multiplications) so far; LIMIT, the work after which the search ends; SETTLED unless the terms
-          or the graph are new; STOP interrupts the search
+          or the graph are new; STOP interrupts the search; FREE, the first variable that restarts may move
 
 Functions that are compiled alone and call one another are compiled again for each caller, so most are inlined.
 """
@@ -46,6 +46,7 @@ from ordag.learners.order_search.layout import (
     COV,
     DUE,
     FIRST,
+    FREE,
     HALF,
     LEAST,
     LEFT,
@@ -549,7 +550,7 @@ def search(C, root, may, terms, G, P, M, W, status, spare_G, spare_P, spare_M, u
                 break
             if moves_left > 0:
                 moves_left -= 1
-                x = int(uniforms[row, 3 * moves_left + 1] * p)
+                x = status[FREE] + int(uniforms[row, 3 * moves_left + 1] * (p - status[FREE]))
                 to = random_position(
                     may, graph, parents, x, uniforms[row, 3 * moves_left + 2], uniforms[row, 3 * moves_left + 3]
                 )

@@ -5,7 +5,7 @@ MEAN, WEIGHT, SCALE, LEAST, HALF, OWN, NUMBERS = 0, 1, 2, 3, 4, 5, 6
 PRICE, ALONE = 0, 1
 ORDER, POSITION, COUNT, DUE, ALTERED, PASSED, QUEUE = 0, 1, 2, 3, 4, 5, 6
 COV, LEFT, BETA, OTHERS, BOUND, ABLE, ROOM = 0, 1, 2, 3, 4, 5, 6
-MOVES, RESTARTS, WORK, LIMIT, STOP, SETTLED = 0, 1, 2, 3, 4, 5
+MOVES, RESTARTS, WORK, LIMIT, STOP, SETTLED, FREE = 0, 1, 2, 3, 4, 5, 6
 
 MOST_MOVES_PER_RESTART = 12
 """Random moves of a restart at most; half of the restarts have three or fewer."""

@@ -20,6 +20,7 @@ from ordag.picture.svg import svg
 from ordag.show.plots.axes import PIXELS_PER_INCH, PLAIN, order, support
 from ordag.show.plots.diagnostics import diagnostics
 from ordag.show.plots.graph import graph, neighbourhood
+from ordag.show.plots.in_time import MOST_VARIABLES, summary, unrolled
 from ordag.show.plots.matrix import matrix
 from ordag.show.view import View
 
@@ -28,11 +29,20 @@ if TYPE_CHECKING:
 
     from ordag.fit import Fit
 
-SCENES: dict[str, Callable[..., Scene]] = {"graph": graph, "matrix": matrix, "neighbourhood": neighbourhood}
+SCENES: dict[str, Callable[..., Scene]] = {
+    "graph": graph,
+    "matrix": matrix,
+    "neighbourhood": neighbourhood,
+    "unrolled": unrolled,
+    "summary": summary,
+}
 """Kinds made of boxes and arrows, painted alike on axes and as SVG."""
 
 CHARTS: dict[str, Callable[..., Any]] = {"order": order, "support": support, "diagnostics": diagnostics}
 """Kinds with numbers along an axis."""
+
+UNROLLED = 16
+"""Variables of a series up to which its graph is drawn unrolled in time unless another kind is asked for."""
 
 KINDS = (*SCENES, *CHARTS)
 
@@ -106,6 +116,9 @@ def check_kind(kind: str | None, options: dict[str, Any]) -> None:
 
 def _checked(view: View, kind: str | None, options: dict[str, Any]) -> str:
     check_kind(kind, options)
+    series = view.fit.series
+    if kind is None and not options and series is not None and series.lags and series.p <= MOST_VARIABLES:
+        kind = "unrolled" if series.p <= UNROLLED else "summary"
     if kind is None:
         kind = next((name for name in KINDS if options and set(options) <= set(_options(name))), view.first_look)
     check_kind(kind, options)
