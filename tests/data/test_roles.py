@@ -14,6 +14,7 @@ from ordag.data.reading import Reading
 from ordag.data.roles import (
     ColumnRole,
     Levels,
+    counts_between,
     few_values_sentence,
     relations,
     role_of_numbers,
@@ -241,3 +242,10 @@ def test_codes_with_letters_are_no_broken_numbers(tmp_path):
     table = Table(path)
     assert table.names == ("a", "b")
     assert table.columns[0].role == "category"
+
+
+@pytest.mark.parametrize("least, most", [(1e17, 1e17 + 64), (-1.7e308, 1.7e308), (0.0, 5e-324), (3.0, 3.0)])
+def test_histograms_of_any_numbers(least, most):
+    values = np.array([least] * 30 + [most] * 10)
+    assert sum(counts_between(values, least, most)) == 40
+    assert sum(counts_between(X[:, 0], X[:, 0].min(), X[:, 0].max())) == N

@@ -73,7 +73,7 @@ def level_counts(covariates: Sequence[Covariate], counts: Sequence[int], values:
         if count > MOST_LEVELS:
             raise ColumnError(
                 f"{shown(one.name)} has more than {MOST_LEVELS:,} different values, and only fewer can be held fixed: group its "
-                "values, or leave it out of adjust (--adjust).",
+                "values, or leave it out of adjust.",
                 ["adjust"],
             )
     return found

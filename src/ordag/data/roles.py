@@ -111,9 +111,18 @@ def glance_at_numbers(column: Array) -> Glance:
     if not len(present):
         return Glance(len(column), len(column))
     least, most = float(present.min()), float(present.max())
-    bins = min(BINS, max(5, math.ceil(math.sqrt(len(present)))))
-    counts = np.histogram(present, bins, (least, most) if math.isfinite(most - least) else None)[0]
-    return Glance(len(column), int(np.isnan(column).sum()), least, most, tuple(counts.tolist()))
+    return Glance(len(column), int(np.isnan(column).sum()), least, most, counts_between(present, least, most))
+
+
+def counts_between(values: Array, least: float, most: float) -> tuple[int, ...]:
+    """Count values between two ends in bins of the same width, more bins for more values; all in one where the ends are not apart."""
+    bins = min(BINS, max(5, math.ceil(math.sqrt(len(values)))))
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        share = (values / 2.0 - least / 2.0) / (most / 2.0 - least / 2.0)
+    if not np.isfinite(share).all():
+        return (len(values),)
+    place = np.clip((share * bins).astype(np.intp), 0, bins - 1)
+    return tuple(np.bincount(place, minlength=bins).tolist())
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from ordag.common.words import counted, harmless, joined, number, shell_word, sh
 from ordag.data.holes import Holes
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
-from ordag.data.roles import MOST_LEVELS, ColumnRole, Glance, glance_at_numbers
+from ordag.data.roles import MOST_LEVELS, ColumnRole, Glance, counts_between, glance_at_numbers
 
 MOST_DRAWN = 400
 """Columns up to which there are histograms."""
@@ -86,8 +86,8 @@ def _of_variable(j: int, moments: Moments, profile: Profile | None) -> Glance | 
     ends = float(profile.least[j]), float(profile.most[j])
     if not moments.covariates and all(map(math.isfinite, ends)) and ends[0] < ends[1] and found.counts:
         column = profile.rows[:, j]
-        counts = np.histogram(column[np.isfinite(column)], len(found.counts), ends)[0]
-        found = found._replace(least=ends[0], most=ends[1], counts=tuple(counts.tolist()))
+        counts = counts_between(column[np.isfinite(column)], *ends)
+        found = found._replace(least=ends[0], most=ends[1], counts=counts)
     return found._replace(rows=moments.rows + moments.dropped, missing=missing)
 
 
