@@ -22,6 +22,7 @@ from ordag.fit import Fit
 from ordag.learners.found import Found
 from ordag.learners.methods import METHODS, learn_from, recipe_for, settings_of, with_quick_warnings
 from ordag.learners.settings import MethodSettings
+from ordag.show.columns import ROLES
 from ordag.show.provenance import Origin, command_line, python_call
 from ordag.workbench import tasks
 from ordag.workbench.documents import brief, effect_of, effects_of, is_pending, judgement, scale_changes
@@ -144,6 +145,7 @@ class Workbench:
             "most_bytes": self.tables.most_bytes,
             "methods": method_schemas(),
             "forms": tasks.forms(),
+            "roles": ROLES,
             "version": __version__,
         }
 

@@ -14,6 +14,7 @@ import { createKeys } from "./keys.js";
 import { createKnowledge } from "./knowledge.js";
 import { createOrder } from "./order.js";
 import { writeAgain, writeData, writeFound, writeVerdict } from "./panels.js";
+import { createOverview } from "./recast.js";
 import { keepInTab, keptInTab } from "./reload.js";
 import { createSearch } from "./search.js";
 import { ask } from "./server.js";
@@ -177,6 +178,7 @@ function showBench(bench) {
   createTheme(at("theme"), () => stage?.update(new Set(["theme"])));
   createSettings(at("settings-body"), bench);
   createColumns(at("columns-body"), bench);
+  createOverview(at("overview"), at("overview-words"), at("overview-body"), bench);
   createConditions(at("conditions"), bench);
   createTold(at, bench);
   acceptDrops(welcome);
