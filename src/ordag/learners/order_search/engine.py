@@ -50,6 +50,9 @@ WORK_OF_RESTARTS = 4
 MOST_PARENTS = 500
 """Parents of a variable at most: more would take more memory than everything else."""
 
+MOST_KEPT = 256
+"""Variables up to which the regressions of each on its parents are kept: they take p² numbers for every parent that variables have."""
+
 SLOWDOWN = 300
 """How many times slower the search is without numba: its limit of work is lower by this factor."""
 
@@ -87,7 +90,7 @@ class _State:
 
     def __init__(self, p: int, most: int) -> None:
         self.G = np.zeros((layout.QUEUE + 1, p), dtype=np.int64)
-        self.P = np.zeros((p + 1, most + 1), dtype=np.int64)
+        self.P = np.zeros((p + 2, most + 1), dtype=np.int64)
         self.M = np.zeros((2 * p + 1, p))
 
     @property
@@ -324,8 +327,9 @@ class OrderSearch:
         return terms
 
     def room(self) -> Array:
-        """Return the workspace of one fit."""
-        return np.zeros((layout.ROOM + 3 * self.most, self.p))
+        """Return the workspace of one fit, with room for what is kept of every variable."""
+        kept = self.p if self._root is None and self.p <= MOST_KEPT else 0
+        return np.zeros((kept + 1, layout.ROOM + self.most, self.p))
 
     def roots(self) -> Array:
         """Return the roots and one more to work on; an empty array where C is precise enough."""

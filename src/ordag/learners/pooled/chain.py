@@ -3,7 +3,7 @@
 All functions share these arrays (`sampler` makes them), beside C, root, may, terms and W of `order_search.kernel`:
 
     I     rows COUNT (of parents), GROUP (−1 for none), STACK and SEEN (workspace), and LAST with the numbers EDGES and TIME
-    P     p + 1 rows: the first COUNT of row j are the parents of j; the last row is workspace
+    P     p + 2 rows: the first COUNT of row j are the parents of j; the last two rows are workspace
     V     [j, i]: log variance of j with i as one more parent, or one less; row p: the present ones; row p + 1: workspace
     Q     [j, i]: weight of that change as a proposal; row p: workspace
     E     the edges, one row [source, target] each; F[i, j]: the row of i → j, −1 if there is none
@@ -18,8 +18,20 @@ from __future__ import annotations
 import math
 
 from ordag.common.compiling import compiled, inlined
-from ordag.learners.order_search.kernel import begin, extend, found_at, slope_of, term
-from ordag.learners.order_search.layout import ALLOWED, ALONE, COV, HALF, LEFT, NUMBERS, OWN, PRICE, REQUIRED, SCALE
+from ordag.learners.order_search.kernel import keep, regress, term
+from ordag.learners.order_search.layout import (
+    ALLOWED,
+    ALONE,
+    COV,
+    HALF,
+    LEFT,
+    NUMBERS,
+    OWN,
+    PRICE,
+    REQUIRED,
+    ROOM,
+    SCALE,
+)
 
 COUNT, GROUP, STACK, SEEN, LAST = 0, 1, 2, 3, 4
 EDGES, TIME = 0, 1
@@ -35,33 +47,39 @@ MOST_CHANGE = 60.0
 """Changes of the sum beyond this have the weight of this."""
 
 
+@inlined
+def found_at(parents, k, w):
+    """Return the index of w among the first k parents."""
+    at = -1
+    for i in range(k):
+        if parents[i] == w:
+            at = i
+    return at
+
+
 @compiled
-def weigh(C, root, may, terms, W, V, Q, j, parents, k, v_row, q_row):
-    """Compute rows of V and Q for j with its first k parents; return its log variance."""
-    p = C.shape[1]
-    matrix = int(terms[OWN, j])
-    begin(C, root, W, matrix, j)
-    for a in range(k):
-        extend(C, root, W, matrix, j, parents[a], a)
-    cov, left, scale = W[COV], W[LEFT], terms[SCALE, j]
-    own, most = left[j], parents.shape[0] - 1
+def weigh(C, root, may, terms, W, V, Q, j, P, k, v_row, q_row):
+    """Compute rows of V and Q for j with the first k parents of the last row but one of P; return its log variance."""
+    p, t = C.shape[1], W.shape[0] - 1
+    regress(C, root, W, int(terms[OWN, j]), j, P, k)
+    if q_row == j:
+        keep(W, j, P, k)
+    own, scale = W[t, LEFT, j], terms[SCALE, j]
     v = math.log(own) + scale
     here, price = term(terms, j, v), terms[NUMBERS, PRICE]
+    room = k < P.shape[1] - 1
     for i in range(p):
-        Q[q_row, i] = 0.0
-        if i == j or found_at(parents, k, i) >= 0:
-            continue
-        rest = own - cov[i] * cov[i] / left[i]
-        V[v_row, i] = math.log(max(rest, LEAST_SHARE)) + scale
-        if may[j, i] & ALLOWED and k < most and left[i] >= terms[NUMBERS, ALONE]:
-            change = term(terms, j, V[v_row, i]) - here + price
-            Q[q_row, i] = math.exp(-min(max(change, -MOST_CHANGE), MOST_CHANGE) / 2.0)
+        V[v_row, i] = own - W[t, COV, i] * W[t, COV, i] / W[t, LEFT, i]
+        able = room and may[j, i] & ALLOWED and W[t, LEFT, i] >= terms[NUMBERS, ALONE]
+        Q[q_row, i] = 1.0 if able else 0.0
     for a in range(k):
-        slope, squares = slope_of(W, j, parents, k, a)
-        i = parents[a]
-        V[v_row, i] = math.log(own + slope * slope / squares) + scale
-        if not may[j, i] & REQUIRED:
-            change = term(terms, j, V[v_row, i]) - here - price
+        i, slope = P[p, a], W[t, ROOM + a, j]
+        V[v_row, i] = own + slope * slope / W[t, ROOM + a, i]
+        Q[q_row, i] = 0.0 if may[j, i] & REQUIRED else -1.0
+    for i in range(p):
+        V[v_row, i] = math.log(max(V[v_row, i], LEAST_SHARE)) + scale
+        if Q[q_row, i] != 0.0:
+            change = term(terms, j, V[v_row, i]) - here + price * Q[q_row, i]
             Q[q_row, i] = math.exp(-min(max(change, -MOST_CHANGE), MOST_CHANGE) / 2.0)
     return v
 
@@ -177,7 +195,7 @@ def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, cou
                     if P[x, a] != i:
                         P[p, count] = P[x, a]
                         count += 1
-                weigh(C, root, may, terms, W, V, Q, x, P[p], count, p + 1, p)
+                weigh(C, root, may, terms, W, V, Q, x, P, count, p + 1, p)
             total = 0.0
             for u in range(p):
                 if swaps and F[u, x] >= 0 and u != i:
@@ -212,7 +230,7 @@ def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, cou
                 if more > 0:
                     P[p, count] = i
                     count += 1
-                weigh(C, root, may, terms, W, V, Q, x, P[p], count, p + 1, p)
+                weigh(C, root, may, terms, W, V, Q, x, P, count, p + 1, p)
                 there = 0.0
                 for u in range(p):
                     if not I[SEEN, u] or F[u, x] >= 0:
@@ -255,4 +273,6 @@ def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, cou
         for end in range(2):
             z = x if end == 0 else y
             if z >= 0:
-                V[p, z] = weigh(C, root, may, terms, W, V, Q, z, P[z], I[COUNT, z], z, z)
+                for a in range(I[COUNT, z]):
+                    P[p, a] = P[z, a]
+                V[p, z] = weigh(C, root, may, terms, W, V, Q, z, P, I[COUNT, z], z, z)
