@@ -23,8 +23,9 @@ All functions share these arrays (`engine` makes them):
     P     p + 2 rows of most + 1: the first COUNT of row j are the parents of j; the last two rows are workspace
     M     the cache: row j has the change of j's cost by each other variable, row p + j that at the position of each, row 2p v
     W     the workspace of one fit, the last; before it, if there is room, one for every variable in which its regressions are kept. Rows
-          COV, LEFT, ABLE (1 for a possible parent), NAMES (of the parents), KEPT (the NUMBER of parents and one, CHANGES since all
-          was computed anew, LEAST_PIVOT), workspace, and from ROOM on the coefficients of all variables in regressions on the parents
+          COV, LEFT, ABLE (1 for a possible parent), NAMES (of the parents); at [0] of their rows the NUMBER of parents and one, the
+          CHANGES since all was computed anew, and the LEAST_PIVOT; workspace; from ROOM on the coefficients of the regressions of all
+          variables on the parents
     status  MOVES, RESTARTS and WORK (multiplications) so far; LIMIT, the work after which the search ends; SETTLED unless the terms
           or the graph are new; STOP interrupts the search
 
@@ -49,7 +50,6 @@ from ordag.learners.order_search.layout import (
     DUE,
     FIRST,
     HALF,
-    KEPT,
     LEAST,
     LEAST_PIVOT,
     LEFT,
@@ -148,7 +148,7 @@ def begin(C, root, W, own, j):
         for u in range(p):
             for i in range(p):
                 root[-1, u, i] = root[own, u, i]
-    W[t, KEPT, CHANGES], W[t, KEPT, LEAST_PIVOT] = 0.0, 1.0
+    W[t, CHANGES, 0], W[t, LEAST_PIVOT, 0] = 0.0, 1.0
 
 
 @inlined
@@ -205,8 +205,8 @@ def join(C, root, W, own, j, P, k, w):
     W[t, ROOM + k, w] = scale
     P[p, k] = w
     W[t, ABLE, w] = 0.0
-    W[t, KEPT, CHANGES] += 1.0
-    W[t, KEPT, LEAST_PIVOT] = min(W[t, KEPT, LEAST_PIVOT], pivot)
+    W[t, CHANGES, 0] += 1.0
+    W[t, LEAST_PIVOT, 0] = min(W[t, LEAST_PIVOT, 0], pivot)
 
 
 @inlined
@@ -230,7 +230,7 @@ def leave(W, j, P, k, at):
     for u in range(p):
         W[t, ROOM + at, u] = W[t, ROOM + k - 1, u]
     P[p, at] = P[p, k - 1]
-    W[t, KEPT, CHANGES] += 1.0
+    W[t, CHANGES, 0] += 1.0
 
 
 @inlined
@@ -242,7 +242,7 @@ def regress(C, root, W, own, j, P, k):
     p, t = C.shape[1], W.shape[0] - 1
     rows, kept = 2, -1
     if t > 0 and k > 0:
-        kept = int(W[j, KEPT, NUMBER]) - 1
+        kept = int(W[j, NUMBER, 0]) - 1
         common = 0
         for i in range(k):
             P[p + 1, i] = P[p, i]
@@ -250,13 +250,13 @@ def regress(C, root, W, own, j, P, k):
         for a in range(kept):
             common += W[t, WANTED, int(W[j, NAMES, a])] > 0.0
         changes = k + kept - 2 * common
-        if W[j, KEPT, CHANGES] + changes > MOST_CHANGES or 2 * changes * k > k * (k - 1):
+        if W[j, CHANGES, 0] + changes > MOST_CHANGES or 2 * changes * k > k * (k - 1):
             kept = -1
         if kept >= 0:
             for u in range(p):
                 W[t, COV, u] = W[j, COV, u]
                 W[t, LEFT, u] = W[j, LEFT, u]
-            W[t, KEPT, CHANGES], W[t, KEPT, LEAST_PIVOT] = W[j, KEPT, CHANGES], W[j, KEPT, LEAST_PIVOT]
+            W[t, CHANGES, 0], W[t, LEAST_PIVOT, 0] = W[j, CHANGES, 0], W[j, LEAST_PIVOT, 0]
             for a in range(kept):
                 for u in range(p):
                     W[t, ROOM + a, u] = W[j, ROOM + a, u]
@@ -282,7 +282,7 @@ def regress(C, root, W, own, j, P, k):
         for i in range(k):
             rows += 2 * i + 4
             join(C, root, W, own, j, P, i, P[p, i])
-        W[t, KEPT, CHANGES] = 0.0
+        W[t, CHANGES, 0] = 0.0
     return rows
 
 
@@ -291,9 +291,9 @@ def keep(W, j, P, k):
     """Keep the regressions of j in the workspace, where there is room for them and they have digits to lose."""
     p, t = W.shape[2], W.shape[0] - 1
     if t > 0:
-        kept = k + 1 if W[t, KEPT, LEAST_PIVOT] > SURE else 0
-        W[j, KEPT, NUMBER] = kept
-        W[j, KEPT, CHANGES], W[j, KEPT, LEAST_PIVOT] = W[t, KEPT, CHANGES], W[t, KEPT, LEAST_PIVOT]
+        kept = k + 1 if W[t, LEAST_PIVOT, 0] > SURE else 0
+        W[j, NUMBER, 0] = kept
+        W[j, CHANGES, 0], W[j, LEAST_PIVOT, 0] = W[t, CHANGES, 0], W[t, LEAST_PIVOT, 0]
         if kept > 0:
             for u in range(p):
                 W[j, COV, u] = W[t, COV, u]

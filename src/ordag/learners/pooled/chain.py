@@ -4,7 +4,8 @@ All functions share these arrays (`sampler` makes them), beside C, root, may, te
 
     I     rows COUNT (of parents), GROUP (−1 for none), STACK and SEEN (workspace), and LAST with the numbers EDGES and TIME
     P     p + 2 rows: the first COUNT of row j are the parents of j; the last two rows are workspace
-    V     [j, i]: log variance of j with i as one more parent, or one less; row p: the present ones; row p + 1: workspace
+    V     [j, i]: share of j's variance that is left with i as one more parent, or one less; row p: the present log variances; row
+          p + 1: workspace
     Q     [j, i]: weight of that change as a proposal; row p: workspace
     E     the edges, one row [source, target] each; F[i, j]: the row of i → j, −1 if there is none
     S     for every group: its size, a centre, and the sums of v − centre and of its squares
@@ -18,19 +19,22 @@ from __future__ import annotations
 import math
 
 from ordag.common.compiling import compiled, inlined
-from ordag.learners.order_search.kernel import keep, regress, term
+from ordag.learners.order_search.kernel import keep, regress
 from ordag.learners.order_search.layout import (
     ALLOWED,
     ALONE,
     COV,
     HALF,
     LEFT,
+    MEAN,
     NUMBERS,
     OWN,
     PRICE,
     REQUIRED,
     ROOM,
+    ROW,
     SCALE,
+    WEIGHT,
 )
 
 COUNT, GROUP, STACK, SEEN, LAST = 0, 1, 2, 3, 4
@@ -39,6 +43,9 @@ SIZE, CENTRE, SUM, SQUARES = 0, 1, 2, 3
 
 TOGGLE, TURN = 0.5, 0.85
 """Shares of the steps that are toggles, and that are toggles or turns."""
+
+SMALL = 0.02
+"""Share of the residual variance up to which five terms of its logarithm are precise to ten digits."""
 
 LEAST_SHARE = 1e-14
 """A residual variance below this share of the variable's own has no digits."""
@@ -57,6 +64,28 @@ def found_at(parents, k, w):
     return at
 
 
+@inlined
+def weight_of(change):
+    """Return exp(−change / 2) to five digits or more, by a polynomial, which is compiled into vector instructions."""
+    x = -min(max(change, -MOST_CHANGE), MOST_CHANGE) / (2.0 * 64.0)
+    y = 1.0 + x * (
+        1.0 + x / 2.0 * (1.0 + x / 3.0 * (1.0 + x / 4.0 * (1.0 + x / 5.0 * (1.0 + x / 6.0 * (1.0 + x / 7.0)))))
+    )
+    y *= y
+    y *= y
+    y *= y
+    y *= y
+    y *= y
+    return y * y
+
+
+@inlined
+def change_by(half, weight, vertex, away, d):
+    """Return the change of a term without the price of its parents (`kernel.term`) if v rises by d; vertex, away: v − mean."""
+    before, after = max(away, vertex), max(away + d, vertex)
+    return (after - before) * (half + weight * (after + before))
+
+
 @compiled
 def weigh(C, root, may, terms, W, V, Q, j, P, k, v_row, q_row):
     """Compute rows of V and Q for j with the first k parents of the last row but one of P; return its log variance."""
@@ -64,24 +93,34 @@ def weigh(C, root, may, terms, W, V, Q, j, P, k, v_row, q_row):
     regress(C, root, W, int(terms[OWN, j]), j, P, k)
     if q_row == j:
         keep(W, j, P, k)
-    own, scale = W[t, LEFT, j], terms[SCALE, j]
-    v = math.log(own) + scale
-    here, price = term(terms, j, v), terms[NUMBERS, PRICE]
-    room = k < P.shape[1] - 1
+    own, half, weight, price = W[t, LEFT, j], terms[HALF, j], terms[WEIGHT, j], terms[NUMBERS, PRICE]
+    v = math.log(own) + terms[SCALE, j]
+    away, vertex = v - terms[MEAN, j], -half / (2.0 * weight) if weight > 0.0 else -math.inf
     for i in range(p):
-        V[v_row, i] = own - W[t, COV, i] * W[t, COV, i] / W[t, LEFT, i]
-        able = room and may[j, i] & ALLOWED and W[t, LEFT, i] >= terms[NUMBERS, ALONE]
-        Q[q_row, i] = 1.0 if able else 0.0
+        share = W[t, COV, i] * W[t, COV, i] / (W[t, LEFT, i] * own)
+        W[t, ROW, i] = share
+        V[v_row, i] = own * (1.0 - share)
+        d = -share * (1.0 + share * (1.0 / 2.0 + share * (1.0 / 3.0 + share * (1.0 / 4.0 + share / 5.0))))
+        Q[q_row, i] = weight_of(change_by(half, weight, vertex, away, d) + price)
+    room, alone = k < P.shape[1] - 1, terms[NUMBERS, ALONE]
+    for i in range(p):
+        if not (room and may[j, i] & ALLOWED and W[t, LEFT, i] >= alone):
+            Q[q_row, i] = 0.0
+        elif W[t, ROW, i] > SMALL:
+            d = math.log(max(1.0 - W[t, ROW, i], LEAST_SHARE))
+            Q[q_row, i] = weight_of(change_by(half, weight, vertex, away, d) + price)
     for a in range(k):
         i, slope = P[p, a], W[t, ROOM + a, j]
         V[v_row, i] = own + slope * slope / W[t, ROOM + a, i]
-        Q[q_row, i] = 0.0 if may[j, i] & REQUIRED else -1.0
-    for i in range(p):
-        V[v_row, i] = math.log(max(V[v_row, i], LEAST_SHARE)) + scale
-        if Q[q_row, i] != 0.0:
-            change = term(terms, j, V[v_row, i]) - here + price * Q[q_row, i]
-            Q[q_row, i] = math.exp(-min(max(change, -MOST_CHANGE), MOST_CHANGE) / 2.0)
+        d = math.log(V[v_row, i] / own)
+        Q[q_row, i] = 0.0 if may[j, i] & REQUIRED else weight_of(change_by(half, weight, vertex, away, d) - price)
     return v
+
+
+@inlined
+def log_variance(terms, V, j, row, i):
+    """Return the log variance of j with i as one more parent, or one less, from a row of V."""
+    return math.log(max(V[row, i], LEAST_SHARE)) + terms[SCALE, j]
 
 
 @inlined
@@ -181,7 +220,7 @@ def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, cou
             descend_from(I, F, i, x)
             if I[SEEN, x]:
                 continue
-            v_x, v_y = V[x, i], V[y, x]
+            v_x, v_y = log_variance(terms, V, x, x, i), log_variance(terms, V, y, y, x)
         else:
             swaps = kind >= TURN
             if swaps and may[x, i] & REQUIRED:
@@ -216,11 +255,11 @@ def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, cou
             if swaps:
                 if drawn == i or Q[p, i] <= 0.0:
                     continue
-                new, v_x = drawn, V[p + 1, drawn]
+                new, v_x = drawn, log_variance(terms, V, x, p + 1, drawn)
                 ratio = math.log(Q[p, i] / Q[p, drawn])
             else:
                 i = drawn
-                v_x = V[x, i]
+                v_x = log_variance(terms, V, x, x, i)
                 more = -1 if F[i, x] >= 0 else 1
                 count = 0
                 for a in range(k):
