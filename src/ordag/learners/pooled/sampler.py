@@ -54,7 +54,7 @@ class Walk:
         self.E = np.zeros((score.pairs + 1, 2), dtype=np.int64)
         self.F = np.full((p, p), -1, dtype=np.int64)
         self.since, self.counts = np.zeros((p, p), dtype=np.int64), np.zeros((p, p))
-        self.W, self.root = search.room(), search.roots()
+        self.W, self.root = search.room()
         edges = 0
         for j, mask in enumerate(parents):
             own = members(mask)
