@@ -220,7 +220,9 @@ def test_starts_and_scores_one_after_the_other_are_searched_as_if_alone(plain):
         [[then]] = descend((scores[1:], alone))
         assert (free.order, free.parents, free.score) == (alone.order, alone.parents, alone.score)
         assert pooled.parents == then.parents
-        assert pooled.score == pytest.approx(then.score, abs=1e-9)  # what is kept of earlier regressions differs in the last digits
+        assert pooled.score == pytest.approx(
+            then.score, abs=1e-9
+        )  # what is kept of earlier regressions differs in the last digits
         assert_consistent(free, scores[0], variances)
         assert_consistent(pooled, scores[1], variances)
 
@@ -276,7 +278,7 @@ def test_a_fit_that_would_grow_and_shrink_without_end_ends(plain, monkeypatch):
     times = []
     monkeypatch.setattr(plain, "join", lambda *given: times.append(1))
     monkeypatch.setattr(plain, "leave", lambda *given: None)
-    monkeypatch.setattr(plain, "least_useful", lambda may, W, j, P, k: (k - 1, -1e-9))
+    monkeypatch.setattr(plain, "least_useful", lambda may, W, j, P, k: (k - 1, -0.999 * W[-1, layout.LEFT, j]))
 
     def fitted():
         times.clear()
@@ -285,9 +287,9 @@ def test_a_fit_that_would_grow_and_shrink_without_end_ends(plain, monkeypatch):
         assert k == 0
         return len(times)
 
-    assert plain.GROWTHS < fitted() <= plain.GROWTHS + p
+    assert fitted() == plain.GROWTHS
     monkeypatch.setattr(plain, "GROWTHS", 50)
-    assert fitted() > 50
+    assert fitted() == 50
 
 
 @pytest.mark.slow
