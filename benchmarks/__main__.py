@@ -31,6 +31,7 @@ SECTIONS = [
     "sizes",
     "probabilities",
     "missing",
+    "kinds_of_rows",
     "replicates",
     "effects",
     "hidden",

@@ -177,6 +177,7 @@ def test_the_line_is_wiped(monkeypatch):
         progress(News("read", 0.5))
     assert "50 %  read" in terminal.getvalue()
     assert terminal.getvalue().endswith("\r\x1b[K")
+    assert "\n" not in terminal.getvalue()
 
 
 def test_a_sentence_stands_above_the_line(monkeypatch):

@@ -34,6 +34,7 @@ def outcome(folder, text, *options, **environment):
 
 BROKEN = """
 import os, subprocess, tempfile, time
+import joblib
 import pytest
 
 @pytest.fixture(scope="session", autouse=True)
@@ -54,6 +55,16 @@ def test_file():
 def test_unit():
     subprocess.run(["true"])
 
+def test_workers():
+    joblib.Parallel(n_jobs=2)(joblib.delayed(abs)(number) for number in (1, 2))
+
+def test_cores():
+    assert joblib.cpu_count() == 1
+
+@pytest.mark.thorough
+def test_long(request):
+    assert request.node.get_closest_marker("timeout").args == (1800,)
+
 @pytest.mark.system
 def test_process():
     global started
@@ -67,14 +78,46 @@ def test_hangs():
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes in /proc")
 def test_what_a_test_leaves_behind_is_an_error_and_one_that_hangs_ends(tmp_path):
-    said = outcome(tmp_path, BROKEN, "-o", "markers=system")
-    assert "1 failed, 5 passed, 5 errors" in said
+    said = outcome(tmp_path, BROKEN, "-o", "markers=system\nthorough")
+    assert "2 failed, 7 passed, 5 errors" in said
+    assert "FAILED test_it.py::test_workers - Failed: mark this test as system" in said
     for words in ("environment: LEFT", "working folder: /", "file: left", "mark this test as system"):
         assert words in said
     assert re.search(r"process: \d+ sleep 60", said)
     assert "time.sleep(50)" in said  # where it was, and why it ended
     assert "Timeout" in said
     assert "FAILED test_it.py::test_hangs" in said
+
+
+def test_a_minute_is_the_limit_where_tests_are_run_by_our_settings(pytestconfig):
+    assert float(pytestconfig.getini("timeout")) == 60.0
+    assert pytestconfig.pluginmanager.hasplugin("timeout")
+
+
+MARKED = """
+import pytest
+
+@pytest.mark.parametrize("number", range(20))
+def test_unit(number): pass
+
+@pytest.mark.slow
+def test_slow(): pass
+
+@pytest.mark.system
+def test_system(): pass
+"""
+
+
+def test_long_tests_come_first_and_with_a_seed_any(tmp_path):
+    def order(**environment):
+        words = ["--collect-only", "-o", "markers=system\nslow"]
+        return [line for line in outcome(tmp_path, MARKED, *words, **environment).splitlines() if "::" in line]
+
+    usual, shuffled = order(), order(ORDAG_SHUFFLE="1")
+    assert [name.rpartition("::")[2] for name in usual[:3]] == ["test_system", "test_slow", "test_unit[0]"]
+    assert sorted(shuffled) == sorted(usual)
+    assert [name for name in shuffled if "unit" in name] != [name for name in usual if "unit" in name]
+    assert order(ORDAG_SHUFFLE="1") == shuffled
 
 
 @pytest.mark.thorough

@@ -50,6 +50,7 @@ class BootstrapKeywords(TypedDict, total=False):
     experiment: str | None
     experiment_kind: str
     environment: str | None
+    leave_out: Sequence[str]
     cluster: str | None
     clusters: str
     time: str | None

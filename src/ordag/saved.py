@@ -24,13 +24,16 @@ import numpy as np
 from ordag import __version__
 from ordag.bootstrapping import Bootstrap
 from ordag.common.checks import short
-from ordag.data.covariates import Condition, Covariate, Root
+from ordag.data.covariates import Condition, Covariate, Groups, Root
+from ordag.data.environments import Environments
 from ordag.data.equations import Equations
 from ordag.data.holes import Holes
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.data.roles import ColumnRole
+from ordag.data.series import End, Series
+from ordag.data.trends import Trends
 from ordag.errors import OutputError, UnreadableError
 from ordag.fit import Fit
 from ordag.graph.cpdag import Cpdag
@@ -46,6 +49,7 @@ from ordag.learners.methods import METHODS
 from ordag.learners.order_search.engine import Optimum
 from ordag.learners.orient import Oriented
 from ordag.learners.pc.search import PcResult
+from ordag.learners.pooled.environments import Changed
 from ordag.learners.pooled.posterior import Posterior, Probabilities
 from ordag.learners.pooled.score import PooledScore
 from ordag.learners.pooled.search import PooledResult
@@ -71,13 +75,18 @@ CLASSES: dict[str, type] = {
             Bootstrap,
             Intervals,
             Moments,
+            Environments,
             Equations,
             ColumnRole,
             Holes,
             Covariate,
             Condition,
             Root,
+            Groups,
             RowLabels,
+            Series,
+            End,
+            Trends,
             Profile,
             Dag,
             Cpdag,
@@ -90,7 +99,7 @@ CLASSES: dict[str, type] = {
         *(method.settings for method in METHODS.values()),
         *(Ordering, Factor, Result, SelectedParents, Selection, SparseParents, ArrowTest),
         *(PcResult, GesResult, GdsResult, PooledResult, Optimum, Posterior, Probabilities),
-        *(PooledScore, GramRegressions, RootRegressions, OwnVariances),
+        *(PooledScore, GramRegressions, RootRegressions, OwnVariances, Changed),
     )
 }
 
@@ -99,6 +108,7 @@ MADE_BY: dict[type, Callable[[Any], dict[str, Any]]] = {
     GramRegressions: GramRegressions.arguments,
     RootRegressions: RootRegressions.arguments,
     OwnVariances: OwnVariances.arguments,
+    Changed: Changed.arguments,
 }
 """The arguments that make an object again, for classes that keep caches."""
 

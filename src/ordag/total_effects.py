@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ordag.bootstrapping import EFFECTS, IN_MEMORY, Bootstrap, bootstrap_fit, bootstrap_table
-from ordag.common.arrays import Mask
+from ordag.common.arrays import Array, Mask
 from ordag.common.checks import Seed, short
 from ordag.data.reading import split_reading
 from ordag.data.table import Table
@@ -58,6 +58,8 @@ def effects(
     seed, workers: of these resamples, as for `ordag.bootstrap`.
     """
     _check_model(fit)
+    if isinstance(fit, Fit):
+        fit.at_one_time("A table of all effects")
     return _effects(fit, level, None, interval, replicates, seed, workers)
 
 
@@ -88,7 +90,18 @@ def effect(
     """
     fit = data
     if not isinstance(data, Fit | LinearSEM | Bootstrap):
-        fit = _learned(data, (source, target), level, interval, replicates, seed, workers, method, progress, settings)
+        fit = learned_for_effect(
+            data,
+            (source, target),
+            level,
+            interval=interval,
+            replicates=replicates,
+            seed=seed,
+            workers=workers,
+            method=method,
+            progress=progress,
+            settings=settings,
+        )
     elif settings or method != "auto" or progress is not None:
         given = [*settings, *(["method"] if method != "auto" else []), *(["progress"] if progress else [])]
         raise SettingError(f"{', '.join(given)}: this graph is learned already; give settings to ordag.learn.", given)
@@ -105,14 +118,15 @@ def effect(
     )
 
 
-def _learned(
+def learned_for_effect(
     data: Any,
     pair: tuple[str, str],
     level: float,
+    *,
     interval: str | None,
     replicates: int | None,
     seed: Seed,
-    workers: int | None,
+    workers: int | None = None,
     method: str,
     progress: Callable[[str], None] | None,
     settings: Mapping[str, Any],
@@ -149,6 +163,13 @@ def pair_effect(
     workers: int | None = None,
 ) -> Effect:
     """Return what `effect` does, without what speaks against the graph."""
+    series = getattr(fit.fit if isinstance(fit, Bootstrap) else fit, "series", None)
+    if series is not None and {source, target} & set(series.columns[series.p :]):
+        raise SettingError(
+            "Effects are those at the same time: for what an earlier value does, ask for the effect of the variable itself over several "
+            "steps, with fit.response (ordag effect … --steps 12).",
+            ["steps"],
+        )
     pair = np.zeros((len(fit.names),) * 2, dtype=bool)
     pair[check_pair(source, target, fit.names)] = True
     return _effects(fit, level, pair, interval, replicates, seed, workers).of(source, target)
@@ -195,11 +216,17 @@ def _effects(
         median=found.median,
         mean=np.where(found.share > 0, found.share * found.mean, 0.0),
         path_found=path,
-        probability=found.share if kind == "posterior" else unknown,
+        probability=_at_least_the_arrows(learned, found.share) if kind == "posterior" else unknown,
         path_support=found.share if kind == "bootstrap" else unknown,
         robustness=effect_robustness(learned.moments.R, sem.dag.links, path if wanted is None else path & wanted),
         replicates=count,
     )
+
+
+def _at_least_the_arrows(fit: Fit, share: Array) -> Array:
+    """Return the probabilities of paths: the shares of the graphs with one, which lack improbable arrows, and at least the arrow's own."""
+    assert fit.probabilities is not None
+    return np.maximum(share, fit.probabilities.arrows)
 
 
 def _from_posterior(fit: Fit, level: float, wanted: Mask | None) -> tuple[Intervals, int]:

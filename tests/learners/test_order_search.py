@@ -256,6 +256,47 @@ def near_twins(p, n, seed, noise=1e-5):
     return X
 
 
+@pytest.mark.parametrize("rooted", [False, True])
+def test_the_work_of_a_fit_grows_with_its_parents_and_with_the_variables(plain, rooted):
+    """Multiplications, in round numbers: a sweep over p variables for every parent, over the rows of a root too."""
+    for p in (5, 9):
+        X = rows(p, 300, 1, density=1.0)
+        search = OrderSearch.of(RootRegressions(Moments.from_rows(X)) if rooted else gram(X), None)
+        [workspace] = search._workspaces_for(1)
+        G, P, _ = workspace.state.arrays
+        workspace.state.begin(range(p), [0] * p)
+        G[layout.POSITION] = np.argsort(G[layout.ORDER])
+        search._take_terms(workspace, Priced(300, p, -1.0), np.zeros(p), 0)  # every parent pays
+        given = (search.C, workspace.root, search.may, workspace.terms, G, P, workspace.W, workspace.status)
+        for j in range(p):
+            before = workspace.status[layout.WORK]
+            assert plain.fit(*given, j, j, j)[0] == j
+            done = workspace.status[layout.WORK] - before
+            assert done == (4 * (j + 1) * p**2 if rooted else (j + 4) ** 2 * p)
+
+
+def test_all_threads_go_on_from_a_better_graph_that_one_has_found(plain, monkeypatch):
+    X = rows(5, 80, 3, density=0.7)
+    score, search = PooledScore(80, 5), OrderSearch.of(gram(X), None)
+    search.kernel = plain
+    monkeypatch.setattr(engine, "THREADS", 3)
+    worst = start(score, gram(X))
+    copied, copy = [], engine._Workspace.copy
+
+    def noted(self, other):
+        copied.append((self, other))
+        copy(self, other)
+
+    monkeypatch.setattr(engine._Workspace, "copy", noted)
+    found, _ = search.restart(score, worst, 1, 0)
+    assert found.score < worst.score
+    for one, other in copied:
+        assert one is not other
+    sources = [other for _, other in copied]
+    assert len(sources) >= 4  # the start, and what was found
+    assert all(sources.count(other) % 2 == 0 for other in sources)  # each time to both others
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", tries(2, 10))
 def test_a_search_among_near_collinear_parents_ends(plain, seed):

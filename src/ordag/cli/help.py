@@ -34,7 +34,7 @@ STATUS = [
 NARROW = 70
 """Width of a terminal, in characters, below which descriptions stand under their options instead of beside them."""
 
-LISTS = tuple(f"--{name}" for name in (*COLUMN_LISTS, "na"))
+LISTS = tuple(f"--{name.replace('_', '-')}" for name in (*COLUMN_LISTS, "na"))
 """Options that are split at commas where they are typed once."""
 
 SHELLS = ("bash", "zsh", "fish")

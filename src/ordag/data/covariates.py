@@ -19,6 +19,9 @@ from ordag.common.words import counted, listed, shown
 from ordag.data.scatter import merge_roots
 from ordag.errors import ColumnError
 
+CONDITIONS = ("set", "shift", "changed", "environment")
+"""Uses of a column that names the condition of a row: the kinds of experiments, and environments."""
+
 
 @dataclass(frozen=True)
 class Covariate:
@@ -60,6 +63,16 @@ class Groups:
     def empty(cls, width: int) -> Groups:
         return cls({}, np.zeros(0), np.zeros((0, width)), 0, 0.0)
 
+    def of_columns(self, index: Sequence[int], factors: Array) -> Groups:
+        """Return the same for these columns, each multiplied by its factor."""
+        return Groups(self.places, self.weights, self.means[:, index] * factors, self.rows, self.squares)
+
+    @property
+    def between(self) -> tuple[int, Array, Array]:
+        """Return (n, mean, R) of the means of the clusters, each of which counts once."""
+        mean = self.means.mean(axis=0)
+        return len(self.means), mean, triangle(self.means - mean)
+
     def join(self, names: Sequence[str], weights: Array, means: Array) -> Array:
         r"""Add rows of these clusters; return the rows $\sqrt{W_1 W_2 / (W_1 + W_2)}\,(m_2 - m_1)$ that the scatter gains."""
         new = [name for name in names if name not in self.places]
@@ -84,7 +97,7 @@ class Groups:
 
 
 class Condition(NamedTuple):
-    """The root of the rows that were measured under one condition: its label, and its kind (`labelled.CONDITIONS`)."""
+    """The root of the rows that were measured under one condition: its label, and its kind (one of `CONDITIONS`)."""
 
     label: str
     kind: str
@@ -126,26 +139,29 @@ class Root(NamedTuple):
         p = self.width
         starts = dict(zip(self._names, np.cumsum([0, *(len(one.columns) for one in self.covariates)]), strict=False))
         known = {one.name: one for one in self.covariates}
-        columns, means = [], []
+        groups = self.groups
+        above = [self.R, self.mean[None, :], *([] if groups is None else [groups.means])]  # directions, then means
+        height = len(self.R)
+        every, sums = np.concatenate(above), np.concatenate([np.zeros(height), np.ones(sum(map(len, above)) - height)])
+        columns = []
         for one in covariates:
             own, start = known[one.name], int(starts[one.name])
-            part = slice(start, start + len(own.columns))
+            part = every[:, start : start + len(own.columns)]
             if one.levels is None or own.levels is None:
-                columns.append(self.R[:, part])
-                means.append(self.mean[part])
+                columns.append(part)
                 continue
             levels = list(own.levels)
-            every = np.zeros((len(self.R), len(levels) + 1))  # the last one for a level that no row has
-            share = np.zeros(len(levels) + 1)
-            every[:, 1 : len(levels)], share[1 : len(levels)] = self.R[:, part], self.mean[part]
+            shares = np.zeros((len(every), len(levels) + 1))  # the last one for a level that no row has
+            shares[:, 1 : len(levels)] = part
             if levels:
-                every[:, 0], share[0] = -self.R[:, part].sum(axis=1), 1.0 - self.mean[part].sum()
+                shares[:, 0] = sums - part.sum(axis=1)
             where = {level: k for k, level in enumerate(levels)}
-            index = [where.get(level, len(levels)) for level in one.levels[1:]]
-            columns.append(every[:, index])
-            means.append(share[index])
-        R = triangle(np.concatenate([*columns, self.R[:, p:]], axis=1))
-        return self._replace(mean=np.concatenate([*means, self.mean[p:]]), R=R, covariates=tuple(covariates))
+            columns.append(shares[:, [where.get(level, len(levels)) for level in one.levels[1:]]])
+        whole = np.concatenate([*columns, every[:, p:]], axis=1)
+        if groups is not None:
+            groups = Groups(groups.places, groups.weights, whole[height + 1 :], groups.rows, groups.squares)
+        R, mean = triangle(whole[:height]), whole[height]
+        return self._replace(mean=mean, R=R, covariates=tuple(covariates), groups=groups)
 
     @property
     def _names(self) -> list[str]:
@@ -156,13 +172,13 @@ def merged(roots: Sequence[Root]) -> Root:
     """Return the root of all the rows together: covariates are matched by name, and their levels likewise; conditions and clusters too."""
     if any(one.conditions for one in roots):
         return _merged_conditions([condition for one in roots for condition in one.conditions])
-    groups = [one.groups for one in roots if one.groups is not None]
-    if groups:
-        return _merged_groups(roots, groups)
     covariates = roots[0].covariates
     for one in roots[1:]:
         covariates = together(covariates, one.covariates)
-    parts = [(part.n, part.mean, part.R) for part in (one.aligned(covariates) for one in roots) if part.n > 0]
+    aligned = [one.aligned(covariates) for one in roots]
+    if any(one.groups is not None for one in aligned):
+        return _merged_groups([one for one in aligned if one.groups is not None])
+    parts = [(part.n, part.mean, part.R) for part in aligned if part.n > 0]
     if not parts:
         return roots[0].aligned(covariates)
     return Root(*(merge_roots(parts) if len(parts) > 1 else parts[0]), covariates)
@@ -175,11 +191,13 @@ def _merged_conditions(parts: Sequence[Condition]) -> Root:
     return of_conditions([some[0]._replace(root=merged([one.root for one in some])) for some in each.values()])
 
 
-def _merged_groups(roots: Sequence[Root], groups: Sequence[Groups]) -> Root:
+def _merged_groups(roots: Sequence[Root]) -> Root:
     whole = Groups.empty(len(roots[0].mean))
-    rows = [whole.join(list(one.places), one.weights, one.means) for one in groups]
-    raw = []
-    for root, one in zip(roots, groups, strict=True):
+    rows, raw = [], []
+    for root in roots:
+        one = root.groups
+        assert one is not None
+        rows.append(whole.join(list(one.places), one.weights, one.means))
         whole.rows += one.rows
         whole.squares += one.squares
         total = float(one.weights.sum())

@@ -18,7 +18,7 @@ from ordag.common.linalg import lengths, triangle
 from ordag.common.markup import card, isolated, table
 from ordag.common.words import counted, joined, listed, number, quoted
 from ordag.data.covariance_file import covariance_in, read_covariance
-from ordag.data.covariates import Condition, Covariate, Root
+from ordag.data.covariates import Condition, Covariate, Groups, Root, of_conditions
 from ordag.data.covariates import merged as merged_roots
 from ordag.data.holding import Adjustment
 from ordag.data.holes import Holes
@@ -57,7 +57,7 @@ class Moments:
     are worth: one less for every column that was taken out.
 
     `conditions` are those under which the rows were measured: R is about their means then, and each has a root of [Z | X] of its own,
-    with the covariates not taken out.
+    with the covariates not taken out. R is about the means of `clusters`, which are a single one where rows have nothing but weights.
     """
 
     n: int
@@ -72,6 +72,7 @@ class Moments:
     covariates: tuple[Covariate, ...]
     held: tuple[Covariate, ...]
     conditions: tuple[Condition, ...]
+    clusters: Groups | None
 
     def __init__(
         self,
@@ -89,6 +90,7 @@ class Moments:
         covariates: Sequence[Covariate] = (),
         held: Sequence[Covariate] = (),
         conditions: Sequence[Condition] = (),
+        clusters: Groups | None = None,
     ) -> None:
         if (R is None) == (scatter is None):
             raise SettingError("Moments: give either R or scatter.")
@@ -101,7 +103,7 @@ class Moments:
         mean = shaped(mean, "mean", p)
         known: dict[str, Any] = {"squared": squared or R is None, "dropped": dropped, "outlying": outlying}
         known |= {"rows": int(n if rows is None else rows), "covariates": tuple(covariates), "held": tuple(held)}
-        known |= {"holes": holes, "conditions": tuple(conditions)}
+        known |= {"holes": holes, "conditions": tuple(conditions), "clusters": clusters}
         if R is not None:
             R = shaped(R, "R", p, p)
             check_finite(mean, R, names)
@@ -155,7 +157,8 @@ class Moments:
             self.mean[self._width :],
             self.variables,
             R=found.R,
-            **self._history | {"covariates": (), "held": (*self.held, *self.covariates)},
+            **self._history
+            | {"covariates": (), "held": (*self.held, *self.covariates), "clusters": found.left(self.clusters)},
         )
 
     def pooled(self) -> Moments:
@@ -165,6 +168,31 @@ class Moments:
         same = Moments.__new__(Moments)
         same.__setstate__(vars(self) | {"conditions": ()})
         return same
+
+    def leaving_out(self, labels: Sequence[str]) -> Moments:
+        """Return the moments without the rows of these conditions."""
+        if not labels:
+            return self
+        known = [one.label for one in self.conditions]
+        unknown = [label for label in labels if label not in known]
+        if unknown or not set(known) - set(labels):
+            what = f"there is no condition {quoted(unknown)}" if unknown else "no rows are left"
+            those = (
+                f"the conditions are {quoted(known)}"
+                if known
+                else "name their column first (experiment or environment)"
+            )
+            raise SettingError(f"leave_out={short(list(labels))}: {what}; {those}.", ["leave_out"])
+        root = of_conditions([one for one in self.conditions if one.label not in labels])
+        summary = Summary.of_root(self.variables, root, self.dropped)
+        return Moments(**summary._asdict() | {"held": self.held, "squared": self.squared, "outlying": self.outlying})
+
+    def between(self) -> Moments:
+        """Return the moments of the means of the clusters, each of which counts once."""
+        if self.clusters is None:
+            return self
+        n, mean, R = self.clusters.between
+        return Moments(n, mean, self.names, R=R, dropped=self.dropped, covariates=self.covariates, rows=n)
 
     def counted_like(self, whole: Moments) -> Moments:
         """Return the same where rows count for as much each as those of another table, whose covariates they have been freed of."""
@@ -230,21 +258,30 @@ class Moments:
             known: dict[str, Any] = {"scatter": full[np.ix_(index, index)]}
         else:
             known = {"R": triangle(self.R[:, index])}
-        history = self._history | {"conditions": self._conditions_of(index)}
+        history = self._history | self._parts_of(index, np.ones(len(index)))
         if self.holes is not None:
             history["holes"] = self.holes.of_columns(columns)
         return Moments(self.n, self.mean[index], columns, **known, **history)
 
-    def _conditions_of(self, index: Sequence[int], factors: Array | None = None) -> tuple[Condition, ...]:
-        """Return the conditions with these columns of the moments, the covariates before them, each multiplied by its factor."""
+    def _parts_of(self, index: Sequence[int], factors: Array) -> dict[str, Any]:
+        """Return conditions and clusters with these columns, each multiplied by its factor."""
         found = []
         for one in self.conditions:
-            width = one.root.width - self._width  # of covariates that have been taken out of the moments
-            at = [*range(width), *(width + j for j in index)]
-            scale = np.concatenate([np.ones(width), np.ones(len(index)) if factors is None else factors])
-            R, mean = triangle(one.root.R[:, at] * scale), one.root.mean[at] * scale
-            found.append(one._replace(root=one.root._replace(R=R, mean=mean, groups=None)))
-        return tuple(found)
+            more = one.root.width - self._width  # columns of covariates that have been taken out of the moments
+            at = [*range(more), *(more + j for j in index)]
+            scale = np.concatenate([np.ones(more), factors])
+            root, groups = one.root, one.root.groups
+            found.append(
+                one._replace(
+                    root=root._replace(
+                        R=triangle(root.R[:, at] * scale),
+                        mean=root.mean[at] * scale,
+                        groups=None if groups is None else groups.of_columns(at, scale),
+                    )
+                )
+            )
+        clusters = None if self.clusters is None else self.clusters.of_columns(index, factors)
+        return {"conditions": tuple(found), "clusters": clusters}
 
     def scaled(self, factors: Sequence[float] | Array) -> Moments:
         """Return the moments with every variable multiplied by its factor."""
@@ -259,7 +296,7 @@ class Moments:
                 known["scatter"] = np.asfortranarray(self.scatter * np.outer(factors, factors))
             else:
                 known["R"] = np.asfortranarray(self.R * factors * np.sign(factors)[:, None])
-            history = self._history | {"conditions": self._conditions_of(range(self.p), factors)}
+            history = self._history | self._parts_of(range(self.p), factors)
             return Moments(self.n, self.mean * factors, self.names, **known, **history)
 
     def _rooted(self, R: Array) -> Moments:
@@ -271,17 +308,22 @@ class Moments:
     @property
     def _history(self) -> dict[str, Any]:
         """What is recorded beside the numbers."""
-        kept = ("squared", "dropped", "outlying", "rows", "covariates", "held", "holes", "conditions")
+        kept = ("squared", "dropped", "outlying", "rows", "covariates", "held", "holes", "conditions", "clusters")
         return {name: getattr(self, name) for name in kept}
 
     def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
         """Return the columns and units of the settings, and the covariates, which are not taken out yet; logarithms need the rows."""
         reading.refuse_layout(describe)
+        if reading.in_time:
+            raise SettingError(
+                f"{reading.given_in_time}: {describe} has no rows in time: learn from the rows.",
+                [reading.given_in_time],
+            )
         if reading.row_columns:
             given = next(iter(reading.row_columns))
             raise SettingError(f"{given}: {describe} has no rows: give that when the moments are made.", [given])
         columns = None if reading.columns is None else name_list(reading.columns, "columns")
-        whole = self.holding(reading.adjust)
+        whole = self.leaving_out(reading.leave_out).holding(reading.adjust)
         chosen = whole if columns is None or tuple(columns) == whole.variables else whole.select(columns)
         changes = Changes.of(reading.transform or {}, chosen.variables, "the table")
         if changes.logs.any():
@@ -313,7 +355,10 @@ class Moments:
             )
         aligned = [self, *(o if o.variables == self.variables else o.select(self.variables) for o in others)]
         whole = merged_roots(
-            [Root(m.n, m.mean, m.R, m.covariates, m.rows if m.conditions else None, m.conditions) for m in aligned]
+            [
+                Root(m.n, m.mean, m.R, m.covariates, None if m.n == m.rows else m.rows, m.conditions, m.clusters)
+                for m in aligned
+            ]
         )
         summary = Summary.of_root(self.variables, whole, sum(m.dropped for m in aligned))
         return Moments(

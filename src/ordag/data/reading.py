@@ -18,7 +18,7 @@ Missing = Literal["auto", "em", "drop", "refuse"]
 CHANGES = ("log", "standardise")
 """Changes of a column other than a factor."""
 
-COLUMN_LISTS = ("columns", "drop", "category", "adjust")
+COLUMN_LISTS = ("columns", "drop", "category", "adjust", "leave_out")
 """Settings that are lists of names of columns."""
 
 TEXT_LAYOUT = ("separator", "encoding", "decimal", "thousands", "header", "na")
@@ -26,6 +26,9 @@ TEXT_LAYOUT = ("separator", "encoding", "decimal", "thousands", "header", "na")
 
 ROW_COLUMNS = ("experiment", "environment", "cluster", "time", "weights")
 """Settings that name a column which says what rows are."""
+
+IN_TIME = ("time", "lags", "difference", "season")
+"""Settings that take rows in the order of time."""
 
 PARTS = ("sheet", "table")
 """Settings of files with several tables."""
@@ -192,19 +195,28 @@ class Reading(Settings):
     environment: str | None = setting(
         None, _one_name, "column that names the environment of each row, where some equations may be others", typed=str
     )
+    leave_out: Sequence[str] = setting((), _names, "labels of experiments or environments whose rows are left out")
     cluster: str | None = setting(
         None, _one_name, "column that names the group or the subject of each row: rows of one are dependent", typed=str
     )
     clusters: str = choice(
         "within", ("within", "between"), "learn the relations within clusters, or those between their means"
     )
-    time: str | None = setting(None, _one_name, "column with the time of each row, for lags", typed=str)
-    lags: int | None = whole(0, "how many earlier times is a whole number", "earlier times that can be causes")
+    time: str | None = setting(None, _one_name, "column with the time of each row: numbers or dates", typed=str)
+    lags: int | None = whole(
+        0,
+        "how many earlier times is a whole number",
+        "earlier times whose values can be causes, such as 2; rows are in the order of time",
+    )
     difference: int | None = whole(
-        1, "how many steps to difference is a whole number from 1 on", "take differences, so many times"
+        1,
+        "how many steps to difference is a whole number from 1 on",
+        "take differences of following times, so many times over: 1 for series that drift",
     )
     season: int | None = whole(
-        2, "the length of a season is a whole number from 2 on", "times in a season whose means are removed"
+        2,
+        "the length of a season is a whole number from 2 on",
+        "times in a season, such as 12 months: the mean of each place in it is removed",
     )
     weights: str | None = setting(None, _one_name, "column with the weight of each row", typed=str)
     strict: bool = flag(False, "refuse a table with columns that would be set aside", typed=True)
@@ -253,9 +265,39 @@ class Reading(Settings):
                 "experiment and environment are both given: say one; an experiment on none of the columns is an environment.",
                 ["experiment", "environment"],
             )
+        if self.clusters == "between" and (self.cluster is None or len(self.row_columns) > 1):
+            others = [given for given in self.row_columns if given != "cluster"]
+            raise SettingError(
+                f"clusters='between' learns from the means of clusters, without {' and '.join(others)}: leave that out."
+                if self.cluster is not None
+                else "clusters='between' learns from the means of clusters: name the column that says which (cluster=…, --cluster).",
+                ["clusters"],
+            )
         for name in self.category:
             if said.get(name, "adjust") not in ("adjust", *ROW_COLUMNS) and self.role.get(name) != "category":
                 raise _two_settings(name, said[name], "category")
+
+        if self.in_time and self.clusters == "between":
+            raise SettingError(
+                "clusters='between' compares the means of clusters, which have no time: leave it out, or time and lags.",
+                ["clusters"],
+            )
+        if self.in_time and self.part:
+            given = self.given_in_time
+            raise SettingError(
+                f"{given}: the parts of a series follow one another, which moments do not say: learn from the rows.",
+                [given],
+            )
+
+    @property
+    def in_time(self) -> bool:
+        """Whether rows are taken in the order of time."""
+        return self.given_in_time != ""
+
+    @property
+    def given_in_time(self) -> str:
+        """The first setting that says so; "" without any."""
+        return next((name for name in IN_TIME if getattr(self, name) is not None), "")
 
     @property
     def row_columns(self) -> dict[str, str]:

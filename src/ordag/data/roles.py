@@ -93,7 +93,7 @@ class ColumnRole:
     @property
     def is_set_aside(self) -> bool:
         """Whether the column was left out unasked."""
-        return self.role in ("id", "time", "category", "constant", "derived", "unusable")
+        return self.role in ("id", "time", "category", "constant", "derived", "unusable") and self.reason != ORDERS_ROWS
 
     def to_dict(self) -> dict[str, Any]:
         """Return the role in plain Python values."""
@@ -190,7 +190,7 @@ def _by_name(name: str, present: Array, complete: bool) -> tuple[str, str]:
     distinct = len(np.unique(present))
     unique = distinct == len(present)
     if ID_NAMES.fullmatch(name) or CAMEL_ID.fullmatch(name):
-        return "id", "codes, different in every row" if unique else "codes that repeat"
+        return "id", "codes, different in every row" if unique else REPEATED_CODES
     numbers = unique and len(present) >= JUDGED_ROWS and np.ptp(present) < 1.5 * len(present)
     if numbers and NUMBER_NAMES.fullmatch(name):
         return "id", "codes, different in every row"
@@ -354,7 +354,27 @@ def set_aside_sentence(columns: Iterable[ColumnRole], *, hints: bool = True) -> 
     if len(aside) > MOST_NAMED:
         parts.append(f"{len(aside) - MOST_NAMED} more columns")
     more = f". {hint}" if len(able) > 1 and hint else ""
+    more += _row_hints(aside) if hints else ""
     return f"Set aside: {'; '.join(parts)}{more}" if aside else ""
+
+
+ORDERS_ROWS = "orders the rows"
+"""Why a column of times is not a variable where the user names it for that."""
+
+REPEATED_CODES = "codes that repeat"
+"""Why a column of ids may name clusters of rows."""
+
+
+def _row_hints(aside: Sequence[ColumnRole]) -> str:
+    """Offer what uses a column that names subjects or times."""
+    subject = next((one.name for one in aside if one.role == "id" and one.reason == REPEATED_CODES), None)
+    time = next((one.name for one in aside if one.role == "time" and one.reason != "part of a date"), None)
+    said = []
+    if subject is not None:
+        said.append(f"cluster={subject!r} learns within its values")
+    if time is not None:
+        said.append(f"time={time!r} with lags=1 learns what follows what")
+    return f". {'; '.join(said)}" if said else ""
 
 
 def few_values_sentence(columns: Iterable[ColumnRole], category: str = "category=[…] (--category)") -> str:

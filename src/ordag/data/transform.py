@@ -17,6 +17,7 @@ from ordag.data.holding import Adjustment, RootAccumulator
 from ordag.data.passes import root_pass
 from ordag.data.reading import Missing, Reading
 from ordag.data.scatter import chunk_rows
+from ordag.data.series import in_series
 from ordag.data.sources import DaskSource, Source, open_source
 from ordag.data.table_checks import RowCheck
 from ordag.errors import ColumnError, DataError
@@ -212,8 +213,9 @@ def _deviations(source: Source, positions: Sequence[int], standardised: Mask, mi
 
 
 def open_table(data: Any, reading: Reading) -> Source:
-    """Open data as a source (`open_source`), with its columns changed by the setting `transform`."""
+    """Open data as a source (`open_source`), with its columns changed by `transform`, and in time with their earlier values."""
     source = open_source(data, reading)
-    if not reading.transform:
-        return source
-    return changed(source, source.names, Changes.of(reading.transform, source.names, source.describe), reading.missing)
+    if reading.transform:
+        changes = Changes.of(reading.transform, source.names, source.describe)
+        source = changed(source, source.names, changes, reading.missing)
+    return in_series(source, reading) if reading.in_time else source

@@ -201,6 +201,7 @@ def explain(
     """
     if not isinstance(fit, Fit):
         raise SettingError(f"fit={short(fit)}: give what ordag.learn gave.")
+    fit.at_one_time("explain")
     if not is_whole(worst, 1):
         raise SettingError(f"worst={short(worst)}: give a whole number from 1 on.")
     if target is not None and target not in fit.names:
@@ -240,9 +241,9 @@ def _blocks(fit: Fit, data: Any, reading: dict[str, Any]) -> Iterable[Array]:
         if table.rows_source is None:
             raise SettingError("explain needs rows, and only moments were given.")
         return table.rows_source.batches(BLOCK_ROWS)
-    if fit.profile is None or fit.profile.stride > 1 or len(fit.profile.rows) < fit.rows:
+    if fit.profile is None or fit.profile.stride > 1 or fit.moments.dropped or len(fit.profile.rows) < fit.rows:
         raise SettingError("The fit does not keep all rows of its table: give data=… with the rows to explain.")
-    return [fit.profile.complete.rows]
+    return [fit.profile.rows]
 
 
 class _Kept:

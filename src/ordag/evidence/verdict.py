@@ -347,7 +347,10 @@ def _counted(found: Found, reasons: Counter[str]) -> str:
     variances = f"the pooled error variances{sure}" if found.result.by_probabilities else "the order by variances"
     words = {
         "knowledge": ("comes", "come", "from what you know"),
+        "time": ("is", "are", "that of time"),
         "class": ("follows", "follow", "from the equivalence class, which needs no variances"),
+        "experiment": ("follows", "follow", "from the experiments"),
+        "environment": ("follows", "follow", "from what differs between environments"),
         "variance": ("rests", "rest", f"on {variances}"),
         "open": ("is", "are", "open"),
     }

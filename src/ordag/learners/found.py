@@ -13,6 +13,8 @@ from ordag.data.equations import Equations
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
 from ordag.data.roles import ColumnRole
+from ordag.data.series import Series
+from ordag.errors import SettingError
 from ordag.graph.cpdag import Cpdag, extend
 from ordag.graph.dag import Dag
 from ordag.graph.links import NO_LINKS, Links
@@ -58,6 +60,7 @@ class Found:
     inputs: the files and folders that the table was read from, which no output may replace.
     columns: the roles of all columns of the table, in its order.
     equations: the moments that each variable's equation is fitted to, where they are not `moments`.
+    series: what the columns are, where rows have the values of earlier times.
     optimum: the graph of the best score, where the graph is the one that the probabilities of arrows speak for.
     """
 
@@ -79,6 +82,7 @@ class Found:
     optimum: Dag | None = None
     columns: tuple[ColumnRole, ...] = ()
     equations: Equations | None = None
+    series: Series | None = None
 
     @property
     def method(self) -> str:
@@ -93,6 +97,20 @@ class Found:
     @property
     def names(self) -> tuple[str, ...]:
         return self.moments.names
+
+    @property
+    def has_earlier(self) -> bool:
+        """Whether some of the columns are values of earlier times."""
+        return self.series is not None and self.series.lags > 0
+
+    def at_one_time(self, what: str) -> None:
+        """Refuse what does not know that earlier values are connected."""
+        if self.has_earlier:
+            raise SettingError(
+                f"{what} takes a graph of variables at one time, and this one has values of earlier times: learn without lags for that, or "
+                "ask for what follows from a change with fit.response (ordag effect … --steps 12).",
+                ["lags"],
+            )
 
     @property
     def n(self) -> int:
@@ -184,6 +202,11 @@ class Found:
         Those of a Cpdag; of the class that an order has directed; for pooled error variances, of the classes of sampled graphs.
         """
         return self.result.compelled(self)
+
+    @cached_property
+    def by_conditions(self) -> Links:
+        """The arrows that experiments direct, or environments."""
+        return self.result.by_conditions(self)
 
     @cached_property
     def by_knowledge(self) -> Links:

@@ -18,6 +18,7 @@ from ordag.learners.cvs import CvsSettings, cvs
 from ordag.learners.found import AnyFound, Found
 from ordag.learners.gds.search import GdsSettings, gds
 from ordag.learners.ges.search import GesSettings, ges
+from ordag.learners.in_time import check_method, within_time
 from ordag.learners.pc.search import PcSettings, pc
 from ordag.learners.pooled.method import PooledSettings, is_standardised, pooled, pooled_rows
 from ordag.learners.precision import with_digits_checked
@@ -124,10 +125,25 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
     known = recipe.knowledge.over(table.names) if isinstance(recipe.knowledge, Knowledge) else None
     if recipe.least_rows is not None:
         table.needing(recipe.least_rows)
-    found = METHODS[recipe.name].search(table, recipe, known)
-    found = replace(
-        found, known=known, profile=table.profile, transform=table.transform, inputs=table.inputs, columns=table.columns
-    )
+    if not recipe.takes_experiments and any(one.kind != "environment" for one in table.conditions):
+        able = [name for name, method in METHODS.items() if method.settings.takes_experiments]
+        raise DataError(
+            f"{recipe.name} takes all rows for every variable, also those in which it was acted on: learn from experiments with "
+            f"method={able[0]!r} (--method {able[0]}).",
+            ["experiment"],
+        )
+    allowed = known
+    if table.series is not None and table.series.lags:
+        check_method(recipe.name, getattr(recipe, "orient_by_order", None))
+        allowed = within_time(table.series, known, table.names)
+    found = METHODS[recipe.name].search(table, recipe, allowed)
+    made: dict[str, Any] = {
+        "profile": table.profile,
+        "transform": table.transform,
+        "inputs": table.inputs,
+        "columns": table.columns,
+    }
+    found = replace(found, known=known, series=table.series, **made)
     found = replace(found, warnings=(*table.remarks, *_left_out(table, recipe), *found.warnings))
     found = recipe.finished(found)
     if recipe.min_effect:

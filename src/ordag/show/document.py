@@ -17,7 +17,7 @@ from ordag.evidence.verdict import TIERS, Verdict
 from ordag.graph.cpdag import Cpdag
 from ordag.show.charts import Chart, charts, histograms
 from ordag.show.provenance import Origin, provenance
-from ordag.show.text import heading, headline, legend, notes, open_directions
+from ordag.show.text import EARLIER, heading, headline, legend, notes, open_directions
 from ordag.show.view import MOST_PAIRS, View
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def document(
         "found": [_sentence(sentence) for sentence in headline(fit, view.pairs)],
         "verdict": _verdict(fit, verdict, diagnosis),
         "warnings": [_sentence(sentence) for sentence in fit.warnings],
-        "notes": [harmless(sentence) for sentence in (legend(fit), *notes(fit)) if sentence],
+        "notes": [harmless(sentence) for sentence in (legend(fit), *notes(fit), EARLIER * fit.has_earlier) if sentence],
         "names": view.names,
         "order": view.order,
         "ordered": fit.places is not None,

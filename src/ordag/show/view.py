@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ordag.common.arrays import Array, Mask
 from ordag.common.words import shown
-from ordag.evidence.arrows import arrow_reasons, pair_evidence
+from ordag.evidence.arrows import arrow_reasons, deciding_conditions, pair_evidence
 from ordag.evidence.hidden_causes import may_be_hidden
 from ordag.learners.result import Level, Unjoined
 from ordag.picture.layout import Layout, sequence
@@ -49,6 +49,7 @@ class Pairs:
     p_value, q_value, edge_probability: the evidence for the edge. direction_p_value, probability: the evidence for the arrow.
     support, direction_support: shares of the resamples. low, high: the interval of the weight, at the level of the resamples or 95 %.
     reason: what directs the arrow (`Fit.edges`), or "hidden" where a hidden common cause could explain it.
+    conditions: the experiments or environments that act on one end of an arrow alone, where these direct it.
     tied: whether the direction rests on a near-tie or is open.
     strength: how sure the edge is, from 0 to 1; drawings use it as opacity.
     """
@@ -70,6 +71,7 @@ class Pairs:
     low: Array
     high: Array
     reason: list[str]
+    conditions: list[list[str]]
     tied: Mask
     strength: Array
 
@@ -172,11 +174,12 @@ def _pairs(fit: Fit, most: int) -> Pairs:
         hidden = may_be_hidden(fit)[source, target]
         reason = ["hidden" if by_hidden else one for one, by_hidden in zip(reason, hidden, strict=True)]
     tied = np.where(np.isnan(direction), np.isin(np.array(reason), ["open", "hidden"]), direction > NEAR_TIE)
-    tied &= ~np.isin(np.array(reason), ["knowledge", "class"])
+    tied &= ~np.isin(np.array(reason), ["knowledge", "class", "experiment", "environment"])
+    conditions = [[shown(one) for one in some] for some in deciding_conditions(fit, source, target, reason)]
     spread = fit.moments.spread
     return Pairs(
         source, target, kinds, weight, std_error, robustness, weight * spread[source] / spread[target], p_value, q_value,
-        direction, edge_probability, probability, support, turned, low, high, reason, np.asarray(tied, dtype=bool),
+        direction, edge_probability, probability, support, turned, low, high, reason, conditions, np.asarray(tied, dtype=bool),
         _strength(support, edge_probability, p_value),
     )  # fmt: skip
 

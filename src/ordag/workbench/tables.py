@@ -17,6 +17,7 @@ import numpy as np
 from ordag.common.checks import is_whole, short
 from ordag.common.words import shown
 from ordag.data.datasets import DATASETS, load
+from ordag.data.equations import Equations, is_untouched
 from ordag.data.profile import Profile
 from ordag.data.reading import Reading
 from ordag.data.sources import Upload
@@ -134,6 +135,7 @@ class OpenTable:
     def description(self) -> dict[str, Any]:
         """What the page shows of the table, names as they are."""
         moments, profile = self.table.moments, self.table.profile
+        equations = Equations.of(moments)
         sd = moments.spread / np.sqrt(moments.n - 1.0)
         least, most = (None, None) if profile is None else (profile.least.tolist(), profile.most.tolist())
         columns = [
@@ -160,6 +162,14 @@ class OpenTable:
             "builtin": self.request.builtin,
             "columns": columns,
             "transform": dict(self.request.transform),
+            "conditions": [
+                {
+                    **one,
+                    "shown": "" if is_untouched(one["label"]) else shown(one["label"]),
+                    "targets": [shown(name) for name in one["targets"]],
+                }
+                for one in ([] if equations is None else equations.to_dict(moments))
+            ],
         }
 
 
@@ -258,12 +268,13 @@ class Tables:
 
     def changed(self, opened: OpenTable, state: State) -> Table:
         """Return a copy of a table with the columns and units of a state. Rows are read again where `Table.transformed` has to."""
-        if state.columns is None and not state.transform:
+        if state.columns is None and not state.transform and not state.left_out:
             return copy(opened.table)
-        key = opened.id, state.columns, json.dumps(state.transform, sort_keys=True)
+        key = opened.id, state.columns, json.dumps([state.transform, state.left_out], sort_keys=True)
         found = self._changed.get(key)
         if found is None:
-            found = opened.table.transformed(state.transform, state.columns)
+            found = opened.table.leaving_out(state.left_out) if state.left_out else opened.table
+            found = found.transformed(state.transform, state.columns)
             found.needing(few_rows).moments  # noqa: B018
             self._changed.put(key, found, _numbers(found))
         return copy(found)

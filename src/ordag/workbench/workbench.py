@@ -92,6 +92,8 @@ class Question:
             reading["columns"] = list(self.state.columns)
         if self.state.transform:
             reading["transform"] = dict(self.state.transform)
+        if self.state.left_out:
+            reading["leave_out"] = list(self.state.left_out)
         return reading
 
 
@@ -177,7 +179,8 @@ class Workbench:
         if fit is None and recipe.needs_rows:
             fit = await self._answers.run(tasks.learn_from_rows, question.call, progress=progress)
         elif fit is None:
-            found = await self._answers.run(tasks.search, table.moments, table.profile, recipe, progress=progress)
+            given = table.moments, table.profile, recipe, table.series
+            found = await self._answers.run(tasks.search, *given, progress=progress)
             fit = await self.in_thread(partial(_fit, table, found))
         return self._keep(question, fit)
 

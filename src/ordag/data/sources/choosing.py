@@ -12,7 +12,7 @@ from ordag.common.arrays import Array
 from ordag.common.words import counted
 from ordag.data.covariates import Covariate
 from ordag.data.reading import Reading
-from ordag.data.roles import ColumnRole, Relation, Suspect, relations, role_of_numbers, role_of_text
+from ordag.data.roles import ORDERS_ROWS, ColumnRole, Relation, Suspect, relations, role_of_numbers, role_of_text
 from ordag.data.sources.columns import LONG, Kind, Look, check_columns, refuse_duplicates, refuse_kinds, select
 from ordag.errors import ColumnError
 
@@ -64,7 +64,7 @@ def choose(look: Look, reading: Reading, describe: str, known: Sequence[Covariat
         roles[names.index(name)] = ColumnRole(name, "covariate")
     for use, name in reading.row_columns.items():
         refuse_duplicates(names, [names.index(name)], describe)
-        roles[names.index(name)] = ColumnRole(name, use)
+        roles[names.index(name)] = ColumnRole(name, use, ORDERS_ROWS if use == "time" else "")
     for name in reading.drop:
         roles[names.index(name)] = ColumnRole(name, "dropped")
     covariates = known

@@ -11,7 +11,7 @@ from ordag.common.checks import short
 from ordag.common.words import shown
 from ordag.errors import GraphFormatError
 from ordag.graph.formats import dagitty, dot, gml, json_text, lavaan, tables, tetrad
-from ordag.graph.formats.edge_list import Edge, EdgeList, HasEdges, Weights, edge_list
+from ordag.graph.formats.edge_list import Attributes, Edge, EdgeList, HasEdges, Weights, edge_list
 
 __all__ = [
     "FORMATS",
@@ -58,9 +58,11 @@ def format_of(path: str | os.PathLike[str]) -> str:
     raise GraphFormatError(f"{os.fspath(path)!r} does not end like a graph file; known endings: {known}")
 
 
-def write_text(graph: HasEdges, format: str, weights: Weights | None = None) -> str:
+def write_text(
+    graph: HasEdges, format: str, weights: Weights | None = None, attributes: Attributes | None = None
+) -> str:
     """Write the graph as text; `weights[i, j]` is the weight of i → j, or `weights["a", "b"]` that of a → b."""
-    return _known(format).write(edge_list(graph, weights))
+    return _known(format).write(edge_list(graph, weights, attributes))
 
 
 def read_text(text: str, format: str) -> EdgeList:

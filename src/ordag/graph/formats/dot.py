@@ -37,6 +37,7 @@ def write(edges: EdgeList) -> str:
     for source, target in edges.directed:
         weight = edges.weights.get((source, target))
         attributes = [] if weight is None else [f'label="{weight:.3g}"', f'coefficient="{weight!r}"']
+        attributes += [f'{key}="{value}"' for key, value in edges.attributes.get((source, target), {}).items()]
         lines.append(f"{_quoted(identifier[source])} -> {_quoted(identifier[target])}{_listed(attributes)}")
     lines += [
         f"{_quoted(identifier[first])} -> {_quoted(identifier[second])} [dir=none]"

@@ -127,7 +127,7 @@ class _Workspace:
         self.state, self.spare = _State(p, most), _State(p, most)
         self.terms = np.zeros((layout.NUMBERS + 1, max(p, 2)))
         self.W, self.root = room, root
-        self.status = np.zeros(layout.SETTLED + 1, dtype=np.int64)
+        self.status = np.zeros(layout.FREE + 1, dtype=np.int64)
         self.holds: Optimum | None = None
 
     def copy(self, other: _Workspace) -> None:
@@ -175,6 +175,10 @@ class OrderSearch:
             may[:] = layout.ALLOWED * allowed.T + layout.REQUIRED * required.T + layout.FIRST * before.T
         np.fill_diagonal(may, 0)
         self.may = may
+        able = (may & layout.ALLOWED).any(axis=1)
+        free = int(able.argmax()) if able.any() else 0
+        # those before the first variable that can have parents never move, if they come before all others
+        self.free = free if (may[free:, :free] & layout.FIRST).all() else 0
         self._root = None if root is None else root.reshape(-1, p, p)
         self._workspaces: list[_Workspace] = []
         self._usual_limit = (WORK + WORK_PER_PAIR * p * p) // (1 if is_compiled(self.kernel.search) else SLOWDOWN)
@@ -348,6 +352,7 @@ class OrderSearch:
     def _workspaces_for(self, number: int) -> list[_Workspace]:
         while len(self._workspaces) < number:
             self._workspaces.append(_Workspace(self.p, self.most, self._new_room(), self._roots()))
+            self._workspaces[-1].status[layout.FREE] = self.free
         return self._workspaces[:number]
 
     def _work(self, *calls: Callable[[], object]) -> None:

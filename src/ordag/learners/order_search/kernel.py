@@ -27,7 +27,7 @@ All functions share these arrays (`engine` makes them):
           CHANGES since all was computed anew, and the LEAST_PIVOT; workspace; from ROOM on the coefficients of the regressions of all
           variables on the parents
     status  MOVES, RESTARTS and WORK (multiplications) so far; LIMIT, the work after which the search ends; SETTLED unless the terms
-          or the graph are new; STOP interrupts the search
+          or the graph are new; STOP interrupts the search; FREE, the first variable that restarts may move
 
 Functions that are compiled alone and call one another are compiled again for each caller, so most are inlined.
 """
@@ -49,6 +49,7 @@ from ordag.learners.order_search.layout import (
     COV,
     DUE,
     FIRST,
+    FREE,
     HALF,
     LEAST,
     LEAST_PIVOT,
@@ -626,7 +627,7 @@ def search(C, root, may, terms, G, P, M, W, status, spare_G, spare_P, spare_M, u
                 break
             if moves_left > 0:
                 moves_left -= 1
-                x = int(uniforms[row, 3 * moves_left + 1] * p)
+                x = status[FREE] + int(uniforms[row, 3 * moves_left + 1] * (p - status[FREE]))
                 to = random_position(
                     may, graph, parents, x, uniforms[row, 3 * moves_left + 2], uniforms[row, 3 * moves_left + 3]
                 )

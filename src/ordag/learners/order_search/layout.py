@@ -6,7 +6,7 @@ PRICE, ALONE = 0, 1
 ORDER, POSITION, COUNT, DUE, ALTERED, PASSED, QUEUE = 0, 1, 2, 3, 4, 5, 6
 COV, LEFT, ABLE, NAMES, NUMBER, CHANGES, LEAST_PIVOT = 0, 1, 2, 3, 4, 5, 6
 WANTED, ROW, ALONG, OTHERS, BOUND, ROOM = 7, 8, 9, 10, 11, 12
-MOVES, RESTARTS, WORK, LIMIT, STOP, SETTLED = 0, 1, 2, 3, 4, 5
+MOVES, RESTARTS, WORK, LIMIT, STOP, SETTLED, FREE = 0, 1, 2, 3, 4, 5, 6
 
 MOST_MOVES_PER_RESTART = 12
 """Random moves of a restart at most; half of the restarts have three or fewer."""

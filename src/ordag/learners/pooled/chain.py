@@ -2,7 +2,8 @@
 
 All functions share these arrays (`sampler` makes them), beside C, root, may, terms and W of `order_search.kernel`:
 
-    I     rows COUNT (of parents), GROUP (−1 for none), STACK and SEEN (workspace), and LAST with the numbers EDGES and TIME
+    I     rows COUNT (of parents), GROUP (−1 for none), STACK and SEEN (workspace), and LAST with the numbers EDGES, TIME and FREE, the
+          first variable that can have parents: those before it have none
     P     p + 2 rows: the first COUNT of row j are the parents of j; the last two rows are workspace
     V     [j, i]: share of j's variance that is left with i as one more parent, or one less; row p: the present log variances; row
           p + 1: workspace
@@ -38,7 +39,7 @@ from ordag.learners.order_search.layout import (
 )
 
 COUNT, GROUP, STACK, SEEN, LAST = 0, 1, 2, 3, 4
-EDGES, TIME = 0, 1
+EDGES, TIME, FREE = 0, 1, 2
 SIZE, CENTRE, SUM, SQUARES = 0, 1, 2, 3
 
 TOGGLE, TURN = 0.5, 0.85
@@ -206,7 +207,7 @@ def walk(C, root, may, terms, W, I, P, V, Q, E, F, S, M, axis, prior, since, cou
         edges = I[LAST, EDGES]
         if kind >= TOGGLE and edges == 0:
             continue  # nothing to turn or swap: a toggle instead would leave the empty graph more often than enter it
-        x = int(where * p)
+        x = I[LAST, FREE] + int(where * (p - I[LAST, FREE]))
         i = y = -1
         if kind >= TOGGLE:
             i, x = E[int(where * edges), 0], E[int(where * edges), 1]

@@ -31,6 +31,10 @@ BATCH = 64
 PRECISE, SETTLED = 0.02, 0.05
 """The standard error of the least certain arrow at which more resamples are not needed, and beyond which no probability is given."""
 
+LIKELY_ENOUGH = 0.15
+"""The probability of an arrow from which on effects go through it. A path is there where one arrow too many is, and every resample has a
+few that chance made: each is rare, but with all of them paths are said twice as often as they are there."""
+
 CLASS = 0.9
 """The share of the drawn graphs with an edge whose own class has its arrow, from which on the arrow is said to follow from the class."""
 
@@ -41,7 +45,8 @@ class Probabilities:
 
     kind: "rows" for resamples of the rows, "moments" for Gaussian ones with the moments of the table.
     draws: resamples. errors: the standard error of every probability, from how much the resamples differ.
-    compelled: the share of graphs, one drawn for every resample, whose own equivalence class has i → j.
+    compelled: the share of graphs, one drawn for every resample, whose own equivalence class has i → j. told: the same for the classes
+    that experiments or environments leave, None without any.
     """
 
     arrows: Array
@@ -49,6 +54,7 @@ class Probabilities:
     draws: int
     errors: Array
     compelled: Array
+    told: Array | None = None
 
     @property
     def joined(self) -> Array:
@@ -112,11 +118,16 @@ class Posterior:
 
     def _averages(self, kind: str, rows: Array | None) -> Probabilities:
         resampled, seeds = Resampled(self._found, rows), children(self._seed, self._most)
-        arrows, compelled, graphs, errors = [], [], [], np.zeros(0)
+        arrows, compelled, told, graphs, errors = [], [], [], [], np.zeros(0)
+        equations = self._found.equations
+        apart = None if equations is None else equations.told_apart
         for first in range(0, self._most, BATCH):
             draws = resampled.run(seeds[first : first + BATCH])
             arrows += [one.arrows for one in draws]
             compelled += [self._found.compelled_in(one.graph) for one in draws]
+            if apart is not None:
+                each = [apart if one.told_apart is None else one.told_apart for one in draws]
+                told += [self._found.compelled_in(one.graph, own) for one, own in zip(draws, each, strict=True)]
             graphs += [np.packbits(one.graph) for one in draws]
             errors = np.std(arrows, axis=0, ddof=min(1, len(arrows) - 1)) / np.sqrt(len(arrows))
             if errors.max() <= self._precise:
@@ -124,7 +135,9 @@ class Posterior:
         self._graphs[kind] = graphs
         averages = np.mean(arrows, axis=0), errors, np.mean(compelled, axis=0)
         mean, errors, shares = (self._by_column(one) for one in averages)
-        return Probabilities(mean, kind, len(arrows), errors, shares)
+        return Probabilities(
+            mean, kind, len(arrows), errors, shares, self._by_column(np.mean(told, axis=0)) if told else None
+        )
 
     def effects(self, rows: Array | None) -> Iterator[Array]:
         """Yield the total effects in every resample, of i on j at [i, j]: those of its model."""
@@ -143,24 +156,27 @@ class Posterior:
 
         They are fitted at full strength, so that they vary as estimates do. A resample to which its graph cannot be fitted is left out.
         """
-        probabilities = self.probabilities(rows)
-        if probabilities is None:
-            return
-        graphs, p = self._graphs[probabilities.kind], self._found.moments.p
+        drawn = self._drawn(rows)
         resamples = redrawn(self._found, None if rows is None else rows[:, self.order], strength=1.0)
-        for seed, bits in zip(children(self._seed, len(graphs)), graphs, strict=True):
-            graph = np.unpackbits(bits, count=p * p).reshape(p, p).astype(bool)
+        for seed, graph in zip(children(self._seed, len(drawn)), drawn, strict=True):
             try:
                 yield resamples.model(seed, graph)
             except OrdagError:
                 continue
 
     def graphs(self, rows: Array | None) -> Iterator[Mask]:
-        """Yield the graph that was drawn for every resample."""
+        """Yield the graph that was drawn for every resample, without arrows of little probability."""
+        for graph in self._drawn(rows):
+            yield self._by_column(graph)
+
+    def _drawn(self, rows: Array | None) -> list[Mask]:
+        """Return the graph of every resample without arrows that are not `LIKELY_ENOUGH`, over the positions of the order."""
         probabilities = self.probabilities(rows)
-        p = self._found.moments.p
-        for bits in [] if probabilities is None else self._graphs[probabilities.kind]:
-            yield self._by_column(np.unpackbits(bits, count=p * p).reshape(p, p).astype(bool))
+        if probabilities is None:
+            return []
+        p, likely = len(self.order), (probabilities.arrows >= LIKELY_ENOUGH)[np.ix_(self.order, self.order)]
+        graphs = self._graphs[probabilities.kind]
+        return [np.unpackbits(bits, count=p * p).reshape(p, p).astype(bool) & likely for bits in graphs]
 
     def compelled(self, rows: Array | None) -> Mask:
         """The arrows that follow from the equivalence class; without resamples, from the best one where error variances say nothing."""
@@ -170,8 +186,15 @@ class Posterior:
         if probabilities is None:
             return self._by_column(self._found.compelled_in(self._found.free.adjacency()))
         # where no error variances are compared, the class alone speaks for a direction
-        share = probabilities.compelled if self._found.score.groups else probabilities.arrows
-        return np.asarray((share >= CLASS * probabilities.joined) & (probabilities.arrows > 0.5))
+        alone = not self._found.score.groups and probabilities.told is None
+        return _shared(probabilities.arrows if alone else probabilities.compelled, probabilities)
+
+    def told_by_conditions(self, rows: Array | None) -> Mask:
+        """The arrows that follow from the equivalence class that experiments leave, or environments."""
+        probabilities, none = None if self._hasty else self.probabilities(rows), np.zeros((len(self.order),) * 2, bool)
+        if probabilities is None or probabilities.told is None:
+            return none
+        return _shared(probabilities.told if self._found.score.groups else probabilities.arrows, probabilities)
 
     def consensus(self, rows: Array | None) -> Optimum | None:
         """Return the graph that the probabilities speak for, over the positions of the order; None where there are none."""
@@ -186,6 +209,11 @@ class Posterior:
         arrows = np.zeros_like(by_position)
         arrows[np.ix_(self.order, self.order)] = by_position
         return arrows
+
+
+def _shared(share: Array, probabilities: Probabilities) -> Mask:
+    """Return the arrows, more probable than not, that nine tenths of the graphs with the edge have in their class."""
+    return np.asarray((share >= CLASS * probabilities.joined) & (probabilities.arrows > 0.5))
 
 
 def children(seed: np.random.SeedSequence, count: int) -> list[np.random.SeedSequence]:

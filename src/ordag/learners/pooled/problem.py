@@ -42,10 +42,13 @@ class Problem:
         needed = [mask | first for mask, first in zip(parents, self.masks[2], strict=True)]
         return tuple(topological_order(unpacked_columns(needed, len(needed))))
 
-    def best_single_change(self, best: Optimum) -> Optimum | None:
-        """Return the graph of the lowest score that differs in one arrow, or None where none is better."""
+    def best_single_change(self, best: Optimum, *, turns_alone: bool = False) -> Optimum | None:
+        """Return the graph of the lowest score that differs in one arrow, or None where none is better.
+
+        turns_alone: only arrows in the other direction are tried.
+        """
         lowest, found = best.score - LEAST_GAIN, None
-        for change in self._single_changes(best):
+        for change in self._single_changes(best, turns_alone):
             v = best.v.copy()
             parents = list(best.parents)
             for j, (mask, value) in change.items():
@@ -64,7 +67,7 @@ class Problem:
         known = self.known
         return packed_columns(known.allowed), packed_columns(known.required), packed_columns(known.before)
 
-    def _single_changes(self, best: Optimum) -> Iterator[Change]:
+    def _single_changes(self, best: Optimum, turns_alone: bool) -> Iterator[Change]:
         """Yield the additions, removals and reversals of one arrow that may lower the score."""
         variances, p, parents = self.variances, len(best.parents), best.parents
         allowed, required, first = self.masks
@@ -79,7 +82,7 @@ class Problem:
         cheaper = replace(local, price=local.price - MOST_RISE)
         for j, mask in enumerate(parents):
             now = local.term(j, float(best.v[j]))
-            if mask.bit_count() < variances.most:
+            if mask.bit_count() < variances.most and not turns_alone:
                 ranked, values = variances.candidates(j, mask, cheaper.worthwhile(j, float(best.v[j])))
                 for w, value in zip(ranked, values, strict=True):
                     if allowed[j] & ~mask & ~descendants[j] & ~(1 << j) & 1 << w:
@@ -91,7 +94,7 @@ class Problem:
                 if required[j] >> i & 1:
                     continue
                 without, rise = mask & ~(1 << i), local.term(j, value) - now
-                if rise - local.price < MOST_RISE:
+                if rise - local.price < MOST_RISE and not turns_alone:
                     yield {j: (without, value)}
                 others = after[i] & ~(1 << j)
                 if first[j] >> i & 1 or (others | union(descendants, others)) >> j & 1 or not allowed[i] >> j & 1:

@@ -47,8 +47,9 @@ class Walk:
     def __init__(self, sampler: Sampler, parents: Sequence[int]) -> None:
         kernel, search, score, p = sampler.kernel, sampler.search, sampler.score, sampler.score.p
         self.sampler, self.p = sampler, p
-        self.I = np.zeros((kernel.LAST + 1, p), dtype=np.int64)
-        self.I[kernel.GROUP] = sampler.group_of
+        self.I = np.zeros((kernel.LAST + 1, max(p, kernel.FREE + 1)), dtype=np.int64)
+        self.I[kernel.GROUP, :p] = sampler.group_of
+        self.I[kernel.LAST, kernel.FREE] = search.free
         self.P = np.zeros((p + 2, search.most + 1), dtype=np.int64)
         self.V, self.Q = np.zeros((p + 2, p)), np.zeros((p + 1, p))
         self.E = np.zeros((score.pairs + 1, 2), dtype=np.int64)

@@ -9,11 +9,16 @@ const REASONS = {
   hidden: "a hidden common cause could explain it",
   class: "its direction follows from the class, without variances",
   knowledge: "its direction is given by your knowledge",
+  experiment: "its direction follows from experiments",
+  environment: "its direction follows from what differs between environments",
   pending: "the evidence for its direction is being computed",
 };
 
-export function reasonOf(reason) {
-  return REASONS[reason] ?? reason;
+/** What directs a pair, with the conditions that act on one of its ends alone. */
+export function reasonOf(pairs, k) {
+  const reason = pairs.reason[k],
+    conditions = pairs.conditions?.[k] ?? [];
+  return `${REASONS[reason] ?? reason}${conditions.length ? ` (${conditions.join(", ")})` : ""}`;
 }
 
 /** Whether variances direct an arrow, but only just. */
@@ -76,8 +81,7 @@ export function sureness(doc, k) {
   const { pairs } = doc,
     words = [];
   if (pairs.kind[k] === "absent") words.push("not in the graph as learned");
-  if (pairs.kind[k] !== "line")
-    words.push(isNearTie(pairs, k) ? `${reasonOf(pairs.reason[k])}, and they are near a tie` : reasonOf(pairs.reason[k]));
+  if (pairs.kind[k] !== "line") words.push(`${reasonOf(pairs, k)}${isNearTie(pairs, k) ? ", and they are near a tie" : ""}`);
   return words.length ? [`${words.join("; ").replace(/^./, (letter) => letter.toUpperCase())}.`] : [];
 }
 

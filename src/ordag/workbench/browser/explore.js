@@ -4,6 +4,7 @@ import { createActions } from "./actions.js";
 import { createBench } from "./bench.js";
 import { createCard } from "./card.js";
 import { createColumns } from "./columns.js";
+import { createConditions } from "./conditions.js";
 import { acceptDrops } from "./drops.js";
 import { createFiles } from "./files.js";
 import { createHint } from "./hint.js";
@@ -174,6 +175,7 @@ function showBench(bench) {
   createTheme(at("theme"), () => stage?.update(new Set(["theme"])));
   createSettings(at("settings-body"), bench);
   createColumns(at("columns-body"), bench);
+  createConditions(at("conditions"), bench);
   createTold(at, bench);
   acceptDrops(welcome);
   createFiles({ header: at("files"), told: at("files-told"), exports: at("exports") }, bench);

@@ -16,6 +16,7 @@ export function freshState(data) {
     settings: {},
     columns: null,
     transform: { ...transform },
+    left_out: [],
     knowledge: { tiers: [], required: [], forbidden: [], roots: [], sinks: [] },
     view: {},
   };
@@ -29,8 +30,8 @@ export function adopted(S, data) {
 }
 
 /** What an answer depends on, as text: all of S but the view. */
-export function keyOfState({ data, method, settings, columns, transform, knowledge }) {
-  return JSON.stringify([data.id, method, settings, columns, transform, knowledge]);
+export function keyOfState({ data, method, settings, columns, transform, left_out, knowledge }) {
+  return JSON.stringify([data.id, method, settings, columns, transform, left_out, knowledge]);
 }
 
 /** A table with a state of it, from the start. */
