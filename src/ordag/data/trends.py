@@ -25,8 +25,8 @@ UNIT_ROOT = ((-1.53, 0.85), (-2.18, 0.75))
 """Mean and standard deviation of the t statistic of φ − 1 where φ is 1, without and with a trend."""
 
 TENTH = -1.28
-"""Standard deviations below that mean, over √K, down to which a unit root is not rejected: one in ten is missed. At 5 % a memory of 0.8 over
-100 times would often be called one."""
+"""Standard deviations below that mean, over √K, down to which a unit root is not rejected: one in ten is missed. At 5 % a memory of 0.8
+over 100 times would often be called one."""
 
 BENT, TREND = 2.5, 4.0
 """The t statistic of b from which φ is that beside a trend, and from which a trend is said."""
