@@ -33,9 +33,11 @@ SECTIONS = [
     "missing",
     "kinds_of_rows",
     "series",
+    "causes",
     "replicates",
     "effects",
     "hidden",
+    "decisions",
     "workbench",
 ]
 ASKED = ["gpu"]
