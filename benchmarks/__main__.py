@@ -36,6 +36,7 @@ SECTIONS = [
     "replicates",
     "effects",
     "hidden",
+    "decisions",
     "workbench",
 ]
 ASKED = ["gpu"]

@@ -22,6 +22,7 @@ from ordag.data.reading import Missing, split_reading
 from ordag.data.sources import DaskSource, Source
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
+from ordag.data.way_through import way_shown
 from ordag.errors import DataError, SettingError
 from ordag.fit import Fit
 from ordag.keywords import BootstrapKeywords
@@ -112,10 +113,9 @@ def bootstrap(
     reading, asked = split_reading(settings)
     check_settings(method, asked)
     keep = {"auto": IN_MEMORY, "rows": sys.maxsize, "half": sys.maxsize}.get(kind, 0)
-    with connected(client) as cluster:
-        table = Table(
-            data, columns=columns, transform=transform, missing=missing, progress=progress, keep=keep, **reading
-        ).warn()
+    reading = {"columns": columns, "transform": transform, "missing": missing, **reading}
+    with connected(client) as cluster, way_shown(data, reading):
+        table = Table(data, progress=progress, keep=keep, **reading).warn()
         recipe = recipe_for(table, method, asked)
         if hasattr(recipe, "seed"):
             told = isinstance(root.entropy, int) and not root.spawn_key

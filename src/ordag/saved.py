@@ -32,7 +32,8 @@ from ordag.data.holes import Holes
 from ordag.data.labels import RowLabels
 from ordag.data.moments import Moments
 from ordag.data.profile import Profile
-from ordag.data.roles import ColumnRole
+from ordag.data.roles import ColumnRole, Glance
+from ordag.data.sentinels import Sentinel
 from ordag.data.series import End, Series
 from ordag.data.trends import Trends
 from ordag.errors import OutputError, UnreadableError
@@ -82,6 +83,8 @@ CLASSES: dict[str, type] = {
             Environments,
             Equations,
             ColumnRole,
+            Sentinel,
+            Glance,
             Holes,
             Covariate,
             Condition,

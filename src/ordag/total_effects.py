@@ -21,6 +21,7 @@ from ordag.common.arrays import Array, Mask
 from ordag.common.checks import Seed, short
 from ordag.data.reading import split_reading
 from ordag.data.table import Table
+from ordag.data.way_through import way_shown
 from ordag.errors import DataError, GraphError, SettingError
 from ordag.fit import Fit
 from ordag.learners.methods import check_settings, recipe_for
@@ -137,8 +138,9 @@ def learned_for_effect(
     if seed is not None:
         asked["seed"] = seed
     check_settings(method, asked)
-    table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading).warn()
-    fit = Fit.learned(table, recipe_for(table, method, asked))
+    with way_shown(data, reading):
+        table = Table(data, progress=progress, keep=0 if interval == "given-graph" else IN_MEMORY, **reading).warn()
+        fit = Fit.learned(table, recipe_for(table, method, asked))
     _refuse_categories(fit, *pair)
     check_pair(*pair, fit.names)
     directed(fit)

@@ -362,7 +362,7 @@ def test_plotting_needs_no_screen_and_learning_no_matplotlib(tmp_path):
         "assert 'matplotlib' not in sys.modules; fit.plot('matrix'); assert 'matplotlib.pyplot' not in sys.modules;"
         "from matplotlib import pyplot; ax = fit.plot(); assert pyplot.gcf() is ax.figure"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120, cwd=tmp_path)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=600, cwd=tmp_path)
 
 
 def test_plot_is_the_function_behind_the_method():

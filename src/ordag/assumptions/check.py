@@ -45,6 +45,7 @@ from ordag.data.profile import Rows
 from ordag.data.reading import Missing, split_reading
 from ordag.data.table import Table
 from ordag.data.table_checks import least_squares_rows
+from ordag.data.way_through import way_shown
 from ordag.errors import OrdagError, PrecisionWarning, SettingError
 from ordag.evidence.conditions import conditions_finding
 from ordag.evidence.equal_variances import equality_finding
@@ -220,10 +221,10 @@ def check(
     if alpha is not None:
         settings["alpha"] = level("alpha", alpha)
     check_settings(method, settings)
-    table = Table(data, columns=columns, missing=missing, progress=progress, keep=NUMBERS, **reading).warn()
-    recipe = recipe_for(table, method, settings)
-    recipe = recipe.declared(same_units, groups)
-    with warnings.catch_warnings():
+    reading = {"columns": columns, "missing": missing, **reading}
+    with warnings.catch_warnings(), way_shown(data, reading):
+        table = Table(data, progress=progress, keep=NUMBERS, **reading).warn()
+        recipe = recipe_for(table, method, settings).declared(same_units, groups)
         warnings.simplefilter("ignore", PrecisionWarning)  # the fit's own warnings say it
         fit = Fit.learned(table, recipe)
     kept = table.rows

@@ -74,8 +74,7 @@ def level_counts(covariates: Sequence[Covariate], counts: Sequence[int], values:
         if count > MOST_LEVELS:
             raise ColumnError(
                 f"{shown(one.name)} has more than {MOST_LEVELS:,} different values, and only fewer can be "
-                f"{'in a graph' if one.use == 'cause' else 'held fixed'}: group its values, or leave it out of {one.use} "
-                f"(--{one.use}).",
+                f"{'in a graph' if one.use == 'cause' else 'held fixed'}: group its values, or leave it out of {one.use}.",
                 [one.use],
             )
     return found

@@ -374,6 +374,8 @@ class Moments:
     def read_as(self, reading: Reading, describe: str = "Moments") -> Moments:
         """Return the columns and units of the settings, and the covariates, which are not taken out yet; logarithms need the rows."""
         reading.refuse_layout(describe)
+        if reading.na is not None:
+            raise SettingError(f"na: {describe} has no rows, in which values could be missing.", ["na"])
         if reading.in_time:
             raise SettingError(
                 f"{reading.given_in_time}: {describe} has no rows in time: learn from the rows.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
@@ -34,6 +35,8 @@ PARTS = ("sheet", "table")
 """Settings of files with several tables."""
 
 LAYOUT = (*TEXT_LAYOUT, *PARTS)
+
+PLAIN_NUMBER = re.compile(r"[+-]?\d+\.?\d*(?:e[+-]?\d+)?", re.IGNORECASE)
 
 FEWEST_COLUMNS = 2
 """Columns that a graph needs."""
@@ -248,7 +251,7 @@ class Reading(Settings):
     )
     header: bool = setting(True, _header, "False if the first line of a text file or sheet is data already")
     na: Sequence[str] | None = setting(
-        None, _cells, "cells of a text file that stand for a missing value, such as `-99` or `?`"
+        None, _cells, "cells that stand for a missing value, such as `-99` or, in text files, `?`"
     )
     sheet: str | None = setting(
         None, _as_given, "of an Excel or OpenDocument workbook; the first with anything in it by default", typed=str
@@ -316,8 +319,18 @@ class Reading(Settings):
         """The columns that say what rows are, by the setting that names each."""
         return {given: name for given in ROW_COLUMNS if (name := getattr(self, given)) is not None}
 
+    @property
+    def absent(self) -> tuple[float, ...]:
+        """The numbers that stand for missing values."""
+        return tuple(float(cell) for cell in self.na or () if PLAIN_NUMBER.fullmatch(cell))
+
     def refuse_layout(self, describe: str, *taken: str) -> None:
         """Refuse the settings of other kinds of files, on which they would have no effect; those in `taken` are for this kind."""
+        if "na" not in taken and self.na is not None and len(self.absent) < len(self.na):
+            raise SettingError(
+                f"na: {describe} is not read as text, so only numbers can stand for missing values.", ["na"]
+            )
+        taken = (*taken, "na")
         given = [name for name in LAYOUT if name not in taken and getattr(self, name) not in (None, True)]
         text = [name for name in given if name not in PARTS]
         if text:
@@ -353,8 +366,9 @@ def without(unwanted: Collection[str], names: Sequence[str]) -> list[Remedy]:
     if len(kept) < FEWEST_COLUMNS:
         return []
     out = [name for name in names if name in unwanted]
-    what = listed(out) if all(map(str.strip, out)) else "the column that has no name"
-    return [Remedy(f"go on without {what}", {"columns": kept})]
+    if not all(map(str.strip, out)):  # which a list of names on the command line cannot hold
+        return [Remedy("go on without the column that has no name", {"columns": kept})]
+    return [Remedy(f"go on without {listed(out)}", {"drop": out})]
 
 
 def split_at(separator: str) -> Remedy:

@@ -14,7 +14,7 @@ import numpy as np
 from ordag.common.arrays import Array, Mask
 from ordag.common.checks import check_function
 from ordag.common.words import counted, listed, quoted
-from ordag.data.covariates import CONDITIONS, HELD, Condition
+from ordag.data.covariates import CONDITIONS, HELD
 from ordag.data.holding import indicators
 from ordag.data.labelled import Labels
 from ordag.data.labels import RowLabels
@@ -24,6 +24,7 @@ from ordag.data.profile import Profile, Rows, Sampler, sample_size, stride_of
 from ordag.data.reading import FEWEST_COLUMNS, Reading
 from ordag.data.roles import WIDEST_RELATION, ColumnRole, confirmed, set_aside_sentence
 from ordag.data.scatter import MANY_COLUMNS
+from ordag.data.sentinels import sentinel_sentence
 from ordag.data.series import Series, SeriesSource
 from ordag.data.sources import DaskSource, Source, TensorSource
 from ordag.data.sources.paths import paths_of
@@ -272,7 +273,8 @@ class Table:
         notes = () if self.source is None else self.source.notes
         holes = None if self._known is None else self._known.holes
         read = "; ".join(note if k == 0 else f"{note[0].lower()}{note[1:]}" for k, note in enumerate(notes))
-        said = [f"{sentence}." for sentence in (aside, read) if sentence]
+        asked = sentinel_sentence({one.name: one.sentinels for one in self.columns if one.sentinels})
+        said = [f"{sentence}." for sentence in (aside, read, asked) if sentence]
         return (*said, *(() if holes is None else holes.sentences))
 
     def warn(self) -> Table:
@@ -355,9 +357,11 @@ class Table:
         return self.qr_moments if exact is None else self._checked(exact)
 
     @property
-    def conditions(self) -> tuple[Condition, ...]:
-        """The conditions of the moments, whether or not there are rows enough."""
-        return (self._unadjusted if self._gram is None else self._gram).conditions
+    def has_experiments(self) -> bool:
+        """Whether variables were acted on in some rows."""
+        given = () if self._given is None else self._given.conditions
+        uses = [*(one.kind for one in given), *(one.use for one in self.covariates)]
+        return any(use in CONDITIONS and use != "environment" for use in uses)
 
     @cached_property
     def gram_moments(self) -> Moments | None:

@@ -60,8 +60,15 @@ def _read(graph: str | PathLike[str]) -> tuple[AnyGraph, Fit | None]:
         ) from error
     except OSError as error:
         raise UnreadableError(f"{spelled(path)}: {error.strerror or error}.") from error
-    language = "" if _ends_as_file(path.name) else _language_of(text)  # a graph in a .txt, say
-    return _parsed(text, language or format_of(path), spelled(path.name)), None
+    return parsed_graph(text, path.name), None
+
+
+def parsed_graph(text: str, file: str = "") -> AnyGraph:
+    """Return the graph of a text, which stood in a file of this name or, without one, was typed."""
+    language = "" if _ends_as_file(file) else _language_of(text)  # a graph in a .txt, say
+    if not file and not language:
+        raise GraphFormatError("The text is not a graph: write its arrows, such as a -> b <- c.")
+    return _parsed(text, language or format_of(file), spelled(file) if file else "the text")
 
 
 def _ends_as_file(name: str) -> bool:

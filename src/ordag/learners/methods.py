@@ -137,7 +137,7 @@ def learn_from(table: Table, recipe: MethodSettings) -> Found:
     known, rules = rules_of(knowledge, table.names, causes)
     if recipe.least_rows is not None:
         table.needing(recipe.least_rows)
-    if not recipe.takes_experiments and any(one.kind != "environment" for one in table.conditions):
+    if not recipe.takes_experiments and table.has_experiments:
         able = [name for name, method in METHODS.items() if method.settings.takes_experiments]
         raise DataError(
             f"{recipe.name} takes all rows for every variable, also those in which it was acted on: learn from experiments with "

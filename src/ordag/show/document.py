@@ -16,6 +16,7 @@ from ordag.comparison import Comparison, Outcome, gaussian_bic
 from ordag.evidence.verdict import TIERS, Verdict
 from ordag.graph.cpdag import Cpdag
 from ordag.show.charts import Chart, charts, histograms
+from ordag.show.columns import columns_of, holes_map
 from ordag.show.provenance import Origin, provenance
 from ordag.show.text import EARLIER, heading, headline, legend, notes, open_directions
 from ordag.show.view import MOST_PAIRS, View
@@ -292,7 +293,11 @@ def _data(fit: Fit, with_histograms: bool) -> dict[str, Any]:
         "sampled": 0 if profile is None else len(profile.rows),
         "stride": None if profile is None else profile.stride,
         "histograms": [],
+        "columns": None,
+        "holes": None,
     }
+    if with_histograms:
+        said |= {"columns": columns_of(fit.columns, moments, profile), "holes": holes_map(moments.holes)}
     if with_histograms and profile is not None and moments.p <= MAX_HISTOGRAMS:
         said["histograms"] = [_chart(chart) for chart in histograms(fit)]
     return said

@@ -99,7 +99,7 @@ def print_fit(
         if sentence:
             say(console, f"{harmless(sentence)}.", style="dim")
     for sentence in other_warnings(fit):
-        _warn(console, sentence)
+        _warn(console, typed(sentence))
 
 
 def print_verdict(verdict: Verdict, console: Console, *, verbose: bool = False) -> None:
@@ -137,7 +137,7 @@ def print_diagnosis(
             show_table(console, [Column("", titles, style="cyan"), Column("", sentences, prose=True)])
     for sentence in other_warnings(diagnosis.fit):
         console.print()
-        _warn(console, sentence)
+        _warn(console, typed(sentence))
 
 
 def print_comparison(

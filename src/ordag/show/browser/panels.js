@@ -1,6 +1,7 @@
 // The panels of text and tables: sentences, verdict, checks, units, other methods, data, how to reproduce the answer.
 
 import { drawChart } from "./charts.js";
+import { holesMap, overviewTable } from "./overview.js";
 import { categoryOf } from "./relations.js";
 import { rowTable } from "./rows.js";
 import { toClipboard } from "./table.js";
@@ -150,6 +151,9 @@ export function writeData(doc, at) {
   refill(
     at("data-body"),
     element("p", {}, `${counted(data.rows, "row")} of ${counted(all.length, "variable")}${dropped}.${worth}${sampled}${none}`),
+    data.columns ? overviewTable(data.columns) : null,
+    data.holes ? holesMap(data.holes) : null,
+    data.columns ? element("h3", { class: "next" }, "Means and ranges of the variables") : null,
     rows.element,
     data.histograms.length
       ? element("details", {}, element("summary", {}, "Histograms of the columns"), element("div", { class: "charts" }))
