@@ -9,6 +9,7 @@ import click
 
 from ordag.bootstrapping import Bootstrap
 from ordag.cli.help import ManualPage
+from ordag.cli.next_step import as_words, say_next
 from ordag.cli.options import (
     DATA,
     READING,
@@ -106,3 +107,6 @@ def effect(
         screen = Screen()
         for line in str(found).splitlines():
             say(screen, line)
+        if plot is None:
+            ends = ("--from", source, "--to", target)
+            say_next("the effect under hidden causes", "ordag", "effect", *as_words(data), *ends, "--plot", "doubt.png")

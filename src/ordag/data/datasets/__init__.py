@@ -58,6 +58,14 @@ DATASETS = {
             source="K. Sachs et al. (2005), Science 308, 523–529; taken from the Python package cdt",
             terms="Published data; the package it was taken from is under the MIT licence",
         ),
+        Dataset(
+            name="birthweights",
+            rows=189,
+            columns=("age", "lwt", "race", "smoke", "ptl", "ht", "ui", "ftv", "bwt"),
+            title="Weights of 189 newborns (bwt, in grams) with age, weight in pounds, habits and illnesses of their mothers",
+            source="D. W. Hosmer and S. Lemeshow (1989), Applied Logistic Regression, Appendix 1; taken from statsmodels",
+            terms="Published data; the package it was taken from is under the 3-clause BSD licence",
+        ),
     )
 }
 
